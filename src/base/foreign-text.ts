@@ -14,7 +14,7 @@ import {
   Parser,
   visit,
 } from 'yaml'
-import { type GzipFlaw, gunzipped } from './gzip.ts'
+import { type GzipFlaw, gunzip } from './gzip.ts'
 import { maxCompressionRatio, type TextLimits } from './limits.ts'
 
 /** Why a text is not parsed. The message never quotes the text. */
@@ -235,7 +235,7 @@ export function parseToml(text: string, budget: TextBudget): Record<string, unkn
 
 /** @throws ForeignTextError */
 export function unpackGzip(packed: Buffer, budget: TextBudget): Buffer {
-  const bytes = gunzipped(packed, budget.maxUnpackedBytes)
+  const bytes = gunzip(packed, budget.maxUnpackedBytes)
   if (typeof bytes === 'string') throw new ForeignTextError(gzipFlaws[bytes])
   budget.spend('maxUnpackedBytes', bytes.length)
   return bytes

@@ -12,7 +12,7 @@ const anyRatioBytes = 16 * 1024
  * Unpacks in one step, because a stream per answer costs more than the unpacking itself. Stops at the limit.
  * @param shortBytes length up to which any ratio is believed
  */
-export function gunzipped(
+export function gunzip(
   packed: Buffer,
   maxBytes: number,
   shortBytes = anyRatioBytes,

@@ -3,7 +3,7 @@
 import { Command } from 'commander'
 import { remediate } from '#pipeline/remediation/run/remediate.ts'
 import { openedPersonsApproval, parsePlan } from '#remediate/plan/file.ts'
-import { addPlaceOptions, exiting, parseDeadline, parseText, textOf } from './options.ts'
+import { addPlaceOptions, exitAction, parseDeadline, parseText, textOf } from './options.ts'
 import {
   addStoreOption,
   printRun,
@@ -51,7 +51,7 @@ Exit codes: 0 every node is verified or pruned; 1 some failed, or the run stoppe
 its wave; 2 refused before anything was sent, or bad usage; 3 paused, or nodes were skipped;
 4 the run broke off.`,
     )
-    .action(exiting(runApply))
+    .action(exitAction(runApply))
 }
 
 async function runApply(file: string, options: ApplyArguments) {

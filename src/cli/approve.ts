@@ -7,7 +7,7 @@ import { parseMoment } from '#model/plan/what-if.ts'
 import { approve } from '#remediate/plan/approve.ts'
 import { parsePlan, sealedApproval } from '#remediate/plan/file.ts'
 import { keepApproval, keepPlan } from '#remediate/plan/store.ts'
-import { written } from './folder.ts'
+import { attemptWrite } from './folder.ts'
 import { parseText, textOf } from './options.ts'
 import { keyFor, storeAt } from './store.ts'
 import { clean } from './terminal.ts'
@@ -77,7 +77,7 @@ could not be written.`,
       })
       const sealed = await sealedApproval(approval, key)
       const out = options.out ?? approvalFileOf(file)
-      written('The approval', () => writeFileSync(out, sealed))
+      attemptWrite('The approval', () => writeFileSync(out, sealed))
       process.stdout.write(
         `Plan ${plan.id} is approved by ${clean(approverOf(approval))} until ${approval.until}: ${out}\n`,
       )

@@ -34,14 +34,14 @@ import { nodeTable, tableFormats } from './node-table.ts'
 import {
   addFleetOptions,
   addFormatOption,
-  exiting,
+  exitAction,
   type FailOn,
   type FleetOptions,
   failOnOption,
   failOnUnreadOption,
   parseText,
   policyOf,
-  repeatable,
+  repeatableOption,
   selectionOf,
   snapshotOption,
   type UnreadLimit,
@@ -130,7 +130,7 @@ export function auditCommand(): Command {
     ...moreFormats,
   ])
     .addHelpText('after', help)
-    .action(exiting(runAudit))
+    .action(exitAction(runAudit))
 }
 
 /** Which findings count, and for which exit code. */
@@ -153,7 +153,7 @@ const addJudgementOptions = (command: Command) =>
     )
 
 const ruleOption = (flags: string, description: string, preset: string) =>
-  repeatable(flags, description, preset, parseRule)
+  repeatableOption(flags, description, preset, parseRule)
 
 function parseRule(pattern: string) {
   const ids = rules.map(({ id }) => id)

@@ -5,7 +5,7 @@ import type { ReadError } from '#model/input/record.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { exitCode } from './exit-code.ts'
 import { makeFolder } from './folder.ts'
-import { addFleetOptions, exiting, type FleetOptions } from './options.ts'
+import { addFleetOptions, exitAction, type FleetOptions } from './options.ts'
 import { liveRecords, openReading } from './source.ts'
 import { nodesOf } from './terminal.ts'
 
@@ -29,7 +29,7 @@ Examples:
 
 Exit codes: 0 everything was read; 2 bad usage; 3 something was not read; 4 failed.`,
     )
-    .action(exiting(collectInto))
+    .action(exitAction(collectInto))
 }
 
 async function collectInto(options: CollectArguments): Promise<number> {

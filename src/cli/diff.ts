@@ -150,15 +150,15 @@ function clusterLines(clusters: ClusterChange[]) {
   const wide = Math.min(32, Math.max(7, ...clusters.map(({ name }) => clean(name).length)))
   const row = (...cells: string[]) =>
     `${cut(cells[0] ?? '', wide).padEnd(wide)}  ${(cells[1] ?? '').padEnd(8)}  ${cells[2]}`
-  const both = (before: string | null, after: string | null) =>
+  const changeText = (before: string | null, after: string | null) =>
     before === after ? (after ?? '') : `${before ?? 'none'} → ${after ?? 'none'}`
   const read = (state: ClusterChange['after']) =>
     state && `${state.coverage.read}/${state.coverage.nodes}`
   return [
     row('cluster', 'grade', 'nodes read'),
     ...clusters.map(({ name, before, after }) => {
-      const grades = both(before && (before.grade ?? '–'), after && (after.grade ?? '–'))
-      return row(clean(name), grades, both(read(before), read(after)))
+      const grades = changeText(before && (before.grade ?? '–'), after && (after.grade ?? '–'))
+      return row(clean(name), grades, changeText(read(before), read(after)))
     }),
   ]
 }

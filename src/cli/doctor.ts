@@ -10,7 +10,7 @@ import {
   checkupSchema,
 } from '#model/checkup.ts'
 import { exitCode } from './exit-code.ts'
-import { addFleetOptions, addFormatOption, exiting, type FleetOptions } from './options.ts'
+import { addFleetOptions, addFormatOption, exitAction, type FleetOptions } from './options.ts'
 import { runSignal } from './signals.ts'
 import { liveCheckups } from './source.ts'
 import {
@@ -49,7 +49,7 @@ Examples:
 Exit codes: 0 nothing is missing; 2 bad usage or bad input; 3 something is missing or
 failed; 4 nothing could be reached.`,
     )
-    .action(exiting(runDoctor))
+    .action(exitAction(runDoctor))
 }
 
 async function runDoctor(options: DoctorArguments): Promise<number> {

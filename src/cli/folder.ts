@@ -4,7 +4,7 @@ import { OperatorError } from '#base/operator-error.ts'
 import { messageOf } from '#base/text/error-message.ts'
 
 /** @param what for the message: "The plan" @throws OperatorError as a failure, not as bad input */
-export function written(what: string, write: () => void): void {
+export function attemptWrite(what: string, write: () => void): void {
   try {
     write()
   } catch (error) {

@@ -16,10 +16,10 @@ import {
   addFormatOption,
   addPolicyOption,
   addSelectionOptions,
-  exiting,
+  exitAction,
   parseText,
   policyFile,
-  repeatable,
+  repeatableOption,
   type SelectionOptions,
   selectionOf,
 } from './options.ts'
@@ -41,7 +41,7 @@ export function gateCommand(): Command {
     .addArgument(new Argument('<file...>', 'files that a pull request changes'))
     .requiredOption('--snapshot <file>', 'nodes of a saved snapshot', parseText)
     .addOption(
-      repeatable(
+      repeatableOption(
         '--group <[file=]name>',
         'nodegroup, nodepool or node that a file is for, if it does not say; repeatable, with *',
         'by its path, else all nodes',
@@ -70,7 +70,7 @@ Examples:
 Exit codes: 0 no node gets worse; 1 a kubelet would refuse a file, or a node
 gets worse; 2 bad usage, a missing file or a bad snapshot; 4 failed.`,
     )
-    .action(exiting(runGate))
+    .action(exitAction(runGate))
 }
 
 function parseGroup(text: string): GroupOption {

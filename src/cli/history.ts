@@ -7,7 +7,7 @@ import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
 import { formatBytes, formatPercent } from '#report/numbers.ts'
 import { exitCode } from './exit-code.ts'
 import { bars, nodeHistoryText } from './history-text.ts'
-import { addFormatOption, exiting, parseText, repeatable } from './options.ts'
+import { addFormatOption, exitAction, parseText, repeatableOption } from './options.ts'
 import { storeAt } from './store.ts'
 import { clean, painter, printDocument, type Screen } from './terminal.ts'
 
@@ -27,7 +27,7 @@ export function historyCommand(): Command {
       parseText,
     )
     .addOption(
-      repeatable(
+      repeatableOption(
         '--cluster <name>',
         'only this cluster, as reports name it; repeatable',
         'all',
@@ -52,7 +52,7 @@ Examples:
 
 Exit codes: 0 data was found; 2 no data, or bad usage; 4 the store could not be read.`,
     )
-    .action(exiting(runHistory))
+    .action(exitAction(runHistory))
 }
 
 async function runHistory(

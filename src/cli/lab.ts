@@ -17,7 +17,7 @@ import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { deployedDocuments } from '#pipeline/audit/documents.ts'
 import { english } from '#report/languages/language.ts'
 import { exitCode } from './exit-code.ts'
-import { exiting } from './options.ts'
+import { exitAction } from './options.ts'
 
 const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
@@ -97,7 +97,7 @@ Examples:
 
 Exit codes: 0 done; 4 failed.`,
     )
-    .action(exiting(runDemo))
+    .action(exitAction(runDemo))
 }
 
 /** Each morning uses the history of earlier mornings in the same folder. */
@@ -173,19 +173,19 @@ function copyRun(kept: string, out: string) {
 }
 
 function demoPlaces(out: string) {
-  const shown = (name: string) => {
+  const shownPath = (name: string) => {
     const path = relative('.', join(out, name))
     return path.startsWith('..') ? resolve(out, name) : path
   }
   return `
 Report:    ${pathToFileURL(join(out, 'report.html'))}
 E-mail:    ${pathToFileURL(join(out, 'email.html'))}
-As text:   ${shown('email.txt')}
+As text:   ${shownPath('email.txt')}
 Runs:      ${pathToFileURL(join(out, 'lab-s3', demoBucket, 'index.html'))}
-Mailbox:   ${shown('lab-mailbox')}   (mails that SES received)
-Bucket:    ${shown('lab-s3')}   (files that S3 stores)
-Findings:  ${shown('findings.json')}
-Snapshot:  ${shown('snapshot.ndjson.gz')}   (for audit --snapshot)
+Mailbox:   ${shownPath('lab-mailbox')}   (mails that SES received)
+Bucket:    ${shownPath('lab-s3')}   (files that S3 stores)
+Findings:  ${shownPath('findings.json')}
+Snapshot:  ${shownPath('snapshot.ndjson.gz')}   (for audit --snapshot)
 `
 }
 

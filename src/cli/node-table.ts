@@ -44,13 +44,13 @@ function cellsOf(
   { percent }: Language,
 ) {
   const { name, group } = identity
-  const shown = (value: number | null | undefined) =>
+  const percentCell = (value: number | null | undefined) =>
     value == null ? unknown : percent(value).replaceAll(/\s/g, '')
   return [
     clean(name),
     disk?.usedPercent == null ? unknown : states[state],
-    shown(disk?.usedPercent),
-    shown(disk?.headroomPercent),
+    percentCell(disk?.usedPercent),
+    percentCell(disk?.headroomPercent),
     clean(cluster),
     group.kind === 'Node' ? '-' : clean(group.name),
     { read: 'Yes', partlyRead: 'Partly', notRead: 'No' }[coverage],

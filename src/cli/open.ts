@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { Command, InvalidArgumentError } from 'commander'
 import { objectUrl } from '#clients/store/s3.ts'
 import { exitCode } from './exit-code.ts'
-import { exiting } from './options.ts'
+import { exitAction } from './options.ts'
 import { regionOf } from './store.ts'
 
 const expiresIn = 3600
@@ -36,7 +36,7 @@ Examples:
 
 Exit codes: 0 opened or printed; 2 bad usage; 4 no credentials, or no browser.`,
     )
-    .action(exiting(runOpen))
+    .action(exitAction(runOpen))
 }
 
 async function runOpen(run: string, { bucket, region, page, print }: OpenOptions): Promise<number> {

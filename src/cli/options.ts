@@ -43,7 +43,7 @@ export const policyFileName = 'highwater.yaml'
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 
 /** An option that may be given several times. @param preset the default that the help shows */
-export const repeatable = <Item>(
+export const repeatableOption = <Item>(
   flags: string,
   description: string,
   preset: string,
@@ -54,14 +54,14 @@ export const repeatable = <Item>(
     .default([], preset)
 
 /** The action of a command; its run returns the exit code. */
-export const exiting =
+export const exitAction =
   <Args extends unknown[]>(run: (...args: Args) => Promise<number>) =>
   async (...args: Args) => {
     process.exitCode = await run(...args)
   }
 
 /** A parser that accepts matching texts. @param wanted the advice for other texts */
-export const matching = (pattern: RegExp, wanted: string) => (text: string) => {
+export const patternParser = (pattern: RegExp, wanted: string) => (text: string) => {
   if (!pattern.test(text)) throw new InvalidArgumentError(wanted)
   return text
 }
@@ -75,9 +75,9 @@ const inHelp = {
 /** Options that select nodes. */
 export const addSelectionOptions = (command: Command): Command =>
   command
-    .addOption(repeatable('--cluster <name>', inHelp.cluster, 'all', parseText))
-    .addOption(repeatable('--nodegroup <name>', inHelp.nodegroup, 'all', parseText))
-    .addOption(repeatable('--node <name>', 'only this node; repeatable', 'all', parseText))
+    .addOption(repeatableOption('--cluster <name>', inHelp.cluster, 'all', parseText))
+    .addOption(repeatableOption('--nodegroup <name>', inHelp.nodegroup, 'all', parseText))
+    .addOption(repeatableOption('--node <name>', 'only this node; repeatable', 'all', parseText))
 
 export const addPolicyOption = (command: Command): Command =>
   command.option(
@@ -158,11 +158,11 @@ export function addPlaceOptions(command: Command): Command {
   const byFile = (option: Option) => option.conflicts([...ofEks, 'inCluster'])
   const placed = command
     .addOption(
-      repeatable(
+      repeatableOption(
         '--region <region>',
         'EKS clusters of this region; repeatable',
         "the SDK's own",
-        matching(regionPattern, 'A region is written like eu-west-1.'),
+        patternParser(regionPattern, 'A region is written like eu-west-1.'),
       ),
     )
     .addOption(
@@ -179,7 +179,7 @@ export function addPlaceOptions(command: Command): Command {
     )
     .addOption(
       byFile(
-        repeatable(
+        repeatableOption(
           '--context <name>',
           'a context of the kubeconfig; repeatable, * matches any characters',
           'its current one',
@@ -206,10 +206,10 @@ export function addPlaceOptions(command: Command): Command {
 }
 
 /** An empty value counts as absent: a script may pass a variable that was not set. */
-export const parseText = matching(/\S/, 'It is empty.')
+export const parseText = patternParser(/\S/, 'It is empty.')
 
 /** A cluster does not know its own name, so it needs the option. */
-export const parseClusterName = matching(
+export const parseClusterName = patternParser(
   /^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$/,
   'Letters, digits, dots, dashes and underscores, up to 100, the first a letter or a digit.',
 )

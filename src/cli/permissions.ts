@@ -17,7 +17,7 @@ import {
 import { cloudFormationYaml, memberTemplate } from '#pipeline/access/member-template.ts'
 import { identityNames } from '#pipeline/access/permissions.ts'
 import { requireKubeletIdentity } from '#pipeline/audit/fleet.ts'
-import { addPolicyOption, matching, policyFile, repeatable } from './options.ts'
+import { addPolicyOption, patternParser, policyFile, repeatableOption } from './options.ts'
 import { jsonText } from './terminal.ts'
 
 interface PermissionsOptions {
@@ -48,7 +48,7 @@ export function permissionsCommand(): Command {
     )
     .addOption(
       new Option('--account <id>', 'the AWS account of the clusters')
-        .argParser(matching(/^\d{12}$/, 'An AWS account has twelve digits.'))
+        .argParser(patternParser(/^\d{12}$/, 'An AWS account has twelve digits.'))
         .default(undefined, 'that of --role-arn'),
     )
     .addOption(
@@ -62,7 +62,7 @@ export function permissionsCommand(): Command {
         .default(undefined, 'highwater in that account'),
     )
     .addOption(
-      repeatable(
+      repeatableOption(
         '--cluster <name>',
         'only this cluster; repeat for more',
         'every one of the account',
@@ -127,13 +127,13 @@ function permissionsText(options: PermissionsOptions) {
 const forms = ['markdown', 'yaml', 'json', 'cloudformation'] as const
 
 /** Source: EKS API reference, CreateCluster name. */
-const parseCluster = matching(
+const parseCluster = patternParser(
   /^[0-9A-Za-z*][A-Za-z0-9_*-]{0,99}$/,
   'It is an EKS cluster name; * matches any characters.',
 )
 
 /** Source: IAM user guide, IAM ARNs. */
-const parseRole = matching(
+const parseRole = patternParser(
   /^arn:[a-z-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/,
   "It is a role's ARN, like arn:aws:iam::111122223333:role/highwater.",
 )

@@ -22,15 +22,15 @@ import { planText } from '#remediate/plan/file.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { approvalFileOf } from './approve.ts'
 import { exitCode } from './exit-code.ts'
-import { written } from './folder.ts'
+import { attemptWrite } from './folder.ts'
 import {
   addFleetOptions,
   addFormatOption,
-  exiting,
+  exitAction,
   type FleetOptions,
   parseText,
   policyOf,
-  repeatable,
+  repeatableOption,
   selectionOf,
   snapshotOption,
 } from './options.ts'
@@ -41,12 +41,12 @@ import {
   firstLines,
   firstNodes,
   nodesOf,
-  quoted,
   reasonLines,
   type Screen,
   type Sheet,
   screenOf,
   sheetOf,
+  shellWord,
   shownNodes,
 } from './terminal.ts'
 import { version } from './version.ts'
@@ -68,16 +68,18 @@ export function planCommand(): Command {
   const command = new Command('plan')
     .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
     .addOption(
-      repeatable(
+      repeatableOption(
         '--rule <id>',
         'fix the findings of this rule; repeatable',
         'all that a plan may fix',
         parseText,
       ),
     )
-    .addOption(repeatable('--finding <id>', 'fix this finding; repeatable', 'likewise', parseText))
     .addOption(
-      repeatable(
+      repeatableOption('--finding <id>', 'fix this finding; repeatable', 'likewise', parseText),
+    )
+    .addOption(
+      repeatableOption(
         '--set <path=value>',
         'set this field; null takes it away; alone it plans nothing else',
         'none',
@@ -115,7 +117,7 @@ Examples:
 Exit codes: 0 the plan is written; 2 bad usage, or no kubelet accepts the change; 3 the plan is written,
 but some nodes or parts of the input could not be read; 4 failed.`,
     )
-    .action(exiting(runPlan))
+    .action(exitAction(runPlan))
 }
 
 /** The high threshold is one percent above; a high threshold of 100 would switch image GC off. */
@@ -148,7 +150,7 @@ async function runPlan(options: PlanOptions): Promise<number> {
   rejectPlanInPlace(options)
   const { plan, inputErrors, unread } = await withSnapshot(options, planner)
   const text = planText(plan)
-  written('The plan', () => writeFileSync(options.out, text))
+  attemptWrite('The plan', () => writeFileSync(options.out, text))
   const place = { file: options.out, place: placeArguments(options) }
   process.stdout.write(
     options.format === 'json' ? text : planTextFor(plan, place, screenOf(process.stdout)),
@@ -348,8 +350,8 @@ function approvalLines(plan: Plan, { file, place }: PrintedPlan, { wrap }: Sheet
     `Plan:   ${file}`,
     `Digest: ${plan.digest}`,
     'Nothing is changed by it. To approve exactly this, and to do it:',
-    `  highwater approve ${quoted(file)} --digest ${plan.digest}${acting} --by "YOUR NAME"`,
-    `  highwater ${['apply', file, '--approval', approvalFileOf(file), ...place].map(quoted).join(' ')}`,
+    `  highwater approve ${shellWord(file)} --digest ${plan.digest}${acting} --by "YOUR NAME"`,
+    `  highwater ${['apply', file, '--approval', approvalFileOf(file), ...place].map(shellWord).join(' ')}`,
     wrap(
       'The journal is then kept in a folder here. If several people or machines apply plans, add --store s3://BUCKET/PREFIX to both.',
     ),

@@ -17,9 +17,9 @@ import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,
   addFormatOption,
-  exiting,
+  exitAction,
   type FleetOptions,
-  repeatable,
+  repeatableOption,
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
@@ -48,7 +48,7 @@ export function predictCommand(): Command {
       parseKubeletVersion,
     )
     .addOption(
-      repeatable(
+      repeatableOption(
         '--set <path=value>',
         'change this field of the running configuration; null removes it',
         'none',
@@ -56,7 +56,7 @@ export function predictCommand(): Command {
       ),
     )
     .addOption(
-      repeatable(
+      repeatableOption(
         '--fill <what=rate>',
         'fill nodefs, imagefs, containerfs, their .inodes, memory or pids, e.g. nodefs=50Mi/s',
         'none',
@@ -78,7 +78,7 @@ Examples:
 Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start;
 2 a node or a timeline is missing, or bad usage; 4 failed.`,
     )
-    .action(exiting(runPredict))
+    .action(exitAction(runPredict))
 }
 
 async function runPredict(options: PredictOptions): Promise<number> {

@@ -58,8 +58,10 @@ export function pausingSignals(deadlineMs: number | undefined): {
   close: () => void
 } {
   const [stop, end] = [new AbortController(), new AbortController()]
-  const late = (ms: number) => stop.abort(new Error(`the deadline of ${ms / 1000} s was reached`))
-  const timer = deadlineMs === undefined ? undefined : setTimeout(late, deadlineMs, deadlineMs)
+  const stopAtDeadline = (ms: number) =>
+    stop.abort(new Error(`the deadline of ${ms / 1000} s was reached`))
+  const timer =
+    deadlineMs === undefined ? undefined : setTimeout(stopAtDeadline, deadlineMs, deadlineMs)
   const closeSignals = onSignals(2, () => {
     const reason = new Error('the run was interrupted')
     if (stop.signal.aborted) end.abort(reason)

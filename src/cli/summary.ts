@@ -163,12 +163,12 @@ function changeLines({ report, language, words, titleOf, limit }: CliSummary) {
   const found = mailChanges(report, language)
   const { counts, absent, since } = found
   if (since === null) return null
-  const where = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>) =>
+  const placeText = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>) =>
     list([clean(cluster), `${subject.kind.toLowerCase()} ${clean(subject.name)}`])
   const rows = changeRows(found, language)
   const rowOf = ({ finding, label }: (typeof rows)[number]) => {
     const title = clean(titleOf(finding).title)
-    return wrap(words.changedFinding(label.toLowerCase(), title, where(finding)), '  ', '    ')
+    return wrap(words.changedFinding(label.toLowerCase(), title, placeText(finding)), '  ', '    ')
   }
   return [
     words.since(counts.length > 0 ? counts : [changes.none]),
@@ -233,13 +233,13 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose }: Cl
 function ledgerLines({ report, language, paint, limit }: CliSummary) {
   const view = ledgersView(report, limit('ledgers'), language)
   if (view === null) return null
-  const wrapped = (text: string) =>
+  const wrapLine = (text: string) =>
     wrap(clean(text, 300).replaceAll('\u00a0', ' '), '    ', '      ')
   return [
     paint('bold', language.words.ledger.title),
     view.nodes.map(({ name, brief }) => [
       `  ${cutToColumns(clean(name), width - 2)}`,
-      brief.map(wrapped),
+      brief.map(wrapLine),
     ]),
     view.leftOut.map(text => wrap(clean(text, 400), '  ', '    ')),
     '',

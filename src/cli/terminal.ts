@@ -124,7 +124,7 @@ export function nodeNames({ count, sample }: { count: number; sample: string[] }
 }
 
 /** An argument of a shell command. */
-export const quoted = (text: string): string =>
+export const shellWord = (text: string): string =>
   /^[\w./:=%@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
 /** How much this run of the CLI prints: set once, by the options `--quiet` and `--verbose`. */
@@ -157,6 +157,6 @@ export function reasonLines(
     const names = some.map(({ cluster, node }) => `${cluster}/${node}`)
     return indented(`${nodesOf(some.length)}: ${clean(why, 1000)} (${firstNodes(names)})`)
   }
-  const more = (hidden: number) => `  and ${hidden} more reasons, all ${rest}`
-  return ['', bold(title), ...firstLines(reasons, shownReasons, linesOf, more)]
+  const moreReasons = (hidden: number) => `  and ${hidden} more reasons, all ${rest}`
+  return ['', bold(title), ...firstLines(reasons, shownReasons, linesOf, moreReasons)]
 }

@@ -10,10 +10,10 @@ import { exitCode } from './exit-code.ts'
 import {
   addFormatOption,
   addPolicyOption,
-  exiting,
+  exitAction,
   parseText,
   policyFile,
-  repeatable,
+  repeatableOption,
 } from './options.ts'
 import { savedRecords } from './source.ts'
 import { storeAt } from './store.ts'
@@ -21,10 +21,10 @@ import {
   clean,
   nodeNames,
   printDocument,
-  quoted,
   type Screen,
   type Sheet,
   sheetOf,
+  shellWord,
   wrap as wrapTo,
 } from './terminal.ts'
 
@@ -43,7 +43,12 @@ export function tuneCommand(): Command {
     .requiredOption('--group <name>', 'the nodegroup or Karpenter nodepool', parseText)
     .requiredOption('--snapshot <file>', 'a saved snapshot with its nodes', parseText)
     .addOption(
-      repeatable('--cluster <name>', 'only this cluster; repeatable, with *', 'all', parseText),
+      repeatableOption(
+        '--cluster <name>',
+        'only this cluster; repeatable, with *',
+        'all',
+        parseText,
+      ),
     )
     .option(
       '--store <place>',
@@ -51,7 +56,7 @@ export function tuneCommand(): Command {
       parseText,
     )
     .addOption(
-      repeatable(
+      repeatableOption(
         '--fill <what=rate>',
         'growth of nodes that no run measured, e.g. nodefs=300Ki/s',
         'none',
@@ -72,7 +77,7 @@ Examples:
 Exit codes: 0 compared; 2 bad usage, or no such group; 3 the growth of a node
 is unknown, or a part of the input could not be read; 4 failed.`,
     )
-    .action(exiting(runTune))
+    .action(exitAction(runTune))
 }
 
 async function runTune(options: TuneOptions): Promise<number> {
@@ -180,8 +185,8 @@ function recommendedLines(
 ) {
   if (changes.length === 0)
     return ['', 'No rule recommends another setting: today’s is the recommended one.']
-  const sets = changes.map(change => `--set ${quoted(clean(change))}`).join(' ')
-  const command = `highwater plan --snapshot ${quoted(clean(snapshot))} --nodegroup ${quoted(clean(group))} ${sets}`
+  const sets = changes.map(change => `--set ${shellWord(clean(change))}`).join(' ')
+  const command = `highwater plan --snapshot ${shellWord(clean(snapshot))} --nodegroup ${shellWord(clean(group))} ${sets}`
   return [
     '',
     'Plan the recommended setting:',

@@ -11,7 +11,7 @@ import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,
   addFormatOption,
-  exiting,
+  exitAction,
   type FleetOptions,
   snapshotOption,
 } from './options.ts'
@@ -20,10 +20,10 @@ import {
   clean,
   nodeNames,
   printDocument,
-  quoted,
   type Screen,
   type Sheet,
   sheetOf,
+  shellWord,
 } from './terminal.ts'
 
 interface UpgradeOptions extends FleetOptions {
@@ -51,7 +51,7 @@ Examples:
 Exit codes: 0 every kubelet would start; 1 a kubelet would not start; 2 bad
 usage, or no node was read; 3 a part of the input could not be read; 4 failed.`,
     )
-    .action(exiting(runUpgrade))
+    .action(exitAction(runUpgrade))
 }
 
 async function runUpgrade(options: UpgradeOptions): Promise<number> {
@@ -155,14 +155,14 @@ const stepTexts: Record<
 
 function replaceText({ owner, group, to, ...upgrade }: PlannedUpgrade) {
   if (owner === 'managed-nodegroup')
-    return `aws eks update-nodegroup-version --cluster-name ${clusterOf(upgrade)} --nodegroup-name ${quoted(clean(group.name))} --kubernetes-version ${minorOf(to)}`
+    return `aws eks update-nodegroup-version --cluster-name ${clusterOf(upgrade)} --nodegroup-name ${shellWord(clean(group.name))} --kubernetes-version ${minorOf(to)}`
   return owner === 'karpenter'
     ? `Let the EC2NodeClass select the AMI of ${minorOf(to)}; Karpenter then replaces the nodes`
     : `Start nodes with the AMI of ${minorOf(to)}, and drain the old ones`
 }
 
 const clusterOf = ({ cluster }: Pick<PlannedUpgrade, 'cluster'>) =>
-  quoted(clean(plainClusterName(cluster)))
+  shellWord(clean(plainClusterName(cluster)))
 const minorOf = (version: string) => clean(version).replace(/^v?(1\.\d+).*/, '$1')
 const nextMinor = (version: string) => `1.${Number(minorOf(version).slice(2)) + 1}`
 

@@ -13,7 +13,7 @@ import { verificationExitCode } from './exit-code.ts'
 import {
   addFleetOptions,
   addFormatOption,
-  exiting,
+  exitAction,
   type FleetOptions,
   policyOf,
   selectionOf,
@@ -48,7 +48,7 @@ Examples:
 Exit codes: 0 all are verified; 1 the change failed on some nodes; 2 bad usage or bad input; 3 some
 nodes are not yet verified, or could not be read; 4 failed.`,
     )
-    .action(exiting(runVerify))
+    .action(exitAction(runVerify))
 }
 
 async function runVerify(file: string, given: VerifyOptions): Promise<number> {

@@ -41,7 +41,7 @@ export class Pace {
     }
   }
 
-  succeeded(): void {
+  raiseRate(): void {
     this.currentRate = Math.min(
       this.limits.requestsPerSecond,
       this.currentRate * (1 + recoveryPerSuccess),
@@ -49,7 +49,7 @@ export class Pace {
   }
 
   /** The server complained: halves the rate and pauses for `retryAfterMs`. */
-  complained(retryAfterMs: number | null): void {
+  lowerRate(retryAfterMs: number | null): void {
     const slowest = Math.min(slowestRequestsPerSecond, slowestShare * this.limits.requestsPerSecond)
     this.currentRate = Math.max(slowest, this.currentRate / 2)
     if (retryAfterMs !== null)
@@ -98,7 +98,7 @@ export interface Retries {
 }
 
 /** @throws the last error, or the signal's reason */
-export async function retried<T>(
+export async function retry<T>(
   run: () => Promise<T>,
   { tries, backoffMs, signal, isPassing }: Retries,
 ): Promise<T> {

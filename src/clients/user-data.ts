@@ -17,12 +17,12 @@ import {
 import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
 import {
   isNodeConfig,
+  mergePieces,
   nodeConfigType,
-  ofNodeConfig,
   type Piece,
+  pieceOfNodeConfig,
   readDocument,
   settingsIn,
-  together,
 } from '#clients/user-data/settings.ts'
 import { readShell } from '#clients/user-data/shell.ts'
 import { cutSettings, type KubeletSettings } from '#model/kubelet/settings.ts'
@@ -44,7 +44,7 @@ const maxReasons = 19
 export function readUserData(text: string, cluster: TextBudget | null = null): UserData {
   const { pieces, unread } = userDataPieces(textFrom(text, 1), cluster)
   const read = pieces.filter(one => one.unread === null)
-  const settings = together(read).flatMap(found => cutSettings(found) ?? [])
+  const settings = mergePieces(read).flatMap(found => cutSettings(found) ?? [])
   return {
     settings: settings.filter(({ config, flags }) => Object.keys(config).length + flags.length > 0),
     unread: [...new Set(unread.map(({ why }) => why))],
@@ -85,13 +85,13 @@ export function userDataPieces(
   attempt(fileLine(1), isPacked(written), () => {
     if (written.length > inputLimits.userData.maxBytes)
       throw new ForeignTextError('it is longer than any user data')
-    const bytes = plain(written, budget)
+    const bytes = unpackLayers(written, budget)
     const parts = readMime(bytes) ?? [{ type: '', bytes, line: 1, isEncoded: false }]
     for (const { type, line, isEncoded, bytes: body } of parts) {
       const first = fileLine(bytes === written ? line : 1)
       const isHidden = isEncoded || bytes !== written || isPacked(body)
       attempt(first, isHidden, () => {
-        const part = plain(body, budget).toString()
+        const part = unpackLayers(body, budget).toString()
         const located = isHidden
           ? textOnLine(part, first)
           : { text: part, fileLine: (inner: number) => fileLine(line + inner - 1) }
@@ -104,7 +104,7 @@ export function userDataPieces(
 }
 
 /** Decodes base64 and gzip, up to four layers. @throws ForeignTextError */
-function plain(bytes: Buffer, budget: TextBudget) {
+function unpackLayers(bytes: Buffer, budget: TextBudget) {
   let found = bytes
   for (let layer = 0; layer < 4; layer++) {
     if (isGzip(found)) found = unpackGzip(found, budget)
@@ -195,14 +195,14 @@ function partsOf(section: string, line: number, depth: number): Part[] {
   return [
     {
       type,
-      bytes: decoded(body, encoding),
+      bytes: decodeBody(body, encoding),
       line: line + linesBefore(section, body),
       isEncoded: /base64/i.test(encoding),
     },
   ]
 }
 
-function decoded(body: string, encoding: string): Buffer {
+function decodeBody(body: string, encoding: string): Buffer {
   if (/base64/i.test(encoding)) return Buffer.from(body, 'base64')
   if (!/quoted-printable/i.test(encoding)) return Buffer.from(body, 'latin1')
   const plain = body
@@ -233,7 +233,7 @@ function readCloudConfig(located: LocatedText, budget: TextBudget): Piece[] {
   const document = openYaml(located, budget)
   if (isRawObject(document.value) && isNodeConfig(document.value)) {
     const unread = `cloud-init gets it, and nodeadm reads only parts of type ${nodeConfigType}`
-    return [{ ...ofNodeConfig(document), unread }]
+    return [{ ...pieceOfNodeConfig(document), unread }]
   }
   const commands = [...itemsOf(document.at('bootcmd')), ...itemsOf(document.at('runcmd'))]
   return [
@@ -262,14 +262,14 @@ function scriptOf(command: YamlPlace): LocatedText {
 function readFile(file: YamlPlace, budget: TextBudget) {
   if (!isRawObject(file.value)) return []
   const { encoding = '' } = file.value
-  const content = unpacked(file.textAt('content'), String(encoding), budget)
+  const content = decodeContent(file.textAt('content'), String(encoding), budget)
   const path = file.textAt('path').text || null
   const found = settingsIn(content, budget)
   return (found === null ? readShell(content, budget) : [found]).map(piece => ({ ...piece, path }))
 }
 
 /** @throws ForeignTextError */
-function unpacked(content: LocatedText, encoding: string, budget: TextBudget): LocatedText {
+function decodeContent(content: LocatedText, encoding: string, budget: TextBudget): LocatedText {
   const isBase64 = /b64|base64/.test(encoding)
   if (!isBase64 && !/^gz/.test(encoding)) return content
   const bytes = Buffer.from(content.text, isBase64 ? 'base64' : 'utf8')

@@ -142,10 +142,10 @@ const escapes: Readonly<Record<string, string>> = {
 
 /** Upstream: strconv.Quote, and the verb %q. */
 export function goQuote(text: string): string {
-  return `"${Array.from(text, escaped).join('')}"`
+  return `"${Array.from(text, escapedRune).join('')}"`
 }
 
-function escaped(character: string): string {
+function escapedRune(character: string): string {
   const short = escapes[character]
   if (short !== undefined) return short
   if (character === ' ' || /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(character)) return character

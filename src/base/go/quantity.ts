@@ -227,12 +227,12 @@ function safeIntegerOf({ unscaled, exponent }: QuantityAmount) {
   if (exponent > 15 || exponent < -64) return unscaled === 0n ? 0 : null
   if (exponent < 0) {
     const divisor = 10n ** BigInt(-exponent)
-    return unscaled % divisor === 0n ? safe(unscaled / divisor) : null
+    return unscaled % divisor === 0n ? safeNumber(unscaled / divisor) : null
   }
-  return safe(unscaled * 10n ** BigInt(exponent))
+  return safeNumber(unscaled * 10n ** BigInt(exponent))
 }
 
-const safe = (value: bigint) => {
+const safeNumber = (value: bigint) => {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : null
 }
@@ -267,7 +267,8 @@ export const milliValue = (q: Quantity): bigint => scaledValue(q, 3)
 
 function scaledValue({ held, unscaled, exponent }: Quantity, digits: number) {
   const shift = exponent + digits
-  if (held === 'fast') return shift < 0 ? awayFromZero(unscaled, -shift) : wrapped(unscaled, shift)
+  if (held === 'fast')
+    return shift < 0 ? awayFromZero(unscaled, -shift) : positiveScaleInt64(unscaled, shift)
   if (held === 'capped') return BigInt.asIntN(64, unscaled * 10n ** BigInt(digits))
   if (unscaled >= 0n)
     return BigInt.asIntN(
@@ -293,7 +294,7 @@ function awayFromZero(value: bigint, power: number) {
 }
 
 /** Upstream: positiveScaleInt64. It multiplies once for these powers (and wraps), and step by step for others (and gives 0). */
-function wrapped(value: bigint, power: number) {
+function positiveScaleInt64(value: bigint, power: number) {
   if (value === 0n) return 0n
   const product = timesPowerOfTen(value, power)
   const isAtOnce = power <= 3 || power === 6 || power === 9

@@ -35,7 +35,7 @@ export interface AwsError {
 const endpointNames: Readonly<Record<string, string>> = { SES: 'SESV2', 'Step Functions': 'SFN' }
 
 /** Client options for calls that the SDK may retry by itself. */
-export const repeatedly = (region: string, credentials: CredentialSource) => ({
+export const retryOptions = (region: string, credentials: CredentialSource) => ({
   region,
   credentials,
   maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : 5,

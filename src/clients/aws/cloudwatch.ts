@@ -1,6 +1,6 @@
 /** The CloudWatch API: states of alarms. */
 import { CloudWatchClient, paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch'
-import { awsPages, repeatedly } from './aws-failure.ts'
+import { awsPages, retryOptions } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 
 /** IAM actions that this file calls. Only the role that changes nodes needs them. */
@@ -17,7 +17,7 @@ export async function alarmStates(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, string>> {
-  const client = new CloudWatchClient(repeatedly(region, credentials))
+  const client = new CloudWatchClient(retryOptions(region, credentials))
   const what = `DescribeAlarms ${names.slice(0, 5).join(', ')}`
   try {
     // Without AlarmTypes, CloudWatch omits composite alarms.

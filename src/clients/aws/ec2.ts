@@ -14,7 +14,7 @@ import { readUserData } from '#clients/user-data.ts'
 import { ec2PageMax, type TagFilter } from '#facts/aws/cluster-resources.ts'
 import { launchTemplateVersionsMax } from '#facts/aws/limits.ts'
 import type { KubeletSettings } from '#model/kubelet/settings.ts'
-import { type AwsError, awsPages, repeatedly } from './aws-failure.ts'
+import { type AwsError, awsPages, retryOptions } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 
@@ -50,7 +50,7 @@ export class Ec2Api {
 
   constructor(region: string, credentials: CredentialSource) {
     this.region = region
-    this.client = countingSlowDowns('EC2', new EC2Client(repeatedly(region, credentials)))
+    this.client = countingSlowDowns('EC2', new EC2Client(retryOptions(region, credentials)))
   }
 
   /**

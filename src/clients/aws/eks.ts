@@ -7,7 +7,7 @@ import {
   paginateListNodegroups,
 } from '@aws-sdk/client-eks'
 import type { RawObject } from '#base/raw-object.ts'
-import { type AwsError, awsCall, awsPages, repeatedly } from './aws-failure.ts'
+import { type AwsError, awsCall, awsPages, retryOptions } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { countingSlowDowns } from './slow-downs.ts'
 
@@ -26,7 +26,7 @@ export class EksApi {
 
   constructor(region: string, credentials: CredentialSource) {
     this.region = region
-    this.client = countingSlowDowns('EKS', new EKSClient(repeatedly(region, credentials)))
+    this.client = countingSlowDowns('EKS', new EKSClient(retryOptions(region, credentials)))
   }
 
   async listClusters(signal: AbortSignal): Promise<string[]> {
@@ -41,7 +41,7 @@ export class EksApi {
     const { cluster } = await awsCall(this.call(`DescribeCluster ${name}`, signal), () =>
       this.client.send(command, { abortSignal: signal }),
     )
-    return asJson(cluster)
+    return plainJson(cluster)
   }
 
   async listNodegroups(clusterName: string, signal: AbortSignal): Promise<string[]> {
@@ -63,7 +63,7 @@ export class EksApi {
     const { nodegroup } = await awsCall(this.call(what, signal), () =>
       this.client.send(command, { abortSignal: signal }),
     )
-    return asJson(nodegroup)
+    return plainJson(nodegroup)
   }
 
   close(): void {
@@ -78,7 +78,7 @@ export class EksApi {
 const explain = ({ name, text }: AwsError) =>
   name === 'ResourceNotFoundException' ? `there is no such thing (${text})` : null
 
-const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
+const plainJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
 
 /** Why there is no region, for people. */
 export const noRegion = (): string =>

@@ -36,7 +36,7 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
         what: `${operation} by the key ${keyId}`,
         region,
         grant: `kms:${operation} on the key, and in the key's own policy`,
-        explain: ({ name, text }) => (isUnusable(name) ? unusable(text, region) : null),
+        explain: ({ name, text }) => (isUnusable(name) ? unusableKeyText(text, region) : null),
       },
       run,
     )
@@ -69,5 +69,5 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
 const isInvalidMac = (error: unknown) => awsError(error).name === 'KMSInvalidMacException'
 const isUnusable = (name: string) =>
   /^(NotFound|Disabled|KMSInvalidState|InvalidKeyUsage|KeyUnavailable)/.test(name)
-const unusable = (text: string, region: string) =>
+const unusableKeyText = (text: string, region: string) =>
   `the key cannot be used (${text}). It has to be there in ${region}, enabled, of the key spec HMAC_256`

@@ -234,13 +234,13 @@ export class SsmApi {
     for (let attempt = 1; ; attempt++) {
       try {
         const answer = await this.pace.run(run, signal)
-        this.pace.succeeded()
+        this.pace.raiseRate()
         return answer
       } catch (error) {
         signal.throwIfAborted()
         if (attempt === maxAttempts || !isWorthATry(error))
           throw awsFailure(error, { service: 'SSM', what, region: this.region, explain })
-        if (isThrottling(error)) this.pace.complained(retryAfterMs(attempt))
+        if (isThrottling(error)) this.pace.lowerRate(retryAfterMs(attempt))
         else await sleep(retryAfterMs(attempt), signal)
       }
     }

@@ -1,6 +1,6 @@
 /** Reads the body of an HTTP answer within the limits of its kind and of the process. */
 import type { IncomingMessage } from 'node:http'
-import { gunzipped } from '#base/gzip.ts'
+import { gunzip } from '#base/gzip.ts'
 import { answersInFlightMaxBytes, maxCompressionRatio, smallAnswerMaxBytes } from '#base/limits.ts'
 import { RequestFailure } from '#clients/failure.ts'
 
@@ -50,7 +50,7 @@ export async function readBody(
     }
     const [only] = chunks
     const received = chunks.length === 1 && only ? only : Buffer.concat(chunks)
-    const whole = isPacked ? unpacked(received, options) : received
+    const whole = isPacked ? unpackBody(received, options) : received
     const isLarge = release !== nothingHeld
     return { bytes: whole.subarray(0, maxBytes), isLarge, release }
   } catch (cause) {
@@ -64,8 +64,8 @@ export async function readBody(
 }
 
 /** @throws RequestFailure */
-function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): Buffer {
-  const bytes = gunzipped(packed, maxBytes)
+function unpackBody(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): Buffer {
+  const bytes = gunzip(packed, maxBytes)
   if (typeof bytes !== 'string') return bytes
   if (bytes === 'broken')
     throw new RequestFailure('body', `the answer to ${question} is no gzip, or broke off`)

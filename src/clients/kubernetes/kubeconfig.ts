@@ -89,13 +89,18 @@ function loadMerged(config: KubeConfig, files: readonly string[]): void {
   for (const [index, file] of files.entries()) {
     const next = new KubeConfig()
     next.loadFromFile(file)
-    const absent = <Item extends { name: string }>(here: Item[], more: Item[]) =>
+    const newEntries = <Item extends { name: string }>(here: Item[], more: Item[]) =>
       more.filter(({ name }) => here.every(known => known.name !== name))
     config.clusters =
-      index === 0 ? next.clusters : [...config.clusters, ...absent(config.clusters, next.clusters)]
-    config.users = index === 0 ? next.users : [...config.users, ...absent(config.users, next.users)]
+      index === 0
+        ? next.clusters
+        : [...config.clusters, ...newEntries(config.clusters, next.clusters)]
+    config.users =
+      index === 0 ? next.users : [...config.users, ...newEntries(config.users, next.users)]
     config.contexts =
-      index === 0 ? next.contexts : [...config.contexts, ...absent(config.contexts, next.contexts)]
+      index === 0
+        ? next.contexts
+        : [...config.contexts, ...newEntries(config.contexts, next.contexts)]
     config.currentContext ||= next.currentContext
   }
 }
@@ -122,9 +127,9 @@ async function contextEndpoint(
     throw new OperatorError(
       `${from}: context "${name}" names a cluster that the file does not describe`,
     )
-  const failed = (why: string) =>
+  const failureText = (why: string) =>
     `${from}: the credentials of context "${name}" could not be read: ${why}. Does kubectl --context ${name} work?`
-  return { context: name, endpoint: await endpointOf(config, cluster, failed) }
+  return { context: name, endpoint: await endpointOf(config, cluster, failureText) }
 }
 
 /**
@@ -143,9 +148,9 @@ export async function inClusterEndpoint(name: string, root = ''): Promise<NamedE
   config.loadFromCluster(root)
   const cluster = config.getCurrentCluster()
   if (cluster === null) throw new Error('client-node made no cluster of the pod that it runs in')
-  const failed = (why: string) =>
+  const failureText = (why: string) =>
     `The pod's service account cannot be used: ${why}. Does the pod have a serviceAccountName, and automountServiceAccountToken not off?`
-  return { context: name, endpoint: await endpointOf(config, cluster, failed) }
+  return { context: name, endpoint: await endpointOf(config, cluster, failureText) }
 }
 
 async function endpointOf(

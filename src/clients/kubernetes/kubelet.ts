@@ -46,7 +46,7 @@ export class KubeletApi {
     try {
       return await client.getUnparsed(path, options)
     } catch (error) {
-      throw error instanceof RequestFailure ? explained(error, `${host}:${port}`) : error
+      throw error instanceof RequestFailure ? withAdvice(error, `${host}:${port}`) : error
     } finally {
       client.close()
     }
@@ -66,7 +66,7 @@ function adviceOn(kind: RequestFailure['kind'], address: string): string {
 }
 
 /** Adds advice about direct access to kubelets to the failure of a connection. */
-function explained(failure: RequestFailure, address: string): RequestFailure {
+function withAdvice(failure: RequestFailure, address: string): RequestFailure {
   const { kind, status, retryAfterMs, body, cause } = failure
   return new RequestFailure(kind, `${failure.message}${adviceOn(kind, address)}`, {
     ...(status === null ? {} : { status }),

@@ -157,7 +157,7 @@ export class KubernetesClient {
    * @throws as getJson; a body that is no JSON throws later, in the returned function
    */
   getUnparsed(path: string, options: GetOptions): Promise<Unparsed> {
-    return this.received(questionOf(path, options), options, isSmall)
+    return this.receive(questionOf(path, options), options, isSmall)
   }
 
   /** Reads a list; if it has a second page, it is parsed at once. @throws as getUnparsed */
@@ -172,7 +172,7 @@ export class KubernetesClient {
       return isWhole
     }
     const question = pageQuestion(path, { ...query, limit: String(listPageLimit) }, options)
-    const parse = await this.inTurn(() => this.received(question, options, mayWait))
+    const parse = await this.inTurn(() => this.receive(question, options, mayWait))
     if (isWhole) return () => parsePage(parse(), path).items
     const pages = this.pages(path, query, options, parsePage(parse(), path))
     const items = (await Array.fromAsync(pages)).flatMap(page => page.items)
@@ -185,12 +185,12 @@ export class KubernetesClient {
   }
 
   private async ask(question: Question, options: GetOptions): Promise<unknown> {
-    const parse = await this.received(question, options, () => false)
+    const parse = await this.receive(question, options, () => false)
     return parse()
   }
 
   /** @param mayWait whether a body may be parsed later */
-  private async received(
+  private async receive(
     question: Question,
     { signal, timeoutMs, attempts = this.options.attempts, isProxied = false }: GetOptions,
     mayWait: (body: AnswerBody) => boolean,
@@ -200,20 +200,20 @@ export class KubernetesClient {
         await this.awaitServer(signal)
         const answer = await this.pace.run(
           () =>
-            this.noticing(async () => {
+            this.countFailures(async () => {
               const answer = await this.attempt(question, signal, timeoutMs)
               return this.read(answer, question, mayWait)
             }),
           signal,
         )
-        this.pace.succeeded()
+        this.pace.raiseRate()
         return answer
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof RequestFailure)) throw error
         if (error.status === 429) noteSlowDown('Kubernetes')
         if (error.status === 429 || (error.status !== null && error.status >= 500 && !isProxied))
-          this.pace.complained(error.retryAfterMs)
+          this.pace.lowerRate(error.retryAfterMs)
         if (attempt >= Math.min(attempts, triesWorth(error))) throw error
         const backoffMs = this.options.backoffMs * 2 ** (attempt - 1) * Math.random()
         await sleep(Math.max(error.retryAfterMs ?? 0, backoffMs), signal)
@@ -288,7 +288,7 @@ export class KubernetesClient {
   }
 
   /** Counts consecutive requests without a connection. */
-  private async noticing<T>(request: () => Promise<T>): Promise<T> {
+  private async countFailures<T>(request: () => Promise<T>): Promise<T> {
     try {
       const answer = await request()
       this.unreachable = 0
@@ -375,7 +375,7 @@ export class KubernetesClient {
       })
     return new Promise((resolve, reject) => {
       const ended = new AbortController()
-      const done = (error: unknown, answer?: Answer) => {
+      const settle = (error: unknown, answer?: Answer) => {
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
         if (answer) return resolve(answer)
@@ -388,7 +388,7 @@ export class KubernetesClient {
         method,
       })
       const stop = (error: unknown) => {
-        done(error)
+        settle(error)
         request.destroy()
       }
       const abort = () => stop(signal.reason)
@@ -404,7 +404,7 @@ export class KubernetesClient {
       )
       if (signal.aborted) return abort()
       signal.addEventListener('abort', abort, { once: true })
-      request.on('error', error => done(connectionFailure(error, base.host)))
+      request.on('error', error => settle(connectionFailure(error, base.host)))
       request.on('response', response => {
         const serverMs = Date.parse(response.headers.date ?? '')
         if (!Number.isNaN(serverMs)) this.aheadMs = Date.now() - serverMs
@@ -420,7 +420,7 @@ export class KubernetesClient {
           },
         }).then(read => {
           if (ended.signal.aborted) read.release()
-          else done(null, { status, headers: response.headers, body: read })
+          else settle(null, { status, headers: response.headers, body: read })
         }, stop)
       })
       request.end(body)

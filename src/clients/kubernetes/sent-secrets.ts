@@ -44,7 +44,7 @@ export class SentSecrets {
 
 /** All forms of a secret. The longest comes first, so that no part of a longer form remains. */
 function formsOf(secret: string): string[] {
-  const plain = [secret, decoded(secret)]
+  const plain = [secret, decodeUri(secret)]
   const forms = plain.flatMap(text => [
     text,
     encodeURIComponent(text),
@@ -58,7 +58,7 @@ function formsOf(secret: string): string[] {
     .sort((a, b) => b.length - a.length)
 }
 
-function decoded(text: string): string {
+function decodeUri(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

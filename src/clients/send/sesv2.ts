@@ -18,7 +18,7 @@ import {
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import { countingSlowDowns } from '#clients/aws/slow-downs.ts'
 import { oneLine, RequestFailure } from '#clients/failure.ts'
-import { retried, sleep } from '#clients/pace.ts'
+import { retry, sleep } from '#clients/pace.ts'
 import { sesMessageMaxBytes, sesRecipientsMax } from '#facts/aws/limits.ts'
 import type { Mail } from './mail.ts'
 
@@ -63,7 +63,7 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
     new SESv2Client({ region, credentials, maxAttempts: 1, requestHandler }),
   )
   try {
-    const { MessageId } = await retried(
+    const { MessageId } = await retry(
       () => client.send(new SendEmailCommand(request(mail)), { abortSignal: signal }),
       { tries, backoffMs, signal, isPassing: wasNotTaken },
     )
@@ -71,7 +71,7 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   } catch (error) {
     options.signal?.throwIfAborted()
     const inTime = !limit.signal.aborted
-    throw inTime ? sesFailure(error, mail, region) : overdue(region, timeLimitMs, error)
+    throw inTime ? sesFailure(error, mail, region) : timeoutFailure(region, timeLimitMs, error)
   } finally {
     clearTimeout(timer)
     client.destroy()
@@ -260,7 +260,7 @@ const isTooMuch = (error: unknown) =>
   isThrottling(error) || awsError(error).name === 'LimitExceededException'
 const isDailyQuota = (text: string) => /daily/i.test(text)
 
-const overdue = (region: string, timeLimitMs: number, cause: unknown) =>
+const timeoutFailure = (region: string, timeLimitMs: number, cause: unknown) =>
   new RequestFailure(
     'timeout',
     `SES SendEmail in ${region}: no answer within ${timeLimitMs / 1000} s. Whether the mail went is not known`,
@@ -291,7 +291,7 @@ function sesFailure(error: unknown, mail: Mail, region: string): RequestFailure 
 function meaningOf({ name, text, cause }: AwsError, mail: Mail, region: string) {
   const { from, to } = mail
   if (name === 'MessageRejected' && /not verified/i.test(text))
-    return notVerified(text, mail, region)
+    return unverifiedText(text, mail, region)
   if (name === 'MailFromDomainNotVerifiedException')
     return `the MAIL FROM domain of ${from} is not verified (${text}). Set its MX and SPF records as the SES console shows them`
   if (name === 'MessageRejected') return `the mail was refused for what is in it (${text})`
@@ -307,7 +307,7 @@ function meaningOf({ name, text, cause }: AwsError, mail: Mail, region: string) 
 }
 
 /** SES's message names the unverified identities. Recipients must be verified only in the sandbox. */
-function notVerified(text: string, { from, to, bouncesTo }: Mail, region: string) {
+function unverifiedText(text: string, { from, to, bouncesTo }: Mail, region: string) {
   const isNamed = (address: string) =>
     text.toLowerCase().includes(bareAddress(address).toLowerCase())
   const isSender = isNamed(from)

@@ -5,7 +5,7 @@ import { codeOf } from '#base/text/error-message.ts'
 import { orAfter } from '#clients/aws/aws-failure.ts'
 import { connectionFailure, oneLine, RequestFailure } from '#clients/failure.ts'
 import { SentSecrets } from '#clients/kubernetes/sent-secrets.ts'
-import { retried } from '#clients/pace.ts'
+import { retry } from '#clients/pace.ts'
 
 export interface PostOptions {
   signal?: AbortSignal
@@ -36,7 +36,7 @@ export async function postJson(
   const signal = orAfter(options.signal, limit)
   try {
     const request = () => postOnce(url, JSON.stringify(body), signal)
-    await retried(request, { tries, backoffMs, signal, isPassing: wasNotTaken })
+    await retry(request, { tries, backoffMs, signal, isPassing: wasNotTaken })
   } catch (error) {
     options.signal?.throwIfAborted()
     if (!limit.aborted) throw error
@@ -53,14 +53,14 @@ async function postOnce(url: string, body: string, signal: AbortSignal): Promise
     throw webhookFailure(error, host)
   })
   if (status < 200 || status >= 300)
-    throw new RequestFailure('http', answered(host, status, text, url), { status })
+    throw new RequestFailure('http', refusalText(host, status, text, url), { status })
 }
 
 const wasNotTaken = (failure: unknown) =>
   failure instanceof RequestFailure &&
   (['refused', 'name'].includes(failure.kind) || [429, 503].includes(failure.status ?? 0))
 
-function answered(host: string, status: number, text: string, url: string) {
+function refusalText(host: string, status: number, text: string, url: string) {
   // The answer may repeat the address.
   const sent = new SentSecrets()
   sent.addUrl(url)
@@ -96,7 +96,7 @@ function post(
     const sent = request(url, { method: 'POST', headers, signal }, response => {
       const chunks: Buffer[] = []
       let bytes = 0
-      const done = () =>
+      const respond = () =>
         resolve({
           status: response.statusCode ?? 0,
           text: Buffer.concat(chunks).subarray(0, answerMaxBytes).toString(),
@@ -105,10 +105,10 @@ function post(
         chunks.push(chunk)
         bytes += chunk.length
         if (bytes < answerMaxBytes) return
-        done()
+        respond()
         response.destroy()
       })
-      response.on('end', done)
+      response.on('end', respond)
       response.on('error', reject)
     })
     sent.on('error', reject)

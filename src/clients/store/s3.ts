@@ -25,7 +25,7 @@ import type { CredentialSource } from '#clients/aws/credentials.ts'
 import { presignedUrl } from '#clients/aws/presign.ts'
 import { countingSlowDowns } from '#clients/aws/slow-downs.ts'
 import { RequestFailure } from '#clients/failure.ts'
-import { retried, sleep } from '#clients/pace.ts'
+import { retry, sleep } from '#clients/pace.ts'
 import { s3PutObjectMaxBytes } from '#facts/aws/limits.ts'
 import { checkKey, type Store, tooLong } from './store.ts'
 
@@ -64,8 +64,8 @@ const tries = 3
 const defaultBackoffMs = 200
 
 // Errors are thrown, so the logger drops the SDK's warning that a stream cannot be retried.
-const nothing = () => undefined
-const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+const noop = () => undefined
+const silent = { debug: noop, info: noop, warn: noop, error: noop }
 
 type Write = Pick<
   PutObjectCommandInput,
@@ -76,19 +76,19 @@ type Write = Pick<
 export function s3Store(options: S3StoreOptions): Store {
   const bucket = new Bucket(options)
   const { prefix } = options
-  const full = (key: string) => prefix + checkKey(key)
+  const fullKey = (key: string) => prefix + checkKey(key)
   return {
     location: `s3://${options.bucket}/${prefix}`.replace(/\/$/, ''),
-    read: async key => bucket.read(full(key), options.readMaxBytes ?? storedLimitOf(key)),
+    read: async key => bucket.read(fullKey(key), options.readMaxBytes ?? storedLimitOf(key)),
     async write(key, body, contentType) {
-      await bucket.put(full(key), { Body: body, ContentType: contentType })
+      await bucket.put(fullKey(key), { Body: body, ContentType: contentType })
     },
     create: async (key, body, contentType) =>
-      bucket.putIf(full(key), { Body: body, ContentType: contentType, IfNoneMatch: '*' }),
+      bucket.putIf(fullKey(key), { Body: body, ContentType: contentType, IfNoneMatch: '*' }),
     replace: async (key, body, contentType, version) =>
-      bucket.putIf(full(key), { Body: body, ContentType: contentType, IfMatch: version }),
-    writeFile: async (key, path, contentType) => bucket.putFile(full(key), path, contentType),
-    wasWritten: async key => bucket.hasVersions(full(key)),
+      bucket.putIf(fullKey(key), { Body: body, ContentType: contentType, IfMatch: version }),
+    writeFile: async (key, path, contentType) => bucket.putFile(fullKey(key), path, contentType),
+    wasWritten: async key => bucket.hasVersions(fullKey(key)),
     async *list(keyPrefix) {
       for await (const at of bucket.keys(prefix + keyPrefix)) yield at.slice(prefix.length)
     },
@@ -152,7 +152,7 @@ class Bucket {
       )
     const write = { ContentType: contentType, ContentLength: bytes, ChecksumSHA256: sha256 }
     // The SDK cannot retry a stream, so each try opens the file again.
-    const once = async () => {
+    const putOnce = async () => {
       const body = createReadStream(path)
       try {
         await this.put(at, { ...write, Body: body })
@@ -161,7 +161,7 @@ class Bucket {
       }
     }
     const backoffMs = 2 * this.#backoffMs
-    await retried(once, { tries, signal: this.#signal, isPassing, backoffMs })
+    await retry(putOnce, { tries, signal: this.#signal, isPassing, backoffMs })
   }
 
   async hasVersions(at: string) {

@@ -19,16 +19,16 @@ const namesOf = (field: string) => [
 /** The last line that names the field, since the last of equal settings counts; the key of a map on it or below it. */
 export function lineIn({ text, fileLine }: LocatedText): LineOf {
   const lines = text.split('\n')
-  const last = (names: readonly string[], start: number) =>
+  const lastLine = (names: readonly string[], start: number) =>
     lines.findLastIndex(
       (line, index) =>
         index >= start && !/^\s*(#|\/\/)/.test(line) && names.some(name => hasWord(line, name)),
     )
   return path => {
     const field = fieldOf(path ?? '')
-    const atField = path === null ? -1 : last(namesOf(field), 0)
+    const atField = path === null ? -1 : lastLine(namesOf(field), 0)
     if (path === null || atField < 0 || field === path) return fileLine(Math.max(atField, 0) + 1)
-    const atKey = last([path.slice(field.length + 1)], atField)
+    const atKey = lastLine([path.slice(field.length + 1)], atField)
     return fileLine((atKey < 0 ? atField : atKey) + 1)
   }
 }

@@ -33,19 +33,19 @@ export const piece = (
 ): Piece => ({ source, config, flags, lineOf, document, path, unread })
 
 /** Merges the pieces of each source: a later configuration wins by key, flags are appended. Upstream: amazon-eks-ami nodeadm/internal/api/merge.go */
-export function together(pieces: readonly Piece[]): KubeletSettings[] {
+export function mergePieces(pieces: readonly Piece[]): KubeletSettings[] {
   return [...Map.groupBy(pieces, ({ source }) => source)].map(([source, group]) => ({
     source,
-    config: group.reduce<RawObject>((config, next) => merged(config, next.config), {}),
+    config: group.reduce<RawObject>((config, next) => mergeConfig(config, next.config), {}),
     flags: group.flatMap(({ flags }) => flags),
   }))
 }
 
-function merged(under: RawObject, over: RawObject): RawObject {
+function mergeConfig(under: RawObject, over: RawObject): RawObject {
   const both = { ...under }
   for (const [key, value] of Object.entries(over)) {
     const before = Object.hasOwn(both, key) ? both[key] : undefined
-    both[key] = isRawObject(before) && isRawObject(value) ? merged(before, value) : value
+    both[key] = isRawObject(before) && isRawObject(value) ? mergeConfig(before, value) : value
   }
   return both
 }
@@ -70,7 +70,7 @@ export function readDocument(located: LocatedText, budget: TextBudget): Piece | 
   const place = openYaml(located, budget)
   const { value } = place
   if (!isRawObject(value)) return null
-  if (isNodeConfig(value)) return ofNodeConfig(place)
+  if (isNodeConfig(value)) return pieceOfNodeConfig(place)
   const { kind, apiVersion: _apiVersion, ...config } = value
   if (kind !== 'KubeletConfiguration' && !Object.keys(config).some(isOwnField)) return null
   return piece('script', linesIn(place), { config, document: place })
@@ -85,7 +85,7 @@ export const isNodeConfig = ({ apiVersion }: RawObject): boolean =>
   typeof apiVersion === 'string' && apiVersion.startsWith('node.eks.aws/')
 
 /** Reads `spec.kubelet` of nodeadm's NodeConfig. Source: amazon-eks-ami nodeadm/doc/api.md */
-export function ofNodeConfig(document: YamlPlace): Piece {
+export function pieceOfNodeConfig(document: YamlPlace): Piece {
   const place = document.at('spec', 'kubelet')
   const { config, flags } = mapOf(place.value)
   return piece('nodeadm', linesIn(place.at('config'), place.at('flags')), {

@@ -22,12 +22,12 @@ interface Command {
 /** @throws BudgetExceeded */
 export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): Piece[] {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
-  const from = (lineNumber: number, count: number): LocatedText => ({
+  const linesFrom = (lineNumber: number, count: number): LocatedText => ({
     text: lines.slice(lineNumber - 1, lineNumber - 1 + count).join('\n'),
     fileLine: inner => fileLine(lineNumber + inner - 1),
   })
-  const { documents, rest } = documentsIn(lines, from, budget)
-  const commands = commandsOf(lines, rest, from)
+  const { documents, rest } = documentsIn(lines, linesFrom, budget)
+  const commands = commandsOf(lines, rest, linesFrom)
   // A script that names one file of a kubelet in a variable works on that file.
   const onlyPath = nodePathIn(commands.map(command => command.text).join('\n'))
   return [
@@ -43,11 +43,11 @@ function fieldPieces(commands: readonly Command[], path: string | null) {
   const setting = commands.filter(({ text }) => Object.keys(fieldsIn(text)).length > 0)
   const config = fieldsIn(setting.map(({ text }) => text).join('\n'))
   const places = setting.map(({ located }) => located)
-  return setting.length === 0 ? [] : [piece('script', lineIn(joined(places)), { config, path })]
+  return setting.length === 0 ? [] : [piece('script', lineIn(joinTexts(places)), { config, path })]
 }
 
 /** Texts of one file, one after the other. */
-function joined(texts: readonly LocatedText[]): LocatedText {
+function joinTexts(texts: readonly LocatedText[]): LocatedText {
   const lines = texts.flatMap(({ text, fileLine }) =>
     text.split('\n').map((_, index) => fileLine(index + 1)),
   )

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type * as z from 'zod'
 import { TextBudget } from '#base/foreign-text.ts'
-import { gunzipped } from '#base/gzip.ts'
+import { gunzip } from '#base/gzip.ts'
 import { inputLimits, maxCompressionRatio, textLimits } from '#base/limits.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
@@ -199,7 +199,7 @@ function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
 
 /** Stops one byte after the stated size, so a decompression bomb is not unpacked. */
 function gunzippedData(packed: Buffer, bytes: number): Buffer {
-  const unpacked = gunzipped(packed, bytes + 1)
+  const unpacked = gunzip(packed, bytes + 1)
   if (typeof unpacked !== 'string') return unpacked
   if (unpacked === 'broken') throw new AnswerRefusal('its data cannot be unpacked')
   throw new AnswerRefusal(

@@ -2,7 +2,7 @@
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { openYaml, type YamlPlace } from '#base/yaml-place.ts'
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
-import { linesIn, ofNodeConfig } from '#clients/user-data/settings.ts'
+import { linesIn, pieceOfNodeConfig } from '#clients/user-data/settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
 import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
@@ -20,7 +20,8 @@ const takers: Readonly<Record<string, Taker>> = {
   '/List': (reading, place) => eachItem(place.at('items'), item => takeDocument(reading, item)),
   '/Kustomization': takeKustomization,
   'kustomize.config.k8s.io/*': takeKustomization,
-  'node.eks.aws/*': (reading, place) => takePiece(reading, ofNodeConfig(place), {}, 'NodeConfig'),
+  'node.eks.aws/*': (reading, place) =>
+    takePiece(reading, pieceOfNodeConfig(place), {}, 'NodeConfig'),
   'karpenter.k8s.aws/EC2NodeClass': takeNodeClass,
   'karpenter.sh/NodePool': takeNodePool,
   'eksctl.io/*': takeClusterConfig,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { getHeapStatistics } from 'node:v8'
 import { gzipSync } from 'node:zlib'
-import { gunzipped } from '#base/gzip.ts'
+import { gunzip } from '#base/gzip.ts'
 import { inputLimits, maxCompressionRatio } from '#base/limits.ts'
 import { jsonFlaw } from '#base/text/json-flaw.ts'
 import { type Store, TooLong } from '#clients/store/store.ts'
@@ -106,7 +106,7 @@ export async function readText(
 
 function textIn(body: Buffer, maxBytes: number) {
   const most = Math.max(1, Math.min(maxBytes, inputLimits.history.maxBytes))
-  const unpacked = gunzipped(body, most, shortBytes)
+  const unpacked = gunzip(body, most, shortBytes)
   if (unpacked === 'broken') return ''
   if (unpacked === 'ratio')
     throw new TooLong(`it is more than ${maxCompressionRatio} times as long as its gzip`)

@@ -334,6 +334,10 @@ describe('the habits', () => {
     expect(offenders(sources, keeps)).toEqual([])
   })
 
+  it('make no code from texts', () => {
+    expect(offenders(sources, ({ text }) => /\bnew Function\b|\beval\(/.test(text))).toEqual([])
+  })
+
   it('keep no stack of unnamed things', () => {
     expect(
       sources

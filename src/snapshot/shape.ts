@@ -95,22 +95,20 @@ function listKeeper(item: Keeper, isKept: List['isKept']): Keeper {
   }
 }
 
-/**
- * Compiled for its shape: with literal names each access has an inline cache of its own, and cutting a node takes a third less time. The
- * code holds names of shapes and nothing else.
- */
 function objectKeeper(shape: { readonly [field: string]: Shape }, field: string | null): Keeper {
+  const names = Object.keys(shape)
   const keepers = Object.entries(shape).map(([name, inner]) =>
     keeperFor(inner, field === null ? null : name),
   )
-  const fields = Object.keys(shape).map((name, at) => {
-    const key = JSON.stringify(name)
-    return `if ((entry = value[${key}]) !== undefined && (entry = keepers[${at}](entry)) !== undefined) kept[${key}] = entry`
-  })
-  const code = `return value => { if (!isRawObject(value)) return undefined
-let entry
-const kept = {}
-${fields.join('\n')}
-return kept }`
-  return new Function('keepers', 'isRawObject', code)(keepers, isRawObject)
+  return value => {
+    if (!isRawObject(value)) return undefined
+    const kept: RawObject = {}
+    for (let at = 0; at < names.length; at++) {
+      const name = names[at] as string
+      const entry = value[name]
+      const inner = entry === undefined ? undefined : (keepers[at] as Keeper)(entry)
+      if (inner !== undefined) kept[name] = inner
+    }
+    return kept
+  }
 }

@@ -5,6 +5,8 @@
  * Kept exactly nanoseconds in an int64; a fraction goes through a float64; the error texts
  */
 
+import { oncePerText } from '#base/once.ts'
+
 /** `message` is upstream's text. */
 export class DurationError extends Error {}
 
@@ -24,7 +26,9 @@ const wholeDigits = /\d*/y
 const unitName = /[^.\d]*/y
 
 /** Nanoseconds. @throws DurationError */
-export function parseDuration(text: string): bigint {
+export const parseDuration = oncePerText(nanosecondsOf)
+
+function nanosecondsOf(text: string): bigint {
   const isNegative = text.startsWith('-')
   let at = isNegative || text.startsWith('+') ? 1 : 0
   if (text.slice(at) === '0') return 0n

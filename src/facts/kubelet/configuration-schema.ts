@@ -18,6 +18,13 @@ export const isStruct = (type: string): type is StructName =>
 export const fieldsOf = (struct: StructName): Readonly<Record<string, FieldFacts>> =>
   configurationStructs[struct]
 
+const fieldLists = Object.fromEntries(
+  Object.entries(configurationStructs).map(([struct, fields]) => [struct, Object.entries(fields)]),
+) as unknown as Record<StructName, [name: string, facts: FieldFacts][]>
+
+export const fieldListOf = (struct: StructName): readonly [name: string, facts: FieldFacts][] =>
+  fieldLists[struct]
+
 const longestName = 80
 
 /** The name that was probably meant: it differs only in case, or is the single nearest by edit distance. Null: none. */

@@ -9,6 +9,7 @@
  *         apiextensions-apiserver/pkg/features;  controller-manager/pkg/features;  component-base logs/api/v1, metrics/features,
  *         zpages/features and featuregate (AllAlpha, AllBeta)
  */
+import { oncePerText } from '#base/once.ts'
 import history from './feature-gates.json' with { type: 'json' }
 import type { KubeletFeatures } from './features.ts'
 
@@ -31,9 +32,15 @@ export interface GateState {
 const entryForm = /^1\.(\d+) (?:gone|(alpha|beta|GA|deprecated) (on|off)( locked)?)$/
 
 /** The gate's state in this minor; null: the minor has no such gate. */
-export function gateState(name: string, { rulesOfMinor }: KubeletFeatures): GateState | null {
-  return Object.hasOwn(gateHistory, name) ? stateIn(gateHistory[name as Gate], rulesOfMinor) : null
-}
+export const gateState = (name: string, { rulesOfMinor }: KubeletFeatures): GateState | null =>
+  statesOf(String(rulesOfMinor)).get(name) ?? null
+
+const statesOf = oncePerText(
+  minor =>
+    new Map(
+      Object.entries(gateHistory).map(([gate, history]) => [gate, stateIn(history, Number(minor))]),
+    ),
+)
 
 function stateIn(history: string, minor: number): GateState | null {
   let state: GateState | null = null
@@ -62,10 +69,14 @@ export interface GateDependency {
   needs: readonly string[]
 }
 
-export const dependenciesOfGates = ({ rulesOfMinor }: KubeletFeatures): GateDependency[] =>
+export const dependenciesOfGates = ({ rulesOfMinor }: KubeletFeatures): readonly GateDependency[] =>
+  dependenciesIn(String(rulesOfMinor))
+
+const dependenciesIn = oncePerText(minor =>
   Object.entries(gateDependencies)
-    .map(([gate, history]) => ({ gate, needs: needsIn(history, rulesOfMinor) }))
-    .filter(({ needs }) => needs.length > 0)
+    .map(([gate, history]) => ({ gate, needs: needsIn(history, Number(minor)) }))
+    .filter(({ needs }) => needs.length > 0),
+)
 
 function needsIn(history: string, minor: number): string[] {
   let needs: string[] = []

@@ -51,7 +51,7 @@ function settledGroup(group: readonly Wishes[], refusalsOf: Refusals): Finding[]
   })
 }
 
-/** The fixes of a group end in few configurations, and to read one takes 0.3 ms. */
+/** The fixes of a group end in few configurations, and to read one takes 0.15 ms. */
 function oncePerConfiguration(refusalsOf: Refusals): Refusals {
   const known = new Map<string, string[]>()
   return (configuration, kubeletVersion) => {

@@ -22,7 +22,8 @@ export interface Fixing {
   day: string
   factsOf: (cluster: string) => ClusterFacts
   fixFacts: FixFacts
-  refusalsOf: Refusals
+  /** Null: nobody reads the fixes and steps. */
+  refusalsOf: Refusals | null
 }
 
 /** Worst first. */
@@ -30,7 +31,9 @@ export function fixed(found: readonly FoundFinding[], fixing: Fixing): FoundFind
   const all = found
     .map(each => withWishes(each, fixing))
     .toSorted((a, b) => byFinding(a.finding, b.finding))
-  return settled(all, fixing.refusalsOf).map(each => ({
+  const { refusalsOf } = fixing
+  if (refusalsOf === null) return all
+  return settled(all, refusalsOf).map(each => ({
     ...each,
     finding: { ...each.finding, steps: stepsFor(each, fixing) },
   }))

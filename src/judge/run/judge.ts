@@ -10,8 +10,8 @@ import { Taken } from './taking.ts'
 
 export interface JudgementOptions {
   allNodes?: boolean
-  /** Default: a kubelet starts with every fix. */
-  refusalsOf?: Refusals
+  /** Default: a kubelet starts with every fix. Null: nobody reads the fixes, so they stay as proposed. */
+  refusalsOf?: Refusals | null
 }
 
 export interface Judgement extends Pick<Taken, 'takeCluster' | 'takeObjects' | 'take'> {

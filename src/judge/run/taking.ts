@@ -31,7 +31,7 @@ export class Taken {
   readonly rules: readonly Rule[]
   readonly policy: Policy
   readonly allNodes: boolean
-  readonly refusalsOf: Refusals
+  readonly refusalsOf: Refusals | null
   readonly counts = new Counts()
   readonly nodes = new Map<KeptNode, TakenNode>()
   /** Why a cluster may have no nodes. */
@@ -40,7 +40,12 @@ export class Taken {
   readonly facts: ReadonlyMap<CohortRule | ContextRule, FactsOfNodes>
   readonly #auditedPrediction = openAuditedPredictions()
 
-  constructor(rules: readonly Rule[], policy: Policy, allNodes: boolean, refusalsOf: Refusals) {
+  constructor(
+    rules: readonly Rule[],
+    policy: Policy,
+    allNodes: boolean,
+    refusalsOf: Refusals | null,
+  ) {
     this.rules = rules
     this.policy = policy
     this.allNodes = allNodes

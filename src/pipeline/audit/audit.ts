@@ -109,6 +109,7 @@ export async function audit(
       rules,
       snapshot,
       isEveryNodeNamed,
+      refusalsOf: context.options?.refusalsOf,
       inputErrors,
       verify,
       onNode,

@@ -65,7 +65,7 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
       ruleErrors: null,
       audited: [],
     }
-  const result = await savedAudit(path, options)
+  const result = await savedAudit(path, { ...options, refusalsOf: null })
   const isLooked = result.document.clusters.some(({ coverage }) => coverage.clusterGc !== undefined)
   if (selectsEverything(selection) && result.nodes.length === 0 && !isLooked)
     throw new OperatorError(

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { byText } from '#base/text/text-order.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import type { Rule } from '#judge/rule.ts'
-import { openJudgement } from '#judge/run/judge.ts'
+import { type JudgementOptions, openJudgement } from '#judge/run/judge.ts'
 import { type JudgementResult, mergedJudgements } from '#judge/run/result.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { EarlierNodes } from '#model/history.ts'
@@ -27,7 +27,7 @@ import { openNextUpgrades } from './fleet-upgrade.ts'
 import type { SecondReading } from './second-reading.ts'
 import { isListWhole } from './selection-check.ts'
 
-export interface JudgingContext {
+export interface JudgingContext extends Pick<JudgementOptions, 'refusalsOf'> {
   policy: Policy
   rules: readonly Rule[]
   /** Writes the records. */
@@ -67,7 +67,7 @@ export async function judgeRecords(
   keepHeapSmall()
   const judgement = openJudgement(context.rules, context.policy, {
     allNodes: context.isEveryNodeNamed,
-    refusalsOf,
+    refusalsOf: context.refusalsOf === undefined ? refusalsOf : context.refusalsOf,
   })
   const clusters = openClusterReplay()
   const nodes: TakenNode[] = []

@@ -13,7 +13,7 @@ import { formatDuration, parseDuration } from '#base/go/duration.ts'
 import { cleanPath } from '#base/go/go-text.ts'
 import { canonical, parseQuantity, type Quantity } from '#base/go/quantity.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
+import { elementOf, fieldListOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -156,12 +156,10 @@ function defaultedStruct(
   struct: StructName,
   defaulting: Defaulting,
 ): RawObject {
-  return Object.fromEntries(
-    Object.entries(fieldsOf(struct)).map(([name, facts]) => [
-      name,
-      defaultedField(decoded[name], facts, defaulting),
-    ]),
-  )
+  const configuration: RawObject = {}
+  for (const [name, facts] of fieldListOf(struct))
+    configuration[name] = defaultedField(decoded[name], facts, defaulting)
+  return configuration
 }
 
 function defaultedField(value: unknown, facts: FieldFacts, defaulting: Defaulting): unknown {
@@ -181,10 +179,7 @@ export function completed(value: unknown, type: string): unknown {
   if (value === undefined) return isStruct(type) ? completed({}, type) : zeroOf(type)
   if (isStruct(type) && isRawObject(value)) {
     return Object.fromEntries(
-      Object.entries(fieldsOf(type)).map(([name, field]) => [
-        name,
-        completed(value[name], field.type),
-      ]),
+      fieldListOf(type).map(([name, field]) => [name, completed(value[name], field.type)]),
     )
   }
   const target = elementOf(type, '*')
@@ -227,7 +222,7 @@ function zeroOf(type: string): unknown {
 }
 
 function resolveRelativePaths(configuration: RawObject, struct: StructName, folder: string) {
-  for (const [name, { type, isPath }] of Object.entries(fieldsOf(struct))) {
+  for (const [name, { type, isPath }] of fieldListOf(struct)) {
     const value = configuration[name]
     if (isPath && typeof value === 'string' && value !== '' && !value.startsWith('/'))
       configuration[name] = cleanPath(`${folder}/${value}`)
@@ -264,7 +259,7 @@ export function versionedConfiguration(
 
 function encodedStruct(value: RawObject, struct: StructName, features: KubeletFeatures): RawObject {
   const encoded: RawObject = {}
-  for (const [name, facts] of Object.entries(fieldsOf(struct))) {
+  for (const [name, facts] of fieldListOf(struct)) {
     if (!isKnownField(facts, features)) continue
     const shown = encodedValue(value[name], facts.type, features)
     if (facts.isAlwaysShown || !isEmpty(shown, facts.type)) encoded[name] = shown

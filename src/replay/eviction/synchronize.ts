@@ -465,7 +465,9 @@ export function nodeConditionsLastObservedAt(
   nowMs: number,
 ): ConditionTimes {
   if (conditions.length === 0) return lastObserved
-  return { ...lastObserved, ...Object.fromEntries(conditions.map(condition => [condition, nowMs])) }
+  const observed = { ...lastObserved }
+  for (const condition of conditions) observed[condition] = nowMs
+  return observed
 }
 
 export function nodeConditionsObservedSince(

@@ -19,6 +19,7 @@ import {
   compareQuantities,
   parseQuantity,
   type Quantity,
+  quantityNumber,
   signOf,
 } from '#base/go/quantity.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -227,6 +228,10 @@ const thresholdNumber = (value: ThresholdValue, capacity: number) =>
     : safeOrNull(Math.trunc(capacity * value.percentage))
 
 const safeOrNull = (value: number) => (Number.isSafeInteger(value) ? value : null)
+
+/** The amount below which the threshold is met, without its minimum reclaim; as a double. */
+export const thresholdAmount = ({ value }: Threshold, capacity: number): number =>
+  thresholdNumber(value, capacity) ?? quantityNumber(getThresholdQuantity(value, capacity))
 
 export function isThresholdMet(
   threshold: Threshold,

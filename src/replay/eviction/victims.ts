@@ -214,13 +214,18 @@ export function firstVictims(
   const { rootfs, logsAndVolumes } = statsToMeasure(signal, placement)
   const isDisk = resource === 'inodes' || resource === 'ephemeral-storage'
   const parts = isDisk ? [rootfs, logsAndVolumes] : []
+  const measured = podStats.once(
+    ['measured', resource, kubelet, ...parts],
+    () => new Map<Pod, MeasuredPod>(),
+  )
   return podStats.once(['first', resource, pods, kubelet, ...parts], () => {
     const { measuredOf, compare } = orderOf(signal, podStats, measureOf(signal, placement, kubelet))
     let first: MeasuredPod | null = null
     const evictable: MeasuredPod[] = []
     for (const pod of pods) {
       if (isCriticalPod(pod)) continue
-      const one = measuredOf(pod)
+      const one = measured.get(pod) ?? measuredOf(pod)
+      measured.set(pod, one)
       evictable.push(one)
       if (first === null || compare(one, first) < 0) first = one
     }

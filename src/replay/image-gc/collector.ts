@@ -154,6 +154,8 @@ export function deleteUnusedImages(
   kubelet: Kubelet,
 ): ImageGcRound {
   const isInUse = detectImages(state, nowMs, runtime, kubelet)
+  if (runtime.images.every(({ id, isPinned }) => isPinned || isInUse(id)))
+    return { deleted: [], freedBytes: 0, error: null }
   const considered = consider(state, nowMs, policy, runtime, isInUse, null)
   return freedForSpace(state, considered, everything, runtime)
 }

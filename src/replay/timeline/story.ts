@@ -7,7 +7,6 @@
  * Left out      pulls, restarts, replacements of evicted pods
  */
 
-import { quantityNumber } from '#base/go/quantity.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import {
   containerGcPeriodMs,
@@ -24,7 +23,7 @@ import {
   startEviction,
   synchronize,
 } from '#replay/eviction/synchronize.ts'
-import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
+import { thresholdAmount } from '#replay/eviction/thresholds.ts'
 import {
   deleteUnusedImages,
   detectImages,
@@ -255,11 +254,10 @@ function nextPassMs(world: World, state: EvictionState, pauseMs: number) {
 /** When thresholds begin to be met, their grace periods end, and conditions end. */
 function dueTimes({ resources, nowMs, input }: World, state: EvictionState) {
   const times: number[] = []
-  for (const { signal, value } of state.thresholds) {
-    const resource = resources.get(signal)
+  for (const threshold of state.thresholds) {
+    const resource = resources.get(threshold.signal)
     if (!resource) continue
-    const required = quantityNumber(getThresholdQuantity(value, resource.capacity))
-    const untilMs = untilBelowMs(resource, required)
+    const untilMs = untilBelowMs(resource, thresholdAmount(threshold, resource.capacity))
     if (untilMs > 0) times.push(nowMs + untilMs)
   }
   for (const { threshold, atMs } of state.firstObserved)

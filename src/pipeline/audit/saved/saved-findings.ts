@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
 import { rules } from '#judge/rules/index.ts'
+import type { JudgementOptions } from '#judge/run/judge.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ComparedRun } from '#model/finding/delta.ts'
 import { snapshotSchema } from '#model/input/record.ts'
@@ -85,7 +86,7 @@ function parsed(written: string): unknown {
 /** @throws OperatorError */
 export const savedAudit = (
   path: string,
-  { policy, selection, version, signal }: SavedAuditOptions,
+  { policy, selection, version, signal, refusalsOf }: SavedAuditOptions,
 ): Promise<AuditResult> =>
   audit(savedFleet(path, selection, signal), {
     source: 'snapshot',
@@ -97,10 +98,10 @@ export const savedAudit = (
     audiences: [],
     snapshot: null,
     history: null,
-    options: { allNodes: true },
+    options: { allNodes: true, refusalsOf },
   })
 
-export interface SavedAuditOptions {
+export interface SavedAuditOptions extends Pick<JudgementOptions, 'refusalsOf'> {
   policy: Policy
   selection: Selection
   version: string

@@ -67,6 +67,8 @@ export interface AuditedNode {
   images?: RememberedImage[]
   /** Absent: the kubelet is as new as its control plane, or one of the versions is unknown. */
   upgrade?: NextUpgrade
+  /** Release of its managed nodegroup: `1.34.2-20251120`. Absent: it has none, or it was not read. */
+  release?: string
   imagesSince?: string | null
 }
 

@@ -128,23 +128,30 @@ export async function plannedUpgrades(
   }
 }
 
-/** The upgrade of each node to the minor of its control plane. Clusters come before their nodes. */
+/** The upgrade of each node to the minor of its control plane, and the release of its nodegroup. Clusters come before their nodes. */
 export function openNextUpgrades() {
   const controlPlanes = new Map<string, string | undefined>()
+  const releases = new Map<string, string>()
   return {
-    takeCluster({ cluster, eks }: ClusterInput): void {
+    takeCluster({ cluster, eks, nodegroups }: ClusterInput): void {
       controlPlanes.set(cluster, eks?.version)
+      for (const { nodegroupName = '', releaseVersion } of nodegroups ?? [])
+        if (releaseVersion !== undefined)
+          releases.set(`${cluster}/${nodegroupName}`, bounded(releaseVersion))
     },
-    /** Empty: the kubelet is as new as its control plane, AWS upgrades it, or a version is unknown. */
+    /** Without an upgrade: the kubelet is as new as its control plane, AWS upgrades it, or a version is unknown. */
     of(
       input: NodeInput,
-      { owner, kubeletVersion }: NodeIdentity,
+      { owner, group, kubeletVersion }: NodeIdentity,
       takenAt: string,
-    ): Pick<AuditedNode, 'upgrade'> {
+    ): Pick<AuditedNode, 'upgrade' | 'release'> {
+      const release =
+        owner === 'managed-nodegroup' ? releases.get(`${input.cluster}/${group.name}`) : undefined
+      const ofGroup = release === undefined ? {} : { release }
       const controlPlane = controlPlanes.get(input.cluster) ?? null
       const isOurs = owner !== 'fargate' && owner !== 'auto-mode'
       const isKnown = featuresOf(kubeletVersion).exact && featuresOf(controlPlane).exact
-      if (!isOurs || !isKnown || !isOlderMinor(kubeletVersion, controlPlane)) return {}
+      if (!isOurs || !isKnown || !isOlderMinor(kubeletVersion, controlPlane)) return ofGroup
       const to = `v1.${featuresOf(controlPlane).minor}.0`
       const {
         changedBehaviors: _,
@@ -162,7 +169,7 @@ export function openNextUpgrades() {
             after: boundedValue(after),
           })),
       })
-      return { upgrade }
+      return { upgrade, ...ofGroup }
     },
   }
 }

@@ -71,9 +71,9 @@ export async function judgeRecords(
   })
   const clusters = openClusterReplay()
   const nodes: TakenNode[] = []
-  const nextUpgrades: Pick<AuditedNode, 'upgrade'>[] = []
   const tags: ResourceTags[] = []
   const upgrades = openNextUpgrades()
+  const nextUpgrades: ReturnType<typeof upgrades.of>[] = []
   const labels = openNodeLabels(context.policy)
   const seen = new Set<string>()
   const inputErrors = new InputErrors(context.inputErrors)

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openNextUpgrades } from '#pipeline/audit/fleet-upgrade.ts'
 import { withKubelet } from '#replay/kubelet-upgrade.ts'
 import { english } from '#report/languages/language.ts'
@@ -61,4 +61,54 @@ it('has a row for equal nodes of a group; kubelets that would not start come fir
 
 it('is left out where no node is behind', () => {
   expect(upgradesView([auditedNode('a', disk)], english)).toBeNull()
+})
+
+it('has the release of a managed nodegroup', () => {
+  const upgrades = openNextUpgrades()
+  const input = inputOf(buildNode().record)
+  const { identity } = auditedNode('n1', disk)
+  const group = { kind: 'Nodegroup', namespace: null, name: 'general' } as const
+  const nodegroups = [{ nodegroupName: 'general', releaseVersion: '1.34.1-20251003' }]
+  upgrades.takeCluster(clusterOf({ cluster: input.cluster, nodegroups }))
+  const releaseFor = (owner: 'karpenter' | 'managed-nodegroup') =>
+    upgrades.of(input, { ...identity, owner, group }, takenAt).release
+  expect([releaseFor('managed-nodegroup'), releaseFor('karpenter')]).toEqual([
+    '1.34.1-20251003',
+    undefined,
+  ])
+})
+
+describe('nodegroups with an older release', () => {
+  const ofGroup = (name: string, release: string, kubeletVersion = 'v1.34.1') => {
+    const node = auditedNode(name, disk, { release })
+    const group = { kind: 'Nodegroup', namespace: null, name } as const
+    return { ...node, identity: { ...node.identity, group, kubeletVersion } }
+  }
+
+  it('have a row with the newest of their minor', () => {
+    const nodes = [
+      ofGroup('old', '1.34.1-20251003'),
+      ofGroup('new', '1.34.1-20251120'),
+      ofGroup('other-minor', '1.33.5-20240101', 'v1.33.5'),
+    ]
+    const view = upgradesView(nodes, english)
+    expect(view?.rows.map(({ versions, note }) => [versions, note])).toEqual([
+      ['1.34.1-20251003 → 1.34.1-20251120', expect.stringContaining('Nodegroup new runs')],
+    ])
+    expect(view?.commands[0]).toMatch(/^aws eks update-nodegroup-version .*--nodegroup-name old$/)
+  })
+
+  it('have no command for a name that a shell would read', () => {
+    const nodes = [ofGroup('a;reboot', '1.34.1-20251003'), ofGroup('b', '1.34.1-20251120')]
+    expect(upgradesView(nodes, english)).toMatchObject({ rows: [{}], commands: [] })
+  })
+
+  it.each([
+    ['1.51.0-ffffffff', '1.51.0-00000001', 0],
+    ['1.51.0-ffffffff', '1.52.0-00000001', 1],
+    ['1.9.0-00000001', '1.10.0-ffffffff', 1],
+  ])('of Bottlerocket %s beside %s: %i', (old, newer, rows) => {
+    const view = upgradesView([ofGroup('a', old), ofGroup('b', newer)], english)
+    expect(view?.rows ?? []).toHaveLength(rows)
+  })
 })

@@ -49,12 +49,14 @@ const runs = {
   },
 }
 
-/** The upgrade of nodes that are behind their control plane. */
+/** The upgrade of nodes that are behind. */
 const upgrades = {
-  title: 'Kubelets behind their control plane',
+  title: 'Kubelets and AMI releases that are behind',
   lead: 'What the minor of the control plane changes on these nodes. A new AMI brings its own files; what those change besides is not predicted.',
   steps: 'The steps of each group:',
-  columns: { group: 'Group', versions: 'Kubelet', changes: 'What changes' },
+  columns: { group: 'Group', versions: 'Version', changes: 'What changes' },
+  newer: (where: string) =>
+    `${where} runs this release already. What the files of its AMI change is not predicted.`,
   leftOut: (groups: number) =>
     `${formatCount(groups)} more groups with other changes are not shown: run highwater upgrade.`,
 }

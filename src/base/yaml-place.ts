@@ -35,6 +35,8 @@ export interface YamlPlace {
   /** Of the key at a path, else of the nearest one above it. */
   lineOf(...path: Segment[]): number
   at(...path: Segment[]): YamlPlace
+  /** The tag that is written before the value: `!Sub`. Null: none. */
+  tag(): string | null
   /** The text at a path; empty: it is no text. */
   textAt(...path: Segment[]): LocatedText
 }
@@ -64,6 +66,7 @@ function placeAt(
     value,
     lineOf: (...path) => lineAt(found(path).at(-1)?.start ?? 0),
     at: (...path) => placeAt(valueIn(value, path), [...root, ...path], document, lineAt),
+    tag: () => (found([]).at(-1)?.node as { tag?: string } | undefined)?.tag ?? null,
     textAt: (...path) => {
       const written = valueIn(value, path)
       const { node } = found(path).at(-1) ?? {}

@@ -90,7 +90,13 @@ export interface GateGroup {
 }
 
 /** Files that may set fields of a kubelet, and cannot be read before they are rendered. */
-export type UnreadFileKind = 'Terraform' | 'HCL' | 'CloudFormation' | 'template' | 'long text'
+export type UnreadFileKind =
+  | 'Terraform'
+  | 'HCL'
+  | 'CDK'
+  | 'CloudFormation'
+  | 'template'
+  | 'long text'
 
 export interface GateFile {
   file: string

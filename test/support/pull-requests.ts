@@ -781,6 +781,359 @@ const withBase: PullRequest[] = [
   },
 ]
 
+const tfModule = (group: string, attribute: string) => `module "eks" {
+  source  = "terraform-aws-modules/eks/aws"
+  version = "~> 21.0"
+
+  eks_managed_node_groups = {
+    ${group} = {
+      ami_type       = "AL2023_x86_64_STANDARD"
+      instance_types = ["m7i.2xlarge"]
+      ${attribute}
+    }
+  }
+}
+`
+
+const preNodeadm = (config: string) => `cloudinit_pre_nodeadm = [{
+        content_type = "application/node.eks.aws"
+        content      = <<-EOT
+          ---
+          apiVersion: node.eks.aws/v1alpha1
+          kind: NodeConfig
+          spec:
+            kubelet:
+              config:
+${config}        EOT
+      }]`
+
+const ofTerraform: PullRequest[] = [
+  {
+    name: 'a NodeConfig in a heredoc with a threshold in bytes',
+    files: {
+      'live/general/eks.tf': tfModule(
+        'general',
+        preNodeadm(
+          `                evictionHard:\n                  nodefs.available: "10"\n                maxPods: \${var.max_pods}\n`,
+        ),
+      ),
+    },
+    stops: ['live/general/eks.tf:19 worse'],
+  },
+  {
+    name: 'a good NodeConfig in a heredoc',
+    files: { 'live/general/eks.tf': tfModule('general', preNodeadm(goodGc('                '))) },
+    stops: [],
+  },
+  {
+    name: 'user data of Amazon Linux 2 in a heredoc',
+    files: {
+      'live/general/launch-template.tf': `resource "aws_launch_template" "general" {
+  name_prefix = "general-"
+  user_data = base64encode(<<-EOF
+    #!/bin/bash
+    set -ex
+    /etc/eks/bootstrap.sh \${var.cluster_name} \\
+      --kubelet-extra-args '--max-pods=50'
+  EOF
+  )
+}
+`,
+    },
+    stops: ['live/general/launch-template.tf:7 no-effect'],
+  },
+  {
+    name: "Bottlerocket's settings in a heredoc",
+    files: {
+      'live/vault.tf': `locals {
+  vault_user_data = <<-TOML
+    [settings.host-containers.admin]
+    enabled = true
+
+    [settings.kubernetes]
+    image-gc-high-threshold-percent = "50"
+    image-gc-low-threshold-percent = "60"
+  TOML
+}
+`,
+    },
+    stops: ['live/vault.tf:7 refused'],
+  },
+  {
+    name: 'a manifest in a heredoc',
+    files: {
+      'karpenter.tf': `resource "kubectl_manifest" "spot" {
+  yaml_body = <<-YAML
+    apiVersion: karpenter.k8s.aws/v1
+    kind: EC2NodeClass
+    metadata:
+      name: spot
+    spec:
+      role: \${module.karpenter.node_iam_role_name}
+      kubelet:
+        imageGCHighThresholdPercent: 100
+  YAML
+}
+`,
+    },
+    stops: ['karpenter.tf:10 worse'],
+  },
+  {
+    name: 'heredocs of two groups in one file',
+    files: {
+      'eks.tf': `${tfModule('general', preNodeadm(goodGc('                ')))}${tfModule('small', preNodeadm('                evictionHard: {nodefs.available: 15Gi}\n'))}`,
+    },
+    stops: [],
+  },
+  {
+    name: 'a policy in a heredoc',
+    files: {
+      'iam.tf': `resource "aws_iam_policy" "node" {
+  policy = <<EOF
+{
+  "Version": "2012-10-17",
+  "Statement": [{"Effect": "Allow", "Action": "ecr:*", "Resource": "*"}]
+}
+EOF
+}
+`,
+    },
+    stops: [],
+  },
+]
+
+const stack = (userData: string) => `AWSTemplateFormatVersion: "2010-09-09"
+Parameters:
+  ClusterName: {Type: String}
+Resources:
+  Template:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData:
+        UserData:
+${userData}
+  Nodes:
+    Type: AWS::EKS::Nodegroup
+    Properties:
+      ClusterName: !Ref ClusterName
+      NodegroupName: general
+      LaunchTemplate:
+        Id: !Ref Template
+        Version: !GetAtt Template.LatestVersionNumber
+`
+
+const inStack = (userData: string) => userData.trimEnd().replace(/^(?=.)/gm, '            ')
+
+const ofCloudFormation: PullRequest[] = [
+  {
+    name: 'user data by Sub with high below low',
+    files: {
+      'stacks/nodes.yaml': stack(
+        `          Fn::Base64: !Sub |\n${inStack(mime(['application/node.eks.aws', nodeConfig(badGc('      '))]))}`,
+      ),
+    },
+    stops: ['stacks/nodes.yaml:22 refused'],
+  },
+  {
+    name: 'good user data by Sub in its long form',
+    files: {
+      'stacks/nodes.yaml': stack(
+        `          Fn::Base64:\n            Fn::Sub:\n            - |\n  ${inStack(`#!/bin/bash\ncat > /etc/kubernetes/kubelet/config.json.d/50-disk.conf <<END\n${kubeletKind}${goodGc('')}END\n`).replaceAll('\n', '\n  ')}\n            - {A: b}`,
+      ),
+    },
+    stops: [],
+  },
+  {
+    name: 'user data of a parameter',
+    files: { 'stacks/nodes.yaml': stack('          !Ref NodeUserDataParameter1') },
+    stops: [],
+  },
+  {
+    name: 'a template that a program made',
+    files: {
+      'cdk.out/legacy.template.json': `{
+ "Resources": {
+  "LegacyTemplate9A7B": {
+   "Type": "AWS::EC2::LaunchTemplate",
+   "Properties": {
+    "LaunchTemplateData": {
+     "UserData": {
+      "Fn::Base64": {
+       "Fn::Join": ["", [
+        "#!/bin/bash\\n/etc/eks/bootstrap.sh ",
+        {"Ref": "Cluster"},
+        " --kubelet-extra-args '--image-gc-high-threshold=50 --image-gc-low-threshold=60'"
+       ]]
+      }
+     }
+    }
+   }
+  }
+ }
+}
+`,
+    },
+    stops: ['cdk.out/legacy.template.json:9 refused'],
+  },
+]
+
+const inValues = (kubelet: string) => `replicas: 2
+controller:
+  resources: {requests: {cpu: 1}}
+extraObjects:
+- apiVersion: karpenter.k8s.aws/v1
+  kind: EC2NodeClass
+  metadata:
+    name: spot
+  spec:
+    amiSelectorTerms: [{alias: al2023@latest}]
+    kubelet:
+${kubelet}`
+
+const ofHelm: PullRequest[] = [
+  {
+    name: 'values with a node class whose soft threshold has no grace period',
+    files: {
+      'charts/karpenter/values-prod.yaml': inValues(
+        '      evictionSoft:\n        nodefs.available: 15%\n',
+      ),
+    },
+    stops: ['charts/karpenter/values-prod.yaml:13 refused'],
+  },
+  {
+    name: 'values with a good node class',
+    files: { 'charts/karpenter/values-prod.yaml': inValues(goodGc('      ')) },
+    stops: [],
+  },
+  {
+    name: 'a release whose values have a node class as a text',
+    files: {
+      'flux/karpenter.yaml': `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: karpenter}
+spec:
+  values:
+    manifests:
+    - |
+      apiVersion: karpenter.k8s.aws/v1
+      kind: EC2NodeClass
+      metadata:
+        name: spot
+      spec:
+        kubelet:
+          kubeReserved:
+            memory: 40Gi
+`,
+    },
+    stops: ['flux/karpenter.yaml:15 refused'],
+  },
+]
+
+const ofNodeadm: PullRequest[] = [
+  {
+    name: 'a later part that takes half of the disk',
+    files: {
+      'general/user-data.mime': mime(
+        ['application/node.eks.aws', nodeConfig('      containerLogMaxSize: 20Mi\n')],
+        [
+          'application/node.eks.aws',
+          nodeConfig('      evictionHard:\n        nodefs.available: 60Gi\n'),
+        ],
+      ),
+    },
+    stops: ['general/user-data.mime:23 eviction', 'general/user-data.mime:23 worse'],
+  },
+  {
+    name: 'an agent, a RAID and image GC',
+    files: {
+      'general/user-data.mime': mime(
+        ['text/x-shellscript; charset="us-ascii"', '#!/bin/bash\ndnf install -y amazon-ssm-agent'],
+        [
+          'application/node.eks.aws',
+          nodeConfig(goodGc('      ')).replace(
+            'spec:',
+            'spec:\n  instance:\n    localStorage:\n      strategy: RAID0',
+          ),
+        ],
+      ),
+    },
+    stops: [],
+  },
+  {
+    name: 'a drop-in by cloud-init that switches image GC off',
+    files: {
+      'general/cloud-init.yaml': `#cloud-config
+write_files:
+- path: /etc/kubernetes/kubelet/config.json.d/99-team.conf
+  permissions: '0644'
+  content: |
+    apiVersion: kubelet.config.k8s.io/v1beta1
+    kind: KubeletConfiguration
+    imageGCHighThresholdPercent: 100
+`,
+    },
+    stops: ['general/cloud-init.yaml:8 worse'],
+  },
+  {
+    name: "a NodeConfig in eksctl's overriding command",
+    files: {
+      'clusters/prod.yaml': eksctl(`managedNodeGroups:
+- name: general
+  ami: ami-0123456789abcdef0
+  amiFamily: AmazonLinux2023
+  overrideBootstrapCommand: |
+    apiVersion: node.eks.aws/v1alpha1
+    kind: NodeConfig
+    spec:
+      kubelet:
+        config:
+          containerLogMaxFiles: 1
+`),
+    },
+    stops: ['clusters/prod.yaml:16 refused'],
+  },
+  {
+    name: 'settings of Bottlerocket beside those of its kubelet',
+    files: {
+      'bottlerocket/vault.toml': `[settings.kernel.sysctl]
+"user.max_user_namespaces" = "16384"
+
+[settings.kubernetes]
+cluster-name = "prod"
+image-gc-high-threshold-percent = "75"
+image-gc-low-threshold-percent = "65"
+
+[settings.kubernetes.node-taints]
+dedicated = ["vault:NoSchedule"]
+
+[settings.kubernetes.eviction-hard]
+"memory.available" = "200Mi"
+"nodefs.available" = "10%"
+"nodefs.inodesFree" = "5%"
+"imagefs.available" = "15%"
+`,
+    },
+    stops: [],
+  },
+]
+
+const ofKustomizePaths: PullRequest[] = [
+  {
+    name: 'tags of a node class',
+    files: {
+      'overlays/prod/kustomization.yaml': `kind: Kustomization
+patches:
+- target: {kind: EC2NodeClass}
+  patch: |-
+    - op: add
+      path: /spec/tags/team
+      value: data
+`,
+    },
+    stops: [],
+  },
+]
+
 export const pullRequests: readonly PullRequest[] = [
   onAl2023,
   onAl2,
@@ -790,4 +1143,9 @@ export const pullRequests: readonly PullRequest[] = [
   ofKustomize,
   ofKubelet,
   withBase,
+  ofTerraform,
+  ofCloudFormation,
+  ofHelm,
+  ofNodeadm,
+  ofKustomizePaths,
 ].flat()

@@ -1,5 +1,5 @@
 /** Reads a changed file: the kubelet settings in it, the lines that hold them, and the nodes that they are meant for. */
-import { ForeignTextError, parseToml, TextBudget } from '#base/foreign-text.ts'
+import { BudgetExceeded, ForeignTextError, parseToml, TextBudget } from '#base/foreign-text.ts'
 import { inputLimits, textLimits } from '#base/limits.ts'
 import { type LocatedText, openYaml, textFrom } from '#base/yaml-place.ts'
 import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
@@ -8,8 +8,17 @@ import { isExpression } from '#judge/drift/drift.ts'
 import type { UnreadFileKind } from '#model/gate.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
-import { type ChangedFile, type ChangedPart, type FileReading, unparsed } from './changed-part.ts'
+import {
+  type ChangedFile,
+  type ChangedPart,
+  type FileProblem,
+  type FileReading,
+  note,
+  unnamed,
+  unparsed,
+} from './changed-part.ts'
 import { takeDocument } from './documents.ts'
+import { heredocsIn } from './heredocs.ts'
 import { isMisplacedToml, mention, takePiece, takeUserData } from './user-data-parts.ts'
 
 export const openBudget = (): TextBudget => new TextBudget(textLimits.clusterUserData)
@@ -21,14 +30,21 @@ const documentForm = /^(\s|#.*\n|---.*\n)*(apiVersion|kind|\{)/
 const templateMark = /\{\{|%\{|<%/
 const resourcesField = /^(?:Resources:|[ \t]*"Resources"[ \t]*:)/m
 const awsType = /^[ \t]*["']?Type["']?[ \t]*:[ \t]*["']?AWS::/m
+/** AWS CloudFormation, Template sections. */
+const isStackText = (file: string, text: string) =>
+  /\.(ya?ml|json|template)$/.test(file) && resourcesField.test(text) && awsType.test(text)
 
-/** Source: Terraform, Files and Configuration Structure; AWS CloudFormation, Template sections */
-function unreadKindOf(file: string, text: string): UnreadFileKind | null {
+const isProgram = /\.(ts|js|py|java|cs|go)$/
+const usesCdk = /\b(?:aws-cdk|aws_cdk|awscdk|Amazon\.CDK)\b/
+const namesNodes = /user_?data|launch_?template|node_?(?:group|config|class)|kubelet|bootstrap/i
+
+/** What a file is that may set fields of a kubelet outside the texts that are written out in it. Source: Terraform, Files and Configuration Structure; AWS CDK */
+function renderedKind(file: string, text: string): UnreadFileKind | null {
+  if (!namesNodes.test(text)) return null
   if (/\.(tf|tofu|tfvars)(\.json)?$/.test(file)) return 'Terraform'
   if (file.endsWith('.hcl')) return 'HCL'
-  return /\.(ya?ml|json|template)$/.test(file) && resourcesField.test(text) && awsType.test(text)
-    ? 'CloudFormation'
-    : null
+  if (isProgram.test(file) && usesCdk.test(text)) return 'CDK'
+  return isStackText(file, text) ? 'CloudFormation' : null
 }
 
 type Reader = (reading: FileReading, located: LocatedText) => void
@@ -36,22 +52,25 @@ type Reader = (reading: FileReading, located: LocatedText) => void
 /** By the form of the file. Null: of another kind, whatever it mentions. */
 function readerOf(file: string, text: string): Reader | null {
   if (file.endsWith('.toml')) return readToml
+  if (/\.(tf|tofu|hcl)$/.test(file)) return readHeredocs
+  if (/\.(tfvars|tf\.json|tofu\.json|tfvars\.json)$/.test(file)) return null
   if (userDataForm.test(text) || file.endsWith('.sh')) return takeUserData
-  return /\.(ya?ml|json|conf)$/.test(file) || documentForm.test(text) ? readDocuments : null
+  return /\.(ya?ml|json|conf|template)$/.test(file) || documentForm.test(text)
+    ? readDocuments
+    : null
 }
 
 /** @param whole budget of all files */
 export function readChangedFile(file: string, text: string, whole: TextBudget): ChangedFile {
   const reading: FileReading = {
-    file,
-    parts: [],
-    problems: [],
-    unread: unreadKindOf(file, text),
+    ...{ file, parts: [], problems: [], unread: null },
     budget: new TextBudget(textLimits.userData, whole),
   }
+  const rendered = renderedKind(file, text)
   const read = readerOf(file, text)
-  if (reading.unread !== null || read === null) return bounded(reading)
   const isLong = text.length > inputLimits.userData.maxBytes
+  if (read === null || (isLong && rendered !== null))
+    return { ...bounded(reading), unread: rendered }
   if (isLong && read === takeUserData && !mention.test(text))
     return bounded({ ...reading, unread: 'long text' })
   try {
@@ -61,11 +80,13 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     if (!(error instanceof ForeignTextError)) throw error
     if (mention.test(text)) reading.problems.push(unparsed(error.line ?? 1, error.message))
   }
-  const isUnrendered =
-    templateMark.test(text) && reading.problems.some(({ kind }) => kind === 'unparsed')
+  const isUnrendered = templateMark.test(text) && reading.problems.some(isUnparsed)
   if (isUnrendered) return { file, parts: [], problems: [], unread: 'template' }
+  if (reading.parts.length === 0 && !reading.problems.some(isUnparsed)) reading.unread ??= rendered
   return bounded(reading)
 }
+
+const isUnparsed = ({ kind }: FileProblem) => kind === 'unparsed'
 
 /** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node, and a part costs a replay of each node. */
 const most = { parts: 30, keys: 1_000, unknownKeys: 50 }
@@ -120,10 +141,46 @@ function readToml(reading: FileReading, located: LocatedText) {
     takePiece(reading, readBottlerocket(located, reading.budget), {}, 'Bottlerocket')
 }
 
+/** Fields of a kubelet in a file that is no object, such as values of Helm. */
+const isObject = /^["']?(?:apiVersion|kind|Resources)["']?[ \t]*:/m
+const kubeletField =
+  /^[ \t-]*["']?(?:eviction(?:Hard|Soft)|imageGC(?:High|Low)ThresholdPercent|(?:kube|system)Reserved|containerLogMax(?:Size|Files))["']?[ \t]*:/m
+
 /** @throws ForeignTextError */
 function readDocuments(reading: FileReading, located: LocatedText) {
   for (const document of documentsIn(located))
     takeDocument(reading, openYaml(document, reading.budget))
+  const isEmpty = reading.parts.length + reading.problems.length === 0
+  if (isEmpty && kubeletField.test(located.text) && !isObject.test(located.text))
+    reading.unread = 'template'
+}
+
+/** Texts that are written out in HCL: user data, NodeConfigs and manifests. */
+function readHeredocs(reading: FileReading, { text }: LocatedText) {
+  const found = heredocsIn(text).map(heredoc => {
+    const inner: FileReading = { ...reading, parts: [], problems: [] }
+    try {
+      const read = documentForm.test(heredoc.text) ? readDocuments : takeUserData
+      read(inner, heredoc)
+    } catch (error) {
+      if (error instanceof BudgetExceeded || !(error instanceof ForeignTextError)) throw error
+      inner.problems.push(unparsed(error.line ?? heredoc.fileLine(1), error.message))
+    }
+    return inner
+  })
+  const read = found.filter(({ parts }) => parts.length > 0)
+  if (read.length === 0) return
+  for (const { parts } of read)
+    for (const part of parts) {
+      const isUnnamed = read.length > 1 && Object.keys(part.target).length === 0
+      reading.parts.push(isUnnamed ? { ...part, target: unnamed } : part)
+    }
+  // What an expression makes of a broken text is not known.
+  const why = 'Only the texts that are written out in this file are judged.'
+  reading.problems.push(
+    ...found.flatMap(({ problems }) => problems.filter(problem => !isUnparsed(problem))),
+    note(1, why),
+  )
 }
 
 /** A document begins at a line `---`. Within a block scalar no line begins so. */

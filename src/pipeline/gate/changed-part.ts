@@ -62,6 +62,16 @@ export const refused = (field: string, line: number, text: string): FileProblem 
   text,
 })
 
+export const note = (line: number, text: string): FileProblem => ({
+  kind: 'note',
+  line,
+  field: null,
+  text,
+})
+
+/** One of several texts of a file, each for other nodes, which the file does not name. */
+export const unnamed: Target = { group: '' }
+
 export const unparsed = (line: number, why: string): FileProblem => ({
   kind: 'unparsed',
   line,

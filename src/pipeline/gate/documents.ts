@@ -1,6 +1,7 @@
 /** The documents of YAML and JSON that set fields of a kubelet, by their kind. */
+import { BudgetExceeded, ForeignTextError } from '#base/foreign-text.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { openYaml, type YamlPlace } from '#base/yaml-place.ts'
+import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
 import { linesIn, pieceOfNodeConfig } from '#clients/user-data/settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
@@ -9,7 +10,8 @@ import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
-import { type FileProblem, type FileReading, refused } from './changed-part.ts'
+import { type FileProblem, type FileReading, note, refused } from './changed-part.ts'
+import { isStack, takeStack } from './cloud-formation.ts'
 import { patchedObject } from './json-patch.ts'
 import { settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
 
@@ -43,6 +45,34 @@ export function takeDocument(reading: FileReading, place: YamlPlace): void {
   const group = version.includes('/') ? version.split('/')[0] : ''
   const [taker] = [`${group}/${kind}`, `${group}/*`].filter(key => Object.hasOwn(takers, key))
   if (taker !== undefined) takers[taker]?.(reading, place)
+  else if (isStack(value)) takeStack(reading, place)
+  else takeInner(reading, place)
+}
+
+/** Charts of Helm have their objects at most this deep in their values. */
+const deepestInner = 10
+
+/** Objects of Karpenter within another one, such as values of Helm: as maps, or as texts. */
+function takeInner(reading: FileReading, place: YamlPlace, depth = 0) {
+  const { value } = place
+  if (depth > deepestInner) return
+  if (typeof value === 'string' && isOfKarpenter.test(value)) takeText(reading, place.textAt())
+  else if (isRawObject(value) && isOfKarpenter.test(`apiVersion: ${value.apiVersion}`))
+    takeDocument(reading, place)
+  else if (typeof value === 'object' && value !== null)
+    for (const key of Object.keys(value)) takeInner(reading, place.at(key), depth + 1)
+}
+
+const isOfKarpenter = /^apiVersion: *karpenter\./m
+
+function takeText(reading: FileReading, located: LocatedText) {
+  try {
+    takeDocument(reading, openYaml(located, reading.budget))
+  } catch (error) {
+    if (error instanceof BudgetExceeded || !(error instanceof ForeignTextError)) throw error
+    const text = `The object of Karpenter is not judged: ${error.message}.`
+    reading.problems.push(note(error.line ?? located.fileLine(1), text))
+  }
 }
 
 function eachItem(list: YamlPlace, take: (item: YamlPlace) => void) {

@@ -351,15 +351,16 @@ function fileOf(
 }
 
 function withoutParts({ problems, unread }: Pick<ChangedFile, 'problems' | 'unread'>): string {
-  if (problems.length > 0) return 'not judged: see what stops the change'
-  return unread === null
-    ? 'it sets nothing of a kubelet: ignored'
-    : `not read: ${unread}. ${neededInstead[unread]}`
+  if (unread !== null) return `not read: ${unread}. ${neededInstead[unread]}`
+  return problems.length > 0
+    ? 'not judged: see what stops the change'
+    : 'it sets nothing of a kubelet: ignored'
 }
 
 const neededInstead: Record<UnreadFileKind, string> = {
   Terraform: 'Give the user data or manifest that it renders',
   HCL: 'Give the user data that it renders',
+  CDK: 'Give the template that it synthesizes, or its user data as a file',
   CloudFormation: 'Give the user data of its launch template as a file',
   template: 'Give the rendered file',
   'long text': 'No user data and no configuration of a kubelet is so long',

@@ -60,6 +60,7 @@ function placeOf(list: YamlPlace, operations: readonly Operation[], path: Path):
 const placeIn = (value: unknown, placeAt: (path: Path) => YamlPlace): YamlPlace => ({
   value,
   lineOf: (...path) => placeAt(path).lineOf(),
+  tag: () => placeAt([]).tag(),
   textAt: (...path) => placeAt(path).textAt(),
   at: (...path) =>
     placeIn(

@@ -40,7 +40,7 @@ export function reachOf(
   options: readonly GroupOption[],
   nodes: readonly ReachedNode[],
 ): Reach {
-  const isNameless = target.nodeClass === '' || target.nodePool === ''
+  const isNameless = Object.values(target).includes('')
   if (Object.keys(target).length > 0 && !isNameless) return ofTarget(target)
   const named = options.filter(option => option.file === file)
   const given = named.length > 0 ? named : options.filter(option => option.file === null)

@@ -293,6 +293,10 @@ describe('a file of another kind', () => {
     ['Makefile', 'all:\n\t./bootstrap.sh\n'],
     ['Dockerfile', 'FROM x\nCOPY bootstrap.sh /\n'],
     ['img.png', '\ufffdPNG\r\n\0NodeConfig'],
+    ['lib/bucket.ts', "import { Bucket } from 'aws-cdk-lib/aws-s3'\n"],
+    ['bucket.yaml', 'Resources:\n  B:\n    Type: AWS::S3::Bucket\n'],
+    ['bucket.tf', 'resource "aws_s3_bucket" "x" {\n  policy = <<EOT\n{}\nEOT\n}\n'],
+    ['values.yaml', 'image: {tag: v1}\nresources: {requests: {memory: 1Gi}}\n'],
   ])('is ignored: %s', async (file, text) => {
     const { problems, files } = await gated(gateSnapshot(), [{ file, text, base: null }])
     const reach = 'it sets nothing of a kubelet: ignored'
@@ -319,6 +323,14 @@ describe('a file of another kind', () => {
       'stack.json',
       '{\n  "Resources": {"T": {\n    "Type": "AWS::EC2::LaunchTemplate",\n    "x": "NodeConfig"}}}\n',
     ],
+    ['CDK', 'nodes.ts', "import * as ec2 from 'aws-cdk-lib/aws-ec2'\nnew ec2.LaunchTemplate(x)\n"],
+    ['CDK', 'app.py', 'from aws_cdk import aws_eks\ncluster.add_nodegroup_capacity("x")\n'],
+    [
+      'CloudFormation',
+      'sub.yaml',
+      'Resources:\n  S:\n    Type: AWS::CloudFormation::Stack\n    x: bootstrap\n',
+    ],
+    ['template', 'values.yaml', 'pool:\n  kubelet:\n    evictionHard: {nodefs.available: "10"}\n'],
   ])('is named as not read, with what to give instead: %s in %s', async (unread, file, text) => {
     const { problems, files, verdict } = await gated(gateSnapshot(), [{ file, text, base: null }])
     const reach = expect.stringMatching(new RegExp(`^not read: ${unread}\\. Give the `))
@@ -326,6 +338,56 @@ describe('a file of another kind', () => {
       ...{ problems: [], verdict: 'ok' },
       files: [{ file, kinds: [], unread, nodes: 0, reach }],
     })
+  })
+
+  it.each([
+    ['!Ref LongParameterForUserData', 'CloudFormation'],
+    ['!If [IsOn, a, b]', 'CloudFormation'],
+    ['{Fn::GetAtt: [X, Y]}', 'CloudFormation'],
+  ])('names the line of user data that is not written out: %s', async (userData, unread) => {
+    const text = `${launchTemplate}    Type: AWS::EC2::LaunchTemplate\n    Properties:\n      LaunchTemplateData:\n        UserData: ${userData}\n`
+    const { problems, files, verdict } = await gated(gateSnapshot(), [
+      { file: 'stack.yaml', text, base: null },
+    ])
+    expect({ problems, files, verdict }).toMatchObject({
+      problems: [{ kind: 'note', stops: false, line: 7, text: expect.stringContaining('of T is') }],
+      files: [{ unread, nodes: 0 }],
+      verdict: 'ok',
+    })
+  })
+
+  const settings = '      imageGCHighThresholdPercent: 75\n      imageGCLowThresholdPercent: 65\n'
+  const heredoc = (name: string) =>
+    `${name} = <<-EOT\n  ${nodeConfig(settings).text.replaceAll('\n', '\n  ')}\n  EOT\n`
+
+  it.each([
+    ['one', heredoc('x'), ['batch', 'general', 'small', 'spot']],
+    ['several', `${heredoc('x')}${heredoc('y')}`, []],
+  ])('with %s in a heredoc reaches its nodes if they are clear', async (_, text, expected) => {
+    const { groups, files } = await gated(gateSnapshot(), [{ file: 'eks.tf', text, base: null }])
+    expect(groups.map(({ group }) => group.name)).toEqual(expected)
+    expect(files[0]).toMatchObject({ kinds: ['NodeConfig'], unread: null })
+  })
+
+  it('of several user data reaches the nodegroup of each', async () => {
+    const template = (name: string, group: string, high: number) => `  ${name}:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData:
+        UserData: !Base64 |
+          apiVersion: node.eks.aws/v1alpha1
+          kind: NodeConfig
+          spec: {kubelet: {config: {imageGCHighThresholdPercent: ${high}}}}
+  ${name}Nodes:
+    Type: AWS::EKS::Nodegroup
+    Properties: {NodegroupName: ${group}, LaunchTemplate: {Id: !Ref ${name}}}
+`
+    const text = `Resources:\n${template('A', 'general', 84)}${template('B', 'small', 83)}${template('C', '!Ref X', 82)}`
+    const { groups } = await gated(gateSnapshot(), [{ file: 'stack.yaml', text, base: null }])
+    expect(groups.map(({ group, settings }) => [group.name, settings[0]?.values.after])).toEqual([
+      ['general', ['84']],
+      ['small', ['83']],
+    ])
   })
 
   it.each([

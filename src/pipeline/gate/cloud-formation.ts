@@ -1,0 +1,79 @@
+/**
+ * User data in templates of CloudFormation. What only a stack knows becomes an expression, whose value is not judged.
+ * Source: AWS CloudFormation, AWS::EC2::LaunchTemplate LaunchTemplateData, Intrinsic function reference
+ */
+import { isRawObject } from '#base/raw-object.ts'
+import { type LocatedText, textOnLine, type YamlPlace } from '#base/yaml-place.ts'
+import { mapOf } from '#model/input/config-value.ts'
+import { type FileReading, note, type Target, unnamed } from './changed-part.ts'
+import { takeUserData } from './user-data-parts.ts'
+
+/** Where the user data is, by type of resource. */
+const userDataPaths = new Map([
+  ['AWS::EC2::LaunchTemplate', ['Properties', 'LaunchTemplateData', 'UserData']],
+  ['AWS::AutoScaling::LaunchConfiguration', ['Properties', 'UserData']],
+])
+
+/** Whether a document is a template of a stack. */
+export const isStack = ({ Resources }: Readonly<Record<string, unknown>>): boolean =>
+  Object.values(mapOf(Resources)).some(resource => /^AWS::/.test(String(mapOf(resource).Type)))
+
+export function takeStack(reading: FileReading, place: YamlPlace): void {
+  const resources = place.at('Resources')
+  const targets = targetsIn(resources)
+  const found = Object.entries(mapOf(resources.value)).flatMap(([name, resource]) => {
+    const path = userDataPaths.get(String(mapOf(resource).Type)) ?? []
+    const userData = resources.at(name, ...path)
+    return path.length === 0 || userData.value === undefined ? [] : [{ name, userData }]
+  })
+  for (const { name, userData } of found) {
+    const located = textOf(userData)
+    // One word is a parameter's name, or packed.
+    if (located !== null && /\s/.test(located.text))
+      takeUserData(reading, located, targets.get(name) ?? (found.length === 1 ? {} : unnamed))
+    else {
+      const text = `The user data of ${name} is not judged: it is not written out.`
+      reading.problems.push(note(userData.lineOf(), text))
+    }
+  }
+}
+
+/** The nodegroups that name a launch template, by the template's name. */
+function targetsIn(resources: YamlPlace): ReadonlyMap<string, Target> {
+  const targets = new Map<string, Target>()
+  for (const [name, resource] of Object.entries(mapOf(resources.value))) {
+    if (mapOf(resource).Type !== 'AWS::EKS::Nodegroup') continue
+    const { value: id } = resources.at(name, 'Properties', 'LaunchTemplate', 'Id')
+    const group = resources.at(name, 'Properties', 'NodegroupName')
+    const isKnown = typeof group.value === 'string' && group.tag() === null
+    if (isKnown) targets.set(String(mapOf(id).Ref ?? id), { group: String(group.value) })
+  }
+  return targets
+}
+
+/** Null: no text is written out. @param tag `!Sub`; null: none, or it was applied */
+function textOf(place: YamlPlace, tag: string | null = place.tag()): LocatedText | null {
+  const { value } = place
+  const [key = ''] = tag === null && isRawObject(value) ? Object.keys(value) : []
+  const isLong = key.startsWith('Fn::')
+  const argument = isLong ? place.at(key) : place
+  switch (isLong ? key.slice(4) : tag?.slice(1)) {
+    case 'Base64':
+      return textOf(argument, isLong ? argument.tag() : null)
+    case 'Sub':
+      return (Array.isArray(argument.value) ? argument.at(0) : argument).textAt()
+    case 'Join':
+      return joined(argument)
+    case undefined:
+      return typeof value === 'string' ? place.textAt() : null
+    default:
+      return null
+  }
+}
+
+function joined(list: YamlPlace): LocatedText | null {
+  const [separator, items] = Array.isArray(list.value) ? list.value : []
+  if (typeof separator !== 'string' || !Array.isArray(items)) return null
+  const texts = items.map((_, index) => textOf(list.at(1, index))?.text ?? `\${value}`)
+  return textOnLine(texts.join(separator), list.lineOf())
+}

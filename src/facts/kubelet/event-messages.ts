@@ -118,10 +118,14 @@ export function pullCause(message: string, image: string | null): PullCause | nu
 export const pulledImage = (message: string): string | null =>
   /image (?:tag )?"([^"\\\s]{1,500})"/.exec(message)?.[1] ?? null
 
-/** `Failed` is also the reason for containers that did not start. */
+/** `Failed` is also the reason for containers that did not start, `FailedCreatePodSandBox` that for networks. */
+const ofPull: Readonly<Record<string, RegExp>> = {
+  Failed: /pull(?:ing)? image|ErrImage|ImagePullBackOff|InvalidImageName|inspect image/i,
+  FailedCreatePodSandBox: /failed to get sandbox image "/,
+}
+
 export const isOfPull = (reason: string, message: string): boolean =>
-  reason !== 'Failed' ||
-  /pull(?:ing)? image|ErrImage|ImagePullBackOff|InvalidImageName|inspect image/i.test(message)
+  !Object.hasOwn(ofPull, reason) || ofPull[reason]!.test(message)
 
 /** Whether the kubelet sent the start event: kube-proxy sends one, too. */
 export const isOfKubelet = (message: string): boolean => message.includes('kubelet')

@@ -15,9 +15,12 @@ export interface PullFailure extends EventTimes {
   cause: PullCause | null
   message: string
   isPulledSince: boolean
+  /** Of the image that each pod begins with: the runtime pulls it, without the credentials of the kubelet. */
+  isOfSandbox: boolean
 }
 
-const reasons = ['Failed', 'BackOff', 'ErrImageNeverPull', 'InspectFailed']
+const sandboxFailed = 'FailedCreatePodSandBox'
+const reasons = ['Failed', 'BackOff', 'ErrImageNeverPull', 'InspectFailed', sandboxFailed]
 const podOf = ({ pod }: NodeEvent) => (pod ? `${pod.namespace}/${pod.name}` : '')
 
 /**
@@ -61,6 +64,7 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
         cause,
         message,
         isPulledSince,
+        isOfSandbox: newest?.reason === sandboxFailed,
       }
     })
   })

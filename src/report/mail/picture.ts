@@ -53,6 +53,9 @@ export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, langu
       after: below.slice(index + 1),
       rest: 100 - (below.at(-1)?.end ?? 0),
     })),
+    estimate: segments.some(({ isEstimate }) => isEstimate)
+      ? { tone: segmentTones.unknown, text: language.words.picture.estimate }
+      : null,
     legend:
       ledger === null
         ? []

@@ -3,6 +3,7 @@ import { blindIncidents } from './blind.ts'
 import { deviceIncidents } from './devices.ts'
 import { firstRunIncidents } from './first-run.ts'
 import { furtherIncidents } from './further.ts'
+import { heldOutIncidents } from './held-out.ts'
 import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
 import { laterIncidents } from './later.ts'
@@ -31,4 +32,5 @@ export const incidents: readonly Incident[] = [
   ...measuredIncidents,
   ...firstRunIncidents,
   ...otherCauseIncidents,
+  ...heldOutIncidents,
 ]

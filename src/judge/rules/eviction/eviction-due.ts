@@ -21,6 +21,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
+import type { Cause } from '#model/finding/cause.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
@@ -137,11 +138,23 @@ function reasonOf(
     return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, drainStep(subject)] }
   if (held !== null && isOfImages)
     return { cause: imageGcThresholds, steps: [...held.steps, drainStep(subject)] }
-  if (held !== null) return { ...held, steps: [...held.steps, drainStep(subject)] }
+  if (held !== null)
+    return {
+      ...held,
+      steps: [...held.steps, ...(endsByDrain(held.cause) ? [drainStep(subject)] : [])],
+    }
   if (!first.signal.startsWith('memory.')) return {}
   const memory = memoryReason(subject)
   return { cause: memory.cause, steps: [...memory.steps, drainStep(subject)] }
 }
+
+/** Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. */
+const endsByDrain = (cause: Cause): boolean =>
+  cause.kind === 'holder'
+    ? cause.freedBy !== 'nothing' &&
+      cause.freedBy !== 'process-end' &&
+      !(cause.owner && 'workload' in cause.owner && cause.owner.workload?.startsWith('DaemonSet '))
+    : cause.kind !== 'unread'
 
 /** Whether the API shows images that no pod of the node uses. */
 function areUnusedKnown({ pods, ledger }: Satisfied<'eviction'>): boolean {

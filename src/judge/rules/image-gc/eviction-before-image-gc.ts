@@ -48,10 +48,8 @@ export const evictionBeforeImageGc = nodeRule({
     const { layout, layoutCertainty } = subject.filesystems
     const firing: EvaluatedThreshold[] = []
     for (const threshold of subject.eviction.thresholds) {
-      if (threshold.signal !== 'imagefs.available' && threshold.signal !== 'nodefs.available')
-        continue
+      if (!isOfImages(threshold, subject)) continue
       const isNodefs = threshold.signal === 'nodefs.available'
-      if (isNodefs && layout !== 'shared' && layout !== null) continue
       const comesFirst = isTooClose(threshold, subject, policy)
       if (comesFirst === null) yield { unknown: whyUnobserved(subject, unobserved(threshold)) }
       else if (comesFirst && isNodefs && layout === null)
@@ -72,6 +70,11 @@ export const evictionBeforeImageGc = nodeRule({
   },
 })
 
+/** Whether the threshold is, or may be, one of the disk of images. */
+const isOfImages = ({ signal }: EvaluatedThreshold, { filesystems }: ThresholdSubject) =>
+  signal === 'imagefs.available' ||
+  (signal === 'nodefs.available' && (filesystems.layout ?? 'shared') === 'shared')
+
 /** A hard threshold of at least twice the default is the cause, not the percentage that is too close to it. */
 const isRaised = ({ signal, hard, value }: EvaluatedThreshold, { identity }: ThresholdSubject) => {
   const preset = hardDefaults(identity)[signal]
@@ -82,12 +85,10 @@ const isRaised = ({ signal, hard, value }: EvaluatedThreshold, { identity }: Thr
 const leastUsedPercent = 50
 
 /** The disk fills, and with images. If something else fills it, no setting of image GC helps. */
-const isPressing = ({ ledger, filesystems, eviction }: ThresholdSubject) =>
-  ((filesystems.imagefs?.usedPercent ?? 100) >= leastUsedPercent ||
-    eviction.thresholds.some(
-      ({ met, signal }) => met === true && signal.endsWith('fs.available'),
-    )) &&
-  !isHeldByOthers(ledger, 'imagefs.available')
+const isPressing = (subject: ThresholdSubject) =>
+  ((subject.filesystems.imagefs?.usedPercent ?? 100) >= leastUsedPercent ||
+    subject.eviction.thresholds.some(one => one.met === true && isOfImages(one, subject))) &&
+  !isHeldByOthers(subject.ledger, 'imagefs.available')
 
 /** Names the missing observation: the threshold in bytes, or the capacity of the image filesystem. */
 const unobserved = ({ signal, resolved }: EvaluatedThreshold) =>

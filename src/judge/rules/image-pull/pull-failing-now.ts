@@ -16,6 +16,7 @@ const shown = 10
 
 const titles = {
   noSpace: 'The disk has no room for an image: its pull fails',
+  sandbox: 'No pod starts: the sandbox image is gone, and containerd cannot pull it',
   missing: 'A container waits for an image that is neither on its node nor in its registry',
 }
 
@@ -61,16 +62,14 @@ export const pullFailingNow = contextRule({
     const failures = pullFailures(events, at).filter(
       ({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod),
     )
-    const [gone] = failures
-    if (gone !== undefined) yield goneFailing(gone, failures)
+    yield* failingsOf(failures)
     yield* unreadEvents(context)
   },
 
   *judgeUnread({ events, at }) {
     const failures = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
-    const [first] = failures
     // Without its status, a pod might have pulled its image by now.
-    if (first !== undefined) yield { ...goneFailing(first, failures), confidence: 'likely' }
+    for (const failing of failingsOf(failures)) yield { ...failing, confidence: 'likely' }
   },
 })
 
@@ -126,6 +125,27 @@ function missingImage({ pod, workload, image, reason }: WaitingContainer): Parti
   }
 }
 
+function* failingsOf(failures: readonly PullFailure[]): Iterable<Failing> {
+  const sandboxes = failures.filter(({ isOfSandbox }) => isOfSandbox)
+  const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
+  if (sandboxes[0] !== undefined) yield sandboxFailing(sandboxes[0], sandboxes)
+  if (others[0] !== undefined) yield goneFailing(others[0], others)
+}
+
+/** The image comes with the AMI: a new node has it again. */
+function sandboxFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
+  const place = bounded(first.image ?? '', 200)
+  return {
+    title: titles.sandbox,
+    cause: worldCause('image-missing', place),
+    steps: [{ id: 'replace-node' }, { id: 'import-image', place }],
+    ...seenFirst(
+      `${counted(failures.length, 'pod')} did not start here within the last hour, the first ${bounded(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}).`,
+    ),
+    evidence: evidenceOf(failures),
+  }
+}
+
 function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
   const causes = [...new Set(failures.map(({ cause }) => cause ?? 'unknown cause'))].join(', ')
   return {
@@ -134,17 +154,20 @@ function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Fail
     ...seenFirst(
       `${counted(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${bounded(first.pod, 300)}: the next pod for the same image meets the same.`,
     ),
-    evidence: failures
-      .slice(0, shown)
-      .map(failure =>
-        line(
-          'event',
-          bounded(
-            `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesOf(failure)}`,
-            400,
-          ),
-          failure.message,
-        ),
-      ),
+    evidence: evidenceOf(failures),
   }
 }
+
+const evidenceOf = (failures: readonly PullFailure[]) =>
+  failures
+    .slice(0, shown)
+    .map(failure =>
+      line(
+        'event',
+        bounded(
+          `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesOf(failure)}`,
+          400,
+        ),
+        failure.message,
+      ),
+    )

@@ -91,6 +91,27 @@ describe('an image that nobody has', () => {
   })
 })
 
+describe('a sandbox image that is gone', () => {
+  const image = '602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.5'
+  const sandbox = (message: string) => pullOf(message, { reason: 'FailedCreatePodSandBox' })
+  const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox image "${image}": failed to pull image "${image}": unexpected status from HEAD request to https://602401143452.dkr.ecr.us-east-1.amazonaws.com/v2/eks/pause/manifests/3.5: 401 Unauthorized`
+
+  it('stops all pods of the node', () => {
+    const pods = [pod({ waiting: { reason: 'ContainerCreating' } })]
+    expect(failingOf(pullFailingNow, { pods, events: [sandbox(message)] })).toMatchObject({
+      title: expect.stringContaining('sandbox image'),
+      cause: { kind: 'world', event: 'image-missing', subject: image },
+      steps: [{ id: 'replace-node' }, { id: 'import-image', place: image }],
+      seen: expect.stringContaining('(denied)'),
+    })
+  })
+
+  it('is no other failure of a sandbox', () => {
+    const events = [sandbox('Failed to create pod sandbox: plugin type="aws-cni" failed (add)')]
+    expect(state(pullFailingNow, { pods: [], events })).toBe('pass')
+  })
+})
+
 describe('pull-failing-now', () => {
   const image = 'docker.io/library/busybox:1.36'
   const failed = pullOf(`Failed to pull image "${image}": ${hubLimit}`, { ago: [34, 22], count: 4 })

@@ -63,7 +63,7 @@ export function createMachines(aheadMs: number): Machines {
     const folder = join(base, `node-${standing.size}`)
     for (const name of ['root', 'answers', 'tmp'])
       mkdirSync(join(folder, name), { recursive: true })
-    writeRoot(join(folder, 'root'), machine, new Date())
+    writeRoot(join(folder, 'root'), machine, new Date(Date.now() + aheadMs))
     for (const [name, text] of Object.entries(machine.answers))
       writeFileSync(join(folder, 'answers', name), text)
     install(folder, machine, aheadMs)

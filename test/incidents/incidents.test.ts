@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { english } from '#report/languages/language.ts'
+import { renderMail } from '#report/mail/mail.ts'
 import { causesAndOutlook } from '#report/parts/causes.ts'
 import { incidents } from './cases/index.ts'
 import { judgedIncident } from './judged.ts'
@@ -23,6 +24,14 @@ describe.each(incidents)('$name ($thread)', incident => {
         for (const { lines, usedBytes } of ledger?.filesystems ?? [])
           expect(lines.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(usedBytes)
   })
+})
+
+it('says in the legend of a mail what the hatch of its bar means', async () => {
+  const name = 'images-of-docker-in-docker-on-the-host'
+  const { report } = await judgedIncident(incidents.find(one => one.name === name)!)
+  const { html } = renderMail(report, [])
+  expect(html).toMatch(/<td class="[a-z-]+ estimate"/)
+  expect(html).toContain(`</span> ${english.words.picture.estimate}</span>`)
 })
 
 describe('the explanations', async () => {

@@ -296,6 +296,18 @@ describe('a cause in the mail', () => {
     expect(outlook.rows.find(({ name }) => name === 'b-x')?.step?.number).toBe('5.')
   })
 
+  it('on a line says that its command replaces a node, and that it is one of several', () => {
+    const [advice] = adviceWith('kubectl delete node x')
+    const command = { place: 'a', command: 'kubectl delete node x', effect: 'replaces', nodes: 1 }
+    const others = { ...command, command: 'kubectl delete node y' }
+    const steps = [{ ...advice!, commands: [command, others, { ...others, command: 'z' }] }]
+    const findings = Array.from({ length: 4 }, (_, index) =>
+      on(`rule-${index}`, 'a', 'x', { steps: index === 3 ? (steps as Finding['steps']) : [] }),
+    )
+    const [line] = mailed(findings).lines
+    expect(line!.step).toMatch(/ \(replaces 1 node, 1 of 3 commands\)$/)
+  })
+
   it('has a step on a card and on a line', () => {
     const findings = Array.from({ length: 8 }, (_, index) =>
       on(`rule-${index}`, 'a', 'x', {

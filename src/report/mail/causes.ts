@@ -9,6 +9,7 @@ import {
 } from '#report/parts/causes.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import type { TitleOf } from '#report/parts/rule-words.ts'
+import { effectText } from '#report/parts/steps.ts'
 import type { Fold } from '#report/text.ts'
 import type { MailChanges } from './changes.ts'
 import { severityMark } from './palette.ts'
@@ -55,7 +56,11 @@ export function mailCausesView(
         return {
           ...card,
           where: isOfVerdict(index) ? card.where : fold(views[index]!.shortWhere, 160),
-          step: fold(lineStep(listed[index]!, withoutRemarks(card.step), words), lineLimit),
+          step: withRemarks(
+            fold(lineStep(listed[index]!, withoutRemarks(card.step), words), lineLimit),
+            [effectText(listed[index]!.steps, language), views[index]!.oneOf],
+            language,
+          ),
           commands,
         }
       }),
@@ -68,6 +73,12 @@ const lineStep = (cause: FoundCause, step: string, on: MailWords) =>
   step.length <= lineLimit
     ? step
     : causeView({ ...cause, steps: cause.steps.slice(0, 1) }, 0, on).step
+
+/** `… (replaces 1 node, 1 of 3 commands)`: what the shown command does, and that it is not the only one. */
+function withRemarks(step: string, remarks: (string | null)[], { words }: Language) {
+  const shown = remarks.flatMap(remark => remark ?? [])
+  return shown.length === 0 ? step : words.steps.labelledBy(step, words.list(shown))
+}
 
 /** The templates write the full stop. */
 const withoutStop = (text: string) => text.replace(/\.$/, '')

@@ -188,14 +188,21 @@ const withCommands = (steps: readonly Step[]): Step | undefined =>
 const ofNodes: ReadonlySet<CommandEffect> = new Set(['restarts', 'replaces'])
 
 /** The step, with what its commands do if they do not just what it says. */
-function withEffect(text: string, step: Step, { words: { steps: words } }: Language): string {
-  const commands = leadingCommands([step])
-  const last = commands.find(({ effect }) => ofNodes.has(effect)) ?? commands.at(-1)
-  if (last === undefined) return text
-  if (last.effect !== 'reads')
-    return words.labelled(text, words.effect(last.effect, last.nodes ?? 0))
+function withEffect(text: string, step: Step, language: Language): string {
+  const { steps: words } = language.words
+  if (step.commands.length === 0) return text
+  const effect = effectText([step], language)
+  if (effect !== null) return words.labelled(text, effect)
   const isForOwner = step.kind === 'ask-owner' || step.action.id === 'prune-dead-containers'
   return isForOwner ? words.labelled(text, words.showsPods) : text
+}
+
+/** What the leading commands do: `replaces 1 node`. Null: they only read. */
+export function effectText(steps: readonly Step[], { words }: Language): string | null {
+  const commands = leadingCommands(steps)
+  const last = commands.find(({ effect }) => ofNodes.has(effect)) ?? commands.at(-1)
+  if (last === undefined || last.effect === 'reads') return null
+  return words.steps.effect(last.effect, last.nodes ?? 0)
 }
 
 /** The commands that have to run together: drain, reboot and uncordon one node. Other commands are for other places. */

@@ -25,19 +25,19 @@ export function verdictView(
     clusters.reduce((total, cluster) => total + of(cluster), 0)
   const nodes = sum(({ coverage }) => coverage.nodes)
   const unaudited = new Set(document.notAudited.map(({ cluster, node }) => keyOf(cluster, node)))
-  // A Fargate node, whose pods are read, counts only as partly read, as in coverage.
+  // Of a Fargate node the pods are read. It counts only as not audited.
   const both = audited.filter(
     ({ coverage, cluster, identity }) =>
       coverage === 'partlyRead' && unaudited.has(keyOf(cluster, identity.name)),
   )
-  const partly = sum(({ coverage }) => coverage.partlyRead)
+  const partly = sum(({ coverage }) => coverage.partlyRead) - both.length
   const read = sum(({ coverage }) => coverage.read)
-  const seen = read + partly
+  const seen = read + partly + both.length
   const worst = findings.toSorted(worstFirst)[0]
   const gaps = gapsOf(
     document,
     partly,
-    { alsoPartly: both.length, notRead: sum(({ coverage }) => coverage.notRead) },
+    sum(({ coverage }) => coverage.notRead),
     language,
   )
   return {
@@ -70,15 +70,12 @@ const keyOf = (cluster: string, node: string | null) => JSON.stringify([cluster,
 function gapsOf(
   { clusters, notAudited, run }: AuditReport['document'],
   partly: number,
-  { alsoPartly, notRead }: { alsoPartly: number; notRead: number },
+  notRead: number,
   { words: { verdict: words } }: Language,
 ) {
   // Unread nodes are counted in `notAudited` and in coverage. If one of the two lacks a node, the
   // larger count is used.
-  const lostNodes = Math.max(
-    notAudited.filter(({ node }) => node !== null).length - alsoPartly,
-    notRead,
-  )
+  const lostNodes = Math.max(notAudited.filter(({ node }) => node !== null).length, notRead)
   const incomplete = new Set(
     notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster),
   )

@@ -106,12 +106,15 @@ const barFromPercent = 40
 function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
   const sheet = sheetOf(screen, widest)
   const { bold, wrap } = sheet
-  const { group, nodes, bytesPerHour, unmeasured, inputErrors, rows } = document
+  const { group, clusters, nodes, bytesPerHour, unmeasured, inputErrors, rows } = document
+  const isMeasured = unmeasured.count < nodes
+  const where = clusters.map(cluster => clean(cluster)).join(', ')
   const lines = linesOf(
-    bold(`${clean(group)}: ${counted(nodes, 'node')}, one day of each`),
-    wrap(
-      `The disks grow by ${formatBytes(bytesPerHour)} an hour together; GCs, evictions and minutes are sums over the nodes`,
-    ),
+    wrap(`${clean(group)} in ${where}: ${counted(nodes, 'node')}, one day of each`).map(bold),
+    isMeasured &&
+      wrap(
+        `The disks grow by ${formatBytes(bytesPerHour)} an hour together; GCs, evictions and minutes are sums over the nodes`,
+      ),
     unmeasured.count > 0 &&
       wrap(
         `! Not in the counts of a day, as no earlier run measured their growth: ${nodeNames(unmeasured)}. Give --store, or assume one with --fill nodefs=300Ki/s`,
@@ -121,7 +124,7 @@ function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
     inputErrors.map(error => wrap(clean(error), '! ', '  ')),
     '',
     headLine,
-    rows.map(row => rowLines(row, sheet)),
+    rows.map(row => rowLines(row, isMeasured, sheet)),
     '',
     wrap(legend),
     recommendedLines(document, snapshot, sheet),
@@ -137,16 +140,20 @@ const cellWidths = [7, 4, 9, 8, 7, 8, 9]
 
 const headLine = `${' '.repeat(12 + barColumns)} ${cells(['first', 'GCs', 'deleted', 'again', 'evicted', 'pressure', 'unusable'])}`
 
-function rowLines(row: TuneRow, { wrap }: Sheet) {
+/** @param isMeasured whether any node has a day */
+function rowLines(row: TuneRow, isMeasured: boolean, { wrap }: Sheet) {
   const { setting, configuration, isAlike, first } = row
   const { imageGCs, evictions, deletedBytes, pulledAgainBytes } = row
-  const values = cells([
+  const ofDay = [
     `${first.imageGC}/${first.eviction}/${first.nothing}`,
     String(imageGCs),
     formatBytes(deletedBytes),
     formatBytes(pulledAgainBytes),
     String(evictions),
     `${row.diskPressureMinutes} min`,
+  ]
+  const values = cells([
+    ...(isMeasured ? ofDay : ofDay.map(() => '-')),
     row.unusableBytes === null ? 'unknown' : formatBytes(row.unusableBytes),
   ])
   const shown = `${configurationText(configuration)}${isAlike ? '' : ', other values on other nodes'}`
@@ -179,14 +186,15 @@ function barOf({ imageGCHighThresholdPercent: high = 100, evictionHard = {} }: T
 }
 
 function recommendedLines(
-  { group, changes, durable }: TuneDocument,
+  { group, clusters, changes, durable }: TuneDocument,
   snapshot: string,
   { width }: Sheet,
 ) {
   if (changes.length === 0)
     return ['', 'No rule recommends another setting: today’s is the recommended one.']
   const sets = changes.map(change => `--set ${shellWord(clean(change))}`).join(' ')
-  const command = `highwater plan --snapshot ${shellWord(clean(snapshot))} --nodegroup ${shellWord(clean(group))} ${sets}`
+  const ofClusters = clusters.map(cluster => `--cluster ${shellWord(clean(cluster))}`).join(' ')
+  const command = `highwater plan --snapshot ${shellWord(clean(snapshot))} ${ofClusters} --nodegroup ${shellWord(clean(group))} ${sets}`
   return [
     '',
     'Plan the recommended setting:',
@@ -194,10 +202,8 @@ function recommendedLines(
     durable.map(({ target, snippet }) => [
       '',
       `For new nodes (${target}):`,
-      snippet
-        .trimEnd()
-        .split('\n')
-        .map(line => `  ${line}`),
+      '',
+      snippet.trimEnd().split('\n'),
     ]),
   ]
 }

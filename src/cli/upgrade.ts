@@ -156,6 +156,9 @@ const stepTexts: Record<
 function replaceText({ owner, group, to, ...upgrade }: PlannedUpgrade) {
   if (owner === 'managed-nodegroup')
     return `aws eks update-nodegroup-version --cluster-name ${clusterOf(upgrade)} --nodegroup-name ${shellWord(clean(group.name))} --kubernetes-version ${minorOf(to)}`
+  // Source: EKS user guide, Upgrade hybrid nodes
+  if (owner === 'hybrid')
+    return `Drain each machine, and upgrade it there: nodeadm upgrade ${minorOf(to)} -c file://nodeConfig.yaml`
   return owner === 'karpenter'
     ? `Let the EC2NodeClass select the AMI of ${minorOf(to)}; Karpenter then replaces the nodes`
     : `Start nodes with the AMI of ${minorOf(to)}, and drain the old ones`

@@ -38,6 +38,8 @@ export interface TuneDocument {
   schema: 'highwater.tune/1'
   takenAt: string
   group: string
+  /** Clusters with nodes of the group. */
+  clusters: string[]
   nodes: number
   /** Nodes without measured growth: in no count of a day. */
   unmeasured: NodeSample

@@ -57,7 +57,8 @@ export function kubeletUpgrade(input: NodeInput, takenAt: string, to: string): K
     ],
     basis: isFromFiles ? 'files' : after && 'configz',
     changedSettings: changedSettings(before?.settings, after?.settings).filter(
-      ({ field }) => field !== 'failCgroupV1' || cgroupVersion === null,
+      ({ field }) =>
+        field !== 'failCgroupV1' || (cgroupVersion === null && operatingSystem === 'linux'),
     ),
     changedBehaviors: behaviorsBetween(from, to),
     changedGates: changedGates(node, to),

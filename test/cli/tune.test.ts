@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { TuneDocument, TuneRow, TuneSetting } from '#model/tune.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -78,6 +79,28 @@ describe('highwater tune', () => {
   it('shows five rows with bars, and the plan of the recommended one', async () => {
     const { stdout } = await tune(savedSnapshot([disk]), ...slow)
     expect(stdout.replace(/--snapshot \S+/, '--snapshot FILE')).toMatchSnapshot()
+  })
+
+  it('names the clusters of the group, and plans for them alone', async () => {
+    const file = savedSnapshot([disk])
+    const { document } = await tuneJson(file, ...slow)
+    const [cluster = ''] = document.clusters
+    expect(document.clusters).toHaveLength(1)
+    const { stdout } = await tune(file, ...slow)
+    expect(stdout).toContain(`workers in ${cluster}: 1 node`)
+    const command = /^ {2}highwater (plan .*)$/m.exec(stdout)?.[1] ?? ''
+    expect(command).toContain(`--cluster ${cluster} `)
+    const out = join(temporaryFolder(), 'plan.json')
+    const { stdout: plan } = await inProcess([...command.split(' '), '--out', out])
+    expect(plan).toContain(`${cluster} Nodegroup workers`)
+    expect(plan).toContain('imageGCHighThresholdPercent: 80')
+  })
+
+  it('shows no count of a day if no growth is known', async () => {
+    const { code, stdout } = await tune(savedSnapshot([disk]))
+    expect(code).toBe(3)
+    expect(stdout).not.toContain('The disks grow')
+    expect(stdout).toMatch(/^today +\S+( +-){6} +\d/m)
   })
 
   it('needs a group that is there', async () => {

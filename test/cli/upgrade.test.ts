@@ -68,6 +68,37 @@ describe('highwater upgrade', () => {
     expect(stdout).toMatchSnapshot()
   })
 
+  const withText = (file: string, ...changes: [from: RegExp, to: string][]) => {
+    const text = changes.reduce(
+      (changed, [from, to]) => changed.replaceAll(from, to),
+      readFileSync(file, 'utf8'),
+    )
+    writeFileSync(file, text)
+    return file
+  }
+
+  it('upgrades a hybrid node on its machine', async () => {
+    const nodegroup = /"eks\.amazonaws\.com\/nodegroup": *"[^"]*"/g
+    const hybrid = '"eks.amazonaws.com/compute-type":"hybrid"'
+    const file = withText(savedSnapshot([node('a', 'v1.32.2')]), [nodegroup, hybrid])
+    const { stdout } = await upgrade(file, '--to', '1.36')
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'nodeadm upgrade 1.36 -c file://nodeConfig.yaml',
+    )
+  })
+
+  it('names nothing of cgroups for Windows', async () => {
+    const file = savedSnapshot([node('a', 'v1.32.2')])
+    const fields = async () => {
+      const { document } = await upgradeJson(file, '1.36')
+      return document.upgrades[0]?.changedSettings.map(({ field }) => field)
+    }
+    withText(file, [/"osImage": *"[^"]*"/g, '"osImage":"other"'])
+    expect(await fields()).toContain('failCgroupV1')
+    withText(file, [/"operatingSystem": *"linux"/g, '"operatingSystem":"windows"'])
+    expect(await fields()).not.toContain('failCgroupV1')
+  })
+
   it('names changed defaults although the files were not read', async () => {
     const upstream = {
       'imagefs.available': '15%',

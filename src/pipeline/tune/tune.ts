@@ -73,6 +73,7 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
     schema: 'highwater.tune/1',
     takenAt,
     group: options.group,
+    clusters: [...known.clusters].toSorted(byText),
     nodes: known.nodes,
     unmeasured: { count: unmeasured.length, sample: unmeasured.toSorted(byText).slice(0, 20) },
     bytesPerHour: Math.round(bytesPerHour),
@@ -88,6 +89,7 @@ async function learn({ records, policy }: TuneOptions) {
   const inputErrors = new InputErrors()
   const recommendation = openRecommendation(policy)
   const users = new Set<string>()
+  const clusters = new Set<string>()
   let first: NodeInput | null = null
   let takenAt = ''
   let nodes = 0
@@ -97,12 +99,14 @@ async function learn({ records, policy }: TuneOptions) {
     if (read.kind !== 'Node') continue
     const input = nodeInput(read)
     first ??= input
+    clusters.add(input.cluster)
     nodes++
     recommendation.take(nodeSubject(input, replay(input, takenAt)))
     for (const image of imagesOf(prepareNode(input, takenAt, null)))
       if (image.users.length > 0) for (const name of image.names) users.add(name)
   }
-  return { patch: recommendation.patch(), users, first, nodes, takenAt, inputErrors }
+  const patch = recommendation.patch()
+  return { patch, users, clusters, first, nodes, takenAt, inputErrors }
 }
 
 async function* nodesOf(

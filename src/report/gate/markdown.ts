@@ -12,6 +12,7 @@ import {
   pathOf,
   placeOf,
   placesOf,
+  restOf,
   scopeOf,
   sentenceOf,
   settingText,
@@ -35,7 +36,8 @@ export function gateMarkdown(document: GateDocument): string {
   const more = stops.length - shownStops
   if (more > 0) sheet.count(`- and ${counted(more, 'more problem')}, see the details\n`)
   sheet.addAll(unread.slice(0, shownStops), file => `- ⚪ ${fileText(file)}\n`)
-  folded(sheet, 'Details of what stops the change', stops, entry)
+  const details = stops.flatMap((effect, at) => (at < shownStops ? rest(effect) : entry(effect)))
+  folded(sheet, 'Details of what stops the change', details, line => line)
   folded(sheet, 'Better, and what to know', others, entry)
   folded(sheet, 'Files', files, file => `- ${fileText(file)}\n`)
   sheet.count(`\n*highwater gate: ${scopeOf(document)}. Snapshot of ${utcTime(takenAt)}.*\n`)
@@ -60,12 +62,20 @@ function shortEntry(effect: Effect) {
 }
 
 function entry(effect: Effect) {
-  const [first] = effect
-  const where = placesOf(effect, 3)
-  const label = labelOf(first)
+  const label = labelOf(effect[0])
   const kind = label === null ? '' : ` (${label})`
-  const head = `- **${escaped(placeOf(first))}**${kind}: ${escaped(sentenceOf(effect))}`
-  return where === null ? `${head}\n` : `${head} *${escaped(where)}*\n`
+  return `- **${escaped(placeOf(effect[0]))}**${kind}: ${withNodes(effect, sentenceOf(effect))}\n`
+}
+
+/** What the short entry does not say. */
+function rest(effect: Effect) {
+  const more = withNodes(effect, restOf(effect))
+  return more === '' ? [] : [`- **${escaped(placeOf(effect[0]))}** ${more}\n`]
+}
+
+function withNodes(effect: Effect, text: string) {
+  const where = placesOf(effect, 3)
+  return [escaped(text), where && `*${escaped(where)}*`].filter(Boolean).join(' ')
 }
 
 const isChanged = ({ nodes, unchanged, imageGcs, evictions, settings }: GateGroup) =>

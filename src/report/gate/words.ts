@@ -124,12 +124,17 @@ export function headlineOf(effect: Effect): string {
 }
 
 /** The whole sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or 15% → 5%)`. */
-export function sentenceOf(effect: Effect): string {
+export const sentenceOf = (effect: Effect): string =>
+  [headlineOf(effect), restOf(effect)].filter(Boolean).join(' ')
+
+/** What the headline does not say. Empty: it says all. */
+export function restOf(effect: Effect): string {
   const [{ detail, field }] = effect
-  const whole = [headlineOf(effect), ...(detail === null ? [] : [lineText(detail)])].join(' ')
   const known = effect.flatMap(({ values }) => values ?? [])
-  if (field === null || known.length === 0) return whole
-  return `${whole} (${settingText(field, known)})`
+  return [
+    ...(detail === null ? [] : [lineText(detail)]),
+    ...(field === null || known.length === 0 ? [] : [`(${settingText(field, known)})`]),
+  ].join(' ')
 }
 
 const shownValues = 3

@@ -146,6 +146,8 @@ const stepTexts: Record<
   Exclude<UpgradeStep, 'control-plane'>,
   (upgrade: PlannedUpgrade) => string
 > = {
+  'in-between': ({ to }) =>
+    `Before the control plane is ${minorOf(to)}, upgrade these nodes to an earlier minor: a kubelet may be three minors older at most`,
   'other-ami': ({ to }) =>
     `Move the pods to a group of Amazon Linux 2023 or Bottlerocket: EKS publishes no AMI of Amazon Linux 2 for ${minorOf(to)}. Declare the kubelet settings there again`,
   settings: () =>

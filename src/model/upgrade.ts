@@ -15,10 +15,17 @@ export interface FleetUpgrade extends KubeletUpgrade {
 }
 
 /**
- * A step of a group's upgrade. `control-plane`: EKS accepts no kubelet newer than its control plane; `other-ami`: EKS publishes no AMI of the
+ * A step of a group's upgrade. `control-plane`: EKS accepts no kubelet newer than its control plane; `in-between`: the nodes are too old for a
+ * control plane of the minor, so they are upgraded before it; `other-ami`: EKS publishes no AMI of the
  * group's family for this minor, so another group replaces it; `settings`: take away what the kubelet refuses; `replace`: start nodes of the new release.
  */
-export const upgradeSteps = ['control-plane', 'other-ami', 'settings', 'replace'] as const
+export const upgradeSteps = [
+  'control-plane',
+  'in-between',
+  'other-ami',
+  'settings',
+  'replace',
+] as const
 export type UpgradeStep = (typeof upgradeSteps)[number]
 
 export interface PlannedUpgrade extends FleetUpgrade {

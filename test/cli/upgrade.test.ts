@@ -77,6 +77,14 @@ describe('highwater upgrade', () => {
     return file
   }
 
+  it.each([
+    ['v1.32.2', true],
+    ['v1.33.2', false],
+  ])('upgrades %s in between for a control plane of 1.36: %s', async (version, isNeeded) => {
+    const { document } = await upgradeJson(savedSnapshot([node('a', version)]), '1.36')
+    expect(document.upgrades[0]?.steps.includes('in-between')).toBe(isNeeded)
+  })
+
   it('upgrades a hybrid node on its machine', async () => {
     const nodegroup = /"eks\.amazonaws\.com\/nodegroup": *"[^"]*"/g
     const hybrid = '"eks.amazonaws.com/compute-type":"hybrid"'

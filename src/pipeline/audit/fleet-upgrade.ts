@@ -5,7 +5,7 @@ import { byText } from '#base/text/text-order.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isAmiPublished } from '#facts/eks/release.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { isOlderMinor } from '#facts/kubernetes/version-skew.ts'
+import { isOlderMinor, versionSkew } from '#facts/kubernetes/version-skew.ts'
 import { bounded } from '#judge/text.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { ClusterInput } from '#model/input/cluster-input.ts'
@@ -186,10 +186,11 @@ function withSteps(
   { amiFamily, ...upgrade }: Unplanned,
   controlPlane: string | null,
 ): PlannedUpgrade {
-  const { to, errors } = upgrade
+  const { from, to, errors } = upgrade
   const hasOtherAmi = !isAmiPublished(amiFamily, to)
   const isNeeded: Record<UpgradeStep, boolean> = {
     'control-plane': isOlderMinor(controlPlane, to),
+    'in-between': versionSkew(from, to)?.state === 'tooOld',
     'other-ami': hasOtherAmi,
     settings: errors.length > 0 && !hasOtherAmi,
     replace: !hasOtherAmi,

@@ -15,8 +15,8 @@ import {
 import { readModes } from '#model/input/read-mode.ts'
 import {
   agentPolicy,
+  codeBlock,
   exampleApplied,
-  fenced,
   modeSection,
   policyOf,
   remediationSection,
@@ -54,7 +54,7 @@ const outputSection = (): string[] => [
   '',
   'AWS, beside the policy of the role that reads:',
   '',
-  ...fenced(
+  ...codeBlock(
     'json',
     JSON.stringify(
       policyOf(

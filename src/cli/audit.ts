@@ -22,7 +22,7 @@ import { openSecondReading } from '#pipeline/audit/second-reading.ts'
 import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { planBeside } from '#pipeline/remediation/plan/plan.ts'
-import { unmailed } from '#pipeline/service/ways.ts'
+import { fileReaders } from '#pipeline/service/ways.ts'
 import { folder } from '#publish/channels/into-store.ts'
 import { formats, formatsWith } from '#report/formats/index.ts'
 import { languages } from '#report/languages/index.ts'
@@ -284,7 +284,7 @@ async function auditInto(options: AuditOptions, policy: Policy) {
         languages[policy.report.language],
       ),
       channels: [folder(options.out)],
-      audiences: audiencesOf(policy.report, owner => unmailed(policy.report, owner)),
+      audiences: audiencesOf(policy.report, owner => fileReaders(policy.report, owner)),
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
       options: { allNodes: options.allNodes },

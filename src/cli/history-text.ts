@@ -1,7 +1,7 @@
 /** A node's history for a terminal: its settings, disk use, events and findings. */
 
 import { type Lines, linesOf } from '#base/text/lines.ts'
-import { joined } from '#judge/compare/history/happenings.ts'
+import { joinAlike } from '#judge/compare/history/happenings.ts'
 import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
 import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
@@ -154,7 +154,7 @@ function evictionText(thresholds: NodeFacts['thresholds']) {
 /** Evictions also show why: thresholds, what held the disk, and the order of eviction. A reading is shown once. */
 function happenedLines(days: Day[], { wrap, indented }: Sheet) {
   let shown: EvictionBasis | undefined
-  return joined(days.toReversed().flatMap(({ happened }) => happened))
+  return joinAlike(days.toReversed().flatMap(({ happened }) => happened))
     .slice(-shownHappenings)
     .flatMap(one => {
       const text = wrap(happenedText(one), '  ', '    ')

@@ -119,7 +119,7 @@ Exit codes: 0 printed; 2 bad usage or bad input.`,
     .action(async (file: string, options: BaselineOptions) => {
       const document = await savedFindings(file)
       if (document === null) throw new OperatorError(`${file} is no findings.json of an audit`)
-      process.stdout.write(stringify({ waivers: baselineOf(document, options) }))
+      process.stdout.write(stringify({ waivers: baselineWaivers(document, options) }))
     })
 }
 
@@ -130,7 +130,7 @@ function parseDay(text: string) {
 }
 
 /** One waiver for each finding. Equal findings would give equal waivers. @throws OperatorError if a name would match other names */
-function baselineOf(
+function baselineWaivers(
   { run, findings }: ComparedRun['document'],
   { reason, until = dayOf(Date.parse(run.takenAt) + 90 * dayMs) }: BaselineOptions,
 ): Waiver[] {

@@ -33,13 +33,13 @@ export async function* withVolumes(
   for await (const node of nodes) {
     batch.push(node)
     if (aws !== null && batch.length < attachedInstancesMax) continue
-    yield* listed(batch, aws, signal)
+    yield* nodesAndVolumes(batch, aws, signal)
     batch = []
   }
-  yield* listed(batch, aws, signal)
+  yield* nodesAndVolumes(batch, aws, signal)
 }
 
-function* listed(
+function* nodesAndVolumes(
   nodes: KubernetesNode[],
   aws: ClusterInAws | null,
   signal: AbortSignal,

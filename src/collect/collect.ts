@@ -365,22 +365,22 @@ async function attempt(
   node: NodeIdentity,
   context: NodeContext,
 ): Promise<() => CollectedParts> {
-  const failed = (error: unknown): CollectedParts => ({
+  const failedParts = (error: unknown): CollectedParts => ({
     errors: collector.answers.map(what => readErrorOf(what, error)),
   })
   if (node.owner === 'fargate' && collector.isAnsweredByKubelet)
-    return () => failed(new Error(fargate))
+    return () => failedParts(new Error(fargate))
   try {
     const parse = await collector.collect(node, context)
     return () => {
       try {
         return parse()
       } catch (error) {
-        return failed(error)
+        return failedParts(error)
       }
     }
   } catch (error) {
-    const failure = failed(error)
+    const failure = failedParts(error)
     return () => failure
   }
 }
@@ -398,7 +398,7 @@ export async function* asCompleted<Item, Result>(
   const settled: Promise<Result>[] = []
   let held = 0
   let wake = () => {}
-  const next = async () => {
+  const takeResult = async () => {
     while (settled.length === 0) await new Promise<void>(resolve => (wake = resolve))
     held -= 1
     return settled.shift() as Promise<Result>
@@ -411,7 +411,7 @@ export async function* asCompleted<Item, Result>(
     }
     result.then(settle, settle)
     held += 1
-    if (held >= atOnce) yield await next()
+    if (held >= atOnce) yield await takeResult()
   }
-  while (held > 0) yield await next()
+  while (held > 0) yield await takeResult()
 }

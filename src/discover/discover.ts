@@ -107,7 +107,7 @@ export async function* discover(
       throw new OperatorError(
         `No EKS cluster has the tags ${tagsText(policy.clusters.tags)}. See aws eks describe-cluster`,
       )
-    yield* missing(selection, found)
+    yield* missingClusters(selection, found)
   } finally {
     for (const { eks } of places) eks.close()
   }
@@ -233,24 +233,24 @@ function endpointOf(
   { region, credentials }: AwsPlace,
   errors: ReadError[],
 ): KubernetesEndpoint | null {
-  const unreadable = (message: string) => {
+  const noteUnreadable = (message: string) => {
     errors.push({ what: 'cluster', message })
     return null
   }
   const status = String(eks.status)
   if (status !== 'ACTIVE' && status !== 'UPDATING')
-    return unreadable(
+    return noteUnreadable(
       `the cluster is ${status}: only ACTIVE and UPDATING clusters can be read. Audit it again when it is`,
     )
   const ca = isRawObject(eks.certificateAuthority) ? eks.certificateAuthority.data : null
   const server = eks.endpoint
   if (typeof server !== 'string' || !URL.canParse(server) || typeof ca !== 'string')
-    return unreadable(
+    return noteUnreadable(
       'EKS shows no endpoint or no certificate authority for it: a registered (connected) cluster is not readable',
     )
   // The token would be sent in clear text. EKS names https endpoints only.
   if (new URL(server).protocol !== 'https:')
-    return unreadable(
+    return noteUnreadable(
       `EKS names the endpoint ${server.slice(0, 200)}, which is not https: nothing was sent there`,
     )
   const clusterId = clusterIdOf(eks, name)
@@ -311,7 +311,10 @@ function nothingSelected(selection: Selection, policy: Policy, found: { cluster:
 }
 
 /** Reports clusters that are selected by name but listed by no account, instead of skipping them. */
-function* missing({ clusters }: Selection, found: { cluster: string }[]): Generator<ClusterTarget> {
+function* missingClusters(
+  { clusters }: Selection,
+  found: { cluster: string }[],
+): Generator<ClusterTarget> {
   for (const cluster of clusters) {
     if (cluster.includes('*') || found.some(one => matchesCluster(cluster, one.cluster))) continue
     const message = 'no EKS cluster of this name in the selected accounts and regions'

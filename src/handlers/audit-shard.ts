@@ -5,11 +5,11 @@ import { noteLost } from '#pipeline/fan-out/lost.ts'
 import { readShard } from '#pipeline/fan-out/read-shard.ts'
 import { parseSettings } from '#settings.ts'
 import { parseShardEvent, type ShardEvent } from './fan-out-event.ts'
-import { type LambdaContext, logged } from './lambda.ts'
+import { type LambdaContext, runLogged } from './lambda.ts'
 
 /** Returns nothing: the results are in the bucket, and the state machine passes none of them on. */
 export const handler = (event: unknown, context: LambdaContext): Promise<Record<string, never>> =>
-  logged(context, 'step', async (log, runtime) => {
+  runLogged(context, 'step', async (log, runtime) => {
     const parsed = parseShardEvent(event)
     const { run, step, cluster } = parsed
     const shard = 'shard' in parsed && parsed.shard !== null && { shard: parsed.shard }

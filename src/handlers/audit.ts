@@ -6,10 +6,10 @@ import type { AuditRequest, RunAnswer } from '#model/run.ts'
 import { runService } from '#pipeline/service/service.ts'
 import { parseSettings } from '#settings.ts'
 import { mistakesIn, selected } from './event-parts.ts'
-import { type LambdaContext, logged } from './lambda.ts'
+import { type LambdaContext, runLogged } from './lambda.ts'
 
 export const handler = (event: unknown, context: LambdaContext): Promise<RunAnswer> =>
-  logged(context, 'run', async (log, runtime) => {
+  runLogged(context, 'run', async (log, runtime) => {
     const request = parseAuditEvent(event)
     // Observations publish no report, so they make no metrics.
     if (request.scheduledTime !== null && !request.isObservation) log.scheduled()

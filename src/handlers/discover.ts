@@ -3,10 +3,10 @@ import { inFanOut } from '#pipeline/fan-out/context.ts'
 import { type Discovered, discoverShards } from '#pipeline/fan-out/discover.ts'
 import { parseSettings } from '#settings.ts'
 import { parseRunEvent } from './fan-out-event.ts'
-import { type LambdaContext, logged } from './lambda.ts'
+import { type LambdaContext, runLogged } from './lambda.ts'
 
 export const handler = (event: unknown, context: LambdaContext): Promise<Discovered> =>
-  logged(context, 'step', async (log, runtime) => {
+  runLogged(context, 'step', async (log, runtime) => {
     log.about({ step: 'discover' })
     const { run } = parseRunEvent(event)
     const found = await inFanOut(run, parseSettings(process.env), runtime, discoverShards)

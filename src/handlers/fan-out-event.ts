@@ -1,9 +1,9 @@
 /** Events of the fan-out functions, from the state machine or from a person. */
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
-import { matching, mistakesIn } from './event-parts.ts'
+import { mistakesIn, textMatching } from './event-parts.ts'
 
-const run = matching(
+const run = textMatching(
   /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z(-[\w-]{1,59})?$/,
   "a run's id, like 2026-11-21T05-00-00Z: its folder in the bucket",
 )
@@ -32,21 +32,21 @@ export type ShardEvent = z.infer<typeof ofShard>
 
 /** @throws OperatorError naming every mistake and what would be right */
 export const parseRunEvent = (event: unknown): { run: string } =>
-  parsed(ofRun, event, '{"run":RUN}, as in events/discover.json')
+  parseEvent(ofRun, event, '{"run":RUN}, as in events/discover.json')
 
 /** `failure`: why the map of clusters failed, from the state machine; null: the map completed. @throws OperatorError as parseRunEvent */
 export const parsePublishEvent = (event: unknown): z.infer<typeof ofPublish> =>
-  parsed(ofPublish, event, '{"run":RUN}, as in events/publish.json')
+  parseEvent(ofPublish, event, '{"run":RUN}, as in events/publish.json')
 
 /** @throws OperatorError as parseRunEvent */
 export const parseShardEvent = (event: unknown): ShardEvent =>
-  parsed(
+  parseEvent(
     ofShard,
     event,
     '{"step":"read","run":RUN,"cluster":0,"shard":0} or {"step":"judge","run":RUN,"cluster":0}, as in events/audit-shard.json',
   )
 
-function parsed<Parsed>(form: z.ZodType<Parsed>, event: unknown, wanted: string) {
+function parseEvent<Parsed>(form: z.ZodType<Parsed>, event: unknown, wanted: string) {
   const result = form.safeParse(event ?? {})
   if (!result.success)
     throw new OperatorError(

@@ -17,7 +17,7 @@ import {
   type RunWatch,
   type Spent,
   type SpentBefore,
-  together,
+  sumSpent,
 } from '#pipeline/service/run-watch.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { parsePolicy } from '#policy/parse.ts'
@@ -33,7 +33,7 @@ export interface LambdaContext {
 }
 
 /** Runs an invocation; logs its error and throws the error again. @param what the unit that failed, for the log */
-export async function logged<T>(
+export async function runLogged<T>(
   { awsRequestId, getRemainingTimeInMillis, now = () => new Date(), sleep }: LambdaContext,
   what: 'run' | 'step',
   run: (log: RunLog, runtime: ServiceRuntime) => Promise<T>,
@@ -95,7 +95,7 @@ export function openRunLog(requestId: string): RunLog {
   /** Ends the invocation's watch, writes the metrics of a scheduled audit, and returns the figures for the log. */
   async function figures(isFailed: boolean): Promise<object> {
     const { own, before } = await watch.close(isFailed)
-    const { slowDowns } = before === null ? own : together([own, before])
+    const { slowDowns } = before === null ? own : sumSpent([own, before])
     const runMs = runMsOf(own, before)
     if (isScheduled && counted !== null)
       writeMetrics(
@@ -110,7 +110,7 @@ export function openRunLog(requestId: string): RunLog {
       durationMs: own.durationMs,
       peakRssBytes: own.peakRssBytes,
       slowDowns,
-      ...(before && ofMany(before, runMs)),
+      ...(before && runFigures(before, runMs)),
     }
   }
 
@@ -215,7 +215,7 @@ const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null) =>
   before === null ? durationMs : Math.max(durationMs, Date.now() - Date.parse(before.startedAt))
 
 /** Figures of the run's earlier invocations, logged beside the figures of this invocation. */
-const ofMany = (
+const runFigures = (
   { invocations, failed, durationMs, peakRssBytes }: SpentBefore,
   runDurationMs: number,
 ) => ({ runDurationMs, before: { invocations, failed, durationMs, peakRssBytes } })

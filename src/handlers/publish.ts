@@ -4,10 +4,10 @@ import { inFanOut } from '#pipeline/fan-out/context.ts'
 import { publishRun } from '#pipeline/fan-out/publish.ts'
 import { parseSettings } from '#settings.ts'
 import { parsePublishEvent } from './fan-out-event.ts'
-import { type LambdaContext, logged } from './lambda.ts'
+import { type LambdaContext, runLogged } from './lambda.ts'
 
 export const handler = (event: unknown, context: LambdaContext): Promise<RunAnswer> =>
-  logged(context, 'run', async (log, runtime) => {
+  runLogged(context, 'run', async (log, runtime) => {
     const { run, failure } = parsePublishEvent(event)
     if (isTickRun(run)) log.scheduled()
     const answer = await inFanOut(run, parseSettings(process.env), runtime, inRun =>

@@ -6,14 +6,14 @@ import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediat
 import { runRemediation } from '#pipeline/remediation/run/service.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { parseSettings } from '#settings.ts'
-import { matching, mistakesIn, names, selected } from './event-parts.ts'
-import { type LambdaContext, logged } from './lambda.ts'
+import { mistakesIn, names, selected, textMatching } from './event-parts.ts'
+import { type LambdaContext, runLogged } from './lambda.ts'
 
 /** Maximum number of unsealed objects named in the function's error; the log names all. */
 const mostUnsealed = 10
 
 export async function handler(event: unknown, context: LambdaContext): Promise<RemediationAnswer> {
-  const answer = await logged(context, 'run', async (log, runtime) => {
+  const answer = await runLogged(context, 'run', async (log, runtime) => {
     const request = parseRemediationEvent(event)
     const found = await runRemediation(request, parseSettings(process.env), runtime)
     await log.remediated(found)
@@ -27,12 +27,15 @@ export async function handler(event: unknown, context: LambdaContext): Promise<R
 
 /** Events of the function `remediate`, from a person or from the schedule that resumes runs. */
 
-const ruleId = matching(/^[a-z][a-z0-9-]{0,99}$/, 'the id of a rule')
-const findingId = matching(/^[a-f0-9]{16}$/, 'the id of a finding, 16 hexadecimal digits')
+const ruleId = textMatching(/^[a-z][a-z0-9-]{0,99}$/, 'the id of a rule')
+const findingId = textMatching(/^[a-f0-9]{16}$/, 'the id of a finding, 16 hexadecimal digits')
 const change = z.string().check(z.minLength(3), z.maxLength(500))
 
-const digest = matching(/^[a-f0-9]{64}$/, "a plan's digest, all 64 characters")
-const run = matching(/^[a-f0-9]{16}$/, "a run's id, the first 16 characters of its plan's digest")
+const digest = textMatching(/^[a-f0-9]{64}$/, "a plan's digest, all 64 characters")
+const run = textMatching(
+  /^[a-f0-9]{16}$/,
+  "a run's id, the first 16 characters of its plan's digest",
+)
 
 const forms = z.discriminatedUnion(
   'action',

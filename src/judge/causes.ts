@@ -39,7 +39,7 @@ export function causesOf({
     .toSorted(
       (a, b) =>
         rank(a.finding) - rank(b.finding) ||
-        compared(a.room, b.room) ||
+        compareNumbers(a.room, b.room) ||
         Number(hasHappened(b.finding)) - Number(hasHappened(a.finding)),
     )
   const parts = Map.groupBy(ranked, ({ finding }) =>
@@ -57,7 +57,7 @@ export function causesOf({
       (a, b) =>
         rank(a.worst.finding) - rank(b.worst.finding) ||
         Number(isMild(a)) - Number(isMild(b)) ||
-        compared(a.worst.room, b.worst.room) ||
+        compareNumbers(a.worst.room, b.worst.room) ||
         Number(isHeld(b)) - Number(isHeld(a)) ||
         b.group.nodes.count - a.group.nodes.count ||
         b.group.findings.length - a.group.findings.length ||
@@ -116,7 +116,7 @@ function isOfImages({ cause, steps }: Finding) {
   )
 }
 
-const compared = (a: number, b: number) => (a === b ? 0 : a - b)
+const compareNumbers = (a: number, b: number) => (a === b ? 0 : a - b)
 
 type NodeOf = (cluster: string, name: string) => AuditedNode | undefined
 
@@ -268,7 +268,7 @@ function settingsOf(
       .map(({ path, value }) => ({
         path,
         value,
-        now: node === undefined ? undefined : running(path, node),
+        now: node === undefined ? undefined : runningValue(path, node),
         subject: finding.subject,
         cluster: finding.cluster,
         count: finding.nodes.count,
@@ -313,7 +313,7 @@ function entriesOf(field: string, value: unknown) {
 }
 
 /** The running value of a field, as text. Undefined: the report does not have it; null: not set. */
-function running(path: string, { prediction }: AuditedNode) {
+function runningValue(path: string, { prediction }: AuditedNode) {
   const setting = prediction.settings.imageGC?.find(({ field }) => field === path)
   if (setting !== undefined) return setting.value
   const [, signal] = /^evictionHard\.(.+)$/.exec(path) ?? []

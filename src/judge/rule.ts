@@ -234,7 +234,7 @@ interface WithFact<Needed extends Need, Fact> extends OfNode {
 
 type Yields<Item> = Iterable<Item | Undecided>
 
-const defined = (
+const defineRule = (
   { title, why, fix, sources, ...rule }: RuleDocs & object,
   kind: Rule['kind'],
 ): object => ({
@@ -252,7 +252,7 @@ export const nodeRule = <Needed extends Need = never>(
     (subject: Satisfied<Needed>, policy: Policy) => Yields<Failing>,
     OfNode
   >,
-) => defined(rule, 'node') as NodeRule
+) => defineRule(rule, 'node') as NodeRule
 
 export const cohortRule = <Needed extends Need, Fact>(
   rule: Definition<
@@ -265,7 +265,7 @@ export const cohortRule = <Needed extends Need, Fact>(
     ) => Iterable<CohortYield>,
     WithFact<Needed, Fact>
   >,
-) => defined(rule, 'cohort') as CohortRule
+) => defineRule(rule, 'cohort') as CohortRule
 
 export const contextRule = <Needed extends Need, Fact, Group = undefined>(
   rule: Definition<
@@ -276,7 +276,7 @@ export const contextRule = <Needed extends Need, Fact, Group = undefined>(
       ofGroup?(facts: readonly FactOfGroup<Fact>[], context: NodeContext): Group
     }
   >,
-) => defined(rule, 'context') as ContextRule
+) => defineRule(rule, 'context') as ContextRule
 
 type SatisfiedCluster<Needed extends ClusterNeed> = Omit<ClusterPrediction, Needed> & {
   [Key in Needed]: NonNullable<ClusterPrediction[Key]>
@@ -291,7 +291,7 @@ export const clusterRule = <Needed extends ClusterNeed>(
   >,
 ) =>
   ({
-    ...defined(rule, 'cluster'),
+    ...defineRule(rule, 'cluster'),
     family: 'cluster-gc',
     cause: worldCause('leftover-objects', rule.id),
     steps: ['clean-objects'],

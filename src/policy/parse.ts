@@ -29,8 +29,8 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
     const { line, col } = lineCounter.linePos(offset)
     return `${file}:${line}:${col}`
   }
-  const { document, value } = composed(text, lineCounter, error =>
-    mistaken([
+  const { document, value } = composePolicy(text, lineCounter, error =>
+    mistakesError([
       error instanceof YamlError
         ? `${place(error.offset)}: ${error.detail}`
         : `${file}: ${error.message}`,
@@ -49,7 +49,7 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
       offset: offsetOf(document, issue),
       text: `${issue.path.join('.') || 'the file'}: ${wordsOf(issue, terms)}`,
     }))
-  throw mistaken(
+  throw mistakesError(
     [...strange, ...mistakes]
       .sort((a, b) => a.offset - b.offset)
       .map(({ offset, text }) => `${offset < 0 ? file : place(offset)}: ${text}`),
@@ -58,7 +58,7 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
 }
 
 /** @throws what `refusal` makes of the first mistake */
-function composed(
+function composePolicy(
   text: string,
   lineCounter: LineCounter,
   refusal: (error: ForeignTextError) => OperatorError,
@@ -75,7 +75,7 @@ const mostPlaced = 1000
 const mostShown = 50
 const longestLine = 2000
 
-function mistaken(lines: readonly string[], count = lines.length) {
+function mistakesError(lines: readonly string[], count = lines.length) {
   const shown = lines.slice(0, mostShown).map(line => line.slice(0, longestLine))
   const more = count > shown.length ? [`and ${count - shown.length} more mistakes`] : []
   return new OperatorError([...shown, ...more].join('\n'))

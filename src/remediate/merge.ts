@@ -3,7 +3,7 @@ import { byText } from '#base/text/text-order.ts'
 import { mapOf } from '#model/input/config-value.ts'
 
 /** RFC 7386: null removes a key. Existing keys keep their order; new keys come last. */
-export function merged(target: RawObject, patch: RawObject): RawObject {
+export function applyPatch(target: RawObject, patch: RawObject): RawObject {
   const entries = new Map(Object.entries(target))
   for (const [key, value] of Object.entries(patch)) {
     const before = entries.get(key)
@@ -15,9 +15,9 @@ export function merged(target: RawObject, patch: RawObject): RawObject {
 
 /** One value of a patch: a map is merged key by key, any other value replaces the one before. */
 export const mergedValue = (before: unknown, value: unknown): unknown =>
-  isRawObject(value) ? merged(mapOf(before), value) : value
+  isRawObject(value) ? applyPatch(mapOf(before), value) : value
 
-/** The patch by which `merged` turns `from` into `to`; maps are compared key by key. */
+/** The patch by which `applyPatch` turns `from` into `to`; maps are compared key by key. */
 export function patchBetween(from: RawObject, to: RawObject): RawObject {
   const patch: [string, unknown][] = []
   for (const [key, value] of Object.entries(to)) {

@@ -93,7 +93,7 @@ export class FleetPods {
       return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
     const active = pods.filter(isActive)
     const flipping = isStatusKept ? [] : active.filter(isFlipping)
-    const restarting = isStatusKept ? [] : active.flatMap(startedContainers)
+    const restarting = isStatusKept ? [] : active.flatMap(startedWithProbe)
     return {
       ...nothing,
       pods: active.length,
@@ -140,7 +140,7 @@ const isProbed = ({ spec }: KubernetesPod) =>
 
 const isFlipping = (pod: KubernetesPod) => isActive(pod) && isReady(pod) && isProbed(pod)
 
-function startedContainers({ spec, status }: KubernetesPod) {
+function startedWithProbe({ spec, status }: KubernetesPod) {
   const started = new Set(
     (status?.containerStatuses ?? []).flatMap(({ name, started: isStarted }) =>
       isStarted && name ? [name] : [],

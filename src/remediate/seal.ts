@@ -39,7 +39,7 @@ export async function sealedText(text: string, name: string, key: MacKey): Promi
 /** Separates the text from its unchecked seal. @throws Unsealed if there is no seal */
 export function unsealedText(written: string, place: string): { text: string; mac: string } {
   const mac = seal.exec(written)?.[1]
-  if (mac === undefined) throw unsealed(place)
+  if (mac === undefined) throw unsealedError(place)
   return { text: written.replace(seal, '}\n'), mac }
 }
 
@@ -50,13 +50,13 @@ export async function checkSeal(
   key: MacKey,
   place: string,
 ): Promise<void> {
-  if (!(await key.isMac(macInput(name, text), mac))) throw unsealed(place)
+  if (!(await key.isMac(macInput(name, text), mac))) throw unsealedError(place)
 }
 
 const macInput = (name: string, text: string) =>
   JSON.stringify(['highwater.seal/1', name, sha256(text)])
 
-const unsealed = (place: string) =>
+const unsealedError = (place: string) =>
   new Unsealed(
     place,
     `${place} has no valid seal: it was written by someone else, or changed or moved since. Nothing was done by it. Look who may write there; a bucket with versions still has what lay there`,

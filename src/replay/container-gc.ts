@@ -84,7 +84,7 @@ export function predictContainerGc(evidence: ContainerGcEvidence): PredictedCont
     })
   }
   const removals = removalsById(runtime)
-  const shown = (ids: string[]) =>
+  const removalsOf = (ids: string[]) =>
     ids.map(id => removals.get(id)).filter(removal => removal !== undefined)
   const passOf = (evictNonDeletedPods: boolean, passMs = nowMs): ContainerGcRemovals => {
     const { containers, sandboxes } = runtime
@@ -103,8 +103,8 @@ export function predictContainerGc(evidence: ContainerGcEvidence): PredictedCont
     const gone = [...pass.removedContainers, ...pass.removedSandboxes].map(({ id }) => id)
     const decided = gone.filter(id => !pass.undecided.has(id))
     return {
-      removals: [...shown(decided), ...pass.removedPodLogDirs.map(logDirectory)],
-      possible: shown([...pass.undecided]),
+      removals: [...removalsOf(decided), ...pass.removedPodLogDirs.map(logDirectory)],
+      possible: removalsOf([...pass.undecided]),
     }
   }
   const periodic = passOf(false)
@@ -249,12 +249,12 @@ function containerGcPolicy(commandLine: readonly string[]): ContainerGcPolicy {
   const given = givenFlags(commandLine)
   const age = given.get('minimum-container-ttl-duration')
   const minAgeNs =
-    age === undefined ? 0n : parsed('minimum-container-ttl-duration', age, parseDuration)
+    age === undefined ? 0n : parseFlag('minimum-container-ttl-duration', age, parseDuration)
   if (minAgeNs < 0n)
     throw new PolicyError(`invalid minimum garbage collection age: ${formatDuration(minAgeNs)}`)
   const limit = (flag: Flag, unset: number) => {
     const text = given.get(flag)
-    return text === undefined ? unset : parsed(flag, text, parseInt32)
+    return text === undefined ? unset : parseFlag(flag, text, parseInt32)
   }
   return {
     minAgeNs,
@@ -278,7 +278,7 @@ function givenFlags(commandLine: readonly string[]) {
   return given
 }
 
-function parsed<Value>(flag: Flag, text: string, parse: (text: string) => Value) {
+function parseFlag<Value>(flag: Flag, text: string, parse: (text: string) => Value) {
   try {
     return parse(text)
   } catch (error) {

@@ -32,7 +32,7 @@ import {
   freeOldImages,
   freeSpace,
   goesSurely,
-  has,
+  hasFlag,
   mayGo,
   mayGoByAge,
   mayGoForSpace,
@@ -199,7 +199,7 @@ function freedWithin(
 /** The most bytes that deletions by age free: packed and unpacked layers. */
 const mostFreedByAge = ({ images }: PreparedImages, outcomes: Outcomes) =>
   images.reduce((total, { sizeBytes }, place) => {
-    if (!has(outcomes, place, mayGoByAge)) return total
+    if (!hasFlag(outcomes, place, mayGoByAge)) return total
     return total + (1 + mostUnpacking) * (sizeBytes ?? Number.POSITIVE_INFINITY)
   }, 0)
 
@@ -215,11 +215,11 @@ function keepCertain(
 ) {
   const places = images
     .keys()
-    .filter(place => has(asRead, place, mayGoByAge))
+    .filter(place => hasFlag(asRead, place, mayGoByAge))
     .toArray()
   for (const place of places) {
     const isOld = atMs - timeAt(columns.usedLatest, place) > maximumAgeMs
-    if (has(asRead, place, goesSurely) && (places.length === 1 || isOld))
+    if (hasFlag(asRead, place, goesSurely) && (places.length === 1 || isOld))
       outcomes[place] = (outcomes[place] ?? 0) | goesSurely
   }
 }
@@ -303,7 +303,7 @@ function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): ImageDeletio
   const surelyBefore = deletionsBefore(order.least, outcomes)
   const perhapsBefore = deletionsBefore(order.most, outcomes)
   return images.flatMap((image, place) => {
-    if (!has(outcomes, place, mayGo)) return []
+    if (!hasFlag(outcomes, place, mayGo)) return []
     const before = surelyBefore(place)
     // Exact times, or no overlap with the times of another image, give the image its place. The image itself is perhaps before itself.
     const isRanked = areTimesExact(prepared, place) || perhapsBefore(place) === before + 1
@@ -312,8 +312,8 @@ function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): ImageDeletio
       names: image.names,
       sizeBytes: image.sizeBytes,
       rank: isRanked ? before : null,
-      reason: has(outcomes, place, mayGoForSpace) ? 'space' : 'age',
-      certainty: has(outcomes, place, goesSurely) ? 'certain' : 'possible',
+      reason: hasFlag(outcomes, place, mayGoForSpace) ? 'space' : 'age',
+      certainty: hasFlag(outcomes, place, goesSurely) ? 'certain' : 'possible',
     }
   })
 }
@@ -323,19 +323,19 @@ function deletionsBefore({ others, before }: Turns, outcomes: Outcomes) {
   const counts = new Int32Array(others.length + 1)
   for (let index = 0; index < others.length; index++)
     counts[index + 1] =
-      placeAt(counts, index) + (has(outcomes, placeAt(others, index), mayGo) ? 1 : 0)
+      placeAt(counts, index) + (hasFlag(outcomes, placeAt(others, index), mayGo) ? 1 : 0)
   return (place: number) => placeAt(counts, placeAt(before, place))
 }
 
 /** Whether upstream's map decides which of several equal images goes. Equal images are next to each other. */
 function isTieCut(prepared: PreparedImages, outcomes: Outcomes): boolean {
   const places = prepared.images.flatMap((_, place) =>
-    has(outcomes, place, mayGo) && areTimesExact(prepared, place) ? place : [],
+    hasFlag(outcomes, place, mayGo) && areTimesExact(prepared, place) ? place : [],
   )
   return places.some((place, index) => {
     const next = places[index + 1]
     const goBothSurely = (other: number) =>
-      has(outcomes, place, goesSurely) && has(outcomes, other, goesSurely)
+      hasFlag(outcomes, place, goesSurely) && hasFlag(outcomes, other, goesSurely)
     return next !== undefined && areEqual(prepared, place, next) && !goBothSurely(next)
   })
 }
@@ -349,7 +349,7 @@ function keptImages(
   const kept: KeptImage[] = []
   for (let place = 0; place < images.length; place++) {
     const image = images[place]
-    if (image === undefined || has(outcomes, place, mayGo)) continue
+    if (image === undefined || hasFlag(outcomes, place, mayGo)) continue
     const reason =
       image.keptBecause ??
       (image.isCandidate === null ? 'unknown' : candidateReason(outcomes, place, isSpaceWanted))
@@ -364,8 +364,8 @@ function candidateReason(
   place: number,
   isSpaceWanted: boolean,
 ): KeptImage['reason'] {
-  if (!isSpaceWanted || has(outcomes, place, surelyInTurn)) return 'not-needed'
-  return has(outcomes, place, perhapsInTurn) ? 'unknown' : 'too-young'
+  if (!isSpaceWanted || hasFlag(outcomes, place, surelyInTurn)) return 'not-needed'
+  return hasFlag(outcomes, place, perhapsInTurn) ? 'unknown' : 'too-young'
 }
 
 interface Freed {
@@ -392,10 +392,10 @@ function reaches({ images, isComplete }: PreparedImages, outcomes: Outcomes, wan
   let leastBytes = 0
   let mostBytes = isComplete ? 0 : Number.POSITIVE_INFINITY
   for (let place = 0; place < images.length; place++) {
-    if (!has(outcomes, place, perhapsInTurn)) continue
+    if (!hasFlag(outcomes, place, perhapsInTurn)) continue
     const sizeBytes = images[place]?.sizeBytes ?? null
     mostBytes += sizeBytes ?? Number.POSITIVE_INFINITY
-    if (has(outcomes, place, surelyInTurn) && !has(outcomes, place, mayGoByAge))
+    if (hasFlag(outcomes, place, surelyInTurn) && !hasFlag(outcomes, place, mayGoByAge))
       leastBytes += sizeBytes ?? 0
   }
   if (leastBytes >= wantedBytes) return true
@@ -412,16 +412,16 @@ function freedBytesOf(prepared: PreparedImages, outcomes: Outcomes, wantedBytes:
   let cut = -1
   let cutBytes: number | null = null
   for (let place = 0; place < images.length; place++) {
-    if (!has(outcomes, place, mayGoForSpace)) continue
+    if (!hasFlag(outcomes, place, mayGoForSpace)) continue
     const sizeBytes = images[place]?.sizeBytes ?? null
     if (
       sizeBytes === null ||
-      !has(outcomes, place, surelyInTurn) ||
-      has(outcomes, place, mayGoByAge)
+      !hasFlag(outcomes, place, surelyInTurn) ||
+      hasFlag(outcomes, place, mayGoByAge)
     )
       return null
     isExact &&= areTimesExact(prepared, place)
-    if (has(outcomes, place, goesSurely)) {
+    if (hasFlag(outcomes, place, goesSurely)) {
       certainBytes += sizeBytes
       certainCount++
     } else if (cutBytes === null) {
@@ -432,7 +432,7 @@ function freedBytesOf(prepared: PreparedImages, outcomes: Outcomes, wantedBytes:
   if (cutBytes === null) return certainBytes
   // Equal images of one size are interchangeable if no equal image has another size.
   const isCutMixed = images.some(
-    (_, place) => has(outcomes, place, goesSurely) && areEqual(prepared, place, cut),
+    (_, place) => hasFlag(outcomes, place, goesSurely) && areEqual(prepared, place, cut),
   )
   if (!isExact || isCutMixed) return null
   const leastCount = certainCount === 0 ? 1 : 0

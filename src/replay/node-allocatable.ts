@@ -78,17 +78,17 @@ export function nodeAllocatable(
   for (const [name, amount] of resources) {
     podsCgroupLimit.set(
       name,
-      notBelowZero(less(less(amount, systemReserved.get(name)), kubeReserved.get(name))),
+      notBelowZero(subtract(subtract(amount, systemReserved.get(name)), kubeReserved.get(name))),
     )
     const total = [systemReserved, kubeReserved, evictionReserved].reduce(
-      (sum, list) => plus(sum, list.get(name)),
+      (sum, list) => add(sum, list.get(name)),
       zero,
     )
     if (signOf(total) !== 0) reservation.set(name, total)
   }
   const capacity = new Map(resources).set('pods', podCapacity(machine, configuration))
   const overReserved = [...reservation].filter(
-    ([name, amount]) => signOf(less(resources.get(name) ?? zero, amount)) < 0,
+    ([name, amount]) => signOf(subtract(resources.get(name) ?? zero, amount)) < 0,
   )
   return {
     reservation,
@@ -172,26 +172,26 @@ function allocatableOf(capacity: ResourceList, reservation: ResourceList): Resou
   const allocatable = new Map(
     [...capacity].map(([name, amount]) => [
       name,
-      notBelowZero(less(amount, reservation.get(name))),
+      notBelowZero(subtract(amount, reservation.get(name))),
     ]),
   )
   for (const [name, amount] of capacity) {
     if (name.startsWith('hugepages-'))
-      allocatable.set('memory', notBelowZero(less(allocatable.get('memory') ?? zero, amount)))
+      allocatable.set('memory', notBelowZero(subtract(allocatable.get('memory') ?? zero, amount)))
   }
   return allocatable
 }
 
 const zero = binaryQuantity(0)
 
-const plus = (sum: Quantity, added: Quantity | undefined) =>
+const add = (sum: Quantity, added: Quantity | undefined) =>
   added ? addQuantities(sum, added) : sum
 
-const less = (amount: Quantity, taken: Quantity | undefined) =>
-  taken ? addQuantities(amount, negative(taken)) : amount
+const subtract = (amount: Quantity, taken: Quantity | undefined) =>
+  taken ? addQuantities(amount, negate(taken)) : amount
 
 /** Only for additions: `safeInteger` is dropped, not negated. */
-const negative = (amount: Quantity): Quantity => ({
+const negate = (amount: Quantity): Quantity => ({
   ...amount,
   unscaled: -amount.unscaled,
   safeInteger: null,
@@ -214,7 +214,7 @@ export function overReservationError(
     const [reserved, present] = [reservation.get(name) ?? zero, capacity.get(name) ?? zero]
     return features.has('overReservationNamesReservation')
       ? `Resource ${goQuote(name)} has a reservation of ${goStruct(reserved)} but capacity of ${goStruct(present)}. Expected capacity >= reservation.`
-      : `Resource ${goQuote(name)} has an allocatable of ${goStruct(reserved)}, capacity of ${goStruct(less(present, reserved))}`
+      : `Resource ${goQuote(name)} has an allocatable of ${goStruct(reserved)}, capacity of ${goStruct(subtract(present, reserved))}`
   })
   return `invalid Node Allocatable configuration. ${errors.join(' ')}`
 }

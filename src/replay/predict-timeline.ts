@@ -45,7 +45,7 @@ export function predictTimeline(
 ): TimelineEvent[] | null {
   const { imageGc = null, eviction = '' } = settings ?? {}
   if (imageGc === null || typeof eviction === 'string' || node.layout === null)
-    return unpredictable(unknowns)
+    return noteUnpredictable(unknowns)
   if (budget && budget.steps <= 0) {
     unknowns.push({
       what: timelineLeftOut,
@@ -76,7 +76,7 @@ export function predictTimeline(
     gcLoopStart: widthMs < imageGcPeriodMs ? node.kubeletStart : null,
     conditions: reportedNow(node),
   })
-  if (timeline === null) return unpredictable(unknowns)
+  if (timeline === null) return noteUnpredictable(unknowns)
   const { events, untilMs, steps } = timeline
   if (budget) budget.steps -= steps
   unknowns.push(...assumptions, ...phaseUnknowns(node, widthMs))
@@ -131,7 +131,7 @@ const cutAfter = (untilMs: number): Unknown => ({
   effect: `a whole day of this node takes too many steps: what happens after ${Math.floor(untilMs / 60_000)} min is not predicted`,
 })
 
-function unpredictable(unknowns: Unknown[]) {
+function noteUnpredictable(unknowns: Unknown[]) {
   unknowns.push({
     what: 'timeline',
     effect:

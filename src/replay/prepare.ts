@@ -116,13 +116,13 @@ export function prepareNode(
   const podStats = podStatsIn(summary)
   const evidence = imageEvidence({ ...input, configuration: asRead.configuration }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
-  const containerGc = memoized((_: 'once') =>
+  const containerGc = memoize((_: 'once') =>
     predictContainerGc({ runtime: input.runtime, host, pods: input.pods, readMs, nowMs: atMs }),
   )
   const removedSince: RemovedContainers =
     atMs > readMs
       ? (containerGc('once').prediction?.removedSince ??
-        perhapsRemoved(deadContainers(input), readMs, atMs))
+        possibleRemovals(deadContainers(input), readMs, atMs))
       : new Map()
   const images = prepareImages(evidence, atMs, removedSince)
   const observations = observationsOf(summary, filesystems)
@@ -165,9 +165,9 @@ const observationsOf = (summary: Summary | null, disks: Filesystems) =>
   summary ? makeSignalObservations(summary) : diskObservations(disks)
 
 function podsOf(input: NodeInput, kubelet: Kubelet) {
-  const allocated = (pod: KubernetesPod) =>
+  const allocatedPod = (pod: KubernetesPod) =>
     usesAllocatedResources(kubelet) ? withAllocatedResources(pod) : pod
-  return input.pods?.map(pod => parsePod(allocated(pod))).filter(pod => pod !== null) ?? null
+  return input.pods?.map(pod => parsePod(allocatedPod(pod))).filter(pod => pod !== null) ?? null
 }
 
 function victimsAmong(
@@ -176,7 +176,7 @@ function victimsAmong(
   disks: DiskLayout,
   kubelet: Kubelet,
 ): Pick<PreparedNode, 'podsByName' | 'rankedPods' | 'overLimits'> {
-  const rankedPods = memoized((signal: Signal) =>
+  const rankedPods = memoize((signal: Signal) =>
     rankPods(signal, pods, podStats, disks, kubelet)
       .filter(({ isPlaceKnown }) => isPlaceKnown)
       .map(pod => rankedPod(signal, pod, kubelet)),
@@ -190,7 +190,7 @@ function victimsAmong(
 }
 
 /** Dead containers that container GC possibly removes. */
-const perhapsRemoved = (ids: string[], earliestMs: number, latestMs: number): RemovedContainers =>
+const possibleRemovals = (ids: string[], earliestMs: number, latestMs: number): RemovedContainers =>
   new Map(ids.map(id => [id, { isSure: false, removal: { earliestMs, latestMs } }]))
 
 /** A container in both maps is certainly removed if one of them is certain. */
@@ -214,7 +214,7 @@ function alikeSignal(signal: Signal, isOneDisk: boolean) {
   return resource === 'ephemeral-storage' ? 'nodefs.available' : signal
 }
 
-function memoized<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+function memoize<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>()
   return key => {
     const found = known.get(key) ?? compute(key)
@@ -305,15 +305,15 @@ export function withAllocatedResources(pod: KubernetesPod): KubernetesPod {
   const { spec, status } = pod
   if (!spec) return pod
   if (!status) return pod
-  const containers = allocated(spec.containers, status.containerStatuses)
-  const initContainers = allocated(spec.initContainers, status.initContainerStatuses)
+  const containers = allocatedContainers(spec.containers, status.containerStatuses)
+  const initContainers = allocatedContainers(spec.initContainers, status.initContainerStatuses)
   return containers === spec.containers && initContainers === spec.initContainers
     ? pod
     : { ...pod, spec: { ...spec, containers, initContainers } }
 }
 
 /** Mostly the list itself: no status reports an amount. */
-function allocated(
+function allocatedContainers(
   containers: ContainerSpec[] | undefined,
   statuses: readonly ContainerStatus[] = [],
 ) {

@@ -34,7 +34,7 @@ import {
   type PredictedPass,
   predictEviction,
   rankingsOf,
-  unparsed,
+  unparsedPass,
 } from './eviction/prediction.ts'
 import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
@@ -113,7 +113,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf, unknowns)
   }
-  prediction.unknowns = distinct([
+  prediction.unknowns = distinctUnknowns([
     ...unknowns,
     ...nextStart.unknowns.map(unknown => ({ ...unknown, part: 'nextStart' as const })),
   ])
@@ -172,7 +172,7 @@ export function predictPass(
     imageGC: predicted?.prediction ?? null,
     eviction:
       typeof eviction === 'string'
-        ? unparsed(eviction, node)
+        ? unparsedPass(eviction, node)
         : predictEviction(
             node,
             eviction,
@@ -224,14 +224,17 @@ function removedContainers(
   containers: ContainerGcPrediction | null,
 ): RemovedContainers {
   const removal = { earliestMs: node.atMs, latestMs: node.atMs }
-  const removed = (ids: string[], isSure: boolean): [string, RemovedContainer][] =>
+  const removalEntries = (ids: string[], isSure: boolean): [string, RemovedContainer][] =>
     ids.map(id => [id, { isSure, removal }])
   if (containers === null || !areFlagsKnown(node))
-    return new Map(removed(deadContainers(node.input), false))
+    return new Map(removalEntries(deadContainers(node.input), false))
   const idsOf = (removals: readonly ContainerRemoval[]) =>
     removals.filter(({ kind }) => kind === 'container').map(({ id }) => id)
   const { removals, possible } = containers.underEviction
-  return new Map([...removed(idsOf(possible), false), ...removed(idsOf(removals), true)])
+  return new Map([
+    ...removalEntries(idsOf(possible), false),
+    ...removalEntries(idsOf(removals), true),
+  ])
 }
 
 const areFlagsKnown = ({ host }: PreparedNode) => host?.kubelet?.commandLine !== undefined
@@ -358,7 +361,7 @@ function nextStartOf({ host, kubeletVersion, operatingSystem, input, features }:
   return errors.length === 0 ? next : { ...next, prediction: { ...prediction, errors } }
 }
 
-function distinct(unknowns: readonly Unknown[]) {
+function distinctUnknowns(unknowns: readonly Unknown[]) {
   const seen = new Set<string>()
   return unknowns.filter(({ what, effect }) => seen.size !== seen.add(`${what}\n${effect}`).size)
 }

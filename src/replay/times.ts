@@ -11,7 +11,7 @@ export interface TimeBounds {
   latestMs: number
 }
 
-export const exactly = (ms: number): TimeBounds => ({ earliestMs: ms, latestMs: ms })
+export const exactTime = (ms: number): TimeBounds => ({ earliestMs: ms, latestMs: ms })
 
 /** Null: the kubelet has not listed the image yet, or not seen it in use since its start. Undefined: not known. */
 export interface KnownTimes {
@@ -58,7 +58,7 @@ export function kubeletStartOf(
   readAtMs: number,
 ): TimeBounds | null {
   const exact = startAt(known?.kubeletStartedAt, readAtMs)
-  if (exact !== null) return exactly(exact)
+  if (exact !== null) return exactTime(exact)
   const ofSummary = summary?.node?.systemContainers?.find(({ name }) => name === 'kubelet')
   const process =
     startAt(host?.kubelet?.startedAt, readAtMs) ?? startAt(ofSummary?.startTime, readAtMs)

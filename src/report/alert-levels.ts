@@ -66,7 +66,7 @@ export function alertLevels(nodes: AuditedNode[]): AlertLevels[] {
   )
   return [...byGroup.values()]
     .flatMap(byLayout)
-    .flatMap(({ members, isMixed }) => chunked(members).map(chunk => levelsOf(chunk, isMixed)))
+    .flatMap(({ members, isMixed }) => chunkMembers(members).map(chunk => levelsOf(chunk, isMixed)))
     .filter(
       ({ imageGcUsedPercent, evictions }) => imageGcUsedPercent !== null || evictions.length > 0,
     )
@@ -90,7 +90,7 @@ function byLayout(members: AuditedNode[]): { members: AuditedNode[]; isMixed: bo
 }
 
 /** A group is one chunk. Rules name nodes without a group, so these are split into chunks. */
-function chunked(members: AuditedNode[]) {
+function chunkMembers(members: AuditedNode[]) {
   if (members[0]?.identity.group.kind !== 'Node') return [members]
   return Array.from({ length: Math.ceil(members.length / namedAtOnce) }, (_, index) =>
     members.slice(index * namedAtOnce, (index + 1) * namedAtOnce),

@@ -35,7 +35,7 @@ export function shareOf(
   const nodes = report.nodes.filter(({ cluster, identity: { group } }) =>
     owns.group(cluster, group),
   )
-  const { isTheirs, mayBeTheirs } = owning(report, owns)
+  const { isTheirs, mayBeTheirs } = ownershipTests(report, owns)
   const [findings, waived] = [document.findings.filter(isTheirs), document.waived.filter(isTheirs)]
   const notAudited = document.notAudited.filter(mayBeTheirs)
   const ended = before?.ended.filter(isTheirs) ?? []
@@ -94,12 +94,15 @@ export function ownerlessFindings(
   owners: readonly Pick<ReportOwner, 'match'>[],
 ): Finding[] {
   if (owners.length === 0) return []
-  const all = owners.map(({ match }) => owning(report, ownedBy(report, match)))
+  const all = owners.map(({ match }) => ownershipTests(report, ownedBy(report, match)))
   return report.document.findings.filter(finding => !all.some(({ isTheirs }) => isTheirs(finding)))
 }
 
 /** `isTheirs`: the subject belongs to the owner. `mayBeTheirs`: the node does, or might. */
-function owning(report: AuditReport, owns: Ownership): Pick<Share, 'isTheirs' | 'mayBeTheirs'> {
+function ownershipTests(
+  report: AuditReport,
+  owns: Ownership,
+): Pick<Share, 'isTheirs' | 'mayBeTheirs'> {
   const groups = new Map(
     report.nodes.map(({ cluster, identity: { name, group } }) => [nodeKey(cluster, name), group]),
   )
@@ -116,12 +119,12 @@ function owning(report: AuditReport, owns: Ownership): Pick<Share, 'isTheirs' | 
 }
 
 function idsOf(delta: FindingsDocument['delta'], ids: ReadonlySet<string>): typeof delta {
-  const theirs = (list: string[]) => list.filter(id => ids.has(id))
+  const filterTheirs = (list: string[]) => list.filter(id => ids.has(id))
   return {
-    new: theirs(delta.new),
-    resolved: theirs(delta.resolved),
-    ...(delta.worse && { worse: theirs(delta.worse) }),
-    ...(delta.regressed && { regressed: theirs(delta.regressed) }),
+    new: filterTheirs(delta.new),
+    resolved: filterTheirs(delta.resolved),
+    ...(delta.worse && { worse: filterTheirs(delta.worse) }),
+    ...(delta.regressed && { regressed: filterTheirs(delta.regressed) }),
   }
 }
 
@@ -161,8 +164,8 @@ function deltaOf(
   { isTheirs, mayBeTheirs, isWhole, clusters, undivided, open, waived }: Share,
 ): Delta {
   const listed = new Set(delta.findings.map(({ id }) => id))
-  const standing = (ids: string[]) => ids.filter(id => !listed.has(id)).length
-  const unchanged = { open: standing(open), waived: standing(waived) }
+  const countUnlisted = (ids: string[]) => ids.filter(id => !listed.has(id)).length
+  const unchanged = { open: countUnlisted(open), waived: countUnlisted(waived) }
   return {
     // The earlier grade of an owner's part is not stored.
     clusters: delta.clusters.filter(({ name }) => undivided.has(name)),
@@ -296,16 +299,16 @@ interface SharePart {
   isWhole(cluster: string): boolean
 }
 
-const ofCluster = (nodes: AuditedNode[], name: string) =>
+const nodesOfCluster = (nodes: AuditedNode[], name: string) =>
   nodes.filter(({ cluster }) => cluster === name)
 
 const isUndivided = (name: string, { nodes, all, isWhole }: SharePart) =>
-  isWhole(name) && ofCluster(nodes, name).length === ofCluster(all, name).length
+  isWhole(name) && nodesOfCluster(nodes, name).length === nodesOfCluster(all, name).length
 
 function partOf(cluster: ClusterResult, part: SharePart) {
   const { name } = cluster
   if (isUndivided(name, part)) return cluster
-  const [own, all] = [ofCluster(part.nodes, name), ofCluster(part.all, name)]
+  const [own, all] = [nodesOfCluster(part.nodes, name), nodesOfCluster(part.all, name)]
   const isWhole = part.isWhole(name)
   const { cutImageLists } = cluster.coverage
   const count = (state: AuditedNode['coverage']) =>
@@ -321,7 +324,7 @@ function partOf(cluster: ClusterResult, part: SharePart) {
   const ofNodes = outcomesOf(own)
   // Outcomes of cluster rules are the cluster's outcomes minus those of all its nodes.
   const outcomes = isWhole
-    ? combined(ofNodes, combined(cluster.outcomes, outcomesOf(all), -1))
+    ? combineCounts(ofNodes, combineCounts(cluster.outcomes, outcomesOf(all), -1))
     : ofNodes
   const open = part.findings
     .filter(finding => finding.cluster === name)
@@ -338,7 +341,7 @@ function partOf(cluster: ClusterResult, part: SharePart) {
 const outcomeStates = ['pass', 'fail', 'unknown', 'notApplicable', 'error'] as const
 
 const outcomesOf = (nodes: AuditedNode[]): OutcomeCounts =>
-  nodes.reduce((sum, node) => combined(sum, node.outcomes), {
+  nodes.reduce((sum, node) => combineCounts(sum, node.outcomes), {
     pass: 0,
     fail: 0,
     unknown: 0,
@@ -346,7 +349,7 @@ const outcomesOf = (nodes: AuditedNode[]): OutcomeCounts =>
     error: 0,
   })
 
-function combined(a: OutcomeCounts, b: OutcomeCounts, sign: 1 | -1 = 1): OutcomeCounts {
+function combineCounts(a: OutcomeCounts, b: OutcomeCounts, sign: 1 | -1 = 1): OutcomeCounts {
   const sum = { ...a }
   for (const state of outcomeStates) sum[state] += sign * b[state]
   return sum

@@ -14,7 +14,7 @@ const invisibleButLineBreaks = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d\n\t]]
 /** Invisible characters and whitespace. A run of them becomes one space, but a single no-break space stays. */
 const foldable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gv
 
-const named = (character: string) =>
+const codePointName = (character: string) =>
   `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`
 
 /** Returns the mark of a cut text. `characters`: length of the text before the cut. */
@@ -29,7 +29,7 @@ export const englishCut: CutMark = characters => `… (cut: ${characters} charac
 export function shownLine(text: string, limit: number, mark = englishCut): string {
   const line = cut(text, limit, mark)
     .replace(/[\r\n\t\u2028\u2029]+/g, ' ')
-    .replace(invisible, named)
+    .replace(invisible, codePointName)
   return rightToLeft.test(line) ? `\u2068${line}\u2069` : line
 }
 
@@ -52,7 +52,9 @@ export function foldedLine(text: string, limit: number, mark = englishCut): stri
 
 /** Lines with at most `limit` characters in total, and a mark if the text was cut. */
 export function shownBlock(text: string, limit: number, mark = englishCut): string {
-  return cut(text, limit, mark).replace(/\r\n?/g, '\n').replace(invisibleButLineBreaks, named)
+  return cut(text, limit, mark)
+    .replace(/\r\n?/g, '\n')
+    .replace(invisibleButLineBreaks, codePointName)
 }
 
 /**

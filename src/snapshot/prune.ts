@@ -75,15 +75,20 @@ function pruneCluster({
   return {
     kind,
     cluster,
-    ...given('eks', eks, eksShape),
-    ...given('nodegroups', nodegroups, list(nodegroupShape)),
-    ...given('launchTemplates', launchTemplates, list(launchTemplateShape), withoutTemplateSecrets),
+    ...keptEntry('eks', eks, eksShape),
+    ...keptEntry('nodegroups', nodegroups, list(nodegroupShape)),
+    ...keptEntry(
+      'launchTemplates',
+      launchTemplates,
+      list(launchTemplateShape),
+      withoutTemplateSecrets,
+    ),
     errors: errors ?? [],
   }
 }
 
 /** The kept value under its key. An absent value stays absent, null stays null. */
-function given<Key extends string>(
+function keptEntry<Key extends string>(
   key: Key,
   value: unknown,
   shape: Shape,

@@ -152,11 +152,11 @@ export async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {
   if (!isPacked) return file
   const unpacked = createGunzip().on('close', () => file.destroy())
   const { size } = await stat(path)
-  return believable(file.on('error', error => unpacked.destroy(error)).pipe(unpacked), size)
+  return limitBytes(file.on('error', error => unpacked.destroy(error)).pipe(unpacked), size)
 }
 
 /** @throws Error if there are more bytes than such a gzip can have */
-async function* believable(
+async function* limitBytes(
   chunks: AsyncIterable<Buffer>,
   packedBytes: number,
 ): AsyncGenerator<Buffer> {

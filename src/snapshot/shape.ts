@@ -14,7 +14,7 @@ import { replaceFields } from '#base/redaction/replaced.ts'
 import { type Leaf, List, type Shape, TextShape } from '#model/input/shape.ts'
 
 /** Shortens a text. It is redacted first, because half a secret is not recognised. */
-const shortened = (value: string, maxLength: number) =>
+const shorten = (value: string, maxLength: number) =>
   value.length > maxLength ? redact(value.slice(0, 4 * maxLength)).slice(0, maxLength) : value
 
 const isText = (value: unknown): value is string => typeof value === 'string'
@@ -80,7 +80,7 @@ function leafKeeper(shape: Exclude<Shape, List>): Keeper {
   if (typeof shape === 'string') return leaves[shape]
   if (!(shape instanceof TextShape)) return objectKeeper(shape, null)
   const { maxLength } = shape
-  return value => (isText(value) ? shortened(value, maxLength) : undefined)
+  return value => (isText(value) ? shorten(value, maxLength) : undefined)
 }
 
 function listKeeper(item: Keeper, isKept: List['isKept']): Keeper {

@@ -54,7 +54,7 @@ describe('a cluster that EKS does not find', () => {
   ])('and that is one of EKS %s: not read, and why', async (_, context, address) => {
     const other = found({ eks: { name: 'other', endpoint: 'https://other.eks.amazonaws.com' } })
     expect(
-      await new EksBehind(defaultPolicy, never, other).of(context, { server: address }),
+      await new EksBehind(defaultPolicy, never, other).clusterBehind(context, { server: address }),
     ).toEqual({
       eks: null,
       nodegroups: null,
@@ -64,14 +64,17 @@ describe('a cluster that EKS does not find', () => {
       throw new Error('AccessDenied')
     }
     expect(
-      (await new EksBehind(defaultPolicy, never, denied).of(context, { server: address }))
-        .errors?.[0]?.message,
+      (
+        await new EksBehind(defaultPolicy, never, denied).clusterBehind(context, {
+          server: address,
+        })
+      ).errors?.[0]?.message,
     ).toMatchSnapshot()
   })
 
   it('and that nothing says is one of EKS: nothing', async () => {
     expect(
-      await new EksBehind(defaultPolicy, never, found()).of('kind', {
+      await new EksBehind(defaultPolicy, never, found()).clusterBehind('kind', {
         server: 'https://127.0.0.1:6443',
       }),
     ).toEqual({})
@@ -89,7 +92,7 @@ describe('a cluster that EKS does not find', () => {
     }
     const behind = new EksBehind(defaultPolicy, never, find)
     for (const address of [server.toLowerCase(), server.toLowerCase()])
-      expect(await behind.of('prod', { server: address })).toMatchObject({
+      expect(await behind.clusterBehind('prod', { server: address })).toMatchObject({
         eks: { status: 'ACTIVE' },
       })
     expect(asked).toEqual([[], ['prod']])

@@ -5,7 +5,7 @@ import type { ApplyAnswer } from '#model/plan/remediation.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediation-request.ts'
 import type { Policy } from '#model/policy.ts'
 import { policyTerms } from '#pipeline/audit/shelves.ts'
-import { answered, noting, serviceOf } from '#pipeline/remediation/run/service.ts'
+import { answerRequest, noteRefusals, serviceOf } from '#pipeline/remediation/run/service.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approval.ts'
@@ -158,7 +158,7 @@ export class ForgedWorld {
     const never = new AbortController().signal
     const clock = this.time.clock()
     const work = async (onUnsealed: (error: Unsealed) => void) =>
-      answered(
+      answerRequest(
         request,
         await serviceOf(
           {
@@ -178,7 +178,7 @@ export class ForgedWorld {
           request.action,
         ),
       )
-    const noted = noting(this.store, () => clock.now(), work)
+    const noted = noteRefusals(this.store, () => clock.now(), work)
     return this.time.pass(noted).catch((error: unknown) => {
       if (error instanceof TypeError || error instanceof RangeError) throw error
       return error instanceof Error ? error : new Error(String(error))

@@ -17,7 +17,7 @@ type Pages = (
 ) => AsyncGenerator<RawObject[]>[]
 
 /** Lists resources with the cluster's tags, each resource once. The SDK retries throttled calls; the API server's pace does not apply to EC2. */
-const ofCluster = (
+const taggedCollector = (
   { resource, kind, action, purpose }: AwsResource,
   id: string,
   lists: Pages,
@@ -47,12 +47,12 @@ const ofCluster = (
 })
 
 export const awsCollectors: ClusterCollector[] = [
-  ofCluster(volumesResource, 'VolumeId', (ec2, { name }, signal) =>
+  taggedCollector(volumesResource, 'VolumeId', (ec2, { name }, signal) =>
     clusterFilters(name, 'volumes').map(filter =>
       ec2.volumes([filter, { name: 'status', values: [unattachedVolumeState] }], signal),
     ),
   ),
-  ofCluster(instancesResource, 'InstanceId', (ec2, { name }, signal) =>
+  taggedCollector(instancesResource, 'InstanceId', (ec2, { name }, signal) =>
     clusterFilters(name, 'instances').map(filter =>
       ec2.instances(
         [filter, { name: 'instance-state-name', values: livingInstanceStates }],

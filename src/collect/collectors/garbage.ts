@@ -10,7 +10,7 @@ import {
 
 /** Lists objects that may be uncollected garbage, one paged list per kind. A kind that the server does not have yields no objects. */
 const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
-  ...asked(resource),
+  ...collectorFields(resource),
 
   async *collect({ kubernetes, signal, timeoutsMs }) {
     const { path, isMetadataOnly } = resource
@@ -29,7 +29,7 @@ const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
  * so pods that finalizers then hold are listed, too. A pod that is still Running or Pending was not yet handled by pod GC, and is not listed.
  */
 const homelessPods: ClusterCollector = {
-  ...asked(podResource),
+  ...collectorFields(podResource),
 
   async *collect(context) {
     yield* podsOf(context, 'spec.nodeName=')
@@ -45,7 +45,7 @@ const homelessPods: ClusterCollector = {
 
 export const garbageCollectors: ClusterCollector[] = [homelessPods, ...listCollectors]
 
-function asked({ resource, kinds, purpose }: GarbageResource) {
+function collectorFields({ resource, kinds, purpose }: GarbageResource) {
   return { resource, garbage: kinds, permissions: { kubernetes: [`list ${resource}`] }, purpose }
 }
 

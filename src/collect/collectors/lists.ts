@@ -28,7 +28,7 @@ export const events: ClusterCollector = {
       signal,
       timeoutMs: timeoutsMs.list,
     }))
-      yield items.filter(tells).filter(isKept)
+      yield items.filter(isEventRead).filter(isKept)
     const over = [...counts]
       .filter(([, count]) => count > eventsKeptPerReason)
       .map(([reason, count]) => [reason, count - eventsKeptPerReason])
@@ -39,7 +39,7 @@ export const events: ClusterCollector = {
   },
 }
 
-function tells({ reason, message, involvedObject }: RawObject): boolean {
+function isEventRead({ reason, message, involvedObject }: RawObject): boolean {
   return isReadByRules(reason, isRawObject(involvedObject) ? involvedObject.kind : null, message)
 }
 

@@ -47,7 +47,7 @@ export function readAnswer(
 ): InspectAnswer | NoAnswer {
   try {
     const outer = parseDocument(output.trim())
-    const document = outer.encoding === undefined ? outer : parseDocument(unpacked(outer))
+    const document = outer.encoding === undefined ? outer : parseDocument(unpackAnswer(outer))
     if (document.encoding !== undefined) throw new AnswerRefusal('it is packed twice')
     const answer = answerOf(document, asked)
     const other = node === null ? null : whyOfOther(answer, node)
@@ -127,7 +127,7 @@ export function whyOfOther({ nodeName, host }: InspectAnswer, node: string): str
     node.startsWith(`${reported}.`) ||
     reported.startsWith(`${node}.`)
   if (isSame || isNamedByProvider(host.kubelet)) return null
-  return `it says that it is the node ${shown(nodeName)}, not ${node}`
+  return `it says that it is the node ${valueText(nodeName)}, not ${node}`
 }
 
 function isNamedByProvider(kubelet: unknown): boolean {
@@ -162,7 +162,7 @@ function parseDocument(text: string): RawObject {
   if (!isRawObject(document)) throw new AnswerRefusal('it is no JSON object')
   if (document.schema !== inspectSchema)
     throw new AnswerRefusal(
-      `it is of schema ${shown(document.schema)}; this version reads ${inspectSchema}`,
+      `it is of schema ${valueText(document.schema)}; this version reads ${inspectSchema}`,
     )
   return document
 }
@@ -176,9 +176,9 @@ function parsedOrNull(text: string): unknown {
 }
 
 /** Unpacks an answer. Its length and hash must be those that the node reports. */
-function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
+function unpackAnswer({ encoding, bytes, sha256, data }: RawObject): string {
   if (encoding !== 'gzip+base64')
-    throw new AnswerRefusal(`its encoding ${shown(encoding)} is not known`)
+    throw new AnswerRefusal(`its encoding ${valueText(encoding)} is not known`)
   if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0)
     throw new AnswerRefusal('its data is no base64')
   if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0)
@@ -212,11 +212,11 @@ function gunzippedData(packed: Buffer, bytes: number): Buffer {
 function answerOf(document: RawObject, asked: string): InspectAnswer {
   const { instanceId, nodeName, at, host, runtime, configz } = document
   if (instanceId !== asked)
-    throw new AnswerRefusal(`it comes from ${shown(instanceId)}, not from ${asked}`)
+    throw new AnswerRefusal(`it comes from ${valueText(instanceId)}, not from ${asked}`)
   if (!isRawObject(host)) throw new AnswerRefusal('it has no "host"')
   if (host.schema !== hostSchema)
     throw new AnswerRefusal(
-      `its host is of schema ${shown(host.schema)}; this version reads ${hostSchema}`,
+      `its host is of schema ${valueText(host.schema)}; this version reads ${hostSchema}`,
     )
   const unread: Unread[] = []
   const keptHost = keptParts(host, hostParts, 'host.', unread)
@@ -224,7 +224,7 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
     ? keptParts(runtime, runtimeParts, 'runtime.', unread)
     : null
   if (runtime !== undefined && runtime !== null && keptRuntime === null)
-    unread.push(malformed('runtime', 'no object'))
+    unread.push(malformedPart('runtime', 'no object'))
   const reportedAt = typeof at === 'string' && isTime(at) ? at : null
   if (isRawObject(keptHost.kubelet))
     keptHost.kubelet = withSoundStart(keptHost.kubelet, reportedAt, unread)
@@ -307,14 +307,15 @@ function keptParts(
     if (whole[name] === undefined || whole[name] === null) continue
     const parsed = part.safeParse(whole[name])
     if (parsed.success) kept[name] = parsed.data
-    else unread.push(malformed(`${where}${name}`, parsed.error.issues[0]?.path.join('.') || 'it'))
+    else
+      unread.push(malformedPart(`${where}${name}`, parsed.error.issues[0]?.path.join('.') || 'it'))
   }
   return kept
 }
 
-const malformed = (what: string, where: string): Unread => ({
+const malformedPart = (what: string, where: string): Unread => ({
   what,
-  why: `not of the form that the script prints (${shown(where)}), so all of it was dropped`,
+  why: `not of the form that the script prints (${valueText(where)}), so all of it was dropped`,
 })
 
 /** Content that is no JSON came as text. The kubelet reads both as YAML. */
@@ -348,5 +349,5 @@ function readConfigz(configz: unknown, unread: Unread[]): RawObject | null {
   }
 }
 
-const shown = (value: unknown) =>
+const valueText = (value: unknown) =>
   redact((JSON.stringify(value) ?? 'none').slice(0, 4 * shownLength)).slice(0, shownLength)

@@ -127,27 +127,30 @@ export function fleetGrants(
 ): Grants {
   const arn = (service: string, resource: string) =>
     `arn:${partition}:${service}:*:${account}:${resource}`
-  const each = (named: (cluster: string) => string) => oneOrMore((clusters ?? ['*']).map(named))
+  const perCluster = (named: (cluster: string) => string) =>
+    oneOrMore((clusters ?? ['*']).map(named))
   const test =
     clusters === null || clusters.some(name => name.includes('*')) ? 'StringLike' : 'StringEquals'
   return {
     // Composite alarms are returned only if the resource is `*` (source: CloudWatch API, DescribeAlarms).
     alarm: { Resource: '*' },
-    cluster: { Resource: each(name => arn('eks', `cluster/${name}`)) },
+    cluster: { Resource: perCluster(name => arn('eks', `cluster/${name}`)) },
     nodegroup: {
-      Resource: each(name => arn('eks', name === '*' ? 'nodegroup/*' : `nodegroup/${name}/*`)),
+      Resource: perCluster(name =>
+        arn('eks', name === '*' ? 'nodegroup/*' : `nodegroup/${name}/*`),
+      ),
     },
     document: { Resource: documents.map(name => arn('ssm', `document/${name}`)) },
     instance: {
       Resource: arn('ec2', 'instance/*'),
-      Condition: { [test]: { 'ssm:resourceTag/aws:eks:cluster-name': each(name => name) } },
+      Condition: { [test]: { 'ssm:resourceTag/aws:eks:cluster-name': perCluster(name => name) } },
     },
     'managed-instance': {
       Resource: arn('ssm', 'managed-instance/*'),
       // The value of the tag contains a region, which stays open.
       Condition: {
         StringLike: {
-          'ssm:resourceTag/EKSClusterARN': each(name => arn('eks', `cluster/${name}`)),
+          'ssm:resourceTag/EKSClusterARN': perCluster(name => arn('eks', `cluster/${name}`)),
         },
       },
     },

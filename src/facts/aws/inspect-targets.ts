@@ -21,7 +21,7 @@ export type InspectIdentity = Pick<
   'owner' | 'amiFamily' | 'operatingSystem' | 'instanceId'
 >
 
-const never = (reason: string): InspectTarget => ({ isReachable: false, reason })
+const noTarget = (reason: string): InspectTarget => ({ isReachable: false, reason })
 
 export function inspectTargetOf({
   owner,
@@ -29,13 +29,13 @@ export function inspectTargetOf({
   operatingSystem,
   instanceId,
 }: InspectIdentity): InspectTarget {
-  if (owner === 'fargate') return never('a Fargate node has no instance that SSM could reach')
+  if (owner === 'fargate') return noTarget('a Fargate node has no instance that SSM could reach')
   if (owner === 'auto-mode')
-    return never(
+    return noTarget(
       'AWS runs this instance (EKS Auto Mode): it has no SSM agent for its owner, so mode ssm cannot read it',
     )
   if (operatingSystem === 'windows')
-    return never(
+    return noTarget(
       'a Windows node: what is run on nodes runs on Linux only, so mode ssm cannot read it',
     )
   if (instanceId !== null) {
@@ -48,10 +48,10 @@ export function inspectTargetOf({
     }
   }
   if (owner === 'hybrid')
-    return never(
+    return noTarget(
       'a hybrid node that SSM did not activate (IAM Roles Anywhere): it has no mi-… id by which SSM would know it',
     )
-  return never('its spec.providerID names no EC2 instance, so SSM cannot reach it')
+  return noTarget('its spec.providerID names no EC2 instance, so SSM cannot reach it')
 }
 
 /** Whether SSM can measure the disks of the node. */

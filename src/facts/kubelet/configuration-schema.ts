@@ -133,17 +133,17 @@ export function goFieldName(name: string, struct: StructName): string {
 }
 
 /** Combines two values of one field, as encoding/json decodes a later value into an earlier one. */
-export function combined(before: unknown, after: unknown, type: string): unknown {
+export function combineValues(before: unknown, after: unknown, type: string): unknown {
   if (before === undefined || before === null) return after
   const target = elementOf(type, '*')
-  if (target !== null) return combined(before, after, target)
+  if (target !== null) return combineValues(before, after, target)
   if (elementOf(type, 'map[string]') !== null)
     return isMap(before) && isMap(after) ? { ...before, ...after } : after
   const item = elementOf(type, '[]')
   if (item !== null) {
     const items = Array.isArray(before) ? before : []
     return isStruct(item) && Array.isArray(after)
-      ? after.map((one, index) => combined(items[index], one, item))
+      ? after.map((one, index) => combineValues(items[index], one, item))
       : after
   }
   return isStruct(type) && isMap(before) && isMap(after)
@@ -154,7 +154,7 @@ export function combined(before: unknown, after: unknown, type: string): unknown
 export function combinedFields(before: RawObject, after: RawObject, struct: StructName): RawObject {
   const merged: RawObject = { ...before }
   for (const [name, { type }] of Object.entries(fieldsOf(struct))) {
-    if (after[name] !== undefined) merged[name] = combined(before[name], after[name], type)
+    if (after[name] !== undefined) merged[name] = combineValues(before[name], after[name], type)
   }
   return merged
 }

@@ -147,12 +147,12 @@ function* boundMistakes(field: string, value: unknown): Iterable<ValueMistake> {
     const upTo = most === undefined ? '' : ` to ${most}`
     if (isOutside) yield { path, wanted: `a number from ${least}${upTo}` }
   }
-  if (typeof value === 'string') yield* ofText(field, value)
-  if (Array.isArray(value)) yield* ofList(field, value)
-  if (isMap(value)) yield* ofEntries(field, value)
+  if (typeof value === 'string') yield* textMistakes(field, value)
+  if (Array.isArray(value)) yield* listMistakes(field, value)
+  if (isMap(value)) yield* entryMistakes(field, value)
 }
 
-function* ofText(field: string, value: string): Iterable<ValueMistake> {
+function* textMistakes(field: string, value: string): Iterable<ValueMistake> {
   const { oneOf: allowed, least, orZero } = configurationFields[field] ?? {}
   const form = textForms[field]
   // An empty text gets the default, so it is valid.
@@ -160,10 +160,10 @@ function* ofText(field: string, value: string): Iterable<ValueMistake> {
     yield { path: [field], wanted: `one of ${allowed.join(', ')}` }
   if (form !== undefined && value !== '' && !form.holds(value))
     yield { path: [field], wanted: form.wanted }
-  if (typeof least === 'string') yield* ofDuration(field, value, least, orZero === true)
+  if (typeof least === 'string') yield* durationMistakes(field, value, least, orZero === true)
 }
 
-function* ofDuration(
+function* durationMistakes(
   field: string,
   value: string,
   least: string,
@@ -176,7 +176,7 @@ function* ofDuration(
   yield { path: [field], wanted: orZero ? `0s, or ${atLeast}` : atLeast }
 }
 
-function* ofList(field: string, items: unknown[]): Iterable<ValueMistake> {
+function* listMistakes(field: string, items: unknown[]): Iterable<ValueMistake> {
   const allowed = configurationFields[field]?.oneOf
   for (const [index, item] of items.entries()) {
     if (allowed !== undefined && !allowed.includes(String(item)))
@@ -186,7 +186,7 @@ function* ofList(field: string, items: unknown[]): Iterable<ValueMistake> {
   }
 }
 
-function* ofEntries(field: string, map: Record<string, unknown>): Iterable<ValueMistake> {
+function* entryMistakes(field: string, map: Record<string, unknown>): Iterable<ValueMistake> {
   const form = entryForms[field]
   for (const [key, value] of Object.entries(map)) {
     const path = [field, key]

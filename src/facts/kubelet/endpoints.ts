@@ -23,17 +23,17 @@ export interface KubeletAddress {
 
 export function kubeletAddress({ metadata, status }: KubernetesNode): KubeletAddress {
   const addresses = Array.isArray(status?.addresses) ? status.addresses : []
-  const ofType = (...types: string[]) =>
+  const addressesOfType = (...types: string[]) =>
     addresses.flatMap(({ type, address }) =>
       address && types.includes(String(type)) ? [address] : [],
     )
   const port = status?.daemonEndpoints?.kubeletEndpoint?.Port
   return {
-    ip: ofType('InternalIP')[0] ?? null,
+    ip: addressesOfType('InternalIP')[0] ?? null,
     port: typeof port === 'number' && port > 0 ? port : usualPort,
     names: [
       ...new Set([
-        ...ofType('InternalIP', 'Hostname', 'InternalDNS'),
+        ...addressesOfType('InternalIP', 'Hostname', 'InternalDNS'),
         ...(metadata?.name ? [metadata.name] : []),
       ]),
     ],

@@ -80,7 +80,7 @@ export interface FlagFacts {
 }
 
 /** `cpuCFSQuota` becomes `cpu-cfs-quota`. */
-const dashed = (name: string) =>
+const kebabCase = (name: string) =>
   name.replace(/([A-Z])(?=[A-Z][a-z])|([a-z0-9])(?=[A-Z])/g, '$1$2-').toLowerCase()
 
 /** Kubelet flags that set a field. Left out: manifest-url-header, register-with-taints, reserved-memory, vmodule. */
@@ -96,7 +96,7 @@ function flagsBelow(
     configurationStructs
   return Object.entries(fields).flatMap(([name, { type, flag, flagForm }]) => {
     const path = `${parent}${name}`
-    const flagName = flag === true ? dashed(name) : flag
+    const flagName = flag === true ? kebabCase(name) : flag
     const own: [string, FlagFacts][] =
       flagName === undefined
         ? []

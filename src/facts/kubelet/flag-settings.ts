@@ -30,7 +30,10 @@ export function flagSettings(commandLine: readonly string[]): FlagSettings {
       return { fields, error: `flag needs an argument: --${given.name}` }
     const { facts, type } = given.flag
     try {
-      fields.set(facts.field, extended(fields.get(facts.field), parsed(given.value, type, facts)))
+      fields.set(
+        facts.field,
+        extendValue(fields.get(facts.field), parseFlagValue(given.value, type, facts)),
+      )
     } catch (error) {
       const why = messageOf(error)
       const flag = given.name === 'v' ? '-v, --v' : `--${given.name}`
@@ -43,7 +46,7 @@ export function flagSettings(commandLine: readonly string[]): FlagSettings {
   return { fields, error: null }
 }
 
-function extended(before: unknown, value: unknown) {
+function extendValue(before: unknown, value: unknown) {
   if (Array.isArray(value)) return [...(Array.isArray(before) ? before : []), ...value]
   return isMap(value) ? { ...(isMap(before) ? before : {}), ...value } : value
 }
@@ -116,7 +119,7 @@ function knownFlag(name: string): KnownFlag | null {
   return { facts, type }
 }
 
-function parsed(text: string, type: string, { form }: FlagFacts): unknown {
+function parseFlagValue(text: string, type: string, { form }: FlagFacts): unknown {
   if (type === 'bool') return parseBool(text)
   if (type === 'int32' || type === 'int64')
     return Number(parseInt64(text, type === 'int32' ? 32 : 64))

@@ -28,7 +28,7 @@ interface Listing {
   isClusterScoped?: true
 }
 
-function listed(
+function resourceRow(
   kind: ClusterNeed,
   resource: string,
   objectKind: string,
@@ -64,7 +64,7 @@ function kindsOf(kind: ClusterNeed, resource: string): GarbageResource['kinds'] 
 }
 
 /** Pods without a node, and ended pods of deleted nodes. Pods of audited nodes are read with their node. */
-export const podResource = listed(
+export const podResource = resourceRow(
   'pods',
   'pods',
   'Pod',
@@ -78,39 +78,49 @@ const ofCluster = { isClusterScoped: true } as const
  * not exist at that time. The creation time shows dependents that are newer than the list.
  */
 export const garbageResources: readonly GarbageResource[] = [
-  listed('jobs', 'cronjobs.batch', 'CronJob', 'the number of finished Jobs that a CronJob keeps'),
-  listed('jobs', 'jobs.batch', 'Job', 'Jobs that finished and are not deleted'),
-  listed(
+  resourceRow(
+    'jobs',
+    'cronjobs.batch',
+    'CronJob',
+    'the number of finished Jobs that a CronJob keeps',
+  ),
+  resourceRow('jobs', 'jobs.batch', 'Job', 'Jobs that finished and are not deleted'),
+  resourceRow(
     'leases',
     'leases.coordination.k8s.io',
     'Lease',
     'leases that are no longer renewed and not deleted',
   ),
-  listed('owners', 'deployments.apps', 'Deployment', 'Deployments that own objects'),
-  listed('owners', 'replicasets.apps', 'ReplicaSet', 'ReplicaSets that own Pods, or have no owner'),
-  listed('owners', 'statefulsets.apps', 'StatefulSet', 'StatefulSets that own objects'),
-  listed('owners', 'daemonsets.apps', 'DaemonSet', 'DaemonSets that own objects'),
-  listed(
+  resourceRow('owners', 'deployments.apps', 'Deployment', 'Deployments that own objects'),
+  resourceRow(
+    'owners',
+    'replicasets.apps',
+    'ReplicaSet',
+    'ReplicaSets that own Pods, or have no owner',
+  ),
+  resourceRow('owners', 'statefulsets.apps', 'StatefulSet', 'StatefulSets that own objects'),
+  resourceRow('owners', 'daemonsets.apps', 'DaemonSet', 'DaemonSets that own objects'),
+  resourceRow(
     'owners',
     'controllerrevisions.apps',
     'ControllerRevision',
     'ControllerRevisions without an owner',
     metadata,
   ),
-  listed(
+  resourceRow(
     'volumes',
     'persistentvolumeclaims',
     'PersistentVolumeClaim',
     'PVCs that still exist, and what uses them',
   ),
-  listed(
+  resourceRow(
     'volumes',
     'persistentvolumes',
     'PersistentVolume',
     'PersistentVolumes that are Released and not deleted',
     ofCluster,
   ),
-  listed(
+  resourceRow(
     'certificates',
     'certificatesigningrequests.certificates.k8s.io',
     'CertificateSigningRequest',

@@ -50,7 +50,7 @@ export interface Older {
 }
 
 /** @param source `{ config, flags, source }` as in launch templates and user data; without a source, Karpenter puts it where the image reads it */
-export function ofSource(
+export function declarationOfSource(
   { config = {}, flags = [], source = '' }: KubeletSource,
   where: string,
   node: DeclaredNode,

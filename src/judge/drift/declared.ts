@@ -9,8 +9,8 @@ import {
   type Declaration,
   type DeclaredNode,
   type DeclaredSetting,
+  declarationOfSource,
   type Older,
-  ofSource,
 } from './declared-source.ts'
 
 const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
@@ -41,8 +41,8 @@ export function declaredNode({
 
 /** A text is the reason why nothing of the declaration is known. */
 export function declarationOf(node: DeclaredNode, context: ClusterContext): Declaration | string {
-  if (node.owner === 'managed-nodegroup') return ofNodegroup(node, context)
-  if (node.owner === 'karpenter') return ofKarpenter(node, context)
+  if (node.owner === 'managed-nodegroup') return declarationOfNodegroup(node, context)
+  if (node.owner === 'karpenter') return declarationOfKarpenter(node, context)
   return 'what it was made from is not known: it belongs to no managed nodegroup and no NodePool'
 }
 
@@ -87,14 +87,14 @@ export const declaredValue = (
 
 const none: Declaration = { settings: [], undecided: [], hasScript: false }
 
-function ofNodegroup(node: DeclaredNode, context: ClusterContext): Declaration | string {
+function declarationOfNodegroup(node: DeclaredNode, context: ClusterContext): Declaration | string {
   if (context.nodegroups === null) return context.why('nodegroups')
   const nodegroup = nodegroupOf(node.group, context)
   if (nodegroup === null) return `nodegroups: ${bounded(node.group, 100)} is not among them`
   if (nodegroup.launchTemplate === undefined) return none
   const named = namedTemplate(nodegroup.launchTemplate, context)
   if (typeof named === 'string') return named
-  const declared = ofTemplate(named, node)
+  const declared = declarationOfTemplate(named, node)
   if (typeof declared === 'string') return declared
   return isOlder(node, named) ? sinceOlder(declared, named, node, context) : declared
 }
@@ -144,13 +144,13 @@ function versionNamed(
   return more.length === 0 ? only : null
 }
 
-function ofTemplate(template: Template, node: DeclaredNode): Declaration | string {
+function declarationOfTemplate(template: Template, node: DeclaredNode): Declaration | string {
   const { name, version, entries } = template
   const where = whereOf(template)
   if (entries.some(({ kubelet }) => kubelet === undefined))
     return `launchTemplates: what version ${version} of ${name} tells the kubelet is not known`
-  return together(
-    entries.flatMap(({ kubelet }) => (kubelet ? [ofSource(kubelet, where, node)] : [])),
+  return mergeDeclarations(
+    entries.flatMap(({ kubelet }) => (kubelet ? [declarationOfSource(kubelet, where, node)] : [])),
   )
 }
 
@@ -174,7 +174,7 @@ function sinceOlder(
     ({ versionNumber }) => versionNumber === version,
   )
   const before =
-    entries.length === 0 ? 'not read' : ofTemplate({ ...named, version, entries }, node)
+    entries.length === 0 ? 'not read' : declarationOfTemplate({ ...named, version, entries }, node)
   const lostBy = `the node was made from version ${bounded(String(node.template.version), 20)} of ${named.name}, and its nodegroup names version ${named.version} now`
   if (typeof before === 'string')
     return {
@@ -217,13 +217,19 @@ function templateOfPool({ group }: DeclaredNode, context: ClusterContext) {
 const classNameOf = (node: DeclaredNode, context: ClusterContext) =>
   (node.nodeClass.name ?? templateOfPool(node, context).nodeClassRef?.name) || null
 
-function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration | string {
+function declarationOfKarpenter(node: DeclaredNode, context: ClusterContext): Declaration | string {
   const pools = context.objects(poolResource)
   const template = templateOfPool(node, context)
   const name = classNameOf(node, context)
   // Upstream: Karpenter v1beta1 keeps the kubelet's settings in the NodePool.
   const ofPool = template.kubelet
-    ? [ofSource({ config: template.kubelet }, `NodePool ${bounded(node.group, 63)}`, node)]
+    ? [
+        declarationOfSource(
+          { config: template.kubelet },
+          `NodePool ${bounded(node.group, 63)}`,
+          node,
+        ),
+      ]
     : []
   const classes = context.objects(classResource)
   if (name === null)
@@ -242,11 +248,15 @@ function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration |
         : `${classResource}: ${bounded(name, 63)} is not among them`)
     )
   }
-  const ofClass = ofNodeClass(nodeClass, name, node)
-  return { ...ofClass, ...together([ofClass, ...ofPool]) }
+  const ofClass = declarationOfNodeClass(nodeClass, name, node)
+  return { ...ofClass, ...mergeDeclarations([ofClass, ...ofPool]) }
 }
 
-function ofNodeClass({ metadata, spec }: NodeClass, name: string, node: DeclaredNode): Declaration {
+function declarationOfNodeClass(
+  { metadata, spec }: NodeClass,
+  name: string,
+  node: DeclaredNode,
+): Declaration {
   const where = `EC2NodeClass ${bounded(name, 63)}`
   const { kubelet, userData, amiFamily } = spec ?? {}
   const older = changedClass(metadata?.annotations ?? {}, where, node)
@@ -254,14 +264,16 @@ function ofNodeClass({ metadata, spec }: NodeClass, name: string, node: Declared
     amiFamily === 'Custom'
       ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data'
       : null
-  const own = kubelet ? withReason(ofSource({ config: kubelet }, where, node), custom) : none
-  const ofUserData = together(
-    (userData ?? []).map(source => ofSource(source, `${where} userData`, node)),
+  const own = kubelet
+    ? withReason(declarationOfSource({ config: kubelet }, where, node), custom)
+    : none
+  const ofUserData = mergeDeclarations(
+    (userData ?? []).map(source => declarationOfSource(source, `${where} userData`, node)),
   )
   // Karpenter appends its own part to the user data, so its own part wins, except over flags.
   const isWonOver = ({ path, by }: DeclaredSetting) =>
     by === 'config' && custom === null && own.settings.some(setting => setting.path === path)
-  const declared = together([
+  const declared = mergeDeclarations([
     { ...ofUserData, settings: ofUserData.settings.filter(setting => !isWonOver(setting)) },
     own,
   ])
@@ -301,7 +313,7 @@ function changedClass(
     : null
 }
 
-const together = (declarations: readonly Declaration[]): Declaration => ({
+const mergeDeclarations = (declarations: readonly Declaration[]): Declaration => ({
   settings: declarations.flatMap(({ settings }) => settings),
   undecided: declarations.flatMap(({ undecided }) => undecided),
   hasScript: declarations.some(({ hasScript }) => hasScript),

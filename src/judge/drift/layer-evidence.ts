@@ -81,8 +81,8 @@ function mapThatRuns(field: string, running: Running): RawObject {
   const own = Object.entries(running).filter(
     ([path, { shown }]) => path !== field && fieldOf(path) === field && shown !== 'none',
   )
-  const asWritten = (shown: string) => (field === 'featureGates' ? shown === 'true' : shown)
+  const writtenValue = (shown: string) => (field === 'featureGates' ? shown === 'true' : shown)
   return Object.fromEntries(
-    own.map(([path, { shown }]) => [path.slice(field.length + 1), asWritten(shown)]),
+    own.map(([path, { shown }]) => [path.slice(field.length + 1), writtenValue(shown)]),
   )
 }

@@ -75,7 +75,7 @@ export function lossOfDeclared(
 ): Loss {
   const { path, value, where, lostBy, isMisnamed } = setting
   const confidence = start === null ? 'likely' : 'certain'
-  const lost = (layer: Layer, why: string): Loss => ({
+  const lossAt = (layer: Layer, why: string): Loss => ({
     path,
     layer,
     value,
@@ -85,33 +85,36 @@ export function lossOfDeclared(
     confidence,
   })
   if (start === null)
-    return lost('declared', lostBy ?? 'where it was lost is not known, as the files were not read')
+    return lossAt(
+      'declared',
+      lostBy ?? 'where it was lost is not known, as the files were not read',
+    )
   const meaning = meaningOf(path, value, kubeletVersion)
   const isIt = (other: unknown) =>
     other !== undefined && meaningOf(path, other, kubeletVersion) === meaning
   const said = saidOf(start, path)
   const last = said.at(-1)
   if (isIt(start.comesTo[path]))
-    return lost(
+    return lossAt(
       'configz',
       'the files and flags come to it, and the kubelet was not restarted since',
     )
   // However the misnamed key reached the disk, its declaration lost the value.
-  if (isMisnamed && lostBy !== null) return lost('declared', lostBy)
+  if (isMisnamed && lostBy !== null) return lossAt('declared', lostBy)
   if (isIt(start.withoutFlags[path]) && last !== undefined)
-    return lost('flags', `the flag ${last.where} takes its place`)
+    return lossAt('flags', `the flag ${last.where} takes its place`)
   const held = said.find(entry => isIt(entry.value))
   if (held !== undefined)
-    return lost('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
+    return lossAt('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
   const ignored = ignoredValues(start).find(entry => entry.path === path && isIt(entry.value))
-  if (ignored !== undefined) return lost('disk', ignored.why)
+  if (ignored !== undefined) return lossAt('disk', ignored.why)
   const unread = start.unread.find(file => isIt(file.values[path]))
-  if (unread !== undefined) return lost('disk', unreadWords(unread))
+  if (unread !== undefined) return lossAt('disk', unreadWords(unread))
   const edited =
     lostBy === null ? editedBy(fieldOf(path), start, imageValues(amiFamily, kubeletVersion)) : null
   if (edited !== null)
-    return lost('disk', `${edited} says something else, which is not the image's own`)
-  return lost('declared', lostBy ?? 'nothing on the disk of the node has it')
+    return lossAt('disk', `${edited} says something else, which is not the image's own`)
+  return lossAt('declared', lostBy ?? 'nothing on the disk of the node has it')
 }
 
 type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>

@@ -123,7 +123,7 @@ export function driftOfValues(
     evidence: {
       kind,
       what,
-      value: [`${reference.value.shown}${held} ${standing}`, ...outlying.map(described)].join('; '),
+      value: [`${reference.value.shown}${held} ${standing}`, ...outlying.map(valueText)].join('; '),
     },
   }
 }
@@ -164,7 +164,7 @@ const referenceOf = (tied: NodesOfValue[]) =>
       : a,
   )
 
-const described = ({ value, nodes }: NodesOfValue) => `${value.shown} on ${nodesText(nodes)}`
+const valueText = ({ value, nodes }: NodesOfValue) => `${value.shown} on ${nodesText(nodes)}`
 
 /** `3 nodes (a, ...)`: the first in order of names. */
 export function nodesText(nodes: readonly string[]): string {

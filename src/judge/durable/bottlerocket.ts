@@ -12,7 +12,7 @@ import {
 } from '#facts/eks/bottlerocket-settings.ts'
 import { isMap } from '#model/input/config-value.ts'
 import type { DurableTarget } from './durable.ts'
-import { comments, type DurableRequest, isEmpty, settable } from './writing.ts'
+import { comments, type DurableRequest, isEmpty, settableFields } from './writing.ts'
 
 export const bottlerocket: DurableTarget = {
   target: 'bottlerocket',
@@ -40,7 +40,7 @@ interface BottlerocketTerms {
 }
 
 export function bottlerocketTerms(request: DurableRequest): BottlerocketTerms {
-  const { config, leftOut } = settable(request, {
+  const { config, leftOut } = settableFields(request, {
     refusal: field => (settingOf.has(field) ? null : 'not settable on Bottlerocket'),
     keys: field => bottlerocketKeys[settingOf.get(field) ?? ''],
   })

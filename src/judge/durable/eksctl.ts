@@ -11,10 +11,10 @@ import { nodeConfig } from './nodeadm.ts'
 import {
   comments,
   type DurableRequest,
-  indented,
+  indent,
   isEmpty,
   quotedName,
-  settable,
+  settableFields,
   yaml,
 } from './writing.ts'
 
@@ -30,7 +30,7 @@ export const eksctl: DurableTarget = {
     const list = request.origin.owner === 'eksctl' ? 'nodeGroups' : 'managedNodeGroups'
     return `${comments([...inClusterConfig, ...notes])}${list}:
   - name: ${quotedName(request.group.name, 'my-nodegroup')}
-${indented(text, 4)}`
+${indent(text, 4)}`
   },
 }
 
@@ -54,7 +54,7 @@ function settingsOf(request: DurableRequest): NodegroupSettings {
     }
   }
   if (owner === 'eksctl') {
-    const { config, leftOut } = settable(request, {
+    const { config, leftOut } = settableFields(request, {
       refusal: field => (refusedByEksctl.has(field) ? 'refused by eksctl' : null),
     })
     return { text: isEmpty(config) ? '' : yaml({ kubeletExtraConfig: config }), notes: leftOut }
@@ -63,11 +63,11 @@ function settingsOf(request: DurableRequest): NodegroupSettings {
     const { script, leftOut } = al2Script(request, [])
     return script === ''
       ? { text: '', notes: leftOut }
-      : { text: `preBootstrapCommands:\n  - |\n${indented(script, 4)}`, notes: [] }
+      : { text: `preBootstrapCommands:\n  - |\n${indent(script, 4)}`, notes: [] }
   }
-  const { config, leftOut } = settable(request)
+  const { config, leftOut } = settableFields(request)
   return {
-    text: isEmpty(config) ? '' : `overrideBootstrapCommand: |\n${indented(nodeConfig(config), 2)}`,
+    text: isEmpty(config) ? '' : `overrideBootstrapCommand: |\n${indent(nodeConfig(config), 2)}`,
     notes: leftOut,
   }
 }

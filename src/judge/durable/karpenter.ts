@@ -11,11 +11,11 @@ import { nodeConfig } from './nodeadm.ts'
 import {
   comments,
   type DurableRequest,
-  indented,
+  indent,
   isEmpty,
   type Origin,
   quotedName,
-  settable,
+  settableFields,
   yaml,
 } from './writing.ts'
 
@@ -26,7 +26,7 @@ export const karpenter: DurableTarget = {
   snippet(request) {
     const { origin, group, config } = request
     const isTyped = ([field]: [string, unknown]) => isTypedOn(origin, field)
-    const typed = settable(
+    const typed = settableFields(
       { ...request, config: Object.fromEntries(Object.entries(config).filter(isTyped)) },
       { keys: field => nodeClassKubeletFields[field]?.keys },
     )
@@ -53,8 +53,8 @@ export const karpenter: DurableTarget = {
         ...notes,
       ]),
       'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n',
-      isEmpty(typed.config) ? '' : `  kubelet:\n${indented(yaml(typed.config), 4)}`,
-      rest.userData === '' ? '' : `  userData: |\n${indented(rest.userData, 4)}`,
+      isEmpty(typed.config) ? '' : `  kubelet:\n${indent(yaml(typed.config), 4)}`,
+      rest.userData === '' ? '' : `  userData: |\n${indent(rest.userData, 4)}`,
     ].join('')
   },
 }
@@ -77,9 +77,9 @@ function inUserData(request: DurableRequest): NodeClassUserData {
     return { userData: bottlerocketToml(settings), notes }
   }
   const isNodeadm = request.origin.amiFamily === 'AL2023'
-  const { config, leftOut } = settable(request, isNodeadm ? {} : { refusal: () => later })
-  return { userData: asNodeConfig(config), notes: leftOut }
+  const { config, leftOut } = settableFields(request, isNodeadm ? {} : { refusal: () => later })
+  return { userData: nodeConfigText(config), notes: leftOut }
 }
 
 const later = 'to be set in spec.kubelet by Karpenter later than v1.14'
-const asNodeConfig = (config: RawObject) => (isEmpty(config) ? '' : nodeConfig(config))
+const nodeConfigText = (config: RawObject) => (isEmpty(config) ? '' : nodeConfig(config))

@@ -8,7 +8,7 @@ import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { isMap } from '#model/input/config-value.ts'
 import type { DurableTarget } from './durable.ts'
-import { comments, type DurableRequest, isEmpty, settable } from './writing.ts'
+import { comments, type DurableRequest, isEmpty, settableFields } from './writing.ts'
 
 export const launchTemplate: DurableTarget = {
   target: 'launch-template',
@@ -55,7 +55,7 @@ interface Al2Script {
 
 /** Flags set the fields that bootstrap.sh writes. The other fields go into its input file. */
 export function al2Script(request: DurableRequest, where: readonly string[]): Al2Script {
-  const { config, leftOut } = settable(request, {
+  const { config, leftOut } = settableFields(request, {
     refusal: field => (al2BootstrapFields.has(field) ? withoutFlag(field) : null),
   })
   const part = (isFlag: boolean) =>
@@ -93,7 +93,7 @@ sed -i '/^KUBELET_EXTRA_ARGS=/r /etc/eks/highwater-kubelet-args' /etc/eks/bootst
 `
 
 function windowsUserData(request: DurableRequest) {
-  const { config, leftOut } = settable(request, { refusal: withoutFlag })
+  const { config, leftOut } = settableFields(request, { refusal: withoutFlag })
   const eksctl = request.origin.isEksctl
     ? [
         'eksctl passes no flags to Windows kubelets: the nodegroup needs a launch template of your own.',

@@ -4,7 +4,7 @@
  */
 import type { RawObject } from '#base/raw-object.ts'
 import type { DurableTarget } from './durable.ts'
-import { comments, indented, isEmpty, settable, yaml } from './writing.ts'
+import { comments, indent, isEmpty, settableFields, yaml } from './writing.ts'
 
 export const nodeadm: DurableTarget = {
   target: 'nodeadm',
@@ -12,7 +12,7 @@ export const nodeadm: DurableTarget = {
     amiFamily === 'AL2023' || (owner === 'hybrid' && amiFamily !== 'Bottlerocket'),
 
   snippet(request) {
-    const { config, leftOut } = settable(request)
+    const { config, leftOut } = settableFields(request)
     if (isEmpty(config)) return comments(['A NodeConfig can hold nothing of this fix.', ...leftOut])
     if (request.origin.owner === 'hybrid')
       return `${comments(['Hybrid nodes: for the NodeConfig file that nodeadm init reads on the machine.', ...leftOut])}${nodeConfig(config)}`
@@ -31,7 +31,7 @@ kind: NodeConfig
 spec:
   kubelet:
     config:
-${indented(yaml(config), 6)}`
+${indent(yaml(config), 6)}`
 
 const mimePart = (body: string) => `MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="HIGHWATER"

@@ -45,7 +45,7 @@ interface Settable {
 const namesShown = 12
 
 /** The fields of a fix that this kubelet knows, the target accepts, and every format can hold. */
-export function settable(
+export function settableFields(
   { config, origin, notes = [] }: DurableRequest,
   { refusal, keys }: TextLimits = {},
 ): Settable {
@@ -123,7 +123,7 @@ export const comments = (lines: readonly string[]): string =>
 export const yaml = (value: unknown): string =>
   stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 })
 
-export const indented = (text: string, columns: number): string =>
+export const indent = (text: string, columns: number): string =>
   text.replace(/^(?=.)/gm, ' '.repeat(columns))
 
 /** A nodegroup's or nodepool's name as a quoted text. The placeholder if AWS or Kubernetes would not accept the name. */

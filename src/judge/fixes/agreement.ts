@@ -32,7 +32,7 @@ const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'
  * The group with fixes that agree. A sound value from a rule wins over a declared value.
  * @param findings of one subject, worst first
  */
-export function agreed(findings: readonly Wishes[]): Wishes[] {
+export function agreeOnFixes(findings: readonly Wishes[]): Wishes[] {
   const group = findings.map(found => ({
     ...found,
     wishes: found.wishes.map(wish => ({ ...wish })),
@@ -65,12 +65,12 @@ function percentagesOf({ config }: Wish): Percentages | null {
 
 /** Rules propose the highest sound value per node, so the lowest proposal is sound for all. The band keeps the width that rules propose. */
 function agreeOnImageGc(ordered: readonly Wishes[]) {
-  const of = (found: readonly Wishes[]) =>
+  const percentagesIn = (found: readonly Wishes[]) =>
     found.flatMap(({ wishes }) => wishes.flatMap(wish => percentagesOf(wish) ?? []))
-  const lowest = (found: Percentages[]) =>
+  const lowestPair = (found: Percentages[]) =>
     found.toSorted((a, b) => a.high - b.high || a.low - b.low)[0]
-  const sound = lowest(of(ordered.filter(({ finding }) => !isDeclaring(finding))))
-  const all = lowest(of(ordered))
+  const sound = lowestPair(percentagesIn(ordered.filter(({ finding }) => !isDeclaring(finding))))
+  const all = lowestPair(percentagesIn(ordered))
   if (all === undefined) return
   const stop =
     sound === undefined
@@ -107,18 +107,18 @@ function agreeOnMap(field: string, own: readonly Wish[]) {
     const entries = Object.fromEntries(agreed.get(sizeOf(field, wish)) ?? [])
     wish.config = {
       ...wish.config,
-      [field]: { ...running(field, wish), ...mapOf(wish.config[field]), ...entries },
+      [field]: { ...runningMap(field, wish), ...mapOf(wish.config[field]), ...entries },
     }
   }
 }
 
 const sizeOf = (field: string, { fact }: Wish) =>
   dependsOnSize(field) ? (fact?.instanceType ?? '') : ''
-const running = (field: string, { fact }: Wish) => mapOf(fact?.running?.[field])
+const runningMap = (field: string, { fact }: Wish) => mapOf(fact?.running?.[field])
 
 const changesOf = (field: string, wish: Wish) =>
   Object.entries(mapOf(wish.config[field])).filter(
-    ([key, value]) => meaningOf(field, value) !== meaningOf(field, running(field, wish)[key]),
+    ([key, value]) => meaningOf(field, value) !== meaningOf(field, runningMap(field, wish)[key]),
   )
 
 /** Of two reservations of one resource, the larger one covers both. */

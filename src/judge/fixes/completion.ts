@@ -24,7 +24,7 @@ export interface Completion {
 export type Refusals = (configuration: RawObject, kubeletVersion: string | null) => string[]
 
 /** @param running null: the running configuration is unknown, so defaults are assumed */
-export function completed(
+export function completeFix(
   config: RawObject,
   running: RawObject | null,
   refusalsOf: (configuration: RawObject) => string[],
@@ -126,11 +126,11 @@ const steps: readonly ((fix: Draft) => void)[] = [
   shutdown,
   managers,
   featureGates,
-  startable,
+  dropRefused,
 ]
 
 /** Leaves out what a kubelet refuses, with the fields that depend on it. */
-function startable(fix: Draft) {
+function dropRefused(fix: Draft) {
   let errors = fix.errorsWith(fix.config)
   while (errors.length > 0) {
     const fields = Object.keys(fix.config)

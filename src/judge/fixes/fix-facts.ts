@@ -91,7 +91,7 @@ export class FixFacts {
     return known.key
   }
 
-  ofMost(cluster: string, nodes: readonly string[]): FixFact | null {
+  factOfMost(cluster: string, nodes: readonly string[]): FixFact | null {
     const keys = nodes.flatMap(node => this.#ofNode.get(nodeKey(cluster, node)) ?? [])
     const ranked = [...Map.groupBy(keys, key => key)].toSorted(
       ([a, of], [b, others]) => others.length - of.length || (a < b ? -1 : 1),

@@ -13,12 +13,12 @@ import { bounded, counted } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
-import { agreed, isDeclaring, type Wish, type Wishes } from './agreement.ts'
-import { completed, type Refusals } from './completion.ts'
+import { agreeOnFixes, isDeclaring, type Wish, type Wishes } from './agreement.ts'
+import { completeFix, type Refusals } from './completion.ts'
 import { actingPart } from './obstacles.ts'
 
 /** The findings with complete fixes, in the same order. @param all worst first */
-export function settled<Found extends Wishes>(
+export function settleFixes<Found extends Wishes>(
   all: readonly Found[],
   refusalsOf: Refusals,
 ): Found[] {
@@ -37,13 +37,13 @@ export function settled<Found extends Wishes>(
 
 function settledGroup(group: readonly Wishes[], refusalsOf: Refusals): Finding[] {
   const knownRefusalsOf = oncePerConfiguration(refusalsOf)
-  const whole = (found: Wishes): Wishes => ({
+  const completeWishes = (found: Wishes): Wishes => ({
     ...found,
     wishes: found.wishes.map(wish => wholeWish(wish, knownRefusalsOf)),
   })
   // Fixes of several findings are merged, so the result must be valid again.
-  return agreed(group.map(whole)).map((found, index) => {
-    const complete = whole(found)
+  return agreeOnFixes(group.map(completeWishes)).map((found, index) => {
+    const complete = completeWishes(found)
     const finding = withFix(complete)
     return isDeclaring(finding)
       ? withWhatGaveWay(finding, complete.wishes, group[index]?.wishes[0]?.config ?? {})
@@ -64,7 +64,7 @@ function oncePerConfiguration(refusalsOf: Refusals): Refusals {
 
 function wholeWish(wish: Wish, refusalsOf: Refusals): Wish {
   const { fact } = wish
-  const { config, refused } = completed(wish.config, fact?.running ?? null, configuration =>
+  const { config, refused } = completeFix(wish.config, fact?.running ?? null, configuration =>
     refusalsOf(configuration, fact?.node.kubeletVersion ?? null),
   )
   return { ...wish, config, notes: [...new Set([...(wish.notes ?? []), ...refused])] }
@@ -82,14 +82,14 @@ function withFix({ finding, wishes, sizes }: Wishes): Finding {
     durable: durableFixes(
       durableTargets,
       finding.subject,
-      wishes.map(wish => lasting(wish, finding, sizes)),
+      wishes.map(wish => durablePart(wish, finding, sizes)),
     ),
   }
   return { ...finding, fix }
 }
 
 /** The part of a fix to write at the source of the nodes, with notes on further steps. */
-function lasting(wish: Wish, finding: Finding, sizes: readonly string[]): Proposal {
+function durablePart(wish: Wish, finding: Finding, sizes: readonly string[]): Proposal {
   const { origin, config, notes = [] } = wish
   if (origin.owner === 'auto-mode') return { origin, config }
   const reserving = durableReservations(wish, isDeclaring(finding), sizes)

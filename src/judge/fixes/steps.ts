@@ -2,7 +2,7 @@
  * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
  * stands only where that ends the cause.
  */
-import { aws, type Command, kubectl, quoted, reads, said } from '#judge/garbage/kubectl.ts'
+import { aws, type Command, kubectl, reads, said, shellWord } from '#judge/garbage/kubectl.ts'
 import { gibibyte, isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,
@@ -98,9 +98,9 @@ function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): S
 /** Our own commands begin with their program, so that options for the place can follow. */
 export function inPlace(command: string, { context, region }: CommandPlace): string {
   const [program = '', ...rest] = command.split(' ')
-  if (program === 'kubectl') return [program, '--context', quoted(context), ...rest].join(' ')
+  if (program === 'kubectl') return [program, '--context', shellWord(context), ...rest].join(' ')
   if (program === 'aws' && region !== null)
-    return [program, '--region', quoted(region), ...rest].join(' ')
+    return [program, '--region', shellWord(region), ...rest].join(' ')
   return command
 }
 
@@ -109,7 +109,7 @@ function highwater(command: string, place: CommandPlace, ...more: string[]): Com
     place.region === null
       ? ['--context', place.context]
       : ['--region', place.region, '--cluster', place.name]
-  return ['reads', ['highwater', command, ...where, ...more].map(quoted).join(' ')]
+  return ['reads', ['highwater', command, ...where, ...more].map(shellWord).join(' ')]
 }
 
 /** A plan of the group or the node. It writes a file, and changes nothing. */
@@ -131,7 +131,7 @@ function session(
   if (instanceId === null || !hasSessions) return reads('describe', 'node', said(name))
   const start = aws('ssm', 'start-session', '--target', said(instanceId))
   if (command === undefined) return ['reads', start]
-  const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${quoted(JSON.stringify({ command: [command] }))}`
+  const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${shellWord(JSON.stringify({ command: [command] }))}`
   return effect === 'restarts' ? [effect, text, 1] : [effect, text]
 }
 
@@ -214,28 +214,28 @@ function setStorage(on: OnNode): Command[] {
   ]
 }
 
-const whole = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
+const stepForAll = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
   ({ kind, ends: 'all', disturbs }) as const
-const partly = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
+const stepForPart = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
   ({ kind, ends: 'part', disturbs }) as const
 const showing = { kind: 'read-more', ends: 'nothing', disturbs: 'nothing' } as const
 
 /** Deletes nothing: what lies there is for a person to judge. */
 function sizes({ unit }: StepAction, place = '/var') {
   const [counting, sorting] = unit === 'inodes' ? ['--inodes', '-n'] : ['-h', '-h']
-  return `du ${counting} -x -d 2 ${quoted(place)} | sort ${sorting} | tail -n 20`
+  return `du ${counting} -x -d 2 ${shellWord(place)} | sort ${sorting} | tail -n 20`
 }
 
 const doings: Readonly<Record<StepActionId, Doing>> = {
-  advice: whole('set'),
-  'ask-owner': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
-  'clean-objects': whole('free'),
+  advice: stepForAll('set'),
+  'ask-owner': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'clean-objects': stepForAll('free'),
   'correct-file': {
-    ...whole('set'),
+    ...stepForAll('set'),
     lines: ({ node }) => [session(node, 'reads', 'journalctl -u kubelet -n 100')],
   },
   'create-group': {
-    ...whole('replace', 'node-replaced'),
+    ...stepForAll('replace', 'node-replaced'),
     lines: on => (isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []),
   },
   'check-rotation': {
@@ -243,20 +243,20 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     lines: ({ node }) => [session(node, 'reads', 'logrotate -d /etc/logrotate.conf')],
   },
   'delete-place': {
-    ...whole('free'),
+    ...stepForAll('free'),
     lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
   },
-  drain: { ...partly('free', 'pods'), lines: on => [['changes', drain(on)]] },
-  'drop-idle-log-blocks': { ...whole('set'), lines: on => plan(on) },
+  drain: { ...stepForPart('free', 'pods'), lines: on => [['changes', drain(on)]] },
+  'drop-idle-log-blocks': { ...stepForAll('set'), lines: on => plan(on) },
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
   'grow-partition': {
-    ...whole('resize', 'node-replaced'),
+    ...stepForAll('resize', 'node-replaced'),
     lines: ({ node }) => [session(node, 'reads', 'lsblk --fs; df -h')],
   },
-  'import-image': whole('set'),
+  'import-image': stepForAll('set'),
   // Which images and pods hold the disk, and how much, decides the size.
   'larger-disk': {
-    ...whole('resize', 'node-replaced'),
+    ...stepForAll('resize', 'node-replaced'),
     lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
   },
   'list-deletions': {
@@ -273,10 +273,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...showing,
     lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
   },
-  'limit-processes': { ...partly('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
-  'lower-soft-threshold': whole('set', 'kubelet-restart'),
-  'map-volume': whole('resize', 'node-replaced'),
-  'move-to-volume': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'limit-processes': { ...stepForPart('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'lower-soft-threshold': stepForAll('set', 'kubelet-restart'),
+  'map-volume': stepForAll('resize', 'node-replaced'),
+  'move-to-volume': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'open-port': {
     ...showing,
     lines: ({ node, place }) => [
@@ -286,11 +286,14 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
         : ['reads', aws('eks', 'describe-cluster', '--name', said(place.name))],
     ],
   },
-  'pin-images': { ...whole('set'), lines: on => plan(on) },
-  'provide-image': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
-  'prune-dead-containers': { ...whole('free'), lines: on => [podsOfNode(on)] },
-  'prune-images': { ...partly('free', 'kubelet-restart'), lines: on => plan(on, '--prune-images') },
-  'raise-volume-limit': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'pin-images': { ...stepForAll('set'), lines: on => plan(on) },
+  'provide-image': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'prune-dead-containers': { ...stepForAll('free'), lines: on => [podsOfNode(on)] },
+  'prune-images': {
+    ...stepForPart('free', 'kubelet-restart'),
+    lines: on => plan(on, '--prune-images'),
+  },
+  'raise-volume-limit': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'read-again': { ...showing, lines: on => [readAgain(on)] },
   'read-journal': {
     ...showing,
@@ -302,8 +305,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...showing,
     always: () => [reads('get', 'events', '-A', '--field-selector=reason=Failed')],
   },
-  reboot: { ...partly('replace', 'node-replaced'), lines: restart },
-  'replace-node': { ...whole('replace', 'node-replaced'), lines: replacement },
+  reboot: { ...stepForPart('replace', 'node-replaced'), lines: restart },
+  'replace-node': { ...stepForAll('replace', 'node-replaced'), lines: replacement },
   'restart-agent': {
     ...showing,
     lines: ({ node: { instanceId } }) => [
@@ -321,21 +324,21 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ],
   },
   'restart-kubelet': {
-    ...whole('set', 'kubelet-restart'),
+    ...stepForAll('set', 'kubelet-restart'),
     lines: on => [cordon(on), session(on.node, 'restarts', 'systemctl restart kubelet')],
   },
-  'restart-pod': { ...whole('free', 'pods'), lines: on => [deletePod(on)] },
-  'set-at-source': whole('set', 'node-replaced'),
-  'set-discard-unpacked': whole('set', 'node-replaced'),
-  'set-ephemeral-storage': { ...whole('ask-owner', 'pods'), lines: setStorage },
-  'set-fields': { ...whole('set', 'kubelet-restart'), lines: on => plan(on) },
-  'set-log-files': { ...whole('set'), lines: on => plan(on) },
-  'set-memory': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
-  'set-volume-limit': { ...whole('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
-  'upgrade-group': { ...whole('replace', 'node-replaced'), lines: upgrade },
-  'upgrade-runtime': whole('replace', 'node-replaced'),
+  'restart-pod': { ...stepForAll('free', 'pods'), lines: on => [deletePod(on)] },
+  'set-at-source': stepForAll('set', 'node-replaced'),
+  'set-discard-unpacked': stepForAll('set', 'node-replaced'),
+  'set-ephemeral-storage': { ...stepForAll('ask-owner', 'pods'), lines: setStorage },
+  'set-fields': { ...stepForAll('set', 'kubelet-restart'), lines: on => plan(on) },
+  'set-log-files': { ...stepForAll('set'), lines: on => plan(on) },
+  'set-memory': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'set-volume-limit': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'upgrade-group': { ...stepForAll('replace', 'node-replaced'), lines: upgrade },
+  'upgrade-runtime': stepForAll('replace', 'node-replaced'),
   'vacuum-journal': {
-    ...whole('free'),
+    ...stepForAll('free'),
     lines: ({ node }) => [session(node, 'changes', 'journalctl --vacuum-size=500M')],
   },
 }

@@ -6,11 +6,11 @@ import type {
 } from '#model/finding/cluster-garbage.ts'
 import type { Policy } from '#model/policy.ts'
 import {
+  ageEvidence,
   controllersOf,
   deleteObjects,
   garbageIn,
-  named,
-  oldest,
+  nameList,
   oldOf,
   sharesOf,
 } from './garbage.ts'
@@ -61,8 +61,8 @@ export function stayingPods(
         found.map(({ reason }) => reason ?? 'its containers failed'),
       ),
       controllersOf(found),
-      ...oldest(found, 'endedMs', at, 'first'),
-      line('object', 'pods', named(found)),
+      ...ageEvidence(found, 'endedMs', at, 'first'),
+      line('object', 'pods', nameList(found)),
       threshold.isAssumed && line('object', 'threshold of pod GC', thresholdText(threshold)),
     ),
     commands: [

@@ -97,7 +97,7 @@ export const byFrequency = <Item>(
   inGroups(items, keyOf).toSorted(([, a], [, b]) => b.length - a.length)
 
 /** `cart-0, cart-1 and 3 more` */
-export function named(items: readonly { name: string }[], shown = namesShown): string {
+export function nameList(items: readonly { name: string }[], shown = namesShown): string {
   const names = items
     .slice(0, shown)
     .map(({ name }) => (name.length > nameLength ? `${name.slice(0, nameLength)}...` : name))
@@ -128,7 +128,7 @@ export function sharesText(shares: ReadonlyMap<string, number>): string {
 }
 
 /** Evidence with amounts that can be summed over many namespaces. */
-export const summed = (
+export const sumEvidence = (
   what: string,
   amounts: readonly number[],
   textOf: (amounts: readonly number[]) => string,
@@ -137,19 +137,19 @@ export const summed = (
 export const namedEvidence = (
   what: string,
   names: readonly { name: string }[],
-): ClusterEvidence => ({ kind: 'object', what, value: named(names), names })
+): ClusterEvidence => ({ kind: 'object', what, value: nameList(names), names })
 
 export const reasonOf = (what: string, items: readonly { name: string }[]): ClusterEvidence => ({
   kind: 'object',
   what,
-  value: named(items),
+  value: nameList(items),
   reasonCount: items.length,
 })
 
 type Timed<Key extends string> = Readonly<Record<Key, number | null>>
 
 /** Evidence of the earliest time; none if no time is known. @param at RFC 3339: now */
-export function oldest<Key extends string>(
+export function ageEvidence<Key extends string>(
   items: readonly Timed<Key>[],
   key: Key,
   at: string,
@@ -158,10 +158,10 @@ export function oldest<Key extends string>(
   const known = items.map(item => item[key]).filter(time => time !== null)
   if (known.length === 0) return []
   const firstMs = known.reduce((least, time) => Math.min(least, time))
-  return [{ kind: 'object', what, value: ago(firstMs, at), since: { firstMs, at } }]
+  return [{ kind: 'object', what, value: ageText(firstMs, at), since: { firstMs, at } }]
 }
 
-export const ago = (timeMs: number, at: string): string =>
+export const ageText = (timeMs: number, at: string): string =>
   `${age(Date.parse(at) - timeMs)} ago (${new Date(timeMs).toISOString().replace('.000Z', 'Z')})`
 
 const dayMs = 86_400_000
@@ -191,7 +191,7 @@ export const leftHours = {
 } as const
 
 /** Adds `name` of the first object for sorting, and `text`: `Pod cart-0, cart-1 and 3 more`. */
-export function owned<Group extends OwnedGroup>(
+export function labelGroup<Group extends OwnedGroup>(
   group: Group,
 ): Group & { name: string; text: string } {
   const { kind, names, count } = group
@@ -272,7 +272,7 @@ export function whyVolumeStays({ finalizers, usedBy, namespace }: HeldVolumeObje
   const isProtected = others.length < finalizers.length
   const users = (usedBy ?? []).map(name => ({ name }))
   if (isProtected && users.length > 0)
-    return `${namespace === '' ? 'it is still bound to' : 'still used by pods:'} ${named(users, 3)}`
+    return `${namespace === '' ? 'it is still bound to' : 'still used by pods:'} ${nameList(users, 3)}`
   if (others.length > 0) return whyFinalizersStay(others)
   if (isProtected && usedBy === null) return `${names} holds it, and which pods use it is not known`
   return isProtected

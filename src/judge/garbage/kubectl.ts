@@ -7,7 +7,7 @@ export type Command = [effect: CommandEffect, command: string | readonly string[
 
 const plainWord = /^[\w@%+=:,./-]+$/
 
-export const quoted = (word: string): string =>
+export const shellWord = (word: string): string =>
   plainWord.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** A word that came from a cluster, such as an object name. */
@@ -28,7 +28,7 @@ export function kubectl(...words: readonly (string | ClusterWord)[]): string {
     ? [...words.filter(word => !isSaid(word)), '--', ...words.filter(isSaid)]
     : words
   return ['kubectl', ...ordered.map(word => (isSaid(word) ? word.said : word))]
-    .map(quoted)
+    .map(shellWord)
     .join(' ')
 }
 
@@ -43,5 +43,5 @@ export function aws(...words: readonly [...string[], option: string, value: Clus
     ...string[],
   ]
   const last = value.said.startsWith('-') ? [`${option}=${value.said}`] : [option, value.said]
-  return ['aws', ...others.toReversed(), ...last].map(quoted).join(' ')
+  return ['aws', ...others.toReversed(), ...last].map(shellWord).join(' ')
 }

@@ -7,7 +7,7 @@ import {
 import { type ClusterEvidence, lines } from '#judge/rule.ts'
 import { bytes } from '#judge/text.ts'
 import type { ReleasedVolume } from '#model/finding/cluster-garbage.ts'
-import { isOld, oldest, summed } from './garbage.ts'
+import { ageEvidence, isOld, sumEvidence } from './garbage.ts'
 
 export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>
   action === 'retain' && !isBeingDeleted
@@ -34,14 +34,14 @@ export const longReleased = (
 export function releasedSince(volumes: readonly ReleasedVolume[], at: string): ClusterEvidence[] {
   const undated = volumes.filter(({ sinceMs }) => sinceMs === null)
   return lines(
-    ...oldest(volumes, 'sinceMs', at, 'first was released'),
+    ...ageEvidence(volumes, 'sinceMs', at, 'first was released'),
     undated.length !== 0 &&
-      summed(
+      sumEvidence(
         'since when is not known',
         [undated.length],
         ([all]) => `${all}, by age of the volume`,
       ),
-    ...oldest(undated, 'createdMs', at, 'first of these was made'),
+    ...ageEvidence(undated, 'createdMs', at, 'first of these was made'),
   )
 }
 
@@ -86,21 +86,21 @@ export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
   ).length
   const unpriced = volumes.filter(volume => volume.isEbs && costOfOne(volume) === null).length
   return lines(
-    held !== null && summed('capacity', [held], ([all = 0]) => bytes(all)),
+    held !== null && sumEvidence('capacity', [held], ([all = 0]) => bytes(all)),
     usd !== null &&
-      summed(
+      sumEvidence(
         'cost of EBS at list price of us-east-1',
         [usd],
         ([all = 0]) => `${dollars(all)} a month`,
       ),
     bySize !== 0 &&
-      summed(
+      sumEvidence(
         'of EBS, and in the cost by size alone',
         [bySize],
         ([all]) => `${all}: IOPS and throughput are not known`,
       ),
     unpriced !== 0 &&
-      summed(
+      sumEvidence(
         'of EBS, and not in the cost',
         [unpriced],
         ([all]) => `${all}: size or price is not known`,

@@ -61,7 +61,7 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
   const lines = withUnmeasuredPods(disk.lines)
     .filter(line => {
       const isUsual = holders[line.holder].isUsual === true
-      return expected(line, unit) >= size * (isUsual ? least.usual : least.share)
+      return expectedAmount(line, unit) >= size * (isUsual ? least.usual : least.share)
     })
     .toSorted((a, b) => weight(b, unit) - weight(a, unit))
   const first = firstOf(lines, disk, unit)
@@ -81,7 +81,8 @@ function firstOf(
   // What is known comes before a measurement of the rest.
   const writer = lines.find(
     line =>
-      holders[line.holder].actor === 'owner' && expected(line, unit) >= size * least.beforeUnread,
+      holders[line.holder].actor === 'owner' &&
+      expectedAmount(line, unit) >= size * least.beforeUnread,
   )
   if (first?.holder === 'unread') return writer ?? first
   // Images in use fit a disk that has room without the unused ones.
@@ -100,13 +101,14 @@ function withUnmeasuredPods(lines: readonly LedgerLine[]): readonly LedgerLine[]
 }
 
 /** The middle of the bounds: of unread images, for example. */
-function expected({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLine, unit: Unit) {
+function expectedAmount({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLine, unit: Unit) {
   if (unit === 'inodes') return inodes ?? 0
   return holder === 'unread' ? bytes : (lowBytes + Math.min(highBytes, bytes)) / 2
 }
 
 const weight = (line: LedgerLine, unit: Unit) =>
-  expected(line, unit) * (line.holder === 'unread' ? 1 : weights[holders[line.holder].freedBy])
+  expectedAmount(line, unit) *
+  (line.holder === 'unread' ? 1 : weights[holders[line.holder].freedBy])
 
 export function holderCause(
   { holder, lowBytes, highBytes, inodes }: LedgerLine,
@@ -316,7 +318,7 @@ function isOdd(line: LedgerLine, capacityBytes: number): boolean {
   const { actor, isUsual } = holders[line.holder]
   if (actor === 'owner' || imageHolders.has(line.holder)) return false
   const share = isUsual === true || line.holder === 'unread' ? least.usual : least.share
-  return expected(line, 'bytes') >= share * capacityBytes
+  return expectedAmount(line, 'bytes') >= share * capacityBytes
 }
 
 const reserve = kubeletSetting('systemReserved.ephemeral-storage')

@@ -71,7 +71,7 @@ export function daemonsOf(summary: Summary | null): Daemons {
   }
 }
 
-export const unmeasured = (missing: string[]) => ({
+export const unmeasuredMemory = (missing: string[]) => ({
   unknown: `stats/summary does not tell what ${missing.join(' and ')} use of memory`,
 })
 

@@ -116,7 +116,7 @@ export const fillMs = (amount: number, capacity: number, policy: Policy): number
   amount / assumedGrowth(1, capacity, policy)
 
 /** The threshold that is met first as a disk fills. */
-export const highest = (
+export const highestThreshold = (
   thresholds: readonly EvaluatedThreshold[],
 ): EvaluatedThreshold | undefined =>
   thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]

@@ -107,7 +107,7 @@ export function matchesShellGlob(pattern: string, name: string): boolean {
   return tokens.slice(token).every(rest => rest === '*')
 }
 
-const is = (wanted: string) => (character: string) => character === wanted
+const literal = (wanted: string) => (character: string) => character === wanted
 
 function tokensOf(pattern: string): Token[] {
   const characters = Array.from(pattern)
@@ -120,7 +120,7 @@ function tokensOf(pattern: string): Token[] {
       at = list.end
     } else if (character === '\\' && at + 1 < characters.length) {
       at += 1
-      tokens.push(is(characters[at] ?? ''))
+      tokens.push(literal(characters[at] ?? ''))
     } else tokens.push(tokenOf(character))
   }
   return tokens
@@ -128,7 +128,7 @@ function tokensOf(pattern: string): Token[] {
 
 function tokenOf(character: string): Token {
   if (character === '*') return '*'
-  return character === '?' ? () => true : is(character)
+  return character === '?' ? () => true : literal(character)
 }
 
 /** Null: the bracket is not closed, so it is a literal character. */

@@ -111,7 +111,7 @@ function part(wholeMs: number, field: string, most: number) {
 }
 
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
-const numbered = (text: string) =>
+const fieldNumber = (text: string) =>
   /^\d{1,4}$/.test(text) ? Number(text) : weekdays.indexOf(text.slice(0, 3))
 
 function timesOf(item: string, most: number) {
@@ -119,6 +119,6 @@ function timesOf(item: string, most: number) {
   if (step !== undefined)
     return Number(step) > 0 ? Math.max(1, Math.floor(most / Number(step))) : null
   const [from = '', to] = item.split(/\.\.|-/)
-  if (numbered(from) < 0 || (to !== undefined && numbered(to) < 0)) return null
-  return to === undefined ? 1 : ((numbered(to) - numbered(from) + most) % most) + 1
+  if (fieldNumber(from) < 0 || (to !== undefined && fieldNumber(to) < 0)) return null
+  return to === undefined ? 1 : ((fieldNumber(to) - fieldNumber(from) + most) % most) + 1
 }

@@ -128,13 +128,13 @@ const patternsOf = (patterns: unknown) =>
     .flat()
     .filter(pattern => typeof pattern === 'string')
     .slice(0, mostPatterns)
-    .map(pattern => short(pattern, 300))
+    .map(pattern => shortText(pattern, 300))
     .toSorted(byText)
 
-const keyOf = (patterns: string[]) => short(patterns.join(' '), 300)
+const keyOf = (patterns: string[]) => shortText(patterns.join(' '), 300)
 
 /** The hash distinguishes two long texts with the same beginning. */
-const short = (text: string, length: number) =>
+const shortText = (text: string, length: number) =>
   text.length <= length
     ? bounded(text, length)
     : `${bounded(text, length - 20)} ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
@@ -224,11 +224,11 @@ export function refusedOf({ settings }: LogBlock): string[] {
       ? canonical.startsWith('size ') && sizeIn(settings, name) === null
       : canonical !== '' && sizeIn(settings, name) === null
   })
-  const shown = (name: string) =>
+  const settingText = (name: string) =>
     name === 'size'
       ? settingOf(settings, 'criterion').shown
       : `${name} ${settingOf(settings, name).shown}`
-  return [...sizesOf, ...(rotationsOf(settings) === null ? ['rotate'] : [])].map(shown)
+  return [...sizesOf, ...(rotationsOf(settings) === null ? ['rotate'] : [])].map(settingText)
 }
 
 /** The size in bytes from which every run rotates, whatever the time. Null: no such size is set. */

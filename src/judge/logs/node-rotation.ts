@@ -41,12 +41,12 @@ export function nodeRotation({
     unread: unreadFiles(host),
     changedOn: daysOf(host),
     beyondBytes: files ? beyondOf(files, host) : {},
-    roomBytes: room === null ? null : rounded(room),
+    roomBytes: room === null ? null : roundDown(room),
   }
 }
 
 /** Rounded to what a report shows, so that nodes with smaller differences share one fact. */
-function rounded(count: number) {
+function roundDown(count: number) {
   const step = count >= 1024 * mebibyte ? 1024 * mebibyte : mebibyte
   return Math.floor(count / step) * step
 }
@@ -100,7 +100,7 @@ function beyondOf(files: LogFiles, host: Host): Record<string, number> {
     for (const pattern of patterns)
       for (const { path, bytes } of seen)
         if (bytes >= limit + mebibyte && matchesPath(pattern, path))
-          found.set(pattern, Math.max(found.get(pattern) ?? 0, rounded(bytes - limit)))
+          found.set(pattern, Math.max(found.get(pattern) ?? 0, roundDown(bytes - limit)))
   }
   return Object.fromEntries([...found].toSorted(([a], [b]) => byText(a, b)))
 }

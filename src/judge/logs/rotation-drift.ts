@@ -53,7 +53,7 @@ export function fileDrift(
 ): FileDrift {
   const known = members.filter(({ fact }) => knowsFile(fact, path))
   const holders = known.filter(({ fact }) => fileIn(fact, path) !== null)
-  const ofFile = compared(
+  const ofFile = valueDrift(
     `file ${path}`,
     known,
     fact => (fileIn(fact, path) ? there : notThere),
@@ -61,7 +61,7 @@ export function fileDrift(
   )
   const hashed = holders.filter(({ fact }) => hashIn(fact, path) !== null)
   const hash = wanted && wantedHash(wanted)
-  const ofHash = compared(
+  const ofHash = valueDrift(
     `sha256 of ${path}`,
     hashed,
     fact => hashValue(hashIn(fact, path)),
@@ -71,7 +71,9 @@ export function fileDrift(
   const model =
     hash === null ? null : (hashed.find(({ fact }) => hashIn(fact, path) === hash)?.fact ?? null)
   const names = [
-    ...new Set(distinct(holders).flatMap(fact => Object.keys(fileIn(fact, path)?.blocks ?? {}))),
+    ...new Set(
+      distinctFacts(holders).flatMap(fact => Object.keys(fileIn(fact, path)?.blocks ?? {})),
+    ),
   ].toSorted(byText)
   const byPolicy = settingsOf(wanted?.directives ?? {})
   const blocks = names.map(name => {
@@ -139,11 +141,11 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
   const presence = (fact: NodeRotation) => (blockOf(fact) ? there : notThere)
   // Directives outside of blocks have no presence of their own: only their values are compared.
   const ofBlock =
-    name === '' ? null : compared(`${path} ${name}`, holders, presence, model && presence(model))
+    name === '' ? null : valueDrift(`${path} ${name}`, holders, presence, model && presence(model))
   const having = holders.filter(({ fact }) => name === '' || blockOf(fact) !== null)
   const modelBlock = model && blockOf(model)
   const settings = writtenIn(
-    distinct(having).flatMap(fact => blockOf(fact) ?? []),
+    distinctFacts(having).flatMap(fact => blockOf(fact) ?? []),
     byPolicy,
   )
   const changed = settings.flatMap(setting => {
@@ -156,7 +158,7 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
       ({ fact }) => isWhole(fact) || blockOf(fact)?.written.includes(setting),
     )
     return (
-      compared(
+      valueDrift(
         `${path}${name === '' ? '' : ` ${name}`}: ${setting}`,
         knowing,
         fact => value(blockOf(fact)),
@@ -176,12 +178,12 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
   const odd = new Set([...(ofFile ? [ofFile] : []), ...drifts].flatMap(({ outliers }) => outliers))
   // Nodes that share a fact are all odd or all not odd.
   const oddFacts = new Set(known.flatMap(({ node, fact }) => (odd.has(node) ? [fact] : [])))
-  const kept = (fact: NodeRotation) => {
+  const keptAmount = (fact: NodeRotation) => {
     const block = blockOf(fact)
     return keptValue(block, block && oddFacts.has(fact) ? beyondIn(fact, block) : 0)
   }
   const whole = known.filter(({ fact }) => isWhole(fact))
-  const drift = compared(`what a log of ${name} may keep`, whole, kept, norm)
+  const drift = valueDrift(`what a log of ${name} may keep`, whole, keptAmount, norm)
   return { drifts, cost: drift && { pattern: name, drift } }
 }
 
@@ -197,13 +199,13 @@ function writtenIn(blocks: readonly LogBlock[], byPolicy: Settings) {
   ].toSorted((a, b) => rank(a) - rank(b) || byText(a, b))
 }
 
-function compared(
+function valueDrift(
   what: string,
   members: readonly RotationMember[],
   read: ReadValue,
   wanted: FieldValue | null,
 ) {
-  const values = new Map(distinct(members).map(fact => [fact, read(fact)]))
+  const values = new Map(distinctFacts(members).map(fact => [fact, read(fact)]))
   const found = new Set(
     [...values.values(), ...(wanted ? [wanted] : [])].map(({ canonical }) => canonical),
   )
@@ -216,7 +218,7 @@ function compared(
 }
 
 /** Each fact once; equal nodes share one fact. */
-export const distinct = (members: readonly RotationMember[]): NodeRotation[] => [
+export const distinctFacts = (members: readonly RotationMember[]): NodeRotation[] => [
   ...new Set(members.map(({ fact }) => fact)),
 ]
 

@@ -15,7 +15,7 @@ import type { AuditedNode, TakenNode } from '#model/report.ts'
 import { gatherSubjects, judgeCluster } from './cluster-rules.ts'
 import { cohortOutcomes, contextOutcomes } from './cohorts.ts'
 import type { KeptNode } from './facts-of-nodes.ts'
-import { fixed } from './fixing.ts'
+import { completeFindings } from './fixing.ts'
 import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
 import { inOrder, type JudgementResult, manyFindings, withoutRepeats } from './result.ts'
 import type { Taken } from './taking.ts'
@@ -61,10 +61,10 @@ export function closed(taken: Taken, { takenAt, predictions, before }: Beside): 
   )
   const garbage = predictions.map(prediction => judgeGarbage(taken, prediction, day))
   const found = groups
-    .flatMap(group => group.found(allNodes) ?? [])
+    .flatMap(group => group.foundFinding(allNodes) ?? [])
     .concat(garbage.flatMap(({ own }) => own))
   const factsOf = (cluster: string) => counts.cluster(cluster).facts
-  const all = fixed(found, { ...taken, day, factsOf }).map(each =>
+  const all = completeFindings(found, { ...taken, day, factsOf }).map(each =>
     !allNodes && found.length > manyFindings ? withFewNodes(each) : each,
   )
   const open = all.filter(({ finding }) => finding.waived === null)
@@ -107,7 +107,7 @@ const withFewNodes = (found: FoundFinding): FoundFinding => {
 
 /** The node with what happened on it since its last reading. */
 function withHistory({ counts }: Taken, taken: TakenNode, before: EarlierNodes): TakenNode {
-  const { events } = counts.cluster(taken.cluster).facts.of(taken.identity.name)
+  const { events } = counts.cluster(taken.cluster).facts.contextOf(taken.identity.name)
   const last = readingOfMachine(taken, before(taken))
   const isLogged = taken.rounds !== undefined && taken.rounds.length > 0
   const node = {
@@ -127,7 +127,7 @@ function contextOf(
   const { images = [], imagesSince = null, rounds = [] } = audited ?? {}
   const roundsBefore = () => (audited && readingOfMachine(audited, before(audited))?.rounds) ?? []
   return {
-    ...counts.cluster(cluster).facts.of(identity.name),
+    ...counts.cluster(cluster).facts.contextOf(identity.name),
     at,
     images,
     imagesSince,

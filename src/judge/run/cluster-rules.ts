@@ -2,7 +2,7 @@
 
 import { byText } from '#base/text/text-order.ts'
 import { sample } from '#judge/drift/variants.ts'
-import { ago, named, sharesText } from '#judge/garbage/garbage.ts'
+import { ageText, nameList, sharesText } from '#judge/garbage/garbage.ts'
 import {
   type ClusterEvidence,
   type ClusterFailing,
@@ -14,7 +14,7 @@ import { bounded, counted } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { Policy } from '#model/policy.ts'
-import { leastCertain, type Outcome, ruleError, worst } from './outcome.ts'
+import { leastCertain, type Outcome, ruleError, worstSeverity } from './outcome.ts'
 import { boundedFailing, evidenceLimit, type FoundFinding, findingOf } from './tally.ts'
 
 /** If one rule fails for more subjects than this in a cluster, they become one cluster finding. */
@@ -34,10 +34,11 @@ export function judgeCluster(
 ): JudgedCluster {
   const { enabled, kinds } = policy.clusterGarbage
   if (!enabled || rule.needs.some(need => !kinds.includes(need)))
-    return settled({ state: 'notApplicable' })
+    return settledCluster({ state: 'notApplicable' })
   const reasons = rule.needs.flatMap(need => cluster.missing[need] ?? [])
-  if (reasons.length > 0) return undecided(reasons)
-  if (rule.needs.some(need => cluster[need] === null)) return settled({ state: 'notApplicable' })
+  if (reasons.length > 0) return undecidedCluster(reasons)
+  if (rule.needs.some(need => cluster[need] === null))
+    return settledCluster({ state: 'notApplicable' })
   try {
     const yields = [...rule.judge(cluster, policy)]
     const failings = yields.filter(yielded => 'consequence' in yielded)
@@ -50,19 +51,19 @@ export function judgeCluster(
       return {
         outcome: { state: 'fail', failing: first },
         failings,
-        open: reasons.length > 0 ? together(reasons) : null,
+        open: reasons.length > 0 ? joinReasons(reasons) : null,
       }
-    return reasons.length > 0 ? undecided(reasons) : settled({ state: 'pass' })
+    return reasons.length > 0 ? undecidedCluster(reasons) : settledCluster({ state: 'pass' })
   } catch (error) {
-    return settled(ruleError(error))
+    return settledCluster(ruleError(error))
   }
 }
 
-const settled = (outcome: Outcome): JudgedCluster => ({ outcome, failings: [], open: null })
-const together = (reasons: readonly string[]) => bounded([...new Set(reasons)].join('; '))
+const settledCluster = (outcome: Outcome): JudgedCluster => ({ outcome, failings: [], open: null })
+const joinReasons = (reasons: readonly string[]) => bounded([...new Set(reasons)].join('; '))
 
-function undecided(reasons: readonly string[]): JudgedCluster {
-  const reason = together(reasons)
+function undecidedCluster(reasons: readonly string[]): JudgedCluster {
+  const reason = joinReasons(reasons)
   return { outcome: { state: 'unknown', reason }, failings: [], open: reason }
 }
 
@@ -76,7 +77,8 @@ export function gatherSubjects(
 ): FoundFinding[] {
   const own = failings.filter(({ subject }) => isOwn(subject))
   const others = failings.filter(({ subject }) => !isOwn(subject)).toSorted(byWeight)
-  const merged = others.length > mostSubjects ? [...own, gathered(rule, cluster, others)] : failings
+  const merged =
+    others.length > mostSubjects ? [...own, gatherFailings(rule, cluster, others)] : failings
   return merged.map(failing => ({
     rule,
     cluster,
@@ -103,7 +105,7 @@ const reasonsShown = 3
 const commandsShown = 3
 
 /** @param sorted at least one failing; the failing with most objects comes first */
-function gathered(
+function gatherFailings(
   rule: ClusterRule,
   cluster: string,
   sorted: readonly ClusterFailing[],
@@ -131,7 +133,7 @@ function gathered(
     count: countIn(sorted),
     places: sorted.length,
     noun,
-    severity: worst(sorted.map(({ severity }) => severity ?? rule.severity)),
+    severity: worstSeverity(sorted.map(({ severity }) => severity ?? rule.severity)),
     confidence: leastCertain(confidences),
     consequence: `${first.consequence} The same is true in ${sorted.length} places, ${all} in total; this sentence describes the first.`,
     evidence: lines(
@@ -166,7 +168,7 @@ function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
 function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEvidence[] {
   const byWhat = [...Map.groupBy(evidence, ({ what }) => what)]
   /** What a property of some lines is together, for each text that has such lines. */
-  const merged = <Part, Sum>(
+  const mergeLines = <Part, Sum>(
     partOf: (line: ClusterEvidence) => Part | undefined,
     sumOf: (parts: [Part, ...Part[]]) => Sum,
   ) =>
@@ -174,11 +176,11 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
       const [first, ...others] = ones.flatMap(one => partOf(one) ?? [])
       return first === undefined ? [] : [[what, sumOf([first, ...others])]]
     })
-  const reasons = merged(
+  const reasons = mergeLines(
     ({ reasonCount }) => reasonCount,
     counts => counts.reduce((sum, count) => sum + count),
   )
-  const shares = merged(
+  const shares = mergeLines(
     ({ shares }) => shares,
     maps => {
       const all = new Map<string, number>()
@@ -187,11 +189,11 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
       return all
     },
   )
-  const firsts = merged(
+  const firsts = mergeLines(
     ({ since }) => since,
     times => times.reduce((a, b) => (b.firstMs < a.firstMs ? b : a)),
   )
-  const totals = merged(
+  const totals = mergeLines(
     ({ total }) => total,
     all =>
       all.reduce((sum, { amounts, textOf }) => ({
@@ -199,7 +201,7 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
         amounts: amounts.map((amount, index) => amount + (sum.amounts[index] ?? 0)),
       })),
   )
-  const names = merged(
+  const names = mergeLines(
     ({ names }) => names,
     lists => [...new Set(lists.flat().map(({ name }) => name))].map(name => ({ name })),
   )
@@ -212,7 +214,7 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
     rest > 0 && line('object', 'other reasons', counted(rest, noun)),
     ...totals.map(([what, { amounts, textOf }]) => line('object', what, textOf(amounts))),
     ...shares.map(([what, all]) => line('object', what, sharesText(all))),
-    ...firsts.map(([what, { firstMs, at }]) => line('object', what, ago(firstMs, at))),
-    ...names.map(([what, all]) => line('object', what, named(all))),
+    ...firsts.map(([what, { firstMs, at }]) => line('object', what, ageText(firstMs, at))),
+    ...names.map(([what, all]) => line('object', what, nameList(all))),
   )
 }

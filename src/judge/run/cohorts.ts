@@ -36,11 +36,11 @@ export function* cohortOutcomes(
     if (comparable.length === 1 && !judgesAlone)
       yield { subject: comparable[0]!.subject, outcome: withoutPeer(members.length) }
     else if (comparable.length > 0)
-      yield* compared(rule, comparable, policy, contextOf(comparable[0]!.subject.cluster))
+      yield* outcomesOfCohort(rule, comparable, policy, contextOf(comparable[0]!.subject.cluster))
   }
 }
 
-function* compared(
+function* outcomesOfCohort(
   rule: CohortRule,
   members: readonly Member[],
   policy: Policy,

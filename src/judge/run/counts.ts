@@ -11,7 +11,7 @@ import type {
   OutcomeCounts,
 } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
-import { asCertainAsFacts, isEndedByBoth, type Outcome } from './outcome.ts'
+import { isEndedByBoth, limitConfidence, type Outcome } from './outcome.ts'
 import type { RuleError } from './result.ts'
 import { Tally } from './tally.ts'
 
@@ -66,11 +66,11 @@ export class Counts {
     this.outcomesOf(cluster, name)[outcome.state]++
     if (outcome.state === 'fail')
       this.#tally(rule, cluster, group).fail(
-        asCertainAsFacts(rule, subject, outcome.failing),
+        limitConfidence(rule, subject, outcome.failing),
         identity,
       )
     if (outcome.state === 'unknown')
-      this.#tally(rule, cluster, group).unknown(
+      this.#tally(rule, cluster, group).addUnknown(
         name,
         outcome.reason,
         isEndedByBoth(rule.needs, subject.mode),

@@ -5,7 +5,7 @@ import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
 import type { Wishes } from '#judge/fixes/agreement.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
-import { settled } from '#judge/fixes/fix.ts'
+import { settleFixes } from '#judge/fixes/fix.ts'
 import type { FixFacts } from '#judge/fixes/fix-facts.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
 import { line } from '#judge/rule.ts'
@@ -27,13 +27,13 @@ export interface Fixing {
 }
 
 /** Worst first. */
-export function fixed(found: readonly FoundFinding[], fixing: Fixing): FoundFinding[] {
+export function completeFindings(found: readonly FoundFinding[], fixing: Fixing): FoundFinding[] {
   const all = found
     .map(each => withWishes(each, fixing))
     .toSorted((a, b) => byFinding(a.finding, b.finding))
   const { refusalsOf } = fixing
   if (refusalsOf === null) return all
-  return settled(all, refusalsOf).map(each => ({
+  return settleFixes(all, refusalsOf).map(each => ({
     ...each,
     finding: { ...each.finding, steps: stepsFor(each, fixing) },
   }))
@@ -44,7 +44,7 @@ function withWishes(source: FoundFinding, fixing: Fixing): FoundFinding & Wishes
   const { cluster, subject, proposals } = source
   const { fixFacts, factsOf } = fixing
   const wishes = proposals.map(({ origin, config, nodes }) => {
-    const fact = fixFacts.ofMost(cluster, nodes)
+    const fact = fixFacts.factOfMost(cluster, nodes)
     const declaration = fact && declarationIn(factsOf(cluster), fact.node)
     return { origin, config, fact, declaration }
   })
@@ -78,6 +78,6 @@ function stepsFor(
 }
 
 function declarationIn(facts: ClusterFacts, node: DeclaredNode): Declaration | null {
-  const declaration = declarationOf(node, facts.of(''))
+  const declaration = declarationOf(node, facts.contextOf(''))
   return typeof declaration === 'string' ? null : declaration
 }

@@ -57,28 +57,28 @@ export function fromYields(yielded: Iterable<Failing | Undecided>, severity: Sev
     if ('consequence' in each) failings.push(each)
     else reasons.push(each.unknown)
   }
-  if (failings.length > 0) return { state: 'fail', failing: joined(failings, severity) }
+  if (failings.length > 0) return { state: 'fail', failing: joinFailings(failings, severity) }
   return reasons.length > 0
     ? { state: 'unknown', reason: bounded([...new Set(reasons)].join('; ')) }
     : { state: 'pass' }
 }
 
 /** Merges failings of one rule on one node. The first leads, and the worst severity counts. */
-function joined(failings: Failing[], severity: Severity) {
+function joinFailings(failings: Failing[], severity: Severity) {
   const [first, ...others] = failings as [Failing, ...Failing[]]
   if (others.length === 0) return first
   return {
     ...first,
     consequence: failings.map(({ consequence }) => consequence).join(' '),
     evidence: failings.flatMap(({ evidence }) => evidence),
-    severity: worst(failings.map(failing => failing.severity ?? severity)),
+    severity: worstSeverity(failings.map(failing => failing.severity ?? severity)),
   }
 }
 
 /** Rank 0 is the worst severity. */
 export const severityRank = (severity: Severity): number => severities.indexOf(severity)
 
-export const worst = (found: Severity[]): Severity =>
+export const worstSeverity = (found: Severity[]): Severity =>
   found.toSorted((a, b) => severityRank(a) - severityRank(b))[0] ?? 'info'
 
 const certainty: readonly Confidence[] = ['possible', 'likely', 'certain']
@@ -104,7 +104,7 @@ export const isEndedByBoth = (needs: readonly Need[], mode: ReadMode): boolean =
 /* Confidence of a failing, and the source of its settings, from what is known of the node. */
 
 /** A failing is at most `likely` if it rests on another minor's facts or on an unread running configuration. Rules without needs rest on neither. */
-export function asCertainAsFacts(
+export function limitConfidence(
   { needs }: RuleOfNodes,
   { identity, isConfigurationOnDisk }: JudgedNode,
   failing: Failing,
@@ -115,7 +115,7 @@ export function asCertainAsFacts(
     needs.some(need => needsConfiguration[need]) ||
     failing.evidence.some(({ kind }) => kind === 'configz')
   const isOnDisk = isConfigurationOnDisk && isUsed
-  const evidence = failing.evidence.map(entry => sourced(entry, isOnDisk))
+  const evidence = failing.evidence.map(entry => sourcedLine(entry, isOnDisk))
   if (!isBorrowed && !isOnDisk) return { ...failing, evidence }
   return {
     ...failing,
@@ -124,7 +124,7 @@ export function asCertainAsFacts(
   }
 }
 
-function sourced(entry: Evidence, isOnDisk: boolean) {
+function sourcedLine(entry: Evidence, isOnDisk: boolean) {
   if (entry.kind !== 'configz') return entry
   return isOnDisk
     ? line('onDisk', `on disk ${entry.what}`, entry.value)

@@ -15,7 +15,7 @@ import type { StepAction } from '#model/finding/cause.ts'
 import type { Finding, UnknownOutcome } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
-import { leastCertain, severityRank, worst } from './outcome.ts'
+import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
 
 export const evidenceLimit = 24
 /** Number of other variants whose evidence is shown where it differs from the largest variant's. */
@@ -75,7 +75,7 @@ export class Tally {
   }
 
   /** @param isEnded whether mode `both` would decide the outcome */
-  unknown(node: string, reason: string, isEnded: boolean): void {
+  addUnknown(node: string, reason: string, isEnded: boolean): void {
     add(this.#reasons, node, bounded(reason))
     if (!isEnded) this.#isEndedByBoth = false
   }
@@ -105,7 +105,7 @@ export class Tally {
     return isSettable ? null : (this.rule.steps?.map(id => ({ id })) ?? null)
   }
 
-  found(allNodes: boolean): FoundFinding | null {
+  foundFinding(allNodes: boolean): FoundFinding | null {
     const variants = largestFirst(this.#failings)
     const [main, ...others] = variants
     if (!main) return null
@@ -117,7 +117,7 @@ export class Tally {
       subject,
       finding: findingOf(rule, cluster, subject, {
         ...main.value.failing,
-        severity: worst(all.map(failing => failing.severity ?? rule.severity)),
+        severity: worstSeverity(all.map(failing => failing.severity ?? rule.severity)),
         confidence: leastCertain(all.map(({ confidence }) => confidence ?? 'certain')),
         nodes: sample(variants, allNodes),
         evidence: mergedEvidence(main, others),

@@ -105,7 +105,7 @@ export class ClusterFacts implements ClusterContext {
       : bounded(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
   }
 
-  of(node: string): ClusterContext & Pick<NodeContext, 'events'> {
+  contextOf(node: string): ClusterContext & Pick<NodeContext, 'events'> {
     const { eks, nodegroups, launchTemplates } = this
     return {
       eks,
@@ -120,7 +120,7 @@ export class ClusterFacts implements ClusterContext {
 
   #eventsOf(node: string): readonly NodeEvent[] {
     const known =
-      this.#eventsByNode.get(node) ?? together([...(this.#events.get(node)?.values() ?? [])])
+      this.#eventsByNode.get(node) ?? mergeEvents([...(this.#events.get(node)?.values() ?? [])])
     this.#eventsByNode.set(node, known)
     return known
   }
@@ -144,7 +144,7 @@ const isLater = (a: NodeEvent, b: NodeEvent) =>
     byText(a.lastTime ?? '', b.lastTime ?? '') ||
     byText(JSON.stringify(a), JSON.stringify(b))) > 0
 
-function together(events: NodeEvent[]): NodeEvent[] {
+function mergeEvents(events: NodeEvent[]): NodeEvent[] {
   const alike = Map.groupBy(events, ({ reason, pod, message }) =>
     JSON.stringify([reason, pod, message]),
   )

@@ -148,7 +148,7 @@ const clusterGarbage = z
 
 type ValueMistakes = (field: string, value: unknown) => Iterable<{ path: string[]; wanted: string }>
 
-const baselineOf = (valueMistakes: ValueMistakes) =>
+const baselineSchema = (valueMistakes: ValueMistakes) =>
   z
     .array(
       z.strictObject({
@@ -182,6 +182,6 @@ export const expectationKeys = (valueMistakes: ValueMistakes) => ({
   ...limits,
   ...podsAndImages,
   logRotation,
-  baseline: baselineOf(valueMistakes),
+  baseline: baselineSchema(valueMistakes),
   clusterGarbage,
 })

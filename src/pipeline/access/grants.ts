@@ -202,17 +202,17 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
     '',
     'Kubernetes (`kubectl apply -f -`):',
     '',
-    ...fenced('yaml', manifests(mode, { policy })),
+    ...codeBlock('yaml', manifests(mode, { policy })),
     'AWS, the policy of the role:',
     '',
-    ...fenced('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),
+    ...codeBlock('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),
     ...(mode === 'kubelet' && hasSeenRole(applied.roles) ? seenRole(applied.roles) : []),
     ...(applied.output !== null && hasOutput(mode)
       ? agentPolicy(applied.partition, applied.output)
       : []),
     'Each cluster grants access to the role by an access entry:',
     '',
-    ...fenced(
+    ...codeBlock(
       'sh',
       principalsOf(mode, applied)
         .map(({ identities, roleArn }) =>
@@ -222,7 +222,7 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
     ),
     'or, in CloudFormation:',
     '',
-    ...fenced('yaml', yamlOf(accessEntries(mode, applied, applied.clusters?.[0] ?? 'CLUSTER'))),
+    ...codeBlock('yaml', yamlOf(accessEntries(mode, applied, applied.clusters?.[0] ?? 'CLUSTER'))),
   ]
 }
 
@@ -234,7 +234,7 @@ const seenRole = ({ reader, kubelet }: Applied['roles']) => {
   return [
     "AWS, the role that kubelets see: it has no policy, and the roles that read nodes may assume it. The stack creates it with `--param='readsByKubelet=yes'`; elsewhere:",
     '',
-    ...fenced(
+    ...codeBlock(
       'sh',
       `aws iam create-role --role-name ${name}${path === '/' ? '' : ` --path ${path}`} --assume-role-policy-document '${JSON.stringify(trustIn(reader))}'`,
     ),
@@ -245,7 +245,7 @@ const seenRole = ({ reader, kubelet }: Applied['roles']) => {
 export const agentPolicy = (partition: string, output: InspectOutput): string[] => [
   "AWS, the policy of the instances' own roles, whose agents write to the bucket:",
   '',
-  ...fenced('json', JSON.stringify(policyOf(agentStatements(partition, output)), null, 2)),
+  ...codeBlock('json', JSON.stringify(policyOf(agentStatements(partition, output)), null, 2)),
 ]
 
 /** The rights to apply plans, in addition to those of a mode, in Markdown. */
@@ -261,13 +261,13 @@ export const remediationSection = (mode: ReadMode, applied: Applied): string[] =
   '',
   `AWS, the policy of the role, with mode ${mode}:`,
   '',
-  ...fenced('json', JSON.stringify(iamPolicy(mode, applied, true), null, 2)),
+  ...codeBlock('json', JSON.stringify(iamPolicy(mode, applied, true), null, 2)),
 ]
 
 export const rows = (where: string, rights: readonly NeededRight[]) =>
   rights.map(({ right, purpose }) => `| ${where} | \`${right}\` | ${purpose} |`)
 
-export const fenced = (language: string, text: string) => [
+export const codeBlock = (language: string, text: string) => [
   `\`\`\`${language}`,
   text.trimEnd(),
   '```',

@@ -97,7 +97,7 @@ export function memberTemplate(options: MemberOptions): object {
 
 function fillStatements(role: Role, statements: readonly IamStatement[]) {
   for (const { PolicyDocument } of role.Properties.Policies)
-    PolicyDocument.Statement = statements.map(substituted)
+    PolicyDocument.Statement = statements.map(wrapReferences)
 }
 
 /** A mode that reads hosts needs the documents that read; remediation needs all documents. */
@@ -171,11 +171,13 @@ export function cloudFormationYaml(template: object): string {
 }
 
 /** Wraps texts with references such as `${AWS::Region}` in Fn::Sub, so that CloudFormation resolves them. */
-function substituted(node: unknown): unknown {
+function wrapReferences(node: unknown): unknown {
   if (typeof node === 'string') return node.includes('${') ? { 'Fn::Sub': node } : node
-  if (Array.isArray(node)) return node.map(substituted)
+  if (Array.isArray(node)) return node.map(wrapReferences)
   if (typeof node !== 'object' || node === null) return node
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, substituted(value)]))
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, wrapReferences(value)]),
+  )
 }
 
 /** `{ Fn::Sub: text }` → `!Sub text` */

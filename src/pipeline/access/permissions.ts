@@ -48,8 +48,8 @@ export function kubernetesRights(
   const rights = collectors.flatMap(({ permissions, purpose }) =>
     permissions.kubernetes.map(right => ({ right, purpose })),
   )
-  if (identity === 'kubelet') return merged(rights)
-  return merged([{ right: listNodesPermission, purpose: listNodesPurpose }, ...rights])
+  if (identity === 'kubelet') return mergeRights(rights)
+  return mergeRights([{ right: listNodesPermission, purpose: listNodesPurpose }, ...rights])
 }
 
 /** Whether SSM agents can put long answers into a bucket. */
@@ -79,7 +79,7 @@ function nodeActions(mode: ReadMode, output: InspectOutput | null) {
 }
 
 /** Joins the purposes of equal rights. */
-function merged(rights: readonly NeededRight[]): NeededRight[] {
+function mergeRights(rights: readonly NeededRight[]): NeededRight[] {
   const byRight = new Map<string, Set<string>>()
   for (const { right, purpose } of rights)
     byRight.set(right, (byRight.get(right) ?? new Set()).add(purpose))

@@ -125,7 +125,7 @@ export async function audit(
   return conclude(judged, snapshot, context)
 }
 
-function atLeast(least: Severity | undefined, result: Judged['result']) {
+function filterSeverity(least: Severity | undefined, result: Judged['result']) {
   if (least === undefined) return result
   const isSevere = ({ severity }: Finding) =>
     severities.indexOf(severity) <= severities.indexOf(least)
@@ -145,7 +145,7 @@ export async function conclude(
   const { policy, rules, formats, history } = context
   const enters = context.onStage ?? (() => undefined)
   const { nodes, tags } = judged
-  const { ruleErrors, garbage, ...result } = atLeast(context.leastSeverity, judged.result)
+  const { ruleErrors, garbage, ...result } = filterSeverity(context.leastSeverity, judged.result)
   const whole = documentOf({ ...judged, result }, context)
   if (history !== null) enters('compare')
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
@@ -247,15 +247,15 @@ function withHistory(
   document: FindingsDocument,
   { since, delta, unread }: Compared,
 ): FindingsDocument {
-  const dated = (finding: Finding): Finding => ({
+  const dateFinding = (finding: Finding): Finding => ({
     ...finding,
     since: since.get(finding.id) ?? finding.since,
   })
   return {
     ...document,
     run: { ...document.run, inputErrors: [...document.run.inputErrors, ...unread] },
-    findings: document.findings.map(dated),
-    waived: document.waived.map(dated),
+    findings: document.findings.map(dateFinding),
+    waived: document.waived.map(dateFinding),
     delta,
   }
 }

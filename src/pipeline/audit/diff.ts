@@ -60,7 +60,7 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
   if (document !== null)
     return {
       kind: 'findings',
-      document: selected(document, selection, path),
+      document: selectDocument(document, selection, path),
       nodes: null,
       ruleErrors: null,
       audited: [],
@@ -83,7 +83,7 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
 const firstOf = ([first]: string[]) => (first === undefined ? '' : `: ${first}`)
 
 /** Cuts a findings document to the selected clusters. The document does not contain the group of a node. @throws OperatorError */
-function selected(document: ComparedRun['document'], selection: Selection, path: string) {
+function selectDocument(document: ComparedRun['document'], selection: Selection, path: string) {
   if (selection.nodes.length > 0 || selection.nodegroups.length > 0)
     throw new OperatorError(
       `${path} holds findings, which do not name every node: --node and --nodegroup need two snapshots`,

@@ -61,7 +61,7 @@ export interface LiveOptions {
   /** Clusters that were found already. */
   targets?: readonly ClusterTarget[]
   /** Looks up clusters of a kubeconfig in EKS. Absent: no lookup. */
-  behind?: Pick<EksBehind, 'of'>
+  behind?: Pick<EksBehind, 'clusterBehind'>
 }
 
 /** Every selected EKS cluster. @throws OperatorError if there is nothing to audit. */
@@ -129,7 +129,7 @@ export async function kubeconfigTargets(
         kind: 'Cluster',
         cluster: context,
         errors: [],
-        ...(await behind?.of(context, endpoint)),
+        ...(await behind?.clusterBehind(context, endpoint)),
       },
       endpoint,
       place,

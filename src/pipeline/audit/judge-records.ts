@@ -120,7 +120,7 @@ export async function judgeRecords(
   context.verify?.(nodes, areListsWhole)
   const before = (await context.earlier?.(takenAt)) ?? (() => null)
   const growth = await readAgain(before, context)
-  const finished = (node: AuditedNode, index: number) => {
+  const completeNode = (node: AuditedNode, index: number) => {
     return { ...node, ...nextUpgrades[index], ...growth.get(nodes[index]!) }
   }
   context.onStage?.('judge')
@@ -128,7 +128,7 @@ export async function judgeRecords(
   return {
     header,
     result,
-    nodes: judged.map(finished).toSorted(byClusterAndName),
+    nodes: judged.map(completeNode).toSorted(byClusterAndName),
     tags: [...tags, ...labels.list()],
     inputErrors: inputErrors.list(),
     lostLines,

@@ -150,7 +150,7 @@ async function send(
 ): Promise<Deliveries> {
   const { owner, language, onlyOnChange, channels: mailChannels } = audience
   const isSilent = onlyOnChange && !hasNews(report, stored)
-  const lost = isSilent ? [] : await undelivered(mailChannels)
+  const lost = isSilent ? [] : await mailFailures(mailChannels)
   const isAttached = attach === 'report' && reportLink(stored) === null && page !== undefined
   const attachment = isAttached ? reportAttachment({ ...page, name: pageName }) : null
   const mail = renderMail(report, [...stored, ...lost], {
@@ -180,7 +180,7 @@ async function send(
 }
 
 /** The mail names the recipients that could not be reached. */
-async function undelivered(channels: MailChannel[]): Promise<Delivery[]> {
+async function mailFailures(channels: MailChannel[]): Promise<Delivery[]> {
   const errors = await Promise.all(
     channels.map(async ({ id, undeliverable }) => ({ id, error: await undeliverable?.() })),
   )

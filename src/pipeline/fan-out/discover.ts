@@ -41,7 +41,7 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
   const { runId, store, runtime, limits } = context
   runtime.watch.enters('discover')
   const before = await readJson<FanOutRun>(store, keys.run(runId))
-  if (before !== null) return discovered(before, context)
+  if (before !== null) return discoverAnswer(before, context)
   const request = await readJson<AuditRequest>(store, keys.request(runId))
   if (request === null)
     throw new OperatorError(
@@ -85,10 +85,10 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
     clusters,
   }
   await writeJson(store, keys.run(runId), run)
-  return discovered(run, context)
+  return discoverAnswer(run, context)
 }
 
-function discovered(run: FanOutRun, { settings }: FanOutContext): Discovered {
+function discoverAnswer(run: FanOutRun, { settings }: FanOutContext): Discovered {
   const { bucket, prefix } = settings
   return {
     run: run.runId,

@@ -4,7 +4,7 @@
  */
 import pMap from 'p-map'
 import type { Store } from '#clients/store/store.ts'
-import { type Spent, type SpentBefore, together } from '#pipeline/service/run-watch.ts'
+import { type Spent, type SpentBefore, sumSpent } from '#pipeline/service/run-watch.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { keys, readJson, writeJson } from './files.ts'
 
@@ -40,7 +40,7 @@ export async function spentBefore(store: Store, runId: string): Promise<SpentBef
   const known = found.filter(invocation => invocation !== null)
   if (known.length === 0) return null
   return {
-    ...together(known),
+    ...sumSpent(known),
     invocations: known.length,
     failed: known.filter(({ isFailed }) => isFailed).length,
   }

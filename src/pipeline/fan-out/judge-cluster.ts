@@ -70,7 +70,7 @@ export async function judgeLostCluster(
   const { shards, listErrors } = workOf(run, cluster)
   const record = await describedBefore(run, cluster, context)
   const reason = broken ?? (await whyLost(cluster, null, context, mapFailure))
-  async function* known(): AsyncGenerator<SnapshotRecord> {
+  async function* knownRecords(): AsyncGenerator<SnapshotRecord> {
     const described: ClusterRecord & { errors: ReadError[] } = {
       ...record,
       errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }],
@@ -82,7 +82,7 @@ export async function judgeLostCluster(
       yield* lostNodes(run, { cluster, shard, reason }, context, errors)
     if (errors.length > 0) yield { ...described, errors: [...described.errors, ...errors] }
   }
-  return judgeRecords(known(), {
+  return judgeRecords(knownRecords(), {
     policy: runPolicy(run, context),
     rules,
     snapshot: {
@@ -132,7 +132,7 @@ async function* recordsOf(
 ): AsyncGenerator<SnapshotRecord> {
   const { record, endpoint, options } = open
   const { shards, listErrors, nodes } = workOf(run, cluster)
-  const kept = async (one: SnapshotRecord) => {
+  const keepRecord = async (one: SnapshotRecord) => {
     await keep(one)
     return one
   }
@@ -148,11 +148,12 @@ async function* recordsOf(
     }
   }
   if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors)) {
-    if (nodes === 0) for (const none of noNodes(record.cluster, errors)) yield await kept(none)
+    if (nodes === 0)
+      for (const none of noNodes(record.cluster, errors)) yield await keepRecord(none)
     const { cluster: name } = record
     for await (const objects of collectObjects(name, endpoint, nodesWithPods, options, errors))
-      yield await kept(prune(objects))
+      yield await keepRecord(prune(objects))
   }
   if (errors.length > 0)
-    yield await kept({ ...record, errors: [...(record.errors ?? []), ...errors] })
+    yield await keepRecord({ ...record, errors: [...(record.errors ?? []), ...errors] })
 }

@@ -46,7 +46,7 @@ export async function whyLost(
   { runId, store }: FanOutContext,
   mapFailure: Failure | null = null,
 ): Promise<string> {
-  const reason = await noted(store, keys.lost(runId, cluster, shard))
+  const reason = await readReason(store, keys.lost(runId, cluster, shard))
   if (reason === null && mapFailure !== null)
     return `the state machine’s map Clusters failed before the cluster was judged: ${reasonOf(mapFailure)}`
   const what =
@@ -54,7 +54,7 @@ export async function whyLost(
   return `${what} did not come to its end at any try${reason === null ? '' : `: ${reason}`}`
 }
 
-async function noted(store: Store, key: string) {
+async function readReason(store: Store, key: string) {
   try {
     return (await readJson<Lost>(store, key))?.reason ?? null
   } catch (error) {

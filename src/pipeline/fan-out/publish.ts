@@ -51,17 +51,17 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   )
   runtime.watch.enters('reduce')
   const snapshot = await openJoined(run, context)
-  const judged = await reduced(run, snapshot, context)
+  const judged = await mergeClusters(run, snapshot, context)
   judged.inputErrors.unshift(...report.inputErrors)
   return report.end(await conclude(judged, snapshot, report.conclusion))
 }
 
 /** Merges cluster by cluster, so that memory holds the files of one cluster at a time. */
-async function reduced(run: FanOutRun, snapshot: Joined, { store, runId }: PublishContext) {
+async function mergeClusters(run: FanOutRun, snapshot: Joined, { store, runId }: PublishContext) {
   const share = openSharedParts()
   const parts: Omit<Judged, 'header'>[] = []
   for (const cluster of run.clusters.keys()) {
-    const { known, broken } = await readable(readJudged(store, keys.judged(runId, cluster), share))
+    const { known, broken } = await readPart(readJudged(store, keys.judged(runId, cluster), share))
     if (known !== null) await snapshot.addKnown(cluster)
     parts.push(known ?? (await snapshot.addLost(cluster, broken)))
   }
@@ -69,7 +69,7 @@ async function reduced(run: FanOutRun, snapshot: Joined, { store, runId }: Publi
 }
 
 /** A broken file loses its cluster, not the whole report. */
-async function readable<Part>(
+async function readPart<Part>(
   read: Promise<Part | null>,
 ): Promise<{ known: Part | null; broken: string | null }> {
   try {

@@ -89,7 +89,7 @@ export async function* shardRecords(
       await writeRecords(
         store,
         key,
-        mended(readRecords(store, key, runtime.folder), lost),
+        mendRecords(readRecords(store, key, runtime.folder), lost),
         runtime.folder,
       )
     yield* lost
@@ -99,7 +99,7 @@ export async function* shardRecords(
 const nameIn = (record: SnapshotRecord) =>
   record.kind === 'Node' ? nodeIdentity(record.node).name : ''
 
-async function* mended(
+async function* mendRecords(
   broken: AsyncIterable<SnapshotRecord>,
   lost: readonly SnapshotRecord[],
 ): AsyncGenerator<SnapshotRecord> {

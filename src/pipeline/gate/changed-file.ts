@@ -15,7 +15,7 @@ import {
   type FileReading,
   note,
   unnamed,
-  unparsed,
+  unparsedProblem,
 } from './changed-part.ts'
 import { takeDocument } from './documents.ts'
 import { heredocsIn } from './heredocs.ts'
@@ -70,20 +70,20 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
   const read = readerOf(file, text)
   const isLong = text.length > inputLimits.userData.maxBytes
   if (read === null || (isLong && rendered !== null))
-    return { ...bounded(reading), unread: rendered }
+    return { ...boundFile(reading), unread: rendered }
   if (isLong && read === takeUserData && !mention.test(text))
-    return bounded({ ...reading, unread: 'long text' })
+    return boundFile({ ...reading, unread: 'long text' })
   try {
     if (isLong) throw new ForeignTextError('it is longer than any configuration of a kubelet')
     read(reading, textFrom(text, 1))
   } catch (error) {
     if (!(error instanceof ForeignTextError)) throw error
-    if (mention.test(text)) reading.problems.push(unparsed(error.line ?? 1, error.message))
+    if (mention.test(text)) reading.problems.push(unparsedProblem(error.line ?? 1, error.message))
   }
   const isUnrendered = templateMark.test(text) && reading.problems.some(isUnparsed)
   if (isUnrendered) return { file, parts: [], problems: [], unread: 'template' }
   if (reading.parts.length === 0 && !reading.problems.some(isUnparsed)) reading.unread ??= rendered
-  return bounded(reading)
+  return boundFile(reading)
 }
 
 const isUnparsed = ({ kind }: FileProblem) => kind === 'unparsed'
@@ -91,7 +91,7 @@ const isUnparsed = ({ kind }: FileProblem) => kind === 'unparsed'
 /** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node, and a part costs a replay of each node. */
 const most = { parts: 30, keys: 1_000, unknownKeys: 50 }
 
-function bounded({ file, parts, problems, unread }: FileReading): ChangedFile {
+function boundFile({ file, parts, problems, unread }: FileReading): ChangedFile {
   const [first] = parts.slice(most.parts)
   const why = `it has more than ${most.parts} configurations, and the others are not replayed`
   const kept = parts.slice(0, most.parts)
@@ -101,10 +101,12 @@ function bounded({ file, parts, problems, unread }: FileReading): ChangedFile {
     parts: kept.filter(part => !isTooLarge(part)).map(withClearFlags),
     problems: [
       ...problems,
-      ...(first === undefined ? [] : [unparsed(first.lineOf(null), why)]),
+      ...(first === undefined ? [] : [unparsedProblem(first.lineOf(null), why)]),
       ...kept
         .filter(isTooLarge)
-        .map(({ lineOf }) => unparsed(lineOf(null), 'it has more settings than any kubelet')),
+        .map(({ lineOf }) =>
+          unparsedProblem(lineOf(null), 'it has more settings than any kubelet'),
+        ),
     ],
   }
 }
@@ -164,7 +166,7 @@ function readHeredocs(reading: FileReading, { text }: LocatedText) {
       read(inner, heredoc)
     } catch (error) {
       if (error instanceof BudgetExceeded || !(error instanceof ForeignTextError)) throw error
-      inner.problems.push(unparsed(error.line ?? heredoc.fileLine(1), error.message))
+      inner.problems.push(unparsedProblem(error.line ?? heredoc.fileLine(1), error.message))
     }
     return inner
   })

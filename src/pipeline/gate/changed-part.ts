@@ -55,7 +55,7 @@ export interface FileReading extends ChangedFile {
   budget: TextBudget
 }
 
-export const refused = (field: string, line: number, text: string): FileProblem => ({
+export const refusedProblem = (field: string, line: number, text: string): FileProblem => ({
   kind: 'refused',
   line,
   field,
@@ -72,7 +72,7 @@ export const note = (line: number, text: string): FileProblem => ({
 /** One of several texts of a file, each for other nodes, which the file does not name. */
 export const unnamed: Target = { group: '' }
 
-export const unparsed = (line: number, why: string): FileProblem => ({
+export const unparsedProblem = (line: number, why: string): FileProblem => ({
   kind: 'unparsed',
   line,
   field: null,

@@ -10,7 +10,7 @@ import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
-import { type FileProblem, type FileReading, note, refused } from './changed-part.ts'
+import { type FileProblem, type FileReading, note, refusedProblem } from './changed-part.ts'
 import { isStack, takeStack } from './cloud-formation.ts'
 import { patchedObject } from './json-patch.ts'
 import { settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
@@ -171,7 +171,7 @@ const unknownFields = ({ value, lineOf }: YamlPlace): FileProblem[] =>
   Object.keys(mapOf(value))
     .filter(field => isConfigurationField(field) && !Object.hasOwn(nodeClassKubeletFields, field))
     .map(field =>
-      refused(
+      refusedProblem(
         field,
         lineOf(field),
         `strict decoding error: unknown field "spec.kubelet.${field}": EC2NodeClass does not have it up to Karpenter 1.14.`,
@@ -190,7 +190,7 @@ function takeNodePool(reading: FileReading, place: YamlPlace) {
     ...{ kind: 'NodePool', file: reading.file, target: { nodePool: nameOf(value) } },
     lineOf: linesIn(kubelet),
     source: { config: isOld ? kubelet.value : {}, source: 'karpenter' },
-    refusals: isOld ? [] : [refused(field, kubelet.lineOf(), text)],
+    refusals: isOld ? [] : [refusedProblem(field, kubelet.lineOf(), text)],
   })
 }
 
@@ -239,7 +239,7 @@ function extraConfigMistakes(place: YamlPlace, list: string): FileProblem[] {
   const group = mapOf(place.value)
   const { kubeletExtraConfig, amiFamily } = group
   const refuse = (text: string, field: string, key = 'kubeletExtraConfig') =>
-    refused(field, place.lineOf(key, ...(key === field ? [] : [field])), `eksctl: ${text}`)
+    refusedProblem(field, place.lineOf(key, ...(key === field ? [] : [field])), `eksctl: ${text}`)
   const misspelt = Object.keys(group)
     .filter(
       key => key !== 'kubeletExtraConfig' && nearestName(key, ['kubeletExtraConfig']) !== null,

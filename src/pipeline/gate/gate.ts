@@ -207,9 +207,9 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     if (record.kind === 'Objects') judgement.takeObjects(objectsInput(record))
     if (record.kind !== 'Node') continue
     const node = reachedNode(record.cluster, record.node)
-    const reaching = (parts: readonly Part[]) =>
+    const partsReaching = (parts: readonly Part[]) =>
       isReachable(node) ? parts.filter(({ reach }) => reach.has(node)) : []
-    const parts = [...reaching(change.head), ...reaching(change.base)]
+    const parts = [...partsReaching(change.head), ...partsReaching(change.base)]
     const key = keyOf(record.cluster, node.identity.name)
     const tried = stands.get(key) ?? []
     if (tried.length > 0) tryParts(judging, nodeInput(record), tried)
@@ -249,14 +249,14 @@ function addEffects(
     const { rule, severity } = worst ?? { rule: null, severity: null }
     const detail = own.map(({ consequence }) => consequence).join(' ') || null
     const values = valuesOf(change, at.path)
-    problems.add({ kind, text, detail, rule, severity, values, ...placed(at) }, place)
+    problems.add({ kind, text, detail, rule, severity, values, ...placeOfProblem(at) }, place)
   }
   for (const { finding, change: kind } of byEffect.get(undefined) ?? []) {
     const { rule, severity, title, consequence } = finding
     const isBetter = kind === 'better'
     const text = isBetter ? `Ends: ${title}.` : `${title}.`
     const detail = isBetter ? null : consequence
-    const at = placed(placeOfFinding(finding, change))
+    const at = placeOfProblem(placeOfFinding(finding, change))
     const values = valuesOf(change, at.field)
     problems.add({ kind, rule, severity, text, detail, values, ...at }, place)
   }
@@ -282,7 +282,7 @@ function judgeNode(
   const declared = (sources ?? []).flatMap(settingPaths)
   const nodeChange = changeBy({ head: head ?? [], base: base ?? [], declared }, change, input)
   for (const { kind, text, ...at } of nodeChange.problems)
-    problems.add({ kind, text, ...placed(at) }, place)
+    problems.add({ kind, text, ...placeOfProblem(at) }, place)
   for (const path of new Set([...nodeChange.paths].map(fieldOf)))
     for (const { field, values } of changesOf(nodeChange, path))
       problems.change(place, field, values)
@@ -298,7 +298,7 @@ const changeBy = (
   input: NodeInput,
 ) => changeOf(input, declaredOf(input), { ...parts, hasBase, causes })
 
-const placed = ({ part, path, line }: Pick<NodeProblem, 'part' | 'path' | 'line'>) => ({
+const placeOfProblem = ({ part, path, line }: Pick<NodeProblem, 'part' | 'path' | 'line'>) => ({
   file: part.file,
   field: path,
   line: line ?? part.lineOf(path),
@@ -325,7 +325,7 @@ function tryParts({ change, problems }: Judging, input: NodeInput, parts: readon
   for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
     const tried = changeBy({ head, base, declared: [] }, change, input)
     for (const { kind, text, ...at } of tried.problems)
-      if (kind === 'refused') problems.add({ kind, text, ...placed(at) }, null)
+      if (kind === 'refused') problems.add({ kind, text, ...placeOfProblem(at) }, null)
   }
 }
 
@@ -396,8 +396,8 @@ interface ChangeJudgement {
 
 /** @param takenAt time of the snapshot */
 function openChangeJudgement(policy: Policy, takenAt: string): ChangeJudgement {
-  const open = () => openJudgement(changeRules, policy, { allNodes: true })
-  const [old, now] = [open(), open()]
+  const openChange = () => openJudgement(changeRules, policy, { allNodes: true })
+  const [old, now] = [openChange(), openChange()]
   return {
     takeCluster(input) {
       for (const judgement of [old, now]) judgement.takeCluster(input)

@@ -150,8 +150,11 @@ const mostSettings = 20
 
 function joinedValues(a: GateValues | null, b: GateValues): GateValues {
   if (a === null) return b
-  const once = (values: (string | null)[]) => [...new Set(values)].slice(0, mostValues)
-  return { before: once([...a.before, ...b.before]), after: once([...a.after, ...b.after]) }
+  const firstValues = (values: (string | null)[]) => [...new Set(values)].slice(0, mostValues)
+  return {
+    before: firstValues([...a.before, ...b.before]),
+    after: firstValues([...a.after, ...b.after]),
+  }
 }
 
 function effectOf(kind: GateProblemKind, stops: boolean): Effect {

@@ -41,7 +41,7 @@ export function reachOf(
   nodes: readonly ReachedNode[],
 ): Reach {
   const isNameless = Object.values(target).includes('')
-  if (Object.keys(target).length > 0 && !isNameless) return ofTarget(target)
+  if (Object.keys(target).length > 0 && !isNameless) return reachOfTarget(target)
   const named = options.filter(option => option.file === file)
   const given = named.length > 0 ? named : options.filter(option => option.file === null)
   if (given.length > 0) {
@@ -59,7 +59,7 @@ export function reachOf(
 export const isOfGroup = ({ identity }: ReachedNode, group: string): boolean =>
   matchesGlob(group, identity.group.name) || matchesGlob(group, identity.name)
 
-function ofTarget({ cluster, group, nodePool, nodeClass }: Target): Reach {
+function reachOfTarget({ cluster, group, nodePool, nodeClass }: Target): Reach {
   const said = { cluster, nodegroup: group, NodePool: nodePool, EC2NodeClass: nodeClass }
   const names = Object.entries(said).flatMap(([what, name]) => (name ? [`${what} ${name}`] : []))
   return {

@@ -83,7 +83,7 @@ export function rolledOut(
     else take(files, part, identity)
   }
   if (Object.keys(settings).length > 0) takeBottlerocket(files, settings, input, identity)
-  return started(input, identity, files)
+  return startNode(input, identity, files)
 }
 
 /** The node's own files if they were read, else its running configuration as the main file. Null: neither is known. */
@@ -137,8 +137,8 @@ function take(files: StartFiles, part: ChangedPart, image: NodeImage): void {
   const file = content ?? source?.config ?? {}
   if (dropIn !== null) {
     const dir = flagValue(files.commandLine, 'config-dir') ?? folder
-    files.dropIns.set(join(dir, dropIn), known(file))
-  } else if (content !== undefined) files.main.content = known(content)
+    files.dropIns.set(join(dir, dropIn), knownConfig(file))
+  } else if (content !== undefined) files.main.content = knownConfig(content)
   else if (source !== undefined && image.amiFamily === 'AL2') takeOnAl2(files, source)
   else if (source !== undefined) takeByNodeadm(files, source, nodePath)
 }
@@ -153,10 +153,12 @@ export function dropInOf({ file, content, nodePath }: ChangedPart): string | nul
 }
 
 function takeOnAl2(files: StartFiles, { source, config = {}, flags = [] }: KubeletSource): void {
-  if (source === 'karpenter') files.commandLine.push(...flagsOf(known(config)))
+  if (source === 'karpenter') files.commandLine.push(...flagsOf(knownConfig(config)))
   if (source === 'bootstrap' || source === 'script') files.commandLine.push(...flags)
   if (source === 'eksctl' || source === 'script') {
-    const kept = Object.entries(known(config)).filter(([field]) => !al2BootstrapFields.has(field))
+    const kept = Object.entries(knownConfig(config)).filter(
+      ([field]) => !al2BootstrapFields.has(field),
+    )
     files.main.content = mergePatch(files.main.content, Object.fromEntries(kept))
   }
 }
@@ -168,18 +170,18 @@ function takeByNodeadm(
 ): void {
   if (source === 'bootstrap' || source === 'bottlerocket') return
   if (source === 'script') {
-    files.main.content = mergePatch(files.main.content, known(config))
+    files.main.content = mergePatch(files.main.content, knownConfig(config))
     if (nodePath === nodeadmEnvironment) files.commandLine.push(...flags)
     return
   }
   files.commandLine.push(...flags)
   const dropIn = [nodeadmDropIn, oldNodeadmDropIn].find(path => files.dropIns.has(path))
   const before = files.dropIns.get(dropIn ?? '') ?? { ...kubeletConfigurationKind }
-  files.dropIns.set(dropIn ?? nodeadmDropIn, mergePatch(before, known(config)))
+  files.dropIns.set(dropIn ?? nodeadmDropIn, mergePatch(before, knownConfig(config)))
 }
 
 /** Without values that are expressions or that were cut as possible secrets. */
-function known(config: Readonly<RawObject>): RawObject {
+function knownConfig(config: Readonly<RawObject>): RawObject {
   const unclear = Object.entries(writtenSettings(config)).filter(
     ([, value]) => !isWrittenOut(value),
   )
@@ -207,7 +209,7 @@ function flagsOf(config: Readonly<RawObject>): string[] {
 function bottlerocketConfig({ source }: ChangedPart): RawObject {
   const { config = {}, source: by } = source ?? {}
   if (by !== 'bottlerocket' && by !== 'karpenter') return {}
-  const translated = Object.entries(known(config)).filter(
+  const translated = Object.entries(knownConfig(config)).filter(
     ([field]) => by === 'bottlerocket' || isTranslatedForBottlerocket(field),
   )
   return Object.fromEntries(translated)
@@ -236,7 +238,7 @@ function takeBottlerocket(
   }
 }
 
-function started(input: NodeInput, image: NodeImage, files: StartFiles): RolledOut {
+function startNode(input: NodeInput, image: NodeImage, files: StartFiles): RolledOut {
   const host: Host = {
     ...input.host,
     kubelet: {

@@ -12,9 +12,9 @@ import { fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.t
 import {
   type DeclaredNode,
   type DeclaredSetting,
+  declarationOfSource,
   ignoredWords,
   imageName,
-  ofSource,
 } from '#judge/drift/declared-source.ts'
 import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import { unreadWords } from '#judge/drift/layers.ts'
@@ -158,7 +158,7 @@ function declaredIn({ content, source, nodePath }: ChangedPart, node: DeclaredNo
     flags: flags ?? [],
     source: formOf(by, node),
   }
-  return ofSource(inForm, '', node).settings
+  return declarationOfSource(inForm, '', node).settings
 }
 
 /** The form in which Karpenter or eksctl gives settings to the image. */

@@ -12,9 +12,9 @@ import { cutSettings, isConfigurationField } from '#model/kubelet/settings.ts'
 import {
   type FileProblem,
   type FileReading,
-  refused,
+  refusedProblem,
   type Target,
-  unparsed,
+  unparsedProblem,
 } from './changed-part.ts'
 
 /** Texts that mention none of these are files of another kind, even if they cannot be parsed. */
@@ -32,7 +32,7 @@ export function takeUserData(
   // What is of no known form sets nothing of a kubelet, unless it says so.
   const isMentioned = mention.test(located.text)
   for (const { why, line, isHidden } of unread)
-    if (isMentioned || isHidden) reading.problems.push(unparsed(line, why))
+    if (isMentioned || isHidden) reading.problems.push(unparsedProblem(line, why))
   for (const piece of pieces) {
     const isBottlerocket = kind === 'UserData' && piece.source === 'bottlerocket'
     const cut = { ...piece, ...cutSettings(piece) }
@@ -85,7 +85,7 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
   const head =
     kind === 'NodeConfig' ? apiVersion !== 'node.eks.aws/v1alpha1' && 'apiVersion' : 'kind'
   const meant = Object.values(nodeConfigFields).flat()
-  const ignored = (path: string[], fields: unknown, known: readonly string[]) =>
+  const ignoredFields = (path: string[], fields: unknown, known: readonly string[]) =>
     Object.keys(mapOf(fields))
       // Any other name may be a field of a later nodeadm.
       .filter(field => isConfigurationField(field) || nearestName(field, meant) !== null)
@@ -99,18 +99,18 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
         }),
       )
   return [
-    ...(head === false ? [] : [refused(head, lineOf(head), unregistered)]),
+    ...(head === false ? [] : [refusedProblem(head, lineOf(head), unregistered)]),
     ...(config === null || isRawObject(config)
       ? []
       : [
-          refused(
+          refusedProblem(
             'config',
             lineOf('spec', 'kubelet', 'config'),
             'nodeadm: spec.kubelet.config is no map',
           ),
         ]),
-    ...ignored(['spec'], spec, nodeConfigFields.spec),
-    ...ignored(['spec', 'kubelet'], kubelet, nodeConfigFields.kubelet),
+    ...ignoredFields(['spec'], spec, nodeConfigFields.spec),
+    ...ignoredFields(['spec', 'kubelet'], kubelet, nodeConfigFields.kubelet),
   ]
 }
 
@@ -120,7 +120,7 @@ function tomlMistakes({ value, lineOf }: WrittenDocument) {
   return [
     ...settingMistakes(mapOf(kubernetes), (...path) => lineOf(...bottlerocketRoot, ...path)),
     ...misplacedSettings(document).map(([table, setting]) =>
-      refused(
+      refusedProblem(
         setting,
         lineOf(...bottlerocketRoot, setting),
         `Bottlerocket refuses ${table}: unknown field, ${setting} is one of settings.kubernetes.`,
@@ -137,9 +137,9 @@ export const settingMistakes = (
   bottlerocketMistakes(settings).map(({ setting, key, why }) => {
     const [field] =
       (Object.hasOwn(bottlerocketSettings, setting) && bottlerocketSettings[setting]) || []
-    const under = (name: string) => (key === null ? [name] : [name, key])
+    const pathTo = (name: string) => (key === null ? [name] : [name, key])
     const text = `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
-    return refused(under(field ?? setting).join('.'), lineOf(...under(setting)), text)
+    return refusedProblem(pathTo(field ?? setting).join('.'), lineOf(...pathTo(setting)), text)
   })
 
 export const isMisplacedToml = (document: RawObject): boolean =>

@@ -35,7 +35,7 @@ import {
   dayOf,
   nodesKey,
   nodesPrefix,
-  packed,
+  packText,
   runKey,
   runsPrefix,
   trendsKey,
@@ -102,7 +102,7 @@ export function openHistory(options: HistoryOptions): History {
     }
   }
 
-  const look = (runId: string) => lookAt(store, runId, attempt)
+  const look = (runId: string) => readEarlier(store, runId, attempt)
   // The history is read while the fleet is read: a run near its deadline has no time left for it.
   let early = options.runId === undefined ? null : look(options.runId)
 
@@ -148,7 +148,7 @@ export function openHistory(options: HistoryOptions): History {
         await Promise.all([
           recordClusters(store, compared, attempt),
           attempt(() =>
-            store.write(runKey(runId), packed(JSON.stringify(remembered)), 'application/gzip'),
+            store.write(runKey(runId), packText(JSON.stringify(remembered)), 'application/gzip'),
           ),
         ])
         await attempt(() => forget(store, forgetBefore))
@@ -176,7 +176,7 @@ interface Looked {
 }
 
 /** Null: the last run could not be read. @param attempt notes errors */
-async function lookAt(store: Store, runId: string, attempt: Attempt): Promise<Looked | null> {
+async function readEarlier(store: Store, runId: string, attempt: Attempt): Promise<Looked | null> {
   const found = await attempt(() => runBefore(store, runId))
   if (found === null) return null
   const { run } = found
@@ -408,10 +408,10 @@ function rememberedPart(last: RememberedRun, now: RunToCompare): RememberedRun {
 /** This run without the rules that need all nodes. */
 const comparablePart = (now: RunToCompare): RunToCompare => ({
   ...now,
-  document: ofNodeRules(now.document),
+  document: nodeRuleFindings(now.document),
 })
 
-const ofNodeRules = (document: FindingsDocument): FindingsDocument => ({
+const nodeRuleFindings = (document: FindingsDocument): FindingsDocument => ({
   ...document,
   findings: document.findings.filter(isOfNodeRule),
   waived: document.waived.filter(isOfNodeRule),

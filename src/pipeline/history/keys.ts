@@ -45,7 +45,7 @@ export function jsonIn(bytes: Uint8Array): unknown {
     return undefined
   }
 }
-export const packed = (text: string): Buffer => gzipSync(text)
+export const packText = (text: string): Buffer => gzipSync(text)
 
 const rounds = 5
 
@@ -62,7 +62,7 @@ export async function update(
 ): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const { text, version, flaw } = await readText(store, key)
-    const body = packed(change(text))
+    const body = packText(change(text))
     if (flaw !== null) {
       await store.write(key, body, 'application/gzip')
       throw new Error(`${store.location}/${key} was written anew: ${flaw}`)

@@ -71,7 +71,7 @@ export async function runBefore(store: Store, runId: string | null): Promise<Fou
   for await (const key of store.list(runsPrefix)) if (own === null || key < own) keys.push(key)
   const broken: string[] = []
   for (const key of keys.reverse()) {
-    const run = parsed((await readText(store, key)).text)
+    const run = parseRun((await readText(store, key)).text)
     if (run !== null) return { run, broken }
     broken.push(key)
     if (broken.length === mostBroken) break
@@ -83,5 +83,5 @@ export async function runBefore(store: Store, runId: string | null): Promise<Fou
 const mostBroken = 3
 
 /** Null: of another version, cut off, or too long. */
-const parsed = (written: string): RememberedRun | null =>
+const parseRun = (written: string): RememberedRun | null =>
   remembered.safeParse(jsonIn(Buffer.from(written))).data ?? null

@@ -47,18 +47,18 @@ function grantedAccounts(
   const isChanger = (role: string | null | undefined) =>
     isMember(role) ||
     memberRoles.some(pattern => matchesGlob(`${pattern}${remediateSuffix}`, role ?? ''))
-  const refusing = (key: string, roles: (string | null | undefined)[]) => {
+  const refuseRoles = (key: string, roles: (string | null | undefined)[]) => {
     const named = [...new Set(roles.filter(role => role != null))]
     if (named.length > 0) refuse(key, named, 'memberRoleArns (HIGHWATER_MEMBER_ROLE_ARNS)')
   }
   const others = accounts.filter(({ roleArn }) => !isMember(roleArn))
   const kept = accounts.filter(({ roleArn }) => isMember(roleArn))
   const changers = kept.map(({ remediateRoleArn }) => remediateRoleArn)
-  refusing(
+  refuseRoles(
     'accounts.roleArn',
     others.map(({ roleArn }) => roleArn),
   )
-  refusing(
+  refuseRoles(
     'accounts.remediateRoleArn',
     changers.filter(role => !isChanger(role)),
   )
@@ -139,11 +139,11 @@ function grantedReport(report: ReportPolicy, { mail }: PolicyGrants, refuse: Ref
     const lower = address.toLowerCase()
     return allowed.has(lower) || allowed.has(lower.slice(lower.lastIndexOf('@') + 1))
   }
-  const refusing = (entry: string, values: string[]) => {
+  const refuseValues = (entry: string, values: string[]) => {
     if (values.length > 0) refuse(entry, values, 'policyRecipients (HIGHWATER_POLICY_RECIPIENTS)')
   }
   const addressesOf = (entry: string, addresses: string[]) => {
-    refusing(
+    refuseValues(
       entry,
       addresses.filter(address => !isAddress(address)),
     )
@@ -153,7 +153,7 @@ function grantedReport(report: ReportPolicy, { mail }: PolicyGrants, refuse: Ref
     addressesOf(entry, address === null ? [] : [address])[0] ?? null
   const { url, mailto, oneClick } = report.unsubscribe
   const isUrlGranted = url === null || isHost(new URL(url).hostname)
-  if (!isUrlGranted) refusing('report.unsubscribe.url', [url])
+  if (!isUrlGranted) refuseValues('report.unsubscribe.url', [url])
   const recipients = addressesOf('report.recipients', report.recipients ?? [])
   return {
     ...report,

@@ -100,7 +100,7 @@ export function openServiceReport(
         ...[nothingRead(result)].filter(reason => reason !== null),
       ]
       if (failures.length === 0 && store !== null && !isDryRun)
-        failures.push(...(await published(run, store, runtime.now(), result)))
+        failures.push(...(await markPublished(run, store, runtime.now(), result)))
       if (failures.length > 0)
         throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
       return answer
@@ -171,7 +171,7 @@ export async function doneBefore(store: Store, runId: string): Promise<RunAnswer
 }
 
 /** Links a whole run as the latest, then writes the mark that the run is done. */
-async function published(
+async function markPublished(
   { runId, request, policy }: ServiceRun,
   store: Store,
   at: Date,

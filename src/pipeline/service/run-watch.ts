@@ -53,7 +53,7 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
   const startedAt = new Date().toISOString()
   const startedMs = performance.now()
   const slowDowns = countSlowDowns()
-  const spent = (): Spent => ({
+  const spentNow = (): Spent => ({
     startedAt,
     durationMs: Math.round(performance.now() - startedMs),
     peakRssBytes: process.resourceUsage().maxRSS * 1024,
@@ -74,7 +74,7 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
     began: lines.began,
     isAbout: cluster => lines.isAbout?.(cluster),
     audited: lines.audited,
-    spent,
+    spent: spentNow,
     goesOnFrom(others) {
       before = others
     },
@@ -87,7 +87,7 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
       leave(isFailed)
       await openTrace()?.send(stages)
       slowDowns.end()
-      return { own: spent(), before }
+      return { own: spentNow(), before }
     },
   }
 }
@@ -112,7 +112,7 @@ export interface SpentBefore extends Spent {
 }
 
 /** @param all at least one */
-export function together(all: readonly Spent[]): Spent {
+export function sumSpent(all: readonly Spent[]): Spent {
   const slowDowns: Record<string, number> = {}
   for (const one of all)
     for (const [service, times] of Object.entries(one.slowDowns))

@@ -58,7 +58,7 @@ async function runUntil(
   const { policy, mistakes } = await policyOf(store, runtime, settings)
   const live = { policy, selection, signal: limits.reading, now: runtime.now }
   if (request.isObservation)
-    return observed(store, { runId, live, fleet: runtime.fleet, watch: runtime.watch })
+    return observeFleet(store, { runId, live, fleet: runtime.fleet, watch: runtime.watch })
   const { answer, targets, mistake } = await fanOut(
     { runId, request, store, settings, isOwnFleet: runtime.fleet !== undefined, runtime },
     live,
@@ -103,7 +103,7 @@ interface LightRun {
 }
 
 /** @throws OperatorError if there is no bucket, or its history cannot be read or written */
-async function observed(
+async function observeFleet(
   store: Store | null,
   { runId, live, fleet = liveFleet, watch }: LightRun,
 ): Promise<RunAnswer> {

@@ -30,7 +30,7 @@ export function waysOf(
   report: ReportPolicy,
   context: OnceOptions & { region: string },
 ): Ways {
-  if (!isMailed) return { to: owner => unmailed(report, owner), mistakes: [] }
+  if (!isMailed) return { to: owner => fileReaders(report, owner), mistakes: [] }
   const from = report.sender ?? settings.sender
   const { unsubscribe, bouncesTo } = report
   const {
@@ -84,6 +84,6 @@ const ownLanguage = (report: ReportPolicy, owner: ReportOwner | null) =>
   owner?.language ?? report.language
 
 /** Sends nothing: mails are only kept as files. */
-export const unmailed = (report: ReportPolicy, owner: ReportOwner | null): Readers[] => [
+export const fileReaders = (report: ReportPolicy, owner: ReportOwner | null): Readers[] => [
   { language: ownLanguage(report, owner), channels: [] },
 ]

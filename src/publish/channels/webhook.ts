@@ -52,22 +52,22 @@ const cut = (text: string, limit: number) =>
   text.length > limit ? `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…` : text
 
 export function slackMessage(brief: string, { title, lines, causes, link, open }: MessageCard) {
-  const plain = (text: string, limit = slackLimits.section) => ({
+  const plainText = (text: string, limit = slackLimits.section) => ({
     type: 'plain_text' as const,
     text: cut(text, limit),
     emoji: false,
   })
-  const section = (text: string) => ({ type: 'section', text: plain(text) })
+  const section = (text: string) => ({ type: 'section', text: plainText(text) })
   const button = (url: string) => ({
     type: 'actions',
-    elements: [{ type: 'button', text: plain(link?.text ?? '', 75), url }],
+    elements: [{ type: 'button', text: plainText(link?.text ?? '', 75), url }],
   })
   return {
     // Shown in notifications. With these three escaped, text cannot mention users.
     text: brief.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
     mrkdwn: false,
     blocks: [
-      { type: 'header', text: plain(title, slackLimits.header) },
+      { type: 'header', text: plainText(title, slackLimits.header) },
       ...(lines.length === 0 ? [] : [section(lines.join('\n'))]),
       ...causes.map(section),
       ...(link === null ? [] : [button(link.url)]),
@@ -79,10 +79,10 @@ export function slackMessage(brief: string, { title, lines, causes, link, open }
 /** Source: Adaptive Cards 1.5, and Teams: "Send Adaptive Cards using an incoming webhook". */
 export function teamsMessage({ title, lines, causes, link, open }: MessageCard) {
   // A TextBlock knows a part of Markdown.
-  const plain = (text: string) => text.replaceAll(/[\\[\]()*_`#~<>!-]/g, '\\$&')
+  const escapeMarkdown = (text: string) => text.replaceAll(/[\\[\]()*_`#~<>!-]/g, '\\$&')
   const block = (text: string, more: object = {}) => ({
     type: 'TextBlock',
-    text: plain(text),
+    text: escapeMarkdown(text),
     wrap: true,
     ...more,
   })

@@ -91,7 +91,7 @@ export function checkApproval(
   const { plan: digest, by, at, until, options } = approval
   if (digest !== plan.digest)
     throw new OperatorError(
-      `The approval is for another plan: it names ${shown(digest)}, this plan's digest is ${plan.digest}`,
+      `The approval is for another plan: it names ${digestText(digest)}, this plan's digest is ${plan.digest}`,
     )
   if (Date.parse(until) - Date.parse(at) > longestMs)
     throw new OperatorError(
@@ -115,7 +115,7 @@ export function checkApproval(
     )
 }
 
-const shown = (digest: string) => JSON.stringify(digest.slice(0, 64))
+const digestText = (digest: string) => JSON.stringify(digest.slice(0, 64))
 
 /** A node's data just before the change. */
 export interface PresentNode {

@@ -5,16 +5,16 @@ import type { Plan } from '#model/plan/plan.ts'
 
 /** Keys are sorted by UTF-16 units at every depth; undefined values are left out. */
 export function canonicalJson(value: unknown, indent?: number): string {
-  return JSON.stringify(sorted(value), null, indent)
+  return JSON.stringify(sortKeys(value), null, indent)
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (!isRawObject(value)) return value
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map(key => [key, sorted(value[key])]),
+      .map(key => [key, sortKeys(value[key])]),
   )
 }
 

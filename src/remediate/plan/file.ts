@@ -30,7 +30,7 @@ export const approvalText = (approval: Approval): string => `${canonicalJson(app
 export function parsePlan(written: string, from: string): Plan {
   const plan = parseBegunPlan(written, from)
   const ids = new Set(plan.cohorts.map(({ id }) => id))
-  if (ids.size !== plan.cohorts.length) throw unfit(from, 'has two cohorts of one id')
+  if (ids.size !== plan.cohorts.length) throw unfitPlan(from, 'has two cohorts of one id')
   const untrue = untrueSteps(plan)
   if (untrue.length > 0)
     throw new OperatorError(
@@ -41,10 +41,10 @@ export function parsePlan(written: string, from: string): Plan {
 
 /** For a run that has begun: its rollback must stay possible for each step that a run wrote. @throws OperatorError likewise */
 export function parseBegunPlan(written: string, from: string): Plan {
-  const plan = withOwnSettings(parsed(planForm, written, from, planSchema))
+  const plan = withOwnSettings(parseForm(planForm, written, from, planSchema))
   const digest = digestOf(plan)
   if (plan.digest !== digest || plan.id !== digest.slice(0, 16))
-    throw unfit(
+    throw unfitPlan(
       from,
       `was changed after it was made: its digest would be ${digest}, and it says ${plan.digest}`,
     )
@@ -54,20 +54,21 @@ export function parseBegunPlan(written: string, from: string): Plan {
     new Set(steps).size !== steps.length ||
     canonicalJson(waved.toSorted()) !== canonicalJson(steps.toSorted())
   )
-    throw unfit(from, 'does not name every node of its steps once in its waves')
+    throw unfitPlan(from, 'does not name every node of its steps once in its waves')
   if (written !== planText(plan))
-    throw unfit(
+    throw unfitPlan(
       from,
       'is not written as highwater writes a plan, so a reader may see another text than what would be done',
     )
   return plan
 }
 
-const unfit = (from: string, why: string) => new OperatorError(`${from} ${why}. Make the plan anew`)
+const unfitPlan = (from: string, why: string) =>
+  new OperatorError(`${from} ${why}. Make the plan anew`)
 
 /** @throws OperatorError */
 export const parseApproval = (written: string, from: string): Approval =>
-  parsed(approvalForm, written, from, approvalSchema)
+  parseForm(approvalForm, written, from, approvalSchema)
 
 const sealName = ({ plan }: Approval) => `approval of plan ${plan}`
 
@@ -106,7 +107,7 @@ export async function openedPersonsApproval(
   return approval
 }
 
-function parsed<Form>(form: z.ZodType<Form>, written: string, from: string, schema: string) {
+function parseForm<Form>(form: z.ZodType<Form>, written: string, from: string, schema: string) {
   const json = parsedJson(written)
   if (json === undefined) throw new OperatorError(`${from} is no JSON`)
   const found = form.safeParse(json)

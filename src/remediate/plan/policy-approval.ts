@@ -68,21 +68,22 @@ export async function keptPolicyApproval(
   key: MacKey,
   now: Date,
 ): Promise<PolicyApproval> {
-  if (text === null) throw unapproved(store, 'there is none')
+  if (text === null) throw unapprovedPolicy(store, 'there is none')
   const digest = sha256(text)
   const at = keyOf(digest)
   const place = `${store.location}/${at}`
   const found = await store.read(at)
-  if (found === null) throw unapproved(store, `no approver has approved it (${place} is not there)`)
+  if (found === null)
+    throw unapprovedPolicy(store, `no approver has approved it (${place} is not there)`)
   const opened = unsealedText(found.body.toString('utf8'), place)
   await checkSeal(opened, sealName(digest), key, place)
   const approval = form.parse(JSON.parse(opened.text))
   if (approval.policy !== digest || now.getTime() >= Date.parse(approval.until))
-    throw unapproved(store, `its approval by ${approval.by} ended at ${approval.until}`)
+    throw unapprovedPolicy(store, `its approval by ${approval.by} ended at ${approval.until}`)
   return approval
 }
 
-const unapproved = (store: Store, why: string) =>
+const unapprovedPolicy = (store: Store, why: string) =>
   new Unsealed(
     `${store.location}/highwater.yaml`,
     `Nodes are changed only by an approved policy. The policy ${store.location}/highwater.yaml: ${why}. Read it, then: highwater approve-policy highwater.yaml --by NAME --store ${store.location}`,

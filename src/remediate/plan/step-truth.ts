@@ -100,7 +100,7 @@ function whyOtherFields(step: PlanStep, fields: PlanCohort['fields'], written: W
   )
     return `its cohort does not lower the thresholds of image GC to the ${step.until.usedPercentAtMost} % that it waits for`
   if (written === null) return `what it would write to ${step.path} cannot be read`
-  const missing = unwritten(fields, written)
+  const missing = unwrittenField(fields, written)
   if (missing !== null)
     return `what it would write to ${step.path} does not say ${missing} as its cohort does`
   // highwater's own file may hold fields of earlier plans, but none that a plan never writes.
@@ -158,12 +158,12 @@ function writtenBy(method: PlanMethod, written: RawObject | null): Written | nul
     case 'drop-in':
       return { fields: withoutKind(written), isWhole: false }
     case 'nodeadm':
-      return { fields: ofNodeConfig(written), isWhole: false }
+      return { fields: nodeConfigFields(written), isWhole: false }
     case 'bottlerocket':
       return {
         fields: {
-          ...ofSettings(written.back),
-          ...ofSettings(written.set),
+          ...bottlerocketFields(written.back),
+          ...bottlerocketFields(written.set),
           ...others(written, ['back', 'set']),
         },
         isWhole: false,
@@ -175,7 +175,7 @@ function writtenBy(method: PlanMethod, written: RawObject | null): Written | nul
 }
 
 /** The first of the cohort's fields that the content does not set to its value; null: none. */
-function unwritten(fields: RawObject, { fields: written }: Written): string | null {
+function unwrittenField(fields: RawObject, { fields: written }: Written): string | null {
   const differs = ([path, value]: [string, unknown]) => {
     const found = valueAt(written, path) ?? null
     // Some settings of Bottlerocket are numbers as text.
@@ -190,7 +190,7 @@ const others = (content: RawObject, known: readonly string[]): RawObject =>
   Object.fromEntries(Object.entries(content).filter(([key]) => !known.includes(key)))
 
 /** Keys outside the kubelet's configuration count as fields, too, so no list of named fields covers them. */
-function ofNodeConfig(content: RawObject): RawObject {
+function nodeConfigFields(content: RawObject): RawObject {
   const spec = mapOf(content.spec)
   const kubelet = mapOf(spec.kubelet)
   const config = mapOf(kubelet.config)
@@ -202,7 +202,7 @@ function ofNodeConfig(content: RawObject): RawObject {
   }
 }
 
-const ofSettings = (settings: unknown): RawObject =>
+const bottlerocketFields = (settings: unknown): RawObject =>
   Object.fromEntries(
     Object.entries(mapOf(settings)).map(([setting, value]) => [
       Object.hasOwn(bottlerocketSettings, setting)

@@ -12,7 +12,7 @@ import {
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
-import { merged, mergedValue } from '#remediate/merge.ts'
+import { applyPatch, mergedValue } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { NodeToSet, Remedied } from './remedy.ts'
 
@@ -53,15 +53,17 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     staysSet.push(...was.staysSet.map(key => (key === setting ? field : `${field}.${key}`)))
   }
   const allowed = allowedOf(present)
-  const kubernetes = merged(present, settings)
+  const kubernetes = applyPatch(present, settings)
   return {
     method: 'bottlerocket',
     path: bottlerocketPlace,
     oldSha256: sha256(canonicalJson(allowed)),
-    newSha256: sha256(canonicalJson(merged(allowed, settings))),
+    newSha256: sha256(canonicalJson(applyPatch(allowed, settings))),
     content: `${canonicalJson({ back, set: settings })}\n`,
     lastsUntil: 'replacement',
-    backSha256: sha256(canonicalJson(merged(merged(merged(allowed, settings), back), allowed))),
+    backSha256: sha256(
+      canonicalJson(applyPatch(applyPatch(applyPatch(allowed, settings), back), allowed)),
+    ),
     staysSet,
     ...saysOf(back, staysSet),
     host: { ...host, bottlerocket: { ...host?.bottlerocket, kubernetes } },

@@ -15,7 +15,7 @@ import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
 import type { PlanMethod } from '#model/plan/plan.ts'
-import { leavesOf, merged, mergedValue } from '#remediate/merge.ts'
+import { applyPatch, leavesOf, mergedValue } from '#remediate/merge.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { type FileChange, longestContent, type NodeToSet, type Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
@@ -180,7 +180,7 @@ function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): R
   const present = presentFile(nodeadmPiece, files)
   if (present === 'unread')
     return { refused: `${nodeadmPiece} is there, and what it says was not read` }
-  const config = merged(ownConfig(present?.content ?? null), patch)
+  const config = applyPatch(ownConfig(present?.content ?? null), patch)
   const content = nodeConfig(config)
   const before =
     files.find(({ path, role }) => path === nodeadmDropIn && role === 'drop-in')?.content ?? {}
@@ -194,7 +194,7 @@ function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): R
   return changeOfFile(node, change, {
     path: nodeadmDropIn,
     role: 'drop-in',
-    content: { ...kind, ...merged(before, config) },
+    content: { ...kind, ...applyPatch(before, config) },
   })
 }
 
@@ -224,7 +224,7 @@ function ownConfig(piece: RawObject | null) {
   return mapOf(mapOf(mapOf(piece?.spec).kubelet).config)
 }
 
-/** As `merged`, but nulls stay in the result: they remove fields. */
+/** As `applyPatch`, but nulls stay in the result: they remove fields. */
 function withPatch(content: RawObject, patch: RawObject): RawObject {
   const entries = new Map(Object.entries(content))
   for (const [key, value] of Object.entries(patch)) {
@@ -283,7 +283,7 @@ type JsonStyle = (content: RawObject) => string
 const indents = [2, 4, '\t', 0, 3, 1, 8] as const
 const ends = ['\n', ''] as const
 /** Go's encoding/json writes these characters as escapes, so that the text is safe in HTML. */
-const asGo = (text: string) =>
+const escapeLikeGo = (text: string) =>
   text.replace(
     /[<>&\u2028\u2029]/g,
     found => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -292,7 +292,7 @@ const asGo = (text: string) =>
 const styles: JsonStyle[] = indents.flatMap(indent =>
   ends.flatMap(end => [
     (content: RawObject) => JSON.stringify(content, null, indent) + end,
-    (content: RawObject) => asGo(JSON.stringify(content, null, indent)) + end,
+    (content: RawObject) => escapeLikeGo(JSON.stringify(content, null, indent)) + end,
   ]),
 )
 

@@ -60,34 +60,44 @@ export function readApplyAnswer(
 ): ReadAnswer {
   const found = printedForm.safeParse(parsedJson(stdout))
   if (!found.success)
-    return unknown(
+    return unknownAnswer(
       stdout.trim() === ''
         ? 'the node has printed nothing'
         : 'what the node has printed is no whole answer',
     )
   const { schema: _schema, run: saidRun, action: saidAction, ...rest } = found.data
   if (rest.instanceId !== step.instanceId)
-    return unknown(`the answer is of another node, ${oneLine(rest.instanceId, 60)}`)
+    return unknownAnswer(`the answer is of another node, ${oneLine(rest.instanceId, 60)}`)
   // A script that fails early names neither its run nor its action.
   if (saidRun === null || saidAction === null)
-    return unknown(`the node says: ${rest.reason ?? rest.outcome}`, rest.outcome === 'refused')
+    return unknownAnswer(
+      `the node says: ${rest.reason ?? rest.outcome}`,
+      rest.outcome === 'refused',
+    )
   if (saidRun !== run || saidAction !== action)
-    return unknown(`the answer is of another command, ${saidAction} of run ${oneLine(saidRun, 64)}`)
+    return unknownAnswer(
+      `the answer is of another command, ${saidAction} of run ${oneLine(saidRun, 64)}`,
+    )
   if (rest.oldSha256 !== step.oldSha256 || rest.newSha256 !== step.newSha256)
-    return unknown('the answer is about another file')
+    return unknownAnswer('the answer is about another file')
   if (!outcomes[action].includes(rest.outcome))
-    return unknown(`the node says ${rest.outcome} to ${action}`)
+    return unknownAnswer(`the node says ${rest.outcome} to ${action}`)
   const isThere = action === 'apply' && ['applied', 'unchanged'].includes(rest.outcome)
-  if (isThere && rest.presentSha256 !== step.newSha256) return unknown(contradiction(rest.outcome))
+  if (isThere && rest.presentSha256 !== step.newSha256)
+    return unknownAnswer(contradiction(rest.outcome))
   if (
     rest.outcome === 'restored' &&
     ![step.oldSha256, step.backSha256].includes(rest.presentSha256 ?? '')
   )
-    return unknown(contradiction(rest.outcome))
+    return unknownAnswer(contradiction(rest.outcome))
   return { isKnown: true, answer: { run, action, ...rest } }
 }
 
 const contradiction = (outcome: string) =>
   `the node says ${outcome}, and what is there now is something else`
 
-const unknown = (why: string, isRefused = false): ReadAnswer => ({ isKnown: false, why, isRefused })
+const unknownAnswer = (why: string, isRefused = false): ReadAnswer => ({
+  isKnown: false,
+  why,
+  isRefused,
+})

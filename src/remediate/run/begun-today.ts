@@ -51,11 +51,11 @@ export async function beginToday(
 async function placeAt(store: Store, key: string) {
   const found = await store.read(key)
   if (found === null) {
-    if (await store.wasWritten(key)) throw uncounted(`${store.location}/${key} was deleted`)
+    if (await store.wasWritten(key)) throw uncountedError(`${store.location}/${key} was deleted`)
     return null
   }
   const place = placeSchema.safeParse(parsedJson(found.body.toString('utf8')))
-  if (place.data === undefined) throw uncounted(`${store.location}/${key} names no node`)
+  if (place.data === undefined) throw uncountedError(`${store.location}/${key} names no node`)
   return place.data
 }
 
@@ -66,7 +66,7 @@ async function takePlace(store: Store, key: string, place: { run: string; node: 
   return store.create(key, text, 'application/json')
 }
 
-const uncounted = (why: string) =>
+const uncountedError = (why: string) =>
   new OperatorError(
     `${why}: how many nodes were begun today is unknown, so the policy begins no more before 00:00 UTC`,
     { isBadInput: false },

@@ -167,7 +167,7 @@ export class Journal {
     return this.#write(this.#key('run.json'), {
       schema: headSchema,
       writer: this.#writer,
-      head: { ...head, why: shortened(head.why) },
+      head: { ...head, why: shortReason(head.why) },
     })
   }
 
@@ -175,7 +175,7 @@ export class Journal {
   async note(entry: StepEntry): Promise<StepEntry> {
     const kept = {
       ...entry,
-      why: shortened(entry.why),
+      why: shortReason(entry.why),
       commandIds: entry.commandIds.slice(-commandIdsKept),
     }
     await this.#write(this.#entryKey(entry), this.#signed(entrySchema, { entry: kept }))
@@ -292,4 +292,4 @@ export class Journal {
   }
 }
 
-const shortened = (why: string | null) => (why === null ? null : oneLine(why, 1500))
+const shortReason = (why: string | null) => (why === null ? null : oneLine(why, 1500))

@@ -9,10 +9,10 @@ import { Overtaken, type RunHead, stepKey } from './journal.ts'
 import { type Before, type ImageUse, isUnbegun, NodeWork } from './node-work.ts'
 import { isOfTheWorld, orPause, Paused, sleepOrPause } from './pausing.ts'
 import {
-  all,
   chunksOf,
   endPassing,
   isPassing,
+  settleAll,
   type TakeBackOptions,
   takeBackWave,
   wavesOf,
@@ -38,7 +38,7 @@ class TooManyErrors extends Error {}
 const provenStates = new Set<StepState>(['verified', 'returning', 'pruned'])
 const failedStates = new Set<StepState>(['restored', 'failed', 'broken', 'rolled-back'])
 
-function unread(error: unknown): never {
+function pauseUnread(error: unknown): never {
   if (!isOfTheWorld(error)) throw error
   throw new Paused(`the nodes could not be read anew: ${messageOf(error)}`)
 }
@@ -109,7 +109,7 @@ class WaveRun {
    * @throws Paused if the content of a node is unknown
    */
   async #noteShown(steps: readonly PlanStep[]): Promise<void> {
-    const present = await this.#options.effects.present(steps).catch(unread)
+    const present = await this.#options.effects.present(steps).catch(pauseUnread)
     orPause(this.#options.end)
     const byKey = new Map(present.map(node => [stepKey(node), node]))
     for (const step of steps) {
@@ -170,7 +170,7 @@ class WaveRun {
   /** The nodes that are still as planned, read just before they are changed. */
   async #unchanged(steps: PlanStep[]): Promise<PlanStep[]> {
     if (steps.length === 0) return []
-    const present = await this.#options.effects.present(steps).catch(unread)
+    const present = await this.#options.effects.present(steps).catch(pauseUnread)
     // A run that had to end might not have read all nodes.
     this.#mayGoOn()
     const changed = changedSince({ steps }, present)
@@ -209,7 +209,7 @@ class WaveRun {
   }
 
   async #before(chunk: readonly PlanStep[]): Promise<Before> {
-    const before = await this.#options.effects.before(chunk).catch(unread)
+    const before = await this.#options.effects.before(chunk).catch(pauseUnread)
     const { unasked = [] } = this.#head
     const more = before.unasked.filter(one => !unasked.includes(one))
     // Written with the next note on the run, because these checks block nothing.
@@ -238,7 +238,7 @@ class WaveRun {
       step =>
         isUnbegun(this.#work.entry(step)) || ['sending', 'sent'].includes(this.#work.state(step)),
     )
-    await all(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
+    await settleAll(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
     orPause(end)
     // If the run stops anyway, it does not wait until the others are healthy.
     this.#requireFewErrors(
@@ -259,7 +259,7 @@ class WaveRun {
     for (const step of unwell)
       await this.#work.note(step, { state: this.#work.state(step), why: whyOf(step) })
     this.#requireFewErrors(unwell)
-    await all(unwell, step => this.#work.rollBack(step, whyOf(step)))
+    await settleAll(unwell, step => this.#work.rollBack(step, whyOf(step)))
     orPause(end)
     const waiting = { timeoutMs: policy.verifyTimeoutMs, end }
     await seeBack(steps, this.#work, effects, waiting)

@@ -63,11 +63,11 @@ export async function applyPlan(
     throw new OperatorError(
       `${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`,
     )
-  if (known !== null && known.endedAt !== null) return asKept(plan, known, journal)
+  if (known !== null && known.endedAt !== null) return keptRun(plan, known, journal)
   if (known?.state === 'rolled-back') {
     if (options.resume) return rollBack(plan.id, options)
     throw new OperatorError(
-      `Run ${plan.id} is being taken back, and that is not at its end: ${onward(plan)} or --resume goes on with it`,
+      `Run ${plan.id} is being taken back, and that is not at its end: ${rollbackCommand(plan)} or --resume goes on with it`,
     )
   }
   if (known !== null && !options.resume)
@@ -125,7 +125,7 @@ async function carryOn(leased: Leased): Promise<RemediationRun> {
         ? beginToday(store, plan.id, nodes, auto.nodesPerDay, effects.clock.now())
         : new Set(nodes),
   })
-  return reported(documentOf(plan, ended, entries), journal)
+  return reportRun(documentOf(plan, ended, entries), journal)
 }
 
 /** Rollbacks and reports of finished runs need no approval. */
@@ -173,7 +173,7 @@ export async function rollBack(
     plan,
     options,
     known,
-    `${onward(plan)} goes on with it`,
+    `${rollbackCommand(plan)} goes on with it`,
     async (leases, end) => {
       const head = await journal.head()
       if (head === null || head.plan !== plan.digest || plan.id !== run)
@@ -184,7 +184,7 @@ export async function rollBack(
       const entries = await entriesOf(plan, journal, true)
       const taken = { ...options, plan, journal, head, entries, leases, end }
       const ended = await rollBackRun({ ...taken, despiteErrors })
-      return reported(documentOf(plan, ended, entries), journal)
+      return reportRun(documentOf(plan, ended, entries), journal)
     },
   )
 }
@@ -197,8 +197,8 @@ const isGoingBack = (head: RunHead | null) =>
   head.endedAt === null &&
   (head.state === 'stopped' || head.state === 'rolled-back')
 
-const onward = ({ id }: Plan) => `highwater rollback ${id}`
-const wayBack = (plan: Plan) => `, ${onward(plan)} takes it back`
+const rollbackCommand = ({ id }: Plan) => `highwater rollback ${id}`
+const wayBack = (plan: Plan) => `, ${rollbackCommand(plan)} takes it back`
 
 /** Checks as many nodes as time allows. If time ends, the run begins and pauses; its next start reads each node just before the change. @throws OperatorError */
 async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions) {
@@ -227,10 +227,10 @@ export async function runAsKept(run: string, store: Store): Promise<RemediationR
   const journal = new Journal(store, run, 'no writer')
   const head = await journal.head()
   if (head === null) return null
-  return asKept(await journal.plan(), head, journal)
+  return keptRun(await journal.plan(), head, journal)
 }
 
-async function asKept(plan: Plan, head: RunHead, journal: Journal): Promise<RemediationRun> {
+async function keptRun(plan: Plan, head: RunHead, journal: Journal): Promise<RemediationRun> {
   return documentOf(plan, head, await entriesOf(plan, journal, false))
 }
 
@@ -269,7 +269,7 @@ function documentOf(
   }
 }
 
-async function reported(run: RemediationRun, journal: Journal) {
+async function reportRun(run: RemediationRun, journal: Journal) {
   await journal.report(run)
   return run
 }

@@ -116,7 +116,7 @@ async function takeBack(
     policy.maxConcurrency,
   )) {
     orPause(end)
-    await all(
+    await settleAll(
       some.filter(step => isTouched(work.entry(step))),
       step => work.rollBack(step, whyOf(step)),
     )
@@ -132,7 +132,10 @@ export function wavesOf({ steps, waves }: Plan): PlanStep[][] {
 }
 
 /** Waits for all items, even if one fails, because commands were sent. @throws the first failure */
-export async function all<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function settleAll<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const failed = (await Promise.allSettled(items.map(work))).find(
     result => result.status === 'rejected',
   )
@@ -166,7 +169,7 @@ export async function endPassing(
   while (open.length > 0) {
     await noteDone(open, work, effects)
     const done = open.filter(step => work.state(step) === 'returning')
-    await all(done, step => work.putBack(step))
+    await settleAll(done, step => work.putBack(step))
     const returned = done.filter(step => work.state(step) === 'returning' && !options.end.aborted)
     const whyOf = (step: PlanStep) => work.entry(step).why
     await lookBack(returned, work, effects, options, {

@@ -82,31 +82,33 @@ export const documents: readonly Document[] = [
   },
 ]
 
-const given = (
+const textParameter = (
   description: string,
   allowed: Pick<Parameter, 'allowedPattern' | 'allowedValues'>,
 ): Parameter => ({ type: 'String', description, interpolationType: 'ENV_VAR', ...allowed })
-const common = (content: string, older: string) => ({
-  Action: given('check: could it be done; apply: do it; rollback: put back what the run has kept', {
-    allowedValues: ['check', 'apply', 'rollback'],
-  }),
-  Run: given('The run: a second command of the same run does nothing anew', {
+const commonParameters = (content: string, older: string) => ({
+  Action: textParameter(
+    'check: could it be done; apply: do it; rollback: put back what the run has kept',
+    { allowedValues: ['check', 'apply', 'rollback'] },
+  ),
+  Run: textParameter('The run: a second command of the same run does nothing anew', {
     allowedPattern: '^[a-z0-9-]{8,64}$',
   }),
-  OldSha256: given('What the plan was made for: anything else is left alone', {
+  OldSha256: textParameter('What the plan was made for: anything else is left alone', {
     allowedPattern: older,
   }),
-  NewSha256: given('What it will be', { allowedPattern: '^[a-f0-9]{64}$' }),
-  Content: given(content, { allowedPattern: '^[A-Za-z0-9+/=]{0,24000}$' }),
+  NewSha256: textParameter('What it will be', { allowedPattern: '^[a-f0-9]{64}$' }),
+  Content: textParameter(content, { allowedPattern: '^[A-Za-z0-9+/=]{0,24000}$' }),
 })
 const hashOrAbsent = '^([a-f0-9]{64}|absent)$'
 const seconds = {
-  TimeoutSeconds: given('For the way there and the way back together, 60 or more', {
+  TimeoutSeconds: textParameter('For the way there and the way back together, 60 or more', {
     allowedPattern: '^[0-9]{2,3}$',
   }),
 }
 
-const withoutContent = ({ Content: _none, ...others }: ReturnType<typeof common>) => others
+const withoutContent = ({ Content: _none, ...others }: ReturnType<typeof commonParameters>) =>
+  others
 
 /** The documents that change a node. */
 export const applyDocuments: readonly Document[] = [
@@ -116,9 +118,11 @@ export const applyDocuments: readonly Document[] = [
     description:
       'Replaces one file of the kubelet configuration and starts the kubelet anew; puts the old file back where the kubelet is not well.',
     parameters: {
-      ...common('The whole new file, gzip and base64', hashOrAbsent),
-      Method: given('How this OS family takes it', { allowedValues: Object.keys(applyPaths) }),
-      Path: given('The file', { allowedValues: Object.values(applyPaths).flat() }),
+      ...commonParameters('The whole new file, gzip and base64', hashOrAbsent),
+      Method: textParameter('How this OS family takes it', {
+        allowedValues: Object.keys(applyPaths),
+      }),
+      Path: textParameter('The file', { allowedValues: Object.values(applyPaths).flat() }),
       ...seconds,
     },
     step: 'apply',
@@ -141,7 +145,7 @@ export const applyDocuments: readonly Document[] = [
     description:
       'Sets a few settings of the kubelet on a Bottlerocket node; sets the old ones again where they do not stay.',
     parameters: {
-      ...common(
+      ...commonParameters(
         'JSON of the settings.kubernetes to set, and of those that a way back sets: {"set":{},"back":{}}; gzip or not, and base64',
         '^[a-f0-9]{64}$',
       ),
@@ -158,8 +162,8 @@ export const applyDocuments: readonly Document[] = [
     resource: 'SyncFileDocument',
     description: 'Replaces one file of /etc/logrotate.d. Nothing is started anew.',
     parameters: {
-      ...common('The whole new file, gzip and base64', hashOrAbsent),
-      Name: given('The file in /etc/logrotate.d', {
+      ...commonParameters('The whole new file, gzip and base64', hashOrAbsent),
+      Name: textParameter('The file in /etc/logrotate.d', {
         allowedPattern: '^[a-z0-9][a-z0-9_.-]{0,62}$',
       }),
     },
@@ -175,11 +179,11 @@ export const applyDocuments: readonly Document[] = [
     description:
       'Pulls an image from another registry, gives it the name that pods use, and pins it. Nothing is started anew.',
     parameters: {
-      ...withoutContent(common('', hashOrAbsent)),
-      Source: given('Where it is pulled from, without credentials', {
+      ...withoutContent(commonParameters('', hashOrAbsent)),
+      Source: textParameter('Where it is pulled from, without credentials', {
         allowedPattern: imageSourceForm,
       }),
-      Name: given('The name that pods use', { allowedPattern: imageNameForm }),
+      Name: textParameter('The name that pods use', { allowedPattern: imageNameForm }),
     },
     step: 'pull',
     timeoutSeconds: '900',
@@ -223,7 +227,7 @@ export const hashOf = (content: string): string =>
   createHash('sha256').update(content).digest('hex')
 
 /** No row contains a quote. */
-const assigned = (name: string, rows: readonly string[]) => `${name}='${rows.join('\n')}'\n`
+const shellAssignment = (name: string, rows: readonly string[]) => `${name}='${rows.join('\n')}'\n`
 
 /** Row of a setting: its name, the form of its value, and its keys or `-`. */
 function settingRow(setting: string) {
@@ -233,30 +237,30 @@ function settingRow(setting: string) {
 }
 
 const forms =
-  assigned(
+  shellAssignment(
     'value_forms',
     Object.entries(valueForms).map(([name, form]) => `${name} ${form}`),
-  ) + assigned('longest_value', [String(longestValue)])
+  ) + shellAssignment('longest_value', [String(longestValue)])
 
 export const scriptTables = {
   /** A row is a field, the form of its value, and the form of its keys or `-`; then the forms by name. */
   plannable:
-    assigned(
+    shellAssignment(
       'plannable',
       Object.entries(plannableForms).map(
         ([name, { value, key }]) => `${name} ${value} ${key ?? '-'}`,
       ),
     ) + forms,
   /** The same for Bottlerocket's settings; here keys are literal, between bars. */
-  settings: assigned('settable', plannableSettings.map(settingRow)) + forms,
+  settings: shellAssignment('settable', plannableSettings.map(settingRow)) + forms,
   /** A row is a directive and the form of its value, or `-` if the directive takes no value. */
   logrotate:
-    assigned(
+    shellAssignment(
       'directives',
       Object.entries(logrotateDirectives).map(
         ([name, form]) => `${name} ${form === '' ? '-' : form}`,
       ),
     ) +
-    assigned('log_pattern', [logPatternForm]) +
-    assigned('no_log', [noLogForm]),
+    shellAssignment('log_pattern', [logPatternForm]) +
+    shellAssignment('no_log', [noLogForm]),
 } as const

@@ -9,9 +9,9 @@ import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan/plan.ts'
-import { leavesOf, merged, valueAt } from '#remediate/merge.ts'
+import { applyPatch, leavesOf, valueAt } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
-import { type Doubt, notYet, wrong } from './verify-health.ts'
+import { type Doubt, notYet, wrongDoubt } from './verify-health.ts'
 
 /** Settings that the step does not change. */
 export type OtherSettings = Pick<PlanStep, 'others' | 'othersOn'>
@@ -63,7 +63,7 @@ function onDisk(host: Host | null): RawObject {
     kind: _kind,
     apiVersion: _version,
     ...fields
-  } = [...contentsOf('config'), ...contentsOf('drop-in')].reduce(merged, {})
+  } = [...contentsOf('config'), ...contentsOf('drop-in')].reduce(applyPatch, {})
   return { ...fields, ...flagsOf(commandLine) }
 }
 
@@ -113,7 +113,7 @@ export function* otherDoubts(
     .toSorted()
   if (changed.length === 0) return
   const names = changed.map(field => field.slice(0, 60))
-  yield wrong(
+  yield wrongDoubt(
     `its configuration differs in what the plan leaves alone: ${firstNames(names, shownFields)}`,
   )
 }

@@ -13,7 +13,7 @@ export interface Doubt {
 }
 
 export const notYet = (why: string): Doubt => ({ state: 'not-yet', why })
-export const wrong = (why: string): Doubt => ({ state: 'wrong', why })
+export const wrongDoubt = (why: string): Doubt => ({ state: 'wrong', why })
 
 /** Milliseconds since the epoch. */
 export interface Moment {
@@ -93,7 +93,7 @@ export function* pressureDoubts(
     if (condition?.status !== 'True' || known.has(type)) continue
     const since = timeOf(condition.lastTransitionTime)
     if (since === null || since >= changedAt)
-      yield wrong(`the node is under ${type} since the change`)
+      yield wrongDoubt(`the node is under ${type} since the change`)
   }
 }
 

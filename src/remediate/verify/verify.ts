@@ -22,7 +22,7 @@ import {
   pressureDoubts,
   readyDoubts,
   unreadyPodDoubts,
-  wrong,
+  wrongDoubt,
 } from './verify-health.ts'
 
 const shownDoubts = 4
@@ -83,7 +83,8 @@ function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
       `${step.path} was not read${readErrorText(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}`,
     )
   else if (found === step.oldSha256) yield notYet(`${step.path} is as it was`)
-  else yield wrong(`${step.path} is neither as it was nor as planned: ${hashText(step, found)}`)
+  else
+    yield wrongDoubt(`${step.path} is neither as it was nor as planned: ${hashText(step, found)}`)
 }
 
 /** The running configuration, or the configuration on disk if configz is unread. */
@@ -101,11 +102,11 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
   if (unmet.length > 0) {
     const instead = unmet.map(setting => differenceText(setting, running)).join(', ')
     if (isForeign)
-      yield wrong(
+      yield wrongDoubt(
         `${step.path} is neither as it was nor as planned (${hashText(step, found)}): ${instead}`,
       )
     else if (found === step.newSha256 && (!isRunning || hasRestarted === true))
-      yield wrong(`${step.path} is as planned, and something takes its place: ${instead}`)
+      yield wrongDoubt(`${step.path} is as planned, and something takes its place: ${instead}`)
     else if (found === step.newSha256)
       yield notYet(`${step.path} is as planned, but its kubelet has not started anew: ${instead}`)
     else yield notYet(`it still runs without the change: ${instead}`)
@@ -176,14 +177,14 @@ function* promiseDoubts({ before, after }: PlanStep, replayed: NodeState): Itera
       `what it does now cannot be replayed (${unknown.map(name => words[name]).join(', ')})`,
     )
   if (after.evictsBeforeImageGc === false && replayed.evictsBeforeImageGc === true)
-    yield wrong('eviction still comes before image GC, and the plan promised the contrary')
+    yield wrongDoubt('eviction still comes before image GC, and the plan promised the contrary')
   const promised = new Set([...(before.evictsNow ?? []), ...(after.evictsNow ?? [])])
   const evicting =
     after.evictsNow === null
       ? []
       : (replayed.evictsNow ?? []).filter(signal => !promised.has(signal))
   if (evicting.length > 0)
-    yield wrong(`eviction is due now (${evicting.join(', ')}), which the plan did not promise`)
+    yield wrongDoubt(`eviction is due now (${evicting.join(', ')}), which the plan did not promise`)
   if (after.imageGcDue === false && replayed.imageGcDue === true)
     yield notYet('image GC is due now, which the plan did not promise')
 }
@@ -201,7 +202,7 @@ const words: Readonly<Record<keyof NodeState, string>> = {
 export function verifyBack(step: PlanStep, fresh: NodeInput): Verification {
   const found = instanceIdOf(nodeIdentity(fresh.node))
   if (found !== step.instanceId)
-    return wrong(`the node is another instance now: ${found ?? 'none that is known'}`)
+    return wrongDoubt(`the node is another instance now: ${found ?? 'none that is known'}`)
   const reasons = [
     ...fileReasons(step, fresh),
     ...(restartsKubelet(step.method) ? settingReasons(step, fresh) : []),

@@ -150,7 +150,10 @@ class Cluster {
 
   takeNode({ node, pods }: NodeInput) {
     this.#nodes.push(slimNode(node))
-    this.#newestKubelet = newer(this.#newestKubelet, node.status?.nodeInfo?.kubeletVersion ?? null)
+    this.#newestKubelet = newerVersion(
+      this.#newestKubelet,
+      node.status?.nodeInfo?.kubeletVersion ?? null,
+    )
     if (pods === null) this.#nodesWithoutPods++
     else for (const pod of pods) this.#take('pods', pod)
   }
@@ -273,7 +276,7 @@ function remembered<Answer>(compute: (text: string) => Answer): (text: string) =
 }
 
 /** The newer version by minor. No kubelet is newer than its control plane. Source: Kubernetes version skew policy. */
-function newer(a: string | null, b: string | null) {
+function newerVersion(a: string | null, b: string | null) {
   const rank = (version: string | null) =>
     version === null ? -1 : featuresOf(version).rulesOfMinor
   return Math.max(rank(a), rank(b)) === rank(a) ? a : b

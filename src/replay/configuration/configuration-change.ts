@@ -67,15 +67,15 @@ const numberForms: Readonly<Record<string, RegExp>> = {
 }
 
 function readValue(text: string, type: string, written: string): unknown {
-  const wrong = () =>
+  const typeError = () =>
     new OperatorError(`${written} takes ${shownType(type)}, not ${text === '' ? 'nothing' : text}`)
   const number = numberForms[type]
   if (number !== undefined) {
-    if (!number.test(text)) throw wrong()
+    if (!number.test(text)) throw typeError()
     return Number(text)
   }
   if (type === 'bool') {
-    if (text !== 'true' && text !== 'false') throw wrong()
+    if (text !== 'true' && text !== 'false') throw typeError()
     return text === 'true'
   }
   if (type === '[]string' && !text.startsWith('[')) return text === '' ? [] : text.split(',')
@@ -84,10 +84,10 @@ function readValue(text: string, type: string, written: string): unknown {
   if (isText) return text
   try {
     const parsed: unknown = JSON.parse(text)
-    if (Array.isArray(parsed) !== type.startsWith('[]')) throw wrong()
+    if (Array.isArray(parsed) !== type.startsWith('[]')) throw typeError()
     return parsed
   } catch {
-    throw wrong()
+    throw typeError()
   }
 }
 
@@ -114,16 +114,16 @@ export function withChanges(input: NodeInput, changes: readonly ConfigurationCha
   return {
     ...input,
     configuration: readConfiguration(
-      changes.reduce((printed, { path, value }) => changed(printed, path, value), running),
+      changes.reduce((printed, { path, value }) => setValue(printed, path, value), running),
     ),
   }
 }
 
-function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unknown) {
+function setValue(raw: RawObject, [key, ...rest]: readonly string[], value: unknown) {
   if (key === undefined) return raw
   const entries = new Map(Object.entries(raw))
   const inner = entries.get(key)
-  if (rest.length > 0) entries.set(key, changed(mapOf(inner), rest, value))
+  if (rest.length > 0) entries.set(key, setValue(mapOf(inner), rest, value))
   else if (value === undefined) entries.delete(key)
   else entries.set(key, value)
   return Object.fromEntries(entries)

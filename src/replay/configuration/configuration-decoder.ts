@@ -14,7 +14,7 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import {
   type ConfigurationForm,
-  combined,
+  combineValues,
   elementOf,
   fieldsOf,
   goFieldName,
@@ -90,7 +90,7 @@ class Decoder {
         struct,
         path: path === '' ? shown : `${path}.${shown}`,
       })
-      if (value !== undefined) decoded[name] = combined(decoded[name], value, facts.type)
+      if (value !== undefined) decoded[name] = combineValues(decoded[name], value, facts.type)
     }
     return decoded
   }

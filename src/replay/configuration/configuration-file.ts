@@ -97,16 +97,16 @@ export function loadConfigFile(raw: RawObject, options: LoadOptions): LoadedConf
 }
 
 function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: string) {
-  const refused = (why: string) =>
+  const loadError = (why: string) =>
     new LoadError(`failed to load Kubelet config file ${path}, error failed to decode: ${why}`)
   const isKindChecked = raw.kind !== undefined || raw.apiVersion !== undefined
   const error = isKindChecked ? kindError(raw) : null
-  if (error !== null) throw refused(error)
+  if (error !== null) throw loadError(error)
   try {
     return decodeConfiguration(raw, features, 'file')
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw refused(error.message)
+    throw loadError(error.message)
   }
 }
 
@@ -168,24 +168,24 @@ function defaultedField(value: unknown, facts: FieldFacts, defaulting: Defaultin
   const isPointer = elementOf(type, '*') !== null
   if (value === undefined || (!isPointer && isZero(value)))
     return defaultOf(facts, defaulting) ?? value ?? zeroOf(type)
-  return completed(value, type)
+  return fillZeros(value, type)
 }
 
 /**
  * The value with all fields of its structs; unset fields are zero, as in Go. Structs in lists and
  * behind pointers have no defaults.
  */
-export function completed(value: unknown, type: string): unknown {
-  if (value === undefined) return isStruct(type) ? completed({}, type) : zeroOf(type)
+export function fillZeros(value: unknown, type: string): unknown {
+  if (value === undefined) return isStruct(type) ? fillZeros({}, type) : zeroOf(type)
   if (isStruct(type) && isRawObject(value)) {
     return Object.fromEntries(
-      fieldListOf(type).map(([name, field]) => [name, completed(value[name], field.type)]),
+      fieldListOf(type).map(([name, field]) => [name, fillZeros(value[name], field.type)]),
     )
   }
   const target = elementOf(type, '*')
-  if (target !== null && value !== null) return completed(value, target)
+  if (target !== null && value !== null) return fillZeros(value, target)
   const item = elementOf(type, '[]')
-  return item !== null && Array.isArray(value) ? value.map(one => completed(one, item)) : value
+  return item !== null && Array.isArray(value) ? value.map(one => fillZeros(one, item)) : value
 }
 
 /** Whether the value is Go's zero. Empty lists and maps are not. */

@@ -49,7 +49,7 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
       ? read
       : withBottlerocketFile(settings, kubeletVersion, coresOf(status?.capacity?.cpu))
   const { prediction } = predictNextStart(host, kubeletVersion, operatingSystem)
-  const undecided = (why: string): ConfiguredInput => ({
+  const undecidedInput = (why: string): ConfiguredInput => ({
     ...asRead,
     unknowns: [
       {
@@ -60,16 +60,16 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
     ],
   })
   if (prediction === null)
-    return undecided(whyUndecided(kubeletFiles(host)) ?? 'they were not read')
+    return undecidedInput(whyUndecided(kubeletFiles(host)) ?? 'they were not read')
   const { errors, settings: start } = prediction
   if (errors.length > 0 || start === null)
-    return undecided(
+    return undecidedInput(
       `a kubelet would not start with them (${errors[0] ?? ''}), so one that runs was started with others`,
     )
   if (!start.isCommandLineKnown)
-    return undecided('the flags of the kubelet were not read, or it does not run')
+    return undecidedInput('the flags of the kubelet were not read, or it does not run')
   const unread = unreadText(host, what => isKubeletFile(what) && !isEnvironment(what))
-  if (unread !== '') return undecided(unread)
+  if (unread !== '') return undecidedInput(unread)
   return {
     input: { ...input, configuration: asRunning(start.configuration) },
     isOnDisk: true,
@@ -155,7 +155,7 @@ export function bottlerocketFileOf(
   const file: RawObject = { ...kubeletConfigurationKind, ...bottlerocketTemplate(kubeletVersion) }
   for (const [setting, [field, kind]] of Object.entries(bottlerocketSettings)) {
     const value = settings[setting]
-    if (isWritten(setting, value)) file[field] = written(value, kind)
+    if (isWritten(setting, value)) file[field] = writtenValue(value, kind)
   }
   file.kubeReserved = kubeReserved(settings, cores)
   if (isSet(settings['system-reserved'])) file.systemReservedCgroup = bottlerocketSystemCgroup
@@ -179,7 +179,7 @@ const isSet = (value: unknown) => {
 const isWritten = (setting: string, value: unknown) =>
   isSet(value) || (value === 0 && bottlerocketZeros.has(setting)) || value === false
 
-function written(value: unknown, kind: 'number' | 'text' | 'boolean' | 'map' | 'list') {
+function writtenValue(value: unknown, kind: 'number' | 'text' | 'boolean' | 'map' | 'list') {
   if (kind === 'number')
     return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   if (kind === 'map' && isRawObject(value)) return texts(value)

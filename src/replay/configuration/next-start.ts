@@ -127,7 +127,7 @@ function cgroupVersionOf(host: Host | null): 1 | 2 | null {
 function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
   const { kubeletVersion } = kubelet
   const paths = [files.main, ...files.dropIns].flatMap(file => (file === null ? [] : [file.path]))
-  const refused = (error: string): NextStart => ({
+  const refusedStart = (error: string): NextStart => ({
     prediction: {
       files: paths,
       errors: [error],
@@ -138,7 +138,7 @@ function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
     unknowns: [],
   })
   const flags = flagSettings(files.commandLine)
-  if (flags.error !== null) return refused(`failed to parse kubelet flag: ${flags.error}`)
+  if (flags.error !== null) return refusedStart(`failed to parse kubelet flag: ${flags.error}`)
   try {
     const withoutFlags = configurationFromFiles(files, kubelet)
     const configuration = withFlags(withoutFlags, flags, featuresOf(kubeletVersion))
@@ -154,7 +154,7 @@ function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
     }
   } catch (error) {
     if (!(error instanceof LoadError)) throw error
-    return refused(error.message)
+    return refusedStart(error.message)
   }
 }
 
@@ -163,17 +163,17 @@ function errorsOf(configuration: LoadedConfiguration, { kubeletVersion, ...machi
   const startup = startupErrors(configuration, featuresOf(kubeletVersion))
   const late = [
     startup.eviction,
-    prefixed('--kube-reserved value failed to parse', startup.kubeReserved),
-    prefixed('--system-reserved value failed to parse', startup.systemReserved),
+    prefixError('--kube-reserved value failed to parse', startup.kubeReserved),
+    prefixError('--system-reserved value failed to parse', startup.systemReserved),
     // Do not repeat an error that validation already reported.
     validated.some(error => error.includes('containerLogMaxFiles'))
       ? null
-      : prefixed('failed to initialize container log manager', startup.containerLogs),
+      : prefixError('failed to initialize container log manager', startup.containerLogs),
   ]
   return [...validated, ...late.filter(error => error !== null)]
 }
 
-const prefixed = (prefix: string, error: string | null) =>
+const prefixError = (prefix: string, error: string | null) =>
   error === null ? null : `${prefix}: ${error}`
 
 /*
@@ -246,10 +246,13 @@ function addsNothingTo(commandLine: readonly string[], contents: readonly unknow
   const fields = [...running.fields].filter(
     ([field]) => !unitFields.has(field) || given.fields.has(field),
   )
-  return isRunning && asText(given) === asText({ fields: new Map(fields), error: running.error })
+  return (
+    isRunning &&
+    settingsText(given) === settingsText({ fields: new Map(fields), error: running.error })
+  )
 }
 
-const asText = ({ fields, error }: FlagSettings) =>
+const settingsText = ({ fields, error }: FlagSettings) =>
   JSON.stringify([[...fields].sort(), error], (_, value) =>
     typeof value === 'bigint' ? String(value) : value,
   )
@@ -262,7 +265,7 @@ function wordsOf(content: unknown) {
   const words: string[] = []
   for (const value of values) {
     if (typeof value !== 'string') return null
-    const found = unquoted(value.trim())
+    const found = unquote(value.trim())
     if (!found.includes('--')) continue
     if (/["'\\$`]/.test(found)) return null
     words.push(...found.split(/\s+/).filter(word => word !== ''))
@@ -280,7 +283,7 @@ function valuesOf(text: string) {
   return values.every(value => value !== undefined) ? values : null
 }
 
-const unquoted = (value: string) => /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
+const unquote = (value: string) => /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
 
 /*
  * The command line that the kubelet's unit would use at its next start: `ExecStart` of the unit and its drop-ins, with the variables that
@@ -304,7 +307,7 @@ function unitCommand(contents: readonly unknown[]): string[] | null | undefined 
   if (commands.length > 1) return null
   const [program = '', ...words] = command.replace(/^[@:+!-]+/, '').split(/\s+/)
   if (!program.endsWith('/kubelet')) return program.includes('kubelet') ? null : undefined
-  const found = words.map(word => expanded(word, pairs))
+  const found = words.map(word => expandWord(word, pairs))
   return found.includes(null) ? null : [program, ...found.flatMap(some => some ?? [])]
 }
 
@@ -319,11 +322,11 @@ function pairsOf(content: unknown): [name: string, value: string][] {
   })
 }
 
-function expanded(word: string, pairs: [string, string][]) {
+function expandWord(word: string, pairs: [string, string][]) {
   const [, name] = /^\$(?:\{(\w+)\}|(\w+))$/.exec(word)?.filter(part => part !== undefined) ?? []
   if (name === undefined) return isPlain(word) ? [word] : null
   const values = new Set(
-    pairs.filter(([known]) => known === name).map(([, value]) => unquoted(value)),
+    pairs.filter(([known]) => known === name).map(([, value]) => unquote(value)),
   )
   const [value = ''] = values
   // If several values are set, the order of the files alone does not decide which one applies.

@@ -10,7 +10,7 @@ import { combinedFields } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { DecodeError, decodeConfiguration } from './configuration-decoder.ts'
 import {
-  completed,
+  fillZeros,
   flagsOnlyConfiguration,
   LoadError,
   type LoadedConfiguration,
@@ -96,7 +96,7 @@ function patchedVersioned(
     (base, patch) => mergePatch(base, patch),
     versionedConfiguration(configuration, features),
   )
-  return setDefaults(unmarshalled(merged, features, 'versioned'), features)
+  return setDefaults(decodeMerged(merged, features, 'versioned'), features)
 }
 
 /** In the merged JSON the patches lie beside the fields they set, because Go prints other names. The patches are decoded later. */
@@ -106,14 +106,14 @@ function patchedInternal(
   features: KubeletFeatures,
 ) {
   const merged = patches.reduce<RawObject>((base, patch) => mergePatch(base, patch), {})
-  const given = unmarshalled(merged, features, 'internal')
-  return completed(
+  const given = decodeMerged(merged, features, 'internal')
+  return fillZeros(
     combinedFields(configuration, given, 'KubeletConfiguration'),
     'KubeletConfiguration',
   ) as LoadedConfiguration
 }
 
-function unmarshalled(
+function decodeMerged(
   merged: RawObject,
   features: KubeletFeatures,
   form: 'versioned' | 'internal',

@@ -113,19 +113,19 @@ function originsByValue(input: ThresholdOriginsInput) {
   // A map that replaced the defaults keeps none of them. Any default in it was written explicitly.
   const isWhole = (map: StringMap) =>
     Object.keys(map).every(signal => Object.hasOwn(running, signal))
-  const likely = (source: ThresholdSource): ThresholdOrigin => ({
+  const likelyOrigin = (source: ThresholdSource): ThresholdOrigin => ({
     source,
     certainty: 'likely',
     path: null,
   })
   return (map: OriginMap, signal: string, value: string): ThresholdOrigin => {
     if (map === 'evictionHard' && ofAmi[signal] === value && isWhole(ofAmi))
-      return likely('AMI default')
+      return likelyOrigin('AMI default')
     const canBeDefault =
       configuration.mergeDefaultEvictionSettings === true ||
       (isWhole(defaults) && Object.keys(ofAmi).length === 0)
     if (map === 'evictionHard' && defaults[signal] === value && canBeDefault)
-      return likely('upstream default')
+      return likelyOrigin('upstream default')
     return { source: 'configured', certainty: 'certain', path: null }
   }
 }

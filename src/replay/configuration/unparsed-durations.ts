@@ -9,11 +9,13 @@ export const unparsedDurations = (configuration: KubeletConfiguration): readonly
   Object.entries(configuration).flatMap(([field, value]): readonly Unknown[] => {
     const { type, compare } = configurationFields[field] ?? {}
     if (compare === 'durations')
-      return Object.entries(value).flatMap(([key, text]) => unparsed(`${field}.${key}`, text))
-    return type?.endsWith('Duration') ? unparsed(field, value) : []
+      return Object.entries(value).flatMap(([key, text]) =>
+        unparsedDuration(`${field}.${key}`, text),
+      )
+    return type?.endsWith('Duration') ? unparsedDuration(field, value) : []
   })
 
-function unparsed(field: string, text: unknown): Unknown[] {
+function unparsedDuration(field: string, text: unknown): Unknown[] {
   if (typeof text !== 'string') return []
   try {
     parseDuration(text)

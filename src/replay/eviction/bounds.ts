@@ -94,15 +94,15 @@ export function passBounds(pass: ObservedPass): PassBounds {
     reclaims: isReclaimSure ? 'certain' : 'possible',
     victims,
     unknowns: [
-      ...openConditions(conditions, pass),
+      ...unendedConditions(conditions, pass),
       ...(isVictimOpen
-        ? [...openThresholds, ...victimUnknowns(worlds)].map(asVictims)
+        ? [...openThresholds, ...victimUnknowns(worlds)].map(victimsUnknown)
         : openThresholds),
     ],
   }
 }
 
-const asVictims = (unknown: Unknown): Unknown => ({ ...unknown, part: 'victims' })
+const victimsUnknown = (unknown: Unknown): Unknown => ({ ...unknown, part: 'victims' })
 
 /** All layouts that are possible, the assumed one first: sizes might hide a dedicated disk. */
 function possibleLayouts({ layout, isLayoutSure, canSplit }: ObservedPass) {
@@ -212,19 +212,20 @@ function victimsOf(outcomes: readonly Outcome[]): Victim[] {
   })
 }
 
-/** Reported conditions that no threshold raises now, and that might have ended. */
-const openConditions = (
-  conditions: readonly NodeCondition[],
+/** Reported conditions that no threshold raises now, and that might have ended. @param raised conditions that thresholds raise */
+function unendedConditions(
+  raised: readonly NodeCondition[],
   { reported, nowMs, readMs, config }: ObservedPass,
-): Unknown[] =>
-  (Object.keys(reported) as NodeCondition[])
-    .filter(condition => reported[condition]?.isTrue && !conditions.includes(condition))
-    .filter(() => nowMs - readMs < config.pressureTransitionPeriodMs)
+): Unknown[] {
+  if (nowMs - readMs >= config.pressureTransitionPeriodMs) return []
+  return (Object.keys(reported) as NodeCondition[])
+    .filter(condition => reported[condition]?.isTrue && !raised.includes(condition))
     .map(condition => ({
       what: `eviction.conditions: ${condition}`,
       effect:
         'the node reports it although no threshold is met: it ends when none was for the transition period, and since when is not known',
     }))
+}
 
 function openThreshold(
   threshold: Threshold,

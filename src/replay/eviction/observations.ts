@@ -72,7 +72,7 @@ function withoutNulls(all: Record<Signal, Observation | null>): Observations {
 type NodeStats = Summary['node']
 
 function nodeMemory(node: NodeStats): Observation | null {
-  const ofWindows = committed(node)
+  const ofWindows = commitMemory(node)
   return ofWindows === undefined ? memory(node?.memory) : memory(ofWindows.memory, 'usageBytes')
 }
 
@@ -109,7 +109,7 @@ export function isUnobservedUpstream(signal: Signal, summary: Summary): boolean 
 const podsMemory = (node: NodeStats) => systemContainer(node, 'pods')?.memory
 
 /** Reported only by Windows kubelets that use it: kubelet/pkg/apis/stats/v1alpha1 SystemContainerWindowsGlobalCommitMemory. */
-const committed = (node: NodeStats) => systemContainer(node, 'windows-global-commit-memory')
+const commitMemory = (node: NodeStats) => systemContainer(node, 'windows-global-commit-memory')
 
 const systemContainer = (node: NodeStats, name: string) =>
   node?.systemContainers?.find(container => container.name === name)

@@ -155,7 +155,7 @@ function statusUpdateOf({ input }: PreparedNode) {
 const defaultStatusUpdate = '10s'
 
 /** The prediction if the configuration does not parse: eviction does not run. */
-export const unparsed = (
+export const unparsedPass = (
   error: string,
   { observations, pods, protectedPods }: PreparedNode,
 ): PredictedPass => ({

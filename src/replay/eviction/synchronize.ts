@@ -119,9 +119,9 @@ interface StartedPass {
 function begin(state: EvictionState, pass: Pass): StartedPass {
   const { config, kubelet, observations } = pass
   if (state.thresholds.length === 0 && !config.localStorageCapacityIsolation)
-    return unchanged(state, null)
+    return unchangedPass(state, null)
   const learnt = learnLayout(state, pass.layout, kubelet)
-  if (learnt.isOver || observations === null) return unchanged(learnt.state, learnt.error)
+  if (learnt.isOver || observations === null) return unchangedPass(learnt.state, learnt.error)
   const observed = observe(learnt.state, learnt.thresholds, observations, config, pass.nowMs)
   const outcome = {
     ...calm,
@@ -140,7 +140,7 @@ function begin(state: EvictionState, pass: Pass): StartedPass {
   }
 }
 
-const unchanged = (state: EvictionState, error: string | null): StartedPass => ({
+const unchangedPass = (state: EvictionState, error: string | null): StartedPass => ({
   state,
   outcome: { ...calm, conditions: state.conditions, thresholdsMet: state.thresholdsMet, error },
 })

@@ -10,7 +10,7 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KeptImage, Unknown } from '#model/prediction/prediction.ts'
 import {
-  exactly,
+  exactTime,
   lastRoundBy,
   modulesStartMs,
   roundOf,
@@ -80,7 +80,7 @@ function boundedImageOf(
   const isInUse =
     left.some(({ isSure, containerId }) => isSure && !removed.has(containerId)) ||
     (node.areUsersComplete && left.length === 0 ? false : null)
-  const isKept = either(isInUse, isPinned)
+  const isKept = eitherOf(isInUse, isPinned)
   const lastUsed = lastUsedOf(evidence, node, atMs, removed)
   return {
     image,
@@ -107,7 +107,7 @@ export interface RemovedContainer {
 
 function firstDetectedOf(evidence: ImageEvidence, node: NodeImages, atMs: number) {
   const { firstDetectedMs, lastUsedMs } = evidence.known
-  if (typeof firstDetectedMs === 'number') return exactly(firstDetectedMs)
+  if (typeof firstDetectedMs === 'number') return exactTime(firstDetectedMs)
   const nextDetectionMs = Math.min(atMs, node.readAtMs + detectionWithinMs)
   if (firstDetectedMs === null) return { earliestMs: node.readAtMs, latestMs: nextDetectionMs }
   const earliestMs = node.kubeletStart?.earliestMs ?? zeroTimeMs
@@ -196,7 +196,7 @@ function lastUsedWhenRead(
 }
 
 /** Logical OR; null is unknown. */
-function either(a: boolean | null, b: boolean | null) {
+function eitherOf(a: boolean | null, b: boolean | null) {
   if (a === true || b === true) return true
   return a === null || b === null ? null : false
 }

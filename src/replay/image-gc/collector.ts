@@ -12,14 +12,14 @@
  */
 import { formatDuration } from '#base/go/duration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { exactly, zeroTimeMs } from '#replay/times.ts'
+import { exactTime, zeroTimeMs } from '#replay/times.ts'
 import { ageLimitOf, type ImageGcPolicy } from './policy.ts'
 import {
   type Aged,
   type AgeLimit,
   freeOldImages,
   freeSpace,
-  has,
+  hasFlag,
   type ImagesInOrder,
   imagesInEvictionOrder,
   mayGoByAge,
@@ -119,13 +119,13 @@ export function garbageCollect(
   kubelet: Kubelet,
 ): ImageGcRound {
   const isInUse = detectImages(state, nowMs, runtime, kubelet)
-  const age = ageLimitOf(policy, nowMs, exactly(state.beganGcMs), kubelet)
+  const age = ageLimitOf(policy, nowMs, exactTime(state.beganGcMs), kubelet)
   // Sort only images that may be deleted.
   const aged = age === null ? null : consider(state, nowMs, policy, runtime, isInUse, age)
   const old = aged ? removeImages(state, aged, aged.outcomes, 'age', runtime) : nothingFreed
   if (old.errors.length > 0) {
     const limit = formatDuration(BigInt(Math.round(policy.maximumAgeMs * 1e6)))
-    const error = `wanted to free images older than ${limit}, encountered errors in image deletion: ${aggregated(old.errors)}`
+    const error = `wanted to free images older than ${limit}, encountered errors in image deletion: ${aggregateError(old.errors)}`
     return { deleted: old.deleted, freedBytes: 0, error }
   }
   const round: ImageGcRound = { deleted: old.deleted, freedBytes: 0, error: null }
@@ -183,7 +183,7 @@ function consider(
       sizeBytes,
       // An image that cannot be removed stands in the order, but frees nothing.
       isCandidate: (removalError?.(id) ?? null) === null ? true : null,
-      firstDetected: exactly(firstDetectedMs),
+      firstDetected: exactTime(firstDetectedMs),
       lastUsed: { earliestMs: lastUsedMs, latestMs: lastUsedMs, lowestMs: lastUsedMs },
     })
   }
@@ -211,7 +211,7 @@ function removeImages(
   const flag = reason === 'age' ? mayGoByAge : mayGoForSpace
   for (const [place, { image: id }] of images.entries()) {
     const record = records.get(id)
-    if (record === undefined || !has(outcomes, place, flag)) continue
+    if (record === undefined || !hasFlag(outcomes, place, flag)) continue
     const error = removalError?.(id) ?? null
     if (error !== null) errors.push(error)
     else if (records.delete(id)) deleted.push({ id, ...record, reason })
@@ -234,12 +234,12 @@ function freedForSpace(
   return {
     deleted,
     freedBytes,
-    error: `${wanted} with errors in image deletion: ${aggregated(errors)}`,
+    error: `${wanted} with errors in image deletion: ${aggregateError(errors)}`,
   }
 }
 
 /** Upstream: Aggregate.Error, which lists each text once. */
-function aggregated(errors: string[]) {
+function aggregateError(errors: string[]) {
   const [first = '', ...more] = new Set(errors)
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`
 }

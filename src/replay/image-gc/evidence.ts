@@ -17,10 +17,10 @@ import {
   areRunningListed,
   type ImageIndex,
   type ImageUser,
+  imagesOfReference,
   imageUses,
   indexImages,
   type ReferencedImage,
-  referenced,
 } from './users.ts'
 
 export interface ImageEvidence extends ReferencedImage {
@@ -154,7 +154,7 @@ function sizeOf(given: string | number | undefined) {
 
 function noteKnownTimes(images: ImageEvidence[], index: ImageIndex, known: KnownImages | null) {
   for (const raw of known?.images ?? []) {
-    const { places, isSure } = referenced(index, raw.id ?? '')
+    const { places, isSure } = imagesOfReference(index, raw.id ?? '')
     for (const place of isSure ? places : []) {
       const image = images[place]
       if (image !== undefined) image.known = knownTimesOf(raw)

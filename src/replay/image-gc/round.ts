@@ -187,7 +187,7 @@ export const mayGoForSpace = 8
 export const surelyInTurn = 16
 export const perhapsInTurn = 32
 
-export const has = (outcomes: Outcomes, place: number, flag: number): boolean =>
+export const hasFlag = (outcomes: Outcomes, place: number, flag: number): boolean =>
   ((outcomes[place] ?? 0) & flag) !== 0
 
 /** Images after the deletions by age. */
@@ -304,7 +304,7 @@ function freeInTurn(
       count++
       bytes += bytesOf(other)
     }
-    if (!has(outcomes, place, eligible)) continue
+    if (!hasFlag(outcomes, place, eligible)) continue
     const isOver = count > itself && bytes - itself * bytesOf(place) >= wantedBytes
     if (!isOver) outcomes[place] = (outcomes[place] ?? 0) | deleted
   }

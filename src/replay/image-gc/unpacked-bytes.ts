@@ -102,14 +102,14 @@ export function imageSpaceOf({ input, host, summary }: PreparedNode): ImageSpace
           .filter(({ use = '' }) => uses.includes(use))
           .reduce((total, snapshot) => total + (snapshot[amount] ?? 0), 0)
   const imageFs = summary?.node?.runtime?.imageFs
-  const writable = (amount: 'usedBytes' | 'inodesUsed') =>
+  const writableUse = (amount: 'usedBytes' | 'inodesUsed') =>
     (summary?.pods ?? [])
       .flatMap(({ containers = [] }) => containers)
       .reduce((total, { rootfs }) => total + Math.max(0, rootfs?.[amount] ?? 0), 0)
   const runtimeOf = (amount: 'usedBytes' | 'inodesUsed'): number | null => {
     const used = imageFs?.[amount]
     // A runtime without containerd counts whole images.
-    return used === undefined ? null : Math.max(0, used - writable(amount))
+    return used === undefined ? null : Math.max(0, used - writableUse(amount))
   }
   const layers = ['inUse', 'pinned', 'unused']
   return {

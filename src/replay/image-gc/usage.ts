@@ -39,13 +39,13 @@ export function imageFsUsage({ capacityBytes, availableBytes }: ImageFsStats): I
 
 /** 100 minus the floored available percentage, in percent. */
 export const usagePercentOf = (capacityBytes: number, availableBytes: number): number =>
-  100 - divided(Math.min(availableBytes, capacityBytes), 100, capacityBytes)
+  100 - divide(Math.min(availableBytes, capacityBytes), 100, capacityBytes)
 
 /** In bytes. Negative: more is available than the low threshold requires. */
 export const amountToFree = (
   { capacityBytes, availableBytes }: ImageFsUsage,
   lowThresholdPercent: number,
-): number => divided(capacityBytes, 100 - lowThresholdPercent, 100) - availableBytes
+): number => divide(capacityBytes, 100 - lowThresholdPercent, 100) - availableBytes
 
 /** Bytes that can still be written before the trigger. 0: GC is triggered. */
 export const bytesUntilTrigger = (
@@ -55,7 +55,7 @@ export const bytesUntilTrigger = (
   Math.max(0, availableBytes - startsBelowAvailableBytes(capacityBytes, highThresholdPercent) + 1)
 
 /** value × factor ÷ divisor in int64. Doubles cannot hold the product of 100 and a disk of 90 TB. */
-function divided(value: number, factor: number, divisor: number) {
+function divide(value: number, factor: number, divisor: number) {
   const product = value * factor
   if (Number.isSafeInteger(product)) return Math.trunc(product / divisor)
   return Number((BigInt(value) * BigInt(factor)) / BigInt(divisor))

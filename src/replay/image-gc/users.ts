@@ -163,7 +163,7 @@ function imageVolumes(pod: KubernetesPod, index: ImageIndex): ImageVolume[] {
   for (const raw of pod.spec?.volumes ?? []) {
     const reference = raw.image?.reference
     if (reference === undefined) continue
-    const found = referenced(index, reference)
+    const found = imagesOfReference(index, reference)
     if (found.places.length > 0) volumes.push({ ...found, name: raw.name ?? null })
   }
   return volumes
@@ -203,7 +203,7 @@ function mounts(
 /** The images of the first reference that names an image on the node. */
 function firstReferenced(index: ImageIndex, references: (string | undefined)[]) {
   for (const reference of references) {
-    const found = referenced(index, reference ?? '')
+    const found = imagesOfReference(index, reference ?? '')
     if (found.places.length > 0) return found
   }
   return { places: [], isSure: false }
@@ -272,7 +272,7 @@ function placesByName(images: readonly ReferencedImage[]): ReadonlyMap<string, r
 const runtimePrefix = /^[a-z][a-z-]*:\/\//
 
 /** @param reference `sha256:…`, `repository@sha256:…` or `repository:tag`, with or without `docker-pullable://` */
-export function referenced({ byId, byName }: ImageIndex, reference: string): Referenced {
+export function imagesOfReference({ byId, byName }: ImageIndex, reference: string): Referenced {
   const known = byId.get(reference)
   if (known !== undefined) return { places: [known], isSure: true }
   const name = reference.replace(runtimePrefix, '')

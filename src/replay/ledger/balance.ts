@@ -15,7 +15,7 @@ type Measured = Omit<FilesystemLedger, 'lines'>
  *
  * @param rest name of the remainder
  */
-export function balanced(
+export function balanceLedger(
   filesystem: Measured,
   entries: readonly Entry[],
   rest: 'unread' | 'not-explained',
@@ -25,17 +25,20 @@ export function balanced(
   let leftBytes = usedBytes
   let leftInodes = usedInodes ?? 0
   for (const entry of entries) {
-    const measured = whole(entry.bytes)
+    const measured = roundUse(entry.bytes)
     const bytes = Math.min(measured, leftBytes)
-    const inodes = entry.inodes == null ? null : Math.min(whole(entry.inodes), leftInodes)
+    const inodes = entry.inodes == null ? null : Math.min(roundUse(entry.inodes), leftInodes)
     if (measured === 0 && !inodes && !entry.highBytes && !entry.isPartial) continue
     leftBytes -= bytes
     leftInodes -= inodes ?? 0
     lines.push({
       holder: entry.holder,
       bytes,
-      lowBytes: Math.min(whole(entry.lowBytes ?? measured), bytes),
-      highBytes: Math.max(whole(entry.highBytes ?? measured), entry.isPartial ? usedBytes : bytes),
+      lowBytes: Math.min(roundUse(entry.lowBytes ?? measured), bytes),
+      highBytes: Math.max(
+        roundUse(entry.highBytes ?? measured),
+        entry.isPartial ? usedBytes : bytes,
+      ),
       inodes: usedInodes === null ? null : inodes,
       source: entry.source,
     })
@@ -52,7 +55,7 @@ export function balanced(
   return { ...filesystem, lines }
 }
 
-const whole = (count: number) => Math.max(0, Math.round(count))
+const roundUse = (count: number) => Math.max(0, Math.round(count))
 
 const restBound = (used: number, lines: LedgerLine[], bound: 'lowBytes' | 'highBytes') =>
   Math.max(0, used - lines.reduce((sum, line) => sum + line[bound], 0))

@@ -9,12 +9,12 @@ import type { FilesystemLedger, NodeLedger } from '#model/prediction/disk-ledger
 import type { FilesystemState, NodePrediction } from '#model/prediction/prediction.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
-import { balanced, type Entry } from './balance.ts'
+import { balanceLedger, type Entry } from './balance.ts'
 import { type Disk, folderEntries } from './folder-space.ts'
 import { freeableOf } from './freeable.ts'
 import { imageEntries, snapshotSpace } from './image-space.ts'
 import { holderParts } from './parts.ts'
-import { largest, type PodUse, podUseOf } from './pod-use.ts'
+import { largestUse, type PodUse, podUseOf } from './pod-use.ts'
 
 const shownVolumes = 8
 
@@ -33,7 +33,7 @@ export function nodeLedger(
     isShared: layout === 'shared',
     filesystems,
     parts: holderParts(node),
-    ...largest(pods?.pods ?? []),
+    ...largestUse(pods?.pods ?? []),
     freeable: freeableOf(node, filesystems, prediction, pods),
     volumes: volumesOf(node.input),
     volumesUnread: node.input.errors.find(({ what }) => what === 'volumes')?.message ?? null,
@@ -71,7 +71,7 @@ function filesystemLedger(
   ])
   const isMeasured =
     use?.missed === 0 && use.snapshots !== undefined && node.filesystems.layout !== null
-  return balanced(
+  return balanceLedger(
     { filesystem: disk, capacityBytes, usedBytes, usedInodes: usedInodesOf(state) },
     entries,
     isMeasured ? 'not-explained' : 'unread',

@@ -54,18 +54,18 @@ export function hostPathOwner(
   folder: string,
 ): HolderOwner | null {
   const withFolder = onlyOwner(
-    mounting(pods, path => isWith(path, folder)),
-    ofNamespace,
+    podsMounting(pods, path => isWith(path, folder)),
+    namespaceOf,
   )
   if (withFolder.count > 0) return withFolder.owner
   // Each mounts another part of the folder.
   return onlyOwner(
-    mounting(pods, path => isPartOf(path, folder)),
-    ofWorkload,
+    podsMounting(pods, path => isPartOf(path, folder)),
+    workloadOf,
   ).owner
 }
 
-function mounting(pods: readonly KubernetesPod[] | null, isMounted: (path: string) => boolean) {
+function podsMounting(pods: readonly KubernetesPod[] | null, isMounted: (path: string) => boolean) {
   return (pods ?? []).flatMap(pod => {
     const volume = pod.spec?.volumes?.find(({ name = '', hostPath }) => {
       const path = hostPath?.path?.replace(/(?<!\/)\/+$/, '')
@@ -83,8 +83,8 @@ function onlyOwner(found: readonly PodOwner[], keyOf: (owner: PodOwner) => strin
   return { owner: isOne ? (counting[0] ?? null) : null, count: found.length }
 }
 
-const ofNamespace = ({ namespace }: PodOwner) => namespace
-const ofWorkload = ({ namespace, workload, pod }: PodOwner) => `${namespace}/${workload ?? pod}`
+const namespaceOf = ({ namespace }: PodOwner) => namespace
+const workloadOf = ({ namespace, workload, pod }: PodOwner) => `${namespace}/${workload ?? pod}`
 
 const isWith = (path: string, folder: string) =>
   path === folder || (isInside(folder, path) && !isHostLog(folder))

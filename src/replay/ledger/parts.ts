@@ -47,7 +47,7 @@ function measuredParts(node: PreparedNode, use: HostDiskUse): HolderPart[] {
   ]
   const groups = Map.groupBy(parts, ({ holder, filesystem }) => `${holder} ${filesystem}`)
   return [...groups.values()].flatMap(group =>
-    largest(
+    largestParts(
       group,
       ({ bytes }) => bytes,
       ({ place, owner }) => place ?? JSON.stringify(owner),
@@ -136,7 +136,7 @@ function processParts({ processes = [] }: HostDiskUse, byUid: PodsByUid): Measur
 }
 
 /** Largest first; equal sizes by name. Empty parts are left out. */
-const largest = <Part>(
+const largestParts = <Part>(
   parts: readonly Part[],
   sizeOf: (part: Part) => number,
   nameOf: (part: Part) => string,
@@ -219,7 +219,7 @@ const podParts = (
   parts: readonly PodPart[],
   filesystem: HolderPart['filesystem'],
 ): HolderPart[] =>
-  largest(
+  largestParts(
     parts,
     ({ bytes }) => bytes,
     ({ pod, name }) => `${keyOf(pod.metadata)}/${name}`,
@@ -258,7 +258,7 @@ function partsOfImages(node: PreparedNode): HolderPart[] {
     return group === 'images-unused' && !areUsersComplete ? 'images' : group
   }
   const chosen = [...Map.groupBy(images ?? [], holderOf)].flatMap(([holder, group]) =>
-    largest(
+    largestParts(
       group,
       ({ sizeBytes }) => sizeBytes ?? 0,
       ({ image }) => image,

@@ -46,10 +46,10 @@ export function podUseOf(node: PreparedNode): PodUse | null {
   )
   const isPartial = !areMeasured(node, stats)
   const use: PodUse = {
-    layers: none(isPartial),
-    logs: none(isPartial),
-    volumes: none(isPartial),
-    folders: none(),
+    layers: noAmount(isPartial),
+    logs: noAmount(isPartial),
+    volumes: noAmount(isPartial),
+    folders: noAmount(),
     pods: [],
     logBytes: [],
   }
@@ -78,7 +78,7 @@ export function podUseOf(node: PreparedNode): PodUse | null {
 }
 
 export function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
-  const amounts = { layers: none(), logs: none(), volumes: none() }
+  const amounts = { layers: noAmount(), logs: noAmount(), volumes: noAmount() }
   for (const { rootfs, logs } of raw.containers ?? []) {
     add(amounts.layers, amountOf(rootfs))
     add(amounts.logs, amountOf(logs))
@@ -102,7 +102,7 @@ export function hostsFileBytes(
   return rest < leastHostsFile ? 0 : rest
 }
 
-const none = (isPartial = false): Amount => ({
+const noAmount = (isPartial = false): Amount => ({
   ...{ bytes: 0, inodes: isPartial ? null : 0 },
   isPartial,
 })
@@ -143,17 +143,17 @@ function totalOf(pod: Pod | undefined, kind: 'requests' | 'limits') {
 }
 
 /** Sorted by size, largest first; equal sizes by name. */
-export function largest(pods: readonly PodDiskUse[]) {
+export function largestUse(pods: readonly PodDiskUse[]) {
   const used = pods.filter(({ bytes }) => bytes > 0)
   return {
     pods: used
       .toSorted((a, b) => b.bytes - a.bytes || byText(keyOf(a), keyOf(b)))
       .slice(0, named.pods)
       .map(withSharedNames),
-    owners: grouped(used, ({ owner, name }) => owner ?? `Pod ${name}`)
+    owners: groupUse(used, ({ owner, name }) => owner ?? `Pod ${name}`)
       .slice(0, named.owners)
       .map(withSharedNames),
-    namespaces: grouped(used, () => null)
+    namespaces: groupUse(used, () => null)
       .slice(0, named.namespaces)
       .map(withSharedNames),
   }
@@ -167,7 +167,7 @@ const withSharedNames = <Use extends PodDiskUse | GroupDiskUse>(use: Use): Use =
 
 const keyOf = ({ namespace, name }: PodDiskUse) => `${namespace}/${name}`
 
-function grouped(pods: readonly PodDiskUse[], ownerOf: (pod: PodDiskUse) => string | null) {
+function groupUse(pods: readonly PodDiskUse[], ownerOf: (pod: PodDiskUse) => string | null) {
   const groups = new Map<string, GroupDiskUse>()
   for (const pod of pods) {
     const owner = ownerOf(pod)

@@ -62,8 +62,8 @@ function qosOfSums(requirements: readonly Requirements[]): QosClass {
   let hasAny = false
   let isGuaranteed = true
   for (const resource of qosResources) {
-    const requests = positive(requirements.map(({ requests }) => requests.get(resource)))
-    const limits = positive(requirements.map(({ limits }) => limits.get(resource)))
+    const requests = positiveAmounts(requirements.map(({ requests }) => requests.get(resource)))
+    const limits = positiveAmounts(requirements.map(({ limits }) => limits.get(resource)))
     const [request, limit] = [sum(requests), sum(limits)]
     hasAny ||= request !== null || limit !== null
     isGuaranteed &&=
@@ -76,7 +76,7 @@ function qosOfSums(requirements: readonly Requirements[]): QosClass {
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-const positive = (quantities: (Quantity | undefined)[]) =>
+const positiveAmounts = (quantities: (Quantity | undefined)[]) =>
   quantities.filter(
     (quantity): quantity is Quantity => quantity !== undefined && signOf(quantity) > 0,
   )

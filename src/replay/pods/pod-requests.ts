@@ -62,19 +62,19 @@ function aggregate(
     if (countsSidecars && container.isSidecar) {
       running = sum(running, own)
       sidecars = sum(sidecars, own)
-      initialising = greater(initialising, sidecars)
+      initialising = greaterQuantity(initialising, sidecars)
     } else {
-      initialising = greater(initialising, sum(own ?? null, sidecars))
+      initialising = greaterQuantity(initialising, sum(own ?? null, sidecars))
     }
   }
-  return greater(running, initialising)
+  return greaterQuantity(running, initialising)
 }
 
 const sum = (a: Quantity | null, b: Quantity | null | undefined) =>
   a && b ? addQuantities(a, b) : (a ?? b ?? null)
 
 /** If both are equal, the first, because its format is kept. */
-function greater(a: Quantity | null, b: Quantity | null) {
+function greaterQuantity(a: Quantity | null, b: Quantity | null) {
   if (!a || !b) return a ?? b
   return compareQuantities(b, a) > 0 ? b : a
 }

@@ -24,7 +24,7 @@ export interface Assumption {
  * @param start of the image GC loop; null: its phase is unknown
  */
 export const assumptionsOf = (start: TimeBounds | null, nowMs: number): Assumption[] =>
-  start === null ? ofUnknownStart(nowMs) : ofKnownStart(start, nowMs)
+  start === null ? assumptionsOfUnknownStart(nowMs) : assumptionsOfKnownStart(start, nowMs)
 
 /** More freed space can make an event earlier, later, or prevent it. So values between the bounds are tried too. */
 const freesSteps = 8
@@ -81,7 +81,7 @@ const likelyStartupMs = 2_000
 /** Clocks at most this far apart also give the events between them. */
 const clockStepMs = 30_000
 
-function ofKnownStart(start: TimeBounds, nowMs: number): Assumption[] {
+function assumptionsOfKnownStart(start: TimeBounds, nowMs: number): Assumption[] {
   const loop = { start, periodMs: imageGcPeriodMs }
   const clock = (share: number) => {
     const roundMs = (index: number) => {
@@ -111,7 +111,7 @@ function ofKnownStart(start: TimeBounds, nowMs: number): Assumption[] {
 const stepMs = 20_000
 const coarseStepMs = 100_000
 
-function ofUnknownStart(nowMs: number): Assumption[] {
+function assumptionsOfUnknownStart(nowMs: number): Assumption[] {
   const clock = (phaseMs: number) => ({
     roundMs: (index: number) => nowMs + phaseMs + index * imageGcPeriodMs,
     firstRound: 0,

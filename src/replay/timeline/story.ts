@@ -316,15 +316,15 @@ const runtimeOf = ({ images }: World): RuntimeImages => ({
   inUse: new Set([...images.values()].filter(isHeld).map(({ id }) => id)),
 })
 
-function between({ least, likely, most }: SpaceBounds, { frees }: Assumption) {
+function freedSpace({ least, likely, most }: SpaceBounds, { frees }: Assumption) {
   const share = Math.abs(2 * frees - 1)
   return Math.round(likely + share * ((frees < 0.5 ? least : most) - likely))
 }
 
 function freeDeleted(world: World, ids: readonly string[]) {
   const frees = world.input.freedBy(ids)
-  free(world.resources.get('imagefs.available'), between(frees.bytes, world.assumption))
-  free(world.resources.get('imagefs.inodesFree'), between(frees.inodes, world.assumption))
+  free(world.resources.get('imagefs.available'), freedSpace(frees.bytes, world.assumption))
+  free(world.resources.get('imagefs.inodesFree'), freedSpace(frees.inodes, world.assumption))
   for (const id of ids) world.images.delete(id)
   return frees.bytes
 }
@@ -411,14 +411,14 @@ function evictionPass(world: World, state: EvictionState) {
     kubelet,
     reclaim: kinds => reclaim(world, kinds, collected),
   })
-  const conditionsIn = (from: readonly string[], notIn: readonly string[], status: boolean) => {
+  const pushConditions = (from: readonly string[], notIn: readonly string[], status: boolean) => {
     for (const condition of from.filter(one => !notIn.includes(one)))
       push(world, `condition ${condition} ${status} ${world.lastEvicted}`, {
         event: 'condition',
         detail: { condition, status },
       })
   }
-  conditionsIn(outcome.conditions, state.conditions, true)
+  pushConditions(outcome.conditions, state.conditions, true)
   const { picked, isEnough } = outcome
   if (picked && (collected.images.length > 0 || collected.containers > 0))
     push(world, `reclaim ${world.lastEvicted}`, {
@@ -426,7 +426,7 @@ function evictionPass(world: World, state: EvictionState) {
       detail: { signal: picked.signal, ...collected, isEnough },
     })
   for (const eviction of outcome.evictions) evict(world, eviction)
-  conditionsIn(state.conditions, outcome.conditions, false)
+  pushConditions(state.conditions, outcome.conditions, false)
   return { state: after, outcome, pauseMs: pauseAfter(outcome.evictions, world.assumption) }
 }
 

@@ -57,13 +57,13 @@ function suitesOf(report: AuditReport): Suite[] {
   const names = new Set(
     [...clusters, ...notAudited.map(({ cluster }) => ({ name: cluster }))].map(({ name }) => name),
   )
-  const of = <Entry extends { cluster: string }>(entries: Entry[]) =>
+  const byCluster = <Entry extends { cluster: string }>(entries: Entry[]) =>
     Map.groupBy(entries, ({ cluster }) => cluster)
-  const [open, accepted, unread] = [of(findings), of(waived), of(notAudited)]
+  const [open, accepted, unread] = [byCluster(findings), byCluster(waived), byCluster(notAudited)]
   const suites = [...names].map(name => ({
     name,
     cases: [
-      ...(open.get(name) ?? []).map(failed),
+      ...(open.get(name) ?? []).map(failedCase),
       ...(accepted.get(name) ?? []).map(skippedByWaiver),
       ...(unread.get(name) ?? []).map(entry => unreadCase(entry, isUnreadable(entry))),
       ...quietCases(
@@ -76,7 +76,7 @@ function suitesOf(report: AuditReport): Suite[] {
   return broken.length === 0 ? suites : [...suites, { name: 'input', cases: broken }]
 }
 
-const failed = (finding: Finding): Case => ({
+const failedCase = (finding: Finding): Case => ({
   name: `${lineText(finding.title)}: ${subjectPath(finding.cluster, finding.subject)}`,
   rule: finding.rule,
   outcome: {
@@ -88,7 +88,7 @@ const failed = (finding: Finding): Case => ({
 })
 
 const skippedByWaiver = (finding: Finding): Case => ({
-  ...failed(finding),
+  ...failedCase(finding),
   outcome: {
     element: 'skipped',
     type: 'waived',
@@ -160,16 +160,16 @@ const numbers = (cases: Case[], names: (keyof typeof counts)[]) =>
 
 function suiteText({ name, cases }: Suite, takenAt: string) {
   const all = numbers(cases, ['tests', 'failures', 'errors', 'skipped'])
-  return `<testsuite name="${escaped(nameText(name))}"${all} timestamp="${utcTime(takenAt).slice(0, -1)}">\n${cases.map(caseText).join('')}</testsuite>\n`
+  return `<testsuite name="${escapeXml(nameText(name))}"${all} timestamp="${utcTime(takenAt).slice(0, -1)}">\n${cases.map(caseText).join('')}</testsuite>\n`
 }
 
 function caseText({ name, rule, outcome }: Case) {
-  const head = `<testcase classname="highwater.${escaped(rule)}" name="${escaped(name)}"`
+  const head = `<testcase classname="highwater.${escapeXml(rule)}" name="${escapeXml(name)}"`
   if (outcome === null) return `${head}/>\n`
   const { element, type, message, lines } = outcome
-  return `${head}><${element} type="${escaped(type)}" message="${escaped(message)}">${escaped(lines.join('\n'))}</${element}></testcase>\n`
+  return `${head}><${element} type="${escapeXml(type)}" message="${escapeXml(message)}">${escapeXml(lines.join('\n'))}</${element}></testcase>\n`
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-const escaped = (text: string) => text.replace(/[&<>"]/g, character => entities[character] ?? '')
+const escapeXml = (text: string) => text.replace(/[&<>"]/g, character => entities[character] ?? '')

@@ -38,20 +38,20 @@ function markdownOf(report: AuditReport) {
   const sheet = openSheet()
   sheet.add(`## highwater: ${headline(findings)}\n\n`)
   sheet.add(
-    `Taken ${escaped(nameText(run.takenAt))}, highwater ${escaped(nameText(run.version))}.\n\n`,
+    `Taken ${escapeMarkdown(nameText(run.takenAt))}, highwater ${escapeMarkdown(nameText(run.version))}.\n\n`,
   )
   sheet.add('| cluster | grade | nodes read | findings |\n| --- | --- | --- | --- |\n')
   const left = sheet.addAll(clusters.slice(0, shownClusters), ({ name, grade, coverage }) => {
     const own = findings.filter(({ cluster }) => cluster === name)
     const partly = coverage.partlyRead > 0 ? `, ${coverage.partlyRead} partly` : ''
-    return `| ${escaped(nameText(name))} | ${grade ?? 'none'} | ${coverage.read} of ${coverage.nodes}${partly} | ${severityList(own)} |\n`
+    return `| ${escapeMarkdown(nameText(name))} | ${grade ?? 'none'} | ${coverage.read} of ${coverage.nodes}${partly} | ${severityList(own)} |\n`
   })
   const unshown = clusters.slice(0, shownClusters).length - left.length
   if (clusters.length > unshown)
     sheet.count(`| and ${counted(clusters.length - unshown, 'more cluster')} | | | |\n`)
   section(sheet, 'Not audited', notAudited, ({ cluster, node, reason }) => {
     const where = node === null ? nameText(cluster) : `${nameText(cluster)}/${nameText(node)}`
-    return `- ${escaped(where)}: ${escaped(lineText(reason))}\n`
+    return `- ${escapeMarkdown(where)}: ${escapeMarkdown(lineText(reason))}\n`
   })
   sheet.add('\n')
   const more = sheet.addAll(worstFirst(findings), findingText)
@@ -60,13 +60,13 @@ function markdownOf(report: AuditReport) {
       `\n**${counted(more.length, 'more finding')}** that did not fit: ${severityList(more)}. All of them are in findings.json.\n`,
     )
   section(sheet, 'Waived', worstFirst(waived), ({ title, cluster, subject, waived: waiver }) => {
-    const until = escaped(lineText(waiver?.until ?? 'unknown'))
-    return `- ${escaped(lineText(title))} (${escaped(subjectPath(cluster, subject))}), until ${until}: ${escaped(lineText(waiver?.reason ?? ''))}\n`
+    const until = escapeMarkdown(lineText(waiver?.until ?? 'unknown'))
+    return `- ${escapeMarkdown(lineText(title))} (${escapeMarkdown(subjectPath(cluster, subject))}), until ${until}: ${escapeMarkdown(lineText(waiver?.reason ?? ''))}\n`
   })
   section(sheet, 'Undecided', unknowns, ({ rule, cluster, subject, nodes, reason }) => {
-    return `- ${escaped(rule)} of ${escaped(subjectPath(cluster, subject))}${nodes.count === 0 ? '' : `, ${counted(nodes.count, 'node')}`}: ${escaped(lineText(reason))}\n`
+    return `- ${escapeMarkdown(rule)} of ${escapeMarkdown(subjectPath(cluster, subject))}${nodes.count === 0 ? '' : `, ${counted(nodes.count, 'node')}`}: ${escapeMarkdown(lineText(reason))}\n`
   })
-  section(sheet, 'Broken input', run.inputErrors, error => `- ${escaped(lineText(error))}\n`)
+  section(sheet, 'Broken input', run.inputErrors, error => `- ${escapeMarkdown(lineText(error))}\n`)
   return sheet.text()
 }
 
@@ -87,12 +87,12 @@ function findingText(finding: Finding) {
   const { severity, title, rule, cluster, subject, nodes, consequence } = finding
   const on = nodesText(nodes, shownNames)
   const quote = [...evidenceLines(finding), '', ...fixLines(finding)].map(
-    line => `${escaped(line)}  \n`,
+    line => `${escapeMarkdown(line)}  \n`,
   )
   return [
-    `### ${english.words.severities[severity]}: ${escaped(lineText(title))}\n\n`,
-    `${escaped(subjectPath(cluster, subject))} (${escaped(rule)})${on === null ? '' : `, ${escaped(on)}`}\n\n`,
-    `${escaped(lineText(consequence))}\n\n`,
+    `### ${english.words.severities[severity]}: ${escapeMarkdown(lineText(title))}\n\n`,
+    `${escapeMarkdown(subjectPath(cluster, subject))} (${escapeMarkdown(rule)})${on === null ? '' : `, ${escapeMarkdown(on)}`}\n\n`,
+    `${escapeMarkdown(lineText(consequence))}\n\n`,
     `<details><summary>Evidence and fix</summary>\n\n${quote.join('')}\n</details>\n\n`,
   ].join('')
 }
@@ -158,7 +158,7 @@ export function openSheet(): Sheet {
 }
 
 /** Escapes foreign text, so that it is no markup, HTML, link or mention (`@`). */
-export const escaped = (text: string) =>
+export const escapeMarkdown = (text: string) =>
   text
     .replace(/[\\`*_{}[\]<>~&$|#^]/g, '\\$&')
     .replace(/^(\d*)([-+=.):])/, '$1\\$2')

@@ -74,19 +74,19 @@ function eventsOf({ document, before }: AuditReport): object[] {
   return [
     ...[...findings, ...waived].map(finding => findingEvent(finding, run.takenAt, event)),
     ...(before?.ended ?? []).map(past => endedEvent(past, event)),
-    ...notAudited.map(unaudited).map(event),
-    ...(before?.readAgain ?? []).map(unaudited).map(entry => {
+    ...notAudited.map(unauditedEntry).map(event),
+    ...(before?.readAgain ?? []).map(unauditedEntry).map(entry => {
       const text = closedText(run.takenAt, entry.desc)
-      return resolved(event({ ...entry, desc: text }), text)
+      return resolvedEvent(event({ ...entry, desc: text }), text)
     }),
   ]
 }
 
-const unaudited = ({ cluster, node, reason }: NotAudited): OcsfEntry => ({
+const unauditedEntry = ({ cluster, node, reason }: NotAudited): OcsfEntry => ({
   severity: 'info',
   compliance: 'warning',
   isSuppressed: false,
-  uid: hashed(JSON.stringify(['not-audited', cluster, node])),
+  uid: hashKey(JSON.stringify(['not-audited', cluster, node])),
   title: 'Not audited',
   desc: lineText(reason),
   rule: 'not-audited',
@@ -95,7 +95,7 @@ const unaudited = ({ cluster, node, reason }: NotAudited): OcsfEntry => ({
   nodes: { count: node === null ? 0 : 1, sample: node === null ? [] : [node] },
 })
 
-const resolved = (event: ReturnType<ReturnType<typeof eventOn>>, why: string) => ({
+const resolvedEvent = (event: ReturnType<ReturnType<typeof eventOn>>, why: string) => ({
   ...event,
   activity_id: closed,
   type_uid: classUid * 100 + closed,
@@ -153,7 +153,7 @@ function endedEvent(past: PastFinding, event: ReturnType<typeof eventOn>): objec
     last_seen_time: Date.parse(`${lastSeen}T00:00:00Z`),
   }
   return {
-    ...resolved(base, endedText(past)),
+    ...resolvedEvent(base, endedText(past)),
     finding_info: { ...base.finding_info, ...times },
     unmapped: { ...base.unmapped, since },
   }
@@ -217,4 +217,4 @@ const eventOn = ({ version, takenAt, account, region }: AuditReport['document'][
 }
 
 /** An id in the same form as the ids of findings. */
-const hashed = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 16)
+const hashKey = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 16)

@@ -116,10 +116,10 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
  * The matcher also selects series without a `cluster` label, as in a cluster's own Prometheus:
  * PromQL treats a missing label as empty.
  */
-const clusterMatcher = (cluster: string) => `cluster=~${quoted(`${quotedMeta(cluster)}|`)}`
+const clusterMatcher = (cluster: string) => `cluster=~${promqlString(`${quotedMeta(cluster)}|`)}`
 
 function filesystem(what: string, cluster: string, mountpoints: string[]) {
-  return `node_filesystem_${what}{${clusterMatcher(cluster)},mountpoint=~${quoted(mountpoints.join('|'))},fstype!~"tmpfs|overlay|squashfs|erofs"}`
+  return `node_filesystem_${what}{${clusterMatcher(cluster)},mountpoint=~${promqlString(mountpoints.join('|'))},fstype!~"tmpfs|overlay|squashfs|erofs"}`
 }
 
 /** The node of each instance of node_exporter: an instance is often an address. */
@@ -152,8 +152,8 @@ function onNodes(
   const aggregate = comparison.startsWith('>') ? 'max' : 'min'
   const members =
     group === null
-      ? `kube_node_info{${clusterMatcher(cluster)},node=~${quoted(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
-      : `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${quoted(group.name.slice(0, nameMax))}}`
+      ? `kube_node_info{${clusterMatcher(cluster)},node=~${promqlString(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
+      : `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${promqlString(group.name.slice(0, nameMax))}}`
   // Selects nodes by mount point, not by name, so that the rule also covers future nodes.
   const alike = layout
     ? ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`
@@ -165,7 +165,7 @@ function onNodes(
  * A string literal of PromQL in YAML. The PromQL lexer refuses the replacement character, YAML
  * refuses control characters.
  */
-function quoted(text: string) {
+function promqlString(text: string) {
   const whole = text.toWellFormed().replace(/[\ufffd-\uffff]/g, '?')
   const hex = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   return `"${whole.replace(/[\\"]/g, '\\$&').replace(/\p{Cc}/gu, hex)}"`

@@ -168,8 +168,8 @@ function openMetric(name: string, help: string) {
 }
 
 function labelText(labels: Labels) {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-const escaped = (value: string) => value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
+const escapeLabel = (value: string) => value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')

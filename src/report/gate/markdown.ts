@@ -1,6 +1,6 @@
 /** The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
 import type { GateDocument, GateFile, GateGroup, GateProblem, GateSetting } from '#model/gate.ts'
-import { escaped, openSheet, type Sheet } from '#report/formats/markdown.ts'
+import { escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
 import { counted } from '#report/numbers.ts'
 import { lineText, nameText, utcTime } from '#report/parts/statements.ts'
 import {
@@ -30,16 +30,16 @@ export function gateMarkdown(document: GateDocument): string {
   const others = byEffect(problems.filter(problem => !problem.stops))
   const unread = files.filter(file => file.unread !== null)
   const sheet = openSheet()
-  sheet.add(`## ${markOf(document)} ${escaped(verdictText(document))}\n\n`)
+  sheet.add(`## ${markOf(document)} ${escapeMarkdown(verdictText(document))}\n\n`)
   table(sheet, groups, problems)
   sheet.addAll(stops.slice(0, shownStops), shortEntry)
   const more = stops.length - shownStops
   if (more > 0) sheet.count(`- and ${counted(more, 'more problem')}, see the details\n`)
   sheet.addAll(unread.slice(0, shownStops), file => `- ⚪ ${fileText(file)}\n`)
   const details = stops.flatMap((effect, at) => (at < shownStops ? rest(effect) : entry(effect)))
-  folded(sheet, 'Details of what stops the change', details, line => line)
-  folded(sheet, 'Better, and what to know', others, entry)
-  folded(sheet, 'Files', files, file => `- ${fileText(file)}\n`)
+  addFolded(sheet, 'Details of what stops the change', details, line => line)
+  addFolded(sheet, 'Better, and what to know', others, entry)
+  addFolded(sheet, 'Files', files, file => `- ${fileText(file)}\n`)
   sheet.count(`\n*highwater gate: ${scopeOf(document)}. Snapshot of ${utcTime(takenAt)}.*\n`)
   return sheet.text()
 }
@@ -51,31 +51,31 @@ function markOf(document: GateDocument) {
 
 function fileText({ file, kinds, nodes, reach }: GateFile) {
   const how = kinds.length === 0 ? '' : `${kinds.join(', ')}, ${counted(nodes, 'node')}: `
-  return `${escaped(nameText(file))}: ${escaped(`${how}${lineText(reach)}`)}`
+  return `${escapeMarkdown(nameText(file))}: ${escapeMarkdown(`${how}${lineText(reach)}`)}`
 }
 
 function shortEntry(effect: Effect) {
   const [first] = effect
   const label = labelOf(first)
-  const text = escaped(headlineOf(effect))
-  return `- **${escaped(placeOf(first))}** ${label === null ? text : `${label}: ${text}`}\n`
+  const text = escapeMarkdown(headlineOf(effect))
+  return `- **${escapeMarkdown(placeOf(first))}** ${label === null ? text : `${label}: ${text}`}\n`
 }
 
 function entry(effect: Effect) {
   const label = labelOf(effect[0])
   const kind = label === null ? '' : ` (${label})`
-  return `- **${escaped(placeOf(effect[0]))}**${kind}: ${withNodes(effect, sentenceOf(effect))}\n`
+  return `- **${escapeMarkdown(placeOf(effect[0]))}**${kind}: ${withNodes(effect, sentenceOf(effect))}\n`
 }
 
 /** What the short entry does not say. */
 function rest(effect: Effect) {
   const more = withNodes(effect, restOf(effect))
-  return more === '' ? [] : [`- **${escaped(placeOf(effect[0]))}** ${more}\n`]
+  return more === '' ? [] : [`- **${escapeMarkdown(placeOf(effect[0]))}** ${more}\n`]
 }
 
 function withNodes(effect: Effect, text: string) {
   const where = placesOf(effect, 3)
-  return [escaped(text), where && `*${escaped(where)}*`].filter(Boolean).join(' ')
+  return [escapeMarkdown(text), where && `*${escapeMarkdown(where)}*`].filter(Boolean).join(' ')
 }
 
 const isChanged = ({ nodes, unchanged, imageGcs, evictions, settings }: GateGroup) =>
@@ -91,7 +91,7 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
     const { cluster, group, nodes } = row
     const own = byGroup.get(JSON.stringify([cluster, group])) ?? []
     const cells = [settingsCell(row, own), consequences(row, own).join('<br>')]
-    return `| ${escaped(pathOf(cluster, group))} | ${nodes} | ${cells.join(' | ')} |\n`
+    return `| ${escapeMarkdown(pathOf(cluster, group))} | ${nodes} | ${cells.join(' | ')} |\n`
   })
   const more = groups.length - Math.min(groups.length, shownRows) + left.length
   if (more > 0) sheet.count(`| and ${counted(more, 'more group')} | | | |\n`)
@@ -102,12 +102,12 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
 
 /** Those that stop the change first. */
 function settingsCell({ settings, refused }: GateGroup, own: readonly GateProblem[]) {
-  const isLast = ({ field }: GateSetting) =>
+  const isHarmless = ({ field }: GateSetting) =>
     Number(!own.some(problem => problem.stops && problem.field === field))
   const shown = settings
-    .toSorted((a, b) => isLast(a) - isLast(b))
+    .toSorted((a, b) => isHarmless(a) - isHarmless(b))
     .slice(0, shownSettings)
-    .map(({ field, values }) => escaped(settingText(field, [values])))
+    .map(({ field, values }) => escapeMarkdown(settingText(field, [values])))
   const more = settings.length - shown.length
   if (shown.length === 0) return refused > 0 ? 'unknown: refused' : 'as before'
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('<br>')
@@ -132,7 +132,7 @@ function consequences({ refused, evictions, imageGcs }: GateGroup, own: readonly
   return texts.length > 0 ? texts : ['no effect predicted']
 }
 
-function folded<Entry>(
+function addFolded<Entry>(
   sheet: Sheet,
   title: string,
   entries: Entry[],

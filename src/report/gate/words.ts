@@ -61,13 +61,13 @@ export const placeOf = ({ file, line }: GateProblem): string => `${nameText(file
 
 /** One entry for the same effect of one place on several groups, with the worst severity, and for settings that the same reason leaves without effect. */
 export const byEffect = (problems: readonly GateProblem[]): Effect[] =>
-  grouped(problems, ({ kind, file, line, field, rule, text }) =>
+  groupProblems(problems, ({ kind, file, line, field, rule, text }) =>
     kind === 'no-effect' ? [kind, file, text] : [kind, file, line, field, rule ?? text],
   )
 
 export type Effect = [GateProblem, ...GateProblem[]]
 
-const grouped = (
+const groupProblems = (
   problems: readonly GateProblem[],
   keyOf: (problem: GateProblem) => unknown[],
 ): Effect[] =>
@@ -77,7 +77,7 @@ const grouped = (
 
 /** The problem with the most nodes of each group. */
 const groupsOf = (effect: Effect) =>
-  grouped(effect, ({ cluster, group }) => [cluster, group]).map(
+  groupProblems(effect, ({ cluster, group }) => [cluster, group]).map(
     own => own.toSorted((a, b) => b.nodes.count - a.nodes.count)[0] ?? own[0],
   )
 
@@ -113,7 +113,7 @@ const shownFields = 6
 export function headlineOf(effect: Effect): string {
   const [{ kind, text, line }] = effect
   if (kind !== 'no-effect') return lineText(text)
-  const settings = grouped(effect, one => [one.field, one.line]).map(([one]) => {
+  const settings = groupProblems(effect, one => [one.field, one.line]).map(([one]) => {
     const at = one.line === line ? '' : ` (line ${one.line})`
     return `${nameText(one.field ?? '')}${at}`
   })

@@ -8,7 +8,7 @@ import jaRules from './ja.rules.json' with { type: 'json' }
 import ko from './ko.messages.json' with { type: 'json' }
 import koRules from './ko.rules.json' with { type: 'json' }
 import { english, type Language, languageOf } from './language.ts'
-import { translated } from './translation.ts'
+import { translate } from './translation.ts'
 import zh from './zh.messages.json' with { type: 'json' }
 import zhRules from './zh.rules.json' with { type: 'json' }
 
@@ -25,6 +25,6 @@ export const languages: Record<LanguageId, Language> = {
   },
 }
 
-const korean = once(() => languageOf('ko', 'ko', translated(en, ko, 'ko'), koRules))
-const japanese = once(() => languageOf('ja', 'ja', translated(en, ja, 'ja'), jaRules))
-const chinese = once(() => languageOf('zh', 'zh-Hans', translated(en, zh, 'zh-Hans'), zhRules))
+const korean = once(() => languageOf('ko', 'ko', translate(en, ko, 'ko'), koRules))
+const japanese = once(() => languageOf('ja', 'ja', translate(en, ja, 'ja'), jaRules))
+const chinese = once(() => languageOf('zh', 'zh-Hans', translate(en, zh, 'zh-Hans'), zhRules))

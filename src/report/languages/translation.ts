@@ -21,7 +21,7 @@ interface Separators {
 
 const signature = /^([\w-]+)\(([\w, ]*)\)$/
 
-export function translated<Catalogue extends { separators: Separators }>(
+export function translate<Catalogue extends { separators: Separators }>(
   english: Catalogue,
   messages: Messages,
   tag: string,

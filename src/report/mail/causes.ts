@@ -38,12 +38,12 @@ export function mailCausesView(
   const { fold, titleOf, language } = words
   const listed = causes.slice(0, shownCauses)
   const views = listed.map((cause, index) => causeView(cause, index, { titleOf, language }))
-  const nearest = (index: number) => rows.find(({ cause }) => cause === index)?.name ?? null
+  const nearestName = (index: number) => rows.find(({ cause }) => cause === index)?.name ?? null
   const isOfVerdict = (index: number) =>
     rows.slice(0, nextShown).some(({ cause }) => cause === index)
   const cards = listed.map((cause, index) => ({
     ...mailCard(cause, views[index]!, changes, words),
-    where: fold(whereOf(cause, views[index]!, nearest(index), language), 200),
+    where: fold(whereOf(cause, views[index]!, nearestName(index), language), 200),
     number: views[index]!.number,
   }))
   const rest = causes.slice(shownCauses)

@@ -21,7 +21,7 @@ const textColumns = 78
 const toEverybody: MailOptions = { owner: null, unsubscribe: [], language: english }
 
 /** Writes commands with no-break spaces, so that `wrapText` keeps each on one line for copying. */
-const unbroken = (view: MailView): MailView => ({
+const withUnbrokenCommands = (view: MailView): MailView => ({
   ...view,
   causes: view.causes && {
     ...view.causes,
@@ -56,7 +56,7 @@ export function renderMail(
   return {
     subject: view.subject,
     html,
-    text: wrapText(renderMailText(unbroken(view)), textColumns),
+    text: wrapText(renderMailText(withUnbrokenCommands(view)), textColumns),
     brief: mailBrief(view),
     card: messageCard(view),
     events: findingEvents(report, view.report.link),

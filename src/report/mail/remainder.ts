@@ -37,19 +37,19 @@ export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold, { words
 type Words = Language['words']['notAudited']
 
 function whoOf(group: NotAudited[], fold: Fold, words: Words) {
-  const clusters = distinct(group.map(({ cluster }) => cluster))
+  const clusters = distinctNames(group.map(({ cluster }) => cluster))
   const nodes = group.flatMap(({ node }) => node ?? [])
   if (nodes.length === 0)
     return clusters.length === 1
       ? words.cluster(fold(clusters[0]!, 80))
-      : words.clusters(clusters.length, some(clusters, fold, words))
+      : words.clusters(clusters.length, someNames(clusters, fold, words))
   const of = clusters.length === 1 ? fold(clusters[0]!, 80) : words.clusterCount(clusters.length)
-  return words.nodes(nodes.length, of, some(nodes, fold, words))
+  return words.nodes(nodes.length, of, someNames(nodes, fold, words))
 }
 
-const distinct = (names: string[]) => [...new Set(names)].toSorted(byText)
+const distinctNames = (names: string[]) => [...new Set(names)].toSorted(byText)
 
-function some(names: string[], fold: Fold, words: Words) {
+function someNames(names: string[], fold: Fold, words: Words) {
   const sorted = names.toSorted(byText)
   return words.names(
     sorted.slice(0, shown.names).map(name => fold(name, 80)),

@@ -33,7 +33,7 @@ export function mailSubject(
   const from = ['highwater', owner === null ? '' : fold(owner, 40), /^\d/.test(day) ? day : '']
     .filter(Boolean)
     .join(' ')
-  const signed = (shown: number) => {
+  const signedSubject = (shown: number) => {
     const verdict =
       findings.length > 0
         ? verdictOf(findings, clusters.length, changes, { evicting, first, shown, language })
@@ -48,7 +48,8 @@ export function mailSubject(
   // A subject that is too long shows fewer counts, so that its date is not cut. Nodes that evict need none.
   const least = evicting > 0 && findings.length > 0 ? 0 : 1
   const shown = [5, 4, 3, 2, 1, 0].filter(count => count >= least)
-  const subject = shown.map(signed).find(({ length }) => length <= roomyLimit) ?? signed(least)
+  const subject =
+    shown.map(signedSubject).find(({ length }) => length <= roomyLimit) ?? signedSubject(least)
   return subject.length > limit ? `${subject.slice(0, limit - 3)}...` : subject
 }
 

@@ -30,8 +30,8 @@ export function mailTrend(
   })
   const parts = [
     findingsText(first, now, language),
-    went(words.near, first.near, now.near, language.count, language),
-    went(words.used, first.usedMax, now.usedMax, language.percent, language),
+    changeText(words.near, first.near, now.near, language.count, language),
+    changeText(words.used, first.usedMax, now.usedMax, language.percent, language),
     grades.length === 0
       ? ''
       : words.grades(grades.slice(0, shownGrades), Math.max(grades.length - shownGrades, 0)),
@@ -50,7 +50,7 @@ function findingsText(
     .slice(0, 2)
     .filter(severity => then[severity] !== is[severity])
     .map(severity =>
-      went(
+      changeText(
         change => words.severity(severityNames[severity], change),
         then[severity],
         is[severity],
@@ -58,7 +58,7 @@ function findingsText(
         language,
       ),
     )
-  return went(
+  return changeText(
     change => words.findings(change, urgent),
     totalOf(then),
     totalOf(is),
@@ -67,7 +67,7 @@ function findingsText(
   )
 }
 
-function went(
+function changeText(
   say: (change: string) => string,
   then: number | null,
   is: number | null,

@@ -120,7 +120,7 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
     note: watchText(nodes, signal, language),
     origin: off
       ? words.switchedOff
-      : distinct(
+      : distinctTexts(
           losers.map(({ by }) => words.lost(loserText(by, language))),
           language,
         ) || words.unset,
@@ -198,7 +198,7 @@ function presetText(
 }
 
 export const originsText = (origins: (ThresholdOrigin | undefined)[], language: Language) =>
-  distinct(
+  distinctTexts(
     origins.map(origin =>
       origin === undefined ? language.words.unknown : originText(origin, language),
     ),
@@ -206,7 +206,7 @@ export const originsText = (origins: (ThresholdOrigin | undefined)[], language: 
   )
 
 /** Each text once. Numbers of nodes are added if the texts differ. */
-function distinct(texts: string[], { words: { setting: words, clauses } }: Language) {
+function distinctTexts(texts: string[], { words: { setting: words, clauses } }: Language) {
   const alike = [...Map.groupBy(texts, text => text)].toSorted(
     ([, a], [, b]) => b.length - a.length,
   )

@@ -178,10 +178,10 @@ function missingOf(
 ): [eviction: string | null, imageGc: string | null] {
   const words = all.thresholds
   const { imageGC, missing } = node.prediction.settings
-  const why = (reason: string | undefined) => line(reason ?? all.noReason, 300)
+  const reasonText = (reason: string | undefined) => line(reason ?? all.noReason, 300)
   return [
-    evictionOf(node) === null ? words.evictionNotKnown(why(missing.eviction)) : null,
-    imageGC === null ? words.imageGcNotKnown(why(missing.imageGC)) : null,
+    evictionOf(node) === null ? words.evictionNotKnown(reasonText(missing.eviction)) : null,
+    imageGC === null ? words.imageGcNotKnown(reasonText(missing.imageGC)) : null,
   ]
 }
 

@@ -62,7 +62,7 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
     const capacityBytes = ledger.filesystems.reduce((sum, disk) => sum + disk.capacityBytes, 0)
     group.capacityBytes += capacityBytes
     for (const use of ledger.owners) {
-      group.whole = joined(group.whole, use)
+      group.whole = joinUse(group.whole, use)
       addOwner(group, use)
       addOwner(placeOf(cluster, use.namespace), use)
     }
@@ -72,7 +72,7 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
     }
     for (const use of ledger.namespaces) {
       const ofSpace = placeOf(cluster, use.namespace)
-      ofSpace.whole = joined(ofSpace.whole, use)
+      ofSpace.whole = joinUse(ofSpace.whole, use)
       ofSpace.capacityBytes += capacityBytes
     }
   }
@@ -81,10 +81,10 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
 
 function addOwner({ owners }: Place, use: GroupDiskUse) {
   const key = JSON.stringify([use.namespace, use.owner])
-  owners.set(key, joined(owners.get(key) ?? null, use))
+  owners.set(key, joinUse(owners.get(key) ?? null, use))
 }
 
-const joined = (known: GroupDiskUse | null, use: GroupDiskUse) =>
+const joinUse = (known: GroupDiskUse | null, use: GroupDiskUse) =>
   known === null ? use : joinedUse(known, use)
 
 const isLarge = (bytes: number, capacityBytes: number) =>
@@ -100,23 +100,26 @@ function rowsOf(
     const texts = words.clauses([words.list([...pods, ...uses]), asks])
     return { place: line(place, nameLimit), consumer, uses: texts, bytes }
   }
-  const ofGroup = (name: string, use: GroupDiskUse) =>
+  const groupRow = (name: string, use: GroupDiskUse) =>
     row(name, use, words.ledger.atLeast(language.bytes(use.bytes)), [
       words.ledger.podCount(use.pods),
     ])
-  const most = <Use extends { bytes: number }>(uses: Iterable<Use>, nameOf: (use: Use) => string) =>
+  const largestUses = <Use extends { bytes: number }>(
+    uses: Iterable<Use>,
+    nameOf: (use: Use) => string,
+  ) =>
     [...uses]
       .toSorted((a, b) => b.bytes - a.bytes || byText(nameOf(a), nameOf(b)))
       .slice(0, shownOfPlace)
   return [
     ...(namespace === null || whole === null || !isLarge(whole.bytes, capacityBytes)
       ? []
-      : [ofGroup(line(words.ledger.namespace(namespace), nameLimit), whole)]),
-    ...most(
+      : [groupRow(line(words.ledger.namespace(namespace), nameLimit), whole)]),
+    ...largestUses(
       [...owners.values()].filter(({ bytes }) => isLarge(bytes, capacityBytes)),
       use => groupName(use, language),
-    ).map(use => ofGroup(groupName(use, language), use)),
-    ...most(
+    ).map(use => groupRow(groupName(use, language), use)),
+    ...largestUses(
       pods.flatMap(one => (isLarge(one.pod.bytes, one.capacityBytes) ? [one.pod] : [])),
       pod => pod.name,
     ).map(pod => row(podName(pod, language), pod, language.bytes(pod.bytes), [])),
@@ -148,7 +151,7 @@ export const groupText = (name: string, use: GroupDiskUse, language: Language): 
 
 function usesAndAsks(use: DiskUse, { words, bytes }: Language): [string[], string] {
   const { uses, asks } = words.ledger
-  const known = (amount: number | null) => (amount === null ? null : bytes(amount))
+  const bytesOrNull = (amount: number | null) => (amount === null ? null : bytes(amount))
   const parts = [
     [use.layerBytes, uses.layer] as const,
     [use.logBytes, uses.log] as const,
@@ -156,7 +159,7 @@ function usesAndAsks(use: DiskUse, { words, bytes }: Language): [string[], strin
   ]
   return [
     parts.filter(([amount]) => amount > 0).map(([amount, text]) => text(bytes(amount))),
-    asks(known(use.requestBytes), known(use.limitBytes)),
+    asks(bytesOrNull(use.requestBytes), bytesOrNull(use.limitBytes)),
   ]
 }
 

@@ -87,7 +87,7 @@ export function diskOutlooks(
         ...times,
         seen: grown?.isSeen ? seenOutlook(grown, at) : null,
         unseen: grown?.isSeen === false ? grown : null,
-        threshold: threshold ?? nearest(watching),
+        threshold: threshold ?? nearestThreshold(watching),
         first: firstToAct(times.imageGcMs ?? null, times.evictionMs, assumptions.imageGcPeriodMs),
       },
     ]
@@ -114,12 +114,12 @@ function actingAt(
   bytesPerHour: number,
   { untilTrigger, watching }: FillingDisk,
 ): { times: ActingTimes; threshold: EvaluatedThreshold | null } {
-  const within = (bytes: number) => {
+  const timeUntil = (bytes: number) => {
     if (bytes <= 0) return 0
     return bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null
   }
   const times = watching.flatMap(threshold => {
-    const pressureMs = within(threshold.margin ?? Number.POSITIVE_INFINITY)
+    const pressureMs = timeUntil(threshold.margin ?? Number.POSITIVE_INFINITY)
     return pressureMs === null
       ? []
       : [
@@ -135,7 +135,7 @@ function actingAt(
   )[0]
   return {
     times: {
-      imageGcMs: untilTrigger === null ? undefined : within(untilTrigger),
+      imageGcMs: untilTrigger === null ? undefined : timeUntil(untilTrigger),
       pressureMs: times.length === 0 ? null : Math.min(...times.map(time => time.pressureMs)),
       evictionMs: soonest?.evictionMs ?? null,
     },
@@ -143,7 +143,7 @@ function actingAt(
   }
 }
 
-const nearest = (thresholds: EvaluatedThreshold[]) =>
+const nearestThreshold = (thresholds: EvaluatedThreshold[]) =>
   thresholds.toSorted(
     (a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE),
   )[0] ?? null

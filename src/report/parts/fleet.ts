@@ -191,9 +191,9 @@ export function groupNodes(
 
 /** Nearest to eviction first; nodes with unknown headroom last. */
 function byHeadroom(a: GaugedNode, b: GaugedNode) {
-  const known = (value: number | null) => value ?? Number.MAX_VALUE
+  const marginOrMost = (value: number | null) => value ?? Number.MAX_VALUE
   return (
-    known(a.headroomPercent) - known(b.headroomPercent) ||
+    marginOrMost(a.headroomPercent) - marginOrMost(b.headroomPercent) ||
     byText(a.node.cluster, b.node.cluster) ||
     byText(a.node.identity.name, b.node.identity.name)
   )

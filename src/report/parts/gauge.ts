@@ -71,21 +71,21 @@ export function gaugesOf({ prediction }: AuditedNode, alerts: Alerts, language: 
       available: state?.availableBytes ?? null,
     }
     const inodes = { capacity: state?.inodes ?? null, available: state?.inodesFree ?? null }
-    const watched = (suffix: string) =>
+    const thresholdsOf = (suffix: string) =>
       eviction?.thresholds.filter(({ signal }) =>
         prefixes.some(prefix => signal === `${prefix}.${suffix}`),
       ) ?? []
-    const ofInodes = watched('inodesFree')
+    const ofInodes = thresholdsOf('inodesFree')
     const gauge = emptyGauge(title, 'disk', bytes, language)
     gauge.holdsImages = holdsImages
     gauge.filesystem = prefixes.includes('nodefs') ? 'nodefs' : 'imagefs'
     if (holdsImages) addImageGc(gauge, imageGC, bytes.capacity, language)
     addAlerts(gauge, alerts, bytes.capacity, language)
-    addThresholds(gauge, watched('available'), bytes.capacity, language)
+    addThresholds(gauge, thresholdsOf('available'), bytes.capacity, language)
     if (eviction === null) gauge.facts.push(words.thresholdsUnknown)
     else if (eviction.error !== null)
       gauge.warnings.push(words.settingsDoNotParse(language.line(eviction.error, 300)))
-    else if (watched('available').length === 0) gauge.warnings.push(words.bytesUnwatched)
+    else if (thresholdsOf('available').length === 0) gauge.warnings.push(words.bytesUnwatched)
     if (ofInodes.length === 0) return [gauge]
     const thin = emptyGauge(words.inodesOf(title), 'inodes', inodes, language)
     addThresholds(thin, ofInodes, inodes.capacity, language)
@@ -133,7 +133,7 @@ function emptyGauge(
     kind,
     filesystem: null,
     holdsImages: false,
-    ...standing(amounts, kind, language),
+    ...usage(amounts, kind, language),
     state: 'calm',
     headroomPercent: null,
     marks: [],
@@ -142,7 +142,7 @@ function emptyGauge(
   }
 }
 
-function standing(
+function usage(
   { capacity, available }: GaugeAmounts,
   kind: GaugeKind,
   { words: { gauge: words }, bytes, count }: Language,

@@ -32,7 +32,7 @@ export const growthNotes = (
   })
 
 const readingsText = ({ readings, overMs, falls }: ObservedGrowth, { words, duration }: Language) =>
-  words.growth.readings(readings, duration(coarse(overMs)), falls)
+  words.growth.readings(readings, duration(roundDuration(overMs)), falls)
 
 /** Hours in the unit of a rate: growth observed for less than a day is given per hour. */
 const hoursOf = ({ overMs }: ObservedGrowth) => (overMs < dayMs ? 1 : 24)
@@ -50,7 +50,7 @@ function rateText(growth: ObservedGrowth, { words, bytes: shown }: Language) {
 }
 
 /** Rounds to one unit: to days from two days on, to hours from two hours on, else to minutes. */
-function coarse(ms: number) {
+function roundDuration(ms: number) {
   const unitMs = [dayMs, hourMs].find(unit => ms >= 2 * unit) ?? 60_000
   return Math.max(Math.round(ms / unitMs), 1) * unitMs
 }
@@ -65,16 +65,16 @@ export function seenTime(
   const [middle, first, last] = [usual[of] ?? null, soonest[of] ?? null, latest[of] ?? null]
   if (middle === 0) return { text: next.nowShort, note: '' }
   const isForeseen = (ms: number | null): ms is number => ms !== null && ms <= horizonMs
-  const shown = (ms: number) => language.duration(coarse(ms))
+  const durationText = (ms: number) => language.duration(roundDuration(ms))
   if (!isForeseen(middle))
     return {
-      text: words.notWithin(shown(horizonMs)),
-      note: isForeseen(first) ? words.fastest(shown(first)) : '',
+      text: words.notWithin(durationText(horizonMs)),
+      note: isForeseen(first) ? words.fastest(durationText(first)) : '',
     }
-  const text = words.about(shown(middle))
-  const from = shown(first ?? middle)
+  const text = words.about(durationText(middle))
+  const from = durationText(first ?? middle)
   if (!isForeseen(last)) return { text, note: words.orLater(from) }
-  const to = shown(last)
+  const to = durationText(last)
   return { text, note: to === from ? '' : words.fromTo(from, to) }
 }
 

@@ -46,10 +46,10 @@ export function releasesText(
   const isOnDisk = disk !== null && disk.imageGcMs !== undefined
   if (releases === null || !isOnDisk) return ''
   const { name, tags, largestBytes } = releases
-  const fitting = (room: number | null | undefined) =>
+  const imagesFitting = (room: number | null | undefined) =>
     room == null ? null : Math.floor(Math.max(room, 0) / largestBytes)
-  const untilGc = imageGC?.enabled ? fitting(imageGC.bytesUntilTrigger) : null
-  const untilEviction = fitting(disk.threshold?.margin)
+  const untilGc = imageGC?.enabled ? imagesFitting(imageGC.bytesUntilTrigger) : null
+  const untilEviction = imagesFitting(disk.threshold?.margin)
   if (untilGc === null && untilEviction === null) return ''
   const latest = list(tags.slice(-shownTags).map(tag => line(tag, 20)))
   return words.releases(line(name, 60), latest, bytes(largestBytes), untilGc, untilEviction)

@@ -28,7 +28,7 @@ export interface TrendDay {
 /** Null: no earlier day is recorded, so there are no lines. */
 export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, language: Language) {
   const { trends: words, clusterCount } = language.words
-  const recent = trends.map(lately).filter(({ points }) => points.length > 0)
+  const recent = trends.map(recentTrend).filter(({ points }) => points.length > 0)
   const days = daysOf(recent)
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined || first === last) return null
@@ -40,7 +40,7 @@ export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, languag
   }))
   const groups = recent
     .flatMap(trend => groupsOf(trend, language))
-    .toSorted((a, b) => nearest(b.days) - nearest(a.days) || byText(a.key, b.key))
+    .toSorted((a, b) => lastUsedMax(b.days) - lastUsedMax(a.days) || byText(a.key, b.key))
   const all =
     recent.length > 1
       ? [{ title: words.allClusters, about: clusterCount(recent.length), days: fleetDays(recent) }]
@@ -65,7 +65,7 @@ const numberOf = (day: string) => Date.parse(day) / dayMs
 const daysOf = (trends: ReportedTrend[]) =>
   [...new Set(trends.flatMap(({ points }) => points.map(({ day }) => day)))].toSorted(byText)
 
-function lately({ cluster, points }: ReportedTrend): ReportedTrend {
+function recentTrend({ cluster, points }: ReportedTrend): ReportedTrend {
   const newest = numberOf(points.at(-1)?.day ?? '')
   return { cluster, points: points.filter(({ day }) => newest - numberOf(day) < limits.days) }
 }
@@ -164,7 +164,7 @@ const dayOfGroup = (day: string, group: GroupPoint | undefined): TrendDay => ({
   usedMedian: group?.usedPercent?.median ?? null,
 })
 
-const nearest = (days: TrendDay[]) => days.at(-1)?.usedMax ?? -1
+const lastUsedMax = (days: TrendDay[]) => days.at(-1)?.usedMax ?? -1
 
 export const totalOf = (findings: Record<Severity, number>) =>
   severities.reduce((sum, severity) => sum + findings[severity], 0)

@@ -83,7 +83,7 @@ export function storyOf(
     ['Unknown', unknownLines(prediction)],
   ]
   const body = sections.flatMap(([title, lines]) =>
-    lines.flatMap((line, index) => labelled(index === 0 ? title : '', line)),
+    lines.flatMap((line, index) => labelLines(index === 0 ? title : '', line)),
   )
   return `${[heading(head), ...body, ''].join('\n')}\n`
 }
@@ -125,7 +125,7 @@ function answerText(prediction: NodePrediction): string {
 }
 
 /** Wraps the text, and puts the label beside its first line. */
-function labelled(title: string, text: string) {
+function labelLines(title: string, text: string) {
   const indent = /^ */.exec(text)?.[0].length ?? 0
   const wrapped = wrapText(text.trimStart(), columns - label - indent - deeper)
     .trimEnd()
@@ -212,7 +212,7 @@ function deletionLines(deletions: ImageDeletion[] | null) {
   return [
     `deletes ${counted(deletions.length, 'image')}: ${said.filter(text => text !== '').join(', ')}`,
     ...lines,
-    ...more(deletions.length, shownImages),
+    ...moreLine(deletions.length, shownImages),
   ]
 }
 
@@ -220,7 +220,7 @@ function deletionLines(deletions: ImageDeletion[] | null) {
 const imageName = (image: string) =>
   foldedLine(image.replace(/@(sha256:[0-9a-f]{12})[0-9a-f]{52}$/, '@$1…'), 120)
 
-const more = (count: number, shown: number) =>
+const moreLine = (count: number, shown: number) =>
   count > shown ? [`  … and ${formatCount(count - shown)} more`] : []
 
 function evictionLines(prediction: NodePrediction) {
@@ -263,7 +263,7 @@ function evictionLines(prediction: NodePrediction) {
         .slice(0, shownPods)
         .map(pod => `  ${pod.rank + 1}. ${podName(pod)}  (${rankText(pod, eviction)})`),
     )
-    lines.push(...more(ranking.pods.length, shownPods))
+    lines.push(...moreLine(ranking.pods.length, shownPods))
   }
   return lines
 }
@@ -386,7 +386,7 @@ function timelineLines(timeline: TimelineEvent[] | null | undefined) {
   const lines = timeline
     .slice(0, shownEvents)
     .map(event => `+${clock(event.atMs)}  ${eventText(event)} (${boundsText(event)})`)
-  return [...lines, ...more(timeline.length, shownEvents)]
+  return [...lines, ...moreLine(timeline.length, shownEvents)]
 }
 
 const boundsText = ({ earliestMs, latestMs, certainty }: TimelineEvent) =>
@@ -397,8 +397,8 @@ const freesText = ({ least, most }: SpaceBounds) => `frees ${formatRange(least, 
 /** Hours, minutes and seconds of equal width: `01:02:03`. */
 function clock(ms: number) {
   const seconds = Math.floor(ms / 1000)
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  const twoDigits = (value: number) => String(value).padStart(2, '0')
+  return `${twoDigits(Math.floor(seconds / 3600))}:${twoDigits(Math.floor(seconds / 60) % 60)}:${twoDigits(seconds % 60)}`
 }
 
 function eventText({ event, detail }: TimelineEvent) {
@@ -430,5 +430,5 @@ function unknownLines({ unknowns: all, nextStart, eviction }: NodePrediction) {
     ({ part }) => !(part === 'victims' && isShown) && (part !== 'nextStart' || nextStart !== null),
   )
   const lines = unknowns.slice(0, shownUnknowns).map(unknownText)
-  return [...lines, ...more(unknowns.length, shownUnknowns)]
+  return [...lines, ...moreLine(unknowns.length, shownUnknowns)]
 }

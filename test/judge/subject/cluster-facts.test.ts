@@ -20,7 +20,7 @@ const ofNode = (message: string, time: string, more: RawObject = {}): RawObject 
 function eventsOf(node: string, ...items: RawObject[]) {
   const facts = new ClusterFacts()
   facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource: 'events', items }))
-  return facts.of(node).events
+  return facts.contextOf(node).events
 }
 
 describe('events of a node', () => {
@@ -121,22 +121,22 @@ describe('events of a node', () => {
     const page = (item: RawObject) =>
       facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource: 'events', items: [item] }))
     page(ofNode('full', takenAt))
-    expect(facts.of('a').events).toHaveLength(1)
+    expect(facts.contextOf('a').events).toHaveLength(1)
     page(ofNode('empty', takenAt))
-    expect(facts.of('a').events).toHaveLength(2)
+    expect(facts.contextOf('a').events).toHaveLength(2)
   })
 
   it('are unknown where none were read, and none where an empty list was', () => {
-    expect(new ClusterFacts().of('a').events).toBeNull()
+    expect(new ClusterFacts().contextOf('a').events).toBeNull()
     expect(eventsOf('a')).toEqual([])
   })
 
   it('were not read to their end where the cluster says so', () => {
     const facts = new ClusterFacts()
     facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [] })
-    expect(facts.of('a').failed('events')).toBeNull()
+    expect(facts.contextOf('a').failed('events')).toBeNull()
     facts.takeCluster(clusterOf({ errors: [{ what: 'events', message: 'page 2: timeout' }] }))
-    expect(facts.of('a').failed('events')).toBe('events: page 2: timeout')
+    expect(facts.contextOf('a').failed('events')).toBe('events: page 2: timeout')
   })
 
   it.each<RawObject>([

@@ -6,7 +6,7 @@ import { rules } from '#judge/rules/index.ts'
 import { languageIds } from '#model/language.ts'
 import { en } from '#report/languages/en.ts'
 import type { RuleTexts } from '#report/languages/language.ts'
-import { type Messages, parsedMessage, translated } from '#report/languages/translation.ts'
+import { type Messages, parsedMessage, translate } from '#report/languages/translation.ts'
 
 const translations = languageIds.filter(id => id !== 'en')
 const dataOf = (id: string, part: string) =>
@@ -108,7 +108,7 @@ it('shows data in place of English', () => {
     'named(names, more)':
       '{names}{namesCount, plural, =1 {} other {!}} {namesClauses} {more, number}',
   }
-  const { plain, nested, named } = translated(source, messages, 'ja')
+  const { plain, nested, named } = translate(source, messages, 'ja')
   expect([plain, nested.files(0), nested.files(1234), named(['a', 'b'], 5000)]).toEqual([
     '素',
     'なし',
@@ -119,7 +119,7 @@ it('shows data in place of English', () => {
 
 it('stays English where the data has no message, or one with other values', () => {
   const messages = { nested: { 'files(count, of)': '{count} {of}' } }
-  const { plain, nested, named } = translated(source, messages, 'ja')
+  const { plain, nested, named } = translate(source, messages, 'ja')
   expect([plain, nested.files(2), nested.late('1 d'), named(['a'], 1)]).toEqual([
     'plain',
     '2 files',
@@ -131,11 +131,11 @@ it('stays English where the data has no message, or one with other values', () =
 it('takes messages without values, and names with hyphens', () => {
   const english = { separators: en.separators, actions: { 'replace-node': () => 'replace it' } }
   const messages = { actions: { 'replace-node()': 'ersetzen' } }
-  expect(translated(english, messages, 'de').actions['replace-node']()).toBe('ersetzen')
+  expect(translate(english, messages, 'de').actions['replace-node']()).toBe('ersetzen')
 })
 
 it.each(catalogues)('steps of %s with and without their values can be shown', (id, messages) => {
-  const { steps } = translated(en, messages, id)
+  const { steps } = translate(en, messages, id)
   const owner = 'Deployment shop/api'
   for (const text of [
     steps.actions['ask-owner'](owner),

@@ -42,7 +42,7 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
   for (const id of new Set([...after.keys(), ...before.keys()])) {
     const pair = { before: before.get(id), after: after.get(id) }
     const { change, why, isInDoubt } = verdictOn(pair, then, today)
-    if (change !== 'unchanged') findings.push(changed(id, pair, change, why))
+    if (change !== 'unchanged') findings.push(changedFinding(id, pair, change, why))
     else {
       unchanged[pair.after?.waived ? 'waived' : 'open']++
       if (isInDoubt) unchanged.inDoubt++
@@ -101,7 +101,7 @@ const cut = ({ count, sample }: NodeSample): NodeSample => ({
   sample: sample.slice(0, sampleSize),
 })
 
-function changed(
+function changedFinding(
   id: string,
   { before, after }: Pair,
   change: Change,

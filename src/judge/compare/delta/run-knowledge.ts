@@ -162,7 +162,7 @@ export function doubts(
     return [`not known ${when}: ${why ?? 'not checked'}`]
   const because = why === undefined ? '' : ` (${why})`
   return [
-    ...(undecided.count > 0 ? [`not known ${when} of ${listed(undecided)}${because}`] : []),
+    ...(undecided.count > 0 ? [`not known ${when} of ${nodeNames(undecided)}${because}`] : []),
     ...(open.count > 0
       ? [`open ${when} on ${counted(open.count, 'node')}: not all of its nodes are named`]
       : []),
@@ -251,7 +251,7 @@ const isPartMissing = (entry: NotAudited) => isListBroken(entry) || entry.cause 
 
 const shownNames = 2
 
-export function listed({ count, names }: Nodes[State]): string {
+export function nodeNames({ count, names }: Nodes[State]): string {
   const shown = names.slice(0, shownNames)
   if (shown.length === 0) return counted(count, 'node')
   return count > shown.length

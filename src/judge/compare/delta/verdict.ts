@@ -8,9 +8,9 @@ import {
   isDrift,
   isReplaced,
   type Knowledge,
-  listed,
   type Nodes,
   nodeCount,
+  nodeNames,
   otherDrift,
   placesOf,
   statesIn,
@@ -31,10 +31,12 @@ interface Verdict {
 
 export function verdictOn({ before, after }: Pair, then: Knowledge, today: Knowledge): Verdict {
   if (after === undefined)
-    return before === undefined ? { change: 'unchanged', why: [] } : vanished(before, then, today)
-  if (before === undefined) return appeared(after, then, today)
+    return before === undefined
+      ? { change: 'unchanged', why: [] }
+      : vanishedVerdict(before, then, today)
+  if (before === undefined) return appearedVerdict(after, then, today)
   if (after.waived && before.waived) return { change: 'unchanged', why: [] }
-  const { change, why, isInDoubt } = compared(before, after, then, today)
+  const { change, why, isInDoubt } = changeVerdict(before, after, then, today)
   if (after.waived) return { change: 'waivedSince', why: [waiverText(after.waived), ...why] }
   if (before.waived)
     return { change: 'waiverExpired', why: [waiverEnd(after, before.waived), ...why] }
@@ -55,12 +57,12 @@ const waiverEnd = (
     : `the waiver, until ${until}, is no longer in the policy`
 }
 
-function vanished(finding: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
+function vanishedVerdict(finding: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
   const { passing, absent, notFailing, failing, undecided, open } = statesIn(today, finding)
   const waived = finding.waived ? ['it was waived: the waiver can go'] : []
-  const left = absent.count > 0 ? [`gone: ${listed(absent)}`] : []
+  const left = absent.count > 0 ? [`gone: ${nodeNames(absent)}`] : []
   if (undecided.count + open.count > 0) {
-    const mended = passing.count > 0 ? [`no longer on ${listed(passing)}`] : []
+    const mended = passing.count > 0 ? [`no longer on ${nodeNames(passing)}`] : []
     return {
       change: 'cannotTell',
       why: [...doubts(today, finding, { undecided, open }), ...mended, ...left],
@@ -72,7 +74,7 @@ function vanished(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   if (failing.count > 0 && finding.nodes.count === 0)
     return { change: 'moved', why: [placesMoved(finding, then, today)] }
   if (failing.count > 0)
-    return { change: 'moved', why: [`${listed(failing)} now fail as part of another subject`] }
+    return { change: 'moved', why: [`${nodeNames(failing)} now fail as part of another subject`] }
   if (notFailing.count > 0) return { change: 'fixedOrGone', why: waived }
   return {
     change: isReplaced(finding, then, today) ? 'replaced' : 'gone',
@@ -80,7 +82,7 @@ function vanished(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   }
 }
 
-function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
+function appearedVerdict(finding: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
   if (finding.waived)
     return { change: 'waivedSince', why: ['it was not there before', waiverText(finding.waived)] }
   const { passing, absent, notFailing, failing, undecided, open } = statesIn(then, finding)
@@ -91,7 +93,7 @@ function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   const moved = isKnown ? movedHere(finding, passing, then, today) : null
   if (moved !== null) return { change: 'moved', why: [moved] }
   if (passing.count + absent.count + notFailing.count > 0) {
-    const came = absent.count > 0 ? [`on nodes that came since: ${listed(absent)}`] : []
+    const came = absent.count > 0 ? [`on nodes that came since: ${nodeNames(absent)}`] : []
     return { change: 'new', why: [...came, ...unseen] }
   }
   if (open.count > 0)
@@ -100,7 +102,7 @@ function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   if (finding.nodes.count > 0)
     return {
       change: 'moved',
-      why: [`${listed(failing)} failed before, as part of another subject`],
+      why: [`${nodeNames(failing)} failed before, as part of another subject`],
     }
   const why = [placesMoved(finding, then, today)]
   return {
@@ -112,7 +114,7 @@ function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   }
 }
 
-function compared(
+function changeVerdict(
   before: ComparedFinding,
   after: ComparedFinding,
   then: Knowledge,
@@ -174,12 +176,14 @@ function spreadOf(
   const endedUnseen = Math.max(0, earlier.notFailing.count - fresh - shrunk)
   const grows = now.passing.count + joined - ended.count - endedUnseen
   const why = [
-    now.passing.count > 0 ? `started on ${listed(now.passing)}` : '',
-    now.absent.count > 0 ? `came with it: ${listed(now.absent)}` : '',
-    now.notFailing.count > 0 ? `started on, or came with it: ${listed(now.notFailing)}` : '',
-    ended.count > 0 ? (movedAway(before, ended, then, today) ?? `ended on ${listed(ended)}`) : '',
-    left > 0 ? `gone: ${listed(earlier.absent)}` : '',
-    earlier.notFailing.count > 0 ? `ended on, or gone: ${listed(earlier.notFailing)}` : '',
+    now.passing.count > 0 ? `started on ${nodeNames(now.passing)}` : '',
+    now.absent.count > 0 ? `came with it: ${nodeNames(now.absent)}` : '',
+    now.notFailing.count > 0 ? `started on, or came with it: ${nodeNames(now.notFailing)}` : '',
+    ended.count > 0
+      ? (movedAway(before, ended, then, today) ?? `ended on ${nodeNames(ended)}`)
+      : '',
+    left > 0 ? `gone: ${nodeNames(earlier.absent)}` : '',
+    earlier.notFailing.count > 0 ? `ended on, or gone: ${nodeNames(earlier.notFailing)}` : '',
     ...(now.undecided.count > 0 ? doubts(then, after, now) : []),
     ...(earlier.undecided.count > 0 ? doubts(today, before, earlier) : []),
   ].filter(text => text !== '')
@@ -229,7 +233,7 @@ function movedAway(
   const before = otherDrift(then, finding, ended.names)
   const rules = otherDrift(today, finding, ended.names).filter(rule => !before.includes(rule))
   if (rules.length === 0) return null
-  return `no longer on ${listed(ended)}, where ${rules.toSorted(byText).join(', ')} ${rules.length === 1 ? 'reports' : 'report'} drift now`
+  return `no longer on ${nodeNames(ended)}, where ${rules.toSorted(byText).join(', ')} ${rules.length === 1 ? 'reports' : 'report'} drift now`
 }
 
 /** Opposite of `movedAway`. Null unless another rule reported drift on each node before, not today. */
@@ -246,7 +250,7 @@ function movedHere(
   }
   const rules = names.map(rulesOn)
   if (rules.some(({ length }) => length === 0)) return null
-  return `on ${listed({ count, names })}, where ${[...new Set(rules.flat())].toSorted(byText).join(', ')} reported drift before`
+  return `on ${nodeNames({ count, names })}, where ${[...new Set(rules.flat())].toSorted(byText).join(', ')} reported drift before`
 }
 
 /** A rule reports few places one by one, and many places together. */

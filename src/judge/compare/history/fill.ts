@@ -68,7 +68,7 @@ export function withReading(
     .filter(time => isWithin({ at: time }, at))
     .toSorted(byText)
     .slice(-fillLimits.readings)
-  return { ...disks, readings: thinned([...kept, reading]), evictedAt }
+  return { ...disks, readings: thinReadings([...kept, reading]), evictedAt }
 }
 
 /** Null: not read. */
@@ -88,7 +88,7 @@ function isWithin(past: Pick<FillReading, 'at'>, at: string) {
 }
 
 /** Removes readings whose neighbors are closest in time, never the first or the last. The rest stay spread over the kept time. */
-function thinned(readings: FillReading[]) {
+function thinReadings(readings: FillReading[]) {
   const kept = [...readings]
   while (kept.length > fillLimits.readings) {
     const gapsWithout = kept
@@ -140,11 +140,11 @@ export function rateBetween(
 
 function rateOf(grownBytes: number, overMs: number): ObservedGrowth | UnseenGrowth {
   if (grownBytes < 0) return { isSeen: false, why: 'emptier', readings: 2 }
-  const within = (ms: number) => (grownBytes * hourMs) / ms
+  const growthPer = (ms: number) => (grownBytes * hourMs) / ms
   const bytesPerHour = {
-    min: within(overMs + diskMeasurementMs),
-    median: within(overMs),
-    max: within(overMs - diskMeasurementMs),
+    min: growthPer(overMs + diskMeasurementMs),
+    median: growthPer(overMs),
+    max: growthPer(overMs - diskMeasurementMs),
   }
   return { isSeen: true, bytesPerHour, overMs, readings: 2, falls: 0 }
 }
@@ -173,21 +173,21 @@ interface Reading {
 }
 
 function diskGrowth(all: FillReading[], disk: GrowingDisk): ObservedGrowth | UnseenGrowth {
-  const readings = apart(
+  const readings = dropCloseReadings(
     all.flatMap(reading => {
       const usedBytes = disk === 'nodefs' ? reading.nodefsUsedBytes : reading.imagefsUsedBytes
       return usedBytes === null ? [] : [{ atMs: timeOf(reading), usedBytes }]
     }),
   )
-  const unseen = (why: UnseenGrowth['why']): UnseenGrowth => ({
+  const unseenGrowth = (why: UnseenGrowth['why']): UnseenGrowth => ({
     isSeen: false,
     why,
     readings: readings.length,
   })
   const overMs = readings.length === 0 ? 0 : readings.at(-1)!.atMs - readings[0]!.atMs
-  if (readings.length < 2) return unseen(all.length < 2 ? 'first' : 'near')
-  if (readings.length < fillLimits.leastReadings) return unseen('few')
-  if (overMs < fillLimits.leastOverMs) return unseen('near')
+  if (readings.length < 2) return unseenGrowth(all.length < 2 ? 'first' : 'near')
+  if (readings.length < fillLimits.leastReadings) return unseenGrowth('few')
+  if (overMs < fillLimits.leastOverMs) return unseenGrowth('near')
   const stretches = readings.slice(1).map((reading, index) => {
     const lengthMs = reading.atMs - readings[index]!.atMs
     return {
@@ -196,7 +196,7 @@ function diskGrowth(all: FillReading[], disk: GrowingDisk): ObservedGrowth | Uns
     }
   })
   const rises = stretches.filter(({ bytesPerHour }) => bytesPerHour >= 0)
-  if (rises.length < fillLimits.leastRises) return unseen('emptier')
+  if (rises.length < fillLimits.leastRises) return unseenGrowth('emptier')
   return {
     isSeen: true,
     bytesPerHour: spreadOf(rises),
@@ -207,7 +207,7 @@ function diskGrowth(all: FillReading[], disk: GrowingDisk): ObservedGrowth | Uns
 }
 
 /** Of readings that are too close in time, keeps the last. */
-function apart(readings: Reading[]) {
+function dropCloseReadings(readings: Reading[]) {
   const kept: Reading[] = []
   for (const reading of readings) {
     const last = kept.at(-1)

@@ -35,7 +35,7 @@ export function happeningsOf(input: NodeInput, at: string): Happening[] {
     ({ namespace, name, time, message }) =>
       happening(time ?? at, 'evicted', `${namespace}/${name}`, message),
   )
-  return merged(
+  return mergeHappenings(
     [],
     [...recorded, ...fromConditions(input, at), ...fromLog(input.host?.logLines ?? [], at)],
   )
@@ -45,7 +45,7 @@ export function happeningsOf(input: NodeInput, at: string): Happening[] {
 export const withEvents = (
   { happened = [], identity, at }: TakenNode,
   events: readonly NodeEvent[] | null,
-): Happening[] => merged(fromEvents(events ?? [], identity.name, at), happened)
+): Happening[] => mergeHappenings(fromEvents(events ?? [], identity.name, at), happened)
 
 function fromEvents(events: readonly NodeEvent[], node: string, at: string): Happening[] {
   return events.flatMap(({ reason, pod, message, lastTime }) => {
@@ -82,12 +82,12 @@ function fromLog(lines: readonly string[], at: string): Happening[] {
     if (!('pod' in line)) return []
     const low = scarce !== null && isWithin(scarce.at, line.at, passMs) ? scarce.resource : null
     scarce = null
-    return [happening(line.at, 'evicted', line.pod, logged(low))]
+    return [happening(line.at, 'evicted', line.pod, logMessage(low))]
   })
 }
 
 /** In the words of the event of this eviction, so that its resource is read from both alike. */
-const logged = (resource: string | null) =>
+const logMessage = (resource: string | null) =>
   resource === null
     ? 'evicted, by the log of the kubelet'
     : `The node was low on resource: ${resource}. (by the log of the kubelet)`
@@ -127,20 +127,23 @@ export function withRestart(
 ): Happening[] {
   if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return happened
   const message = `boot id ${before.bootId} until ${before.readings.at(-1)?.at ?? 'an earlier run'}`
-  return merged(happened, [happening(at, 'reboot', name, message)])
+  return mergeHappenings(happened, [happening(at, 'reboot', name, message)])
 }
 
 /** Each happening once. If there are too many, evictions are kept first, refused pods last. */
-export function merged(before: readonly Happening[], now: readonly Happening[]): Happening[] {
+export function mergeHappenings(
+  before: readonly Happening[],
+  now: readonly Happening[],
+): Happening[] {
   const weight = (one: Happening) => (isOfPod(one) ? Number(one.what === 'refused') * 2 : 1)
-  return joined([...before, ...now])
+  return joinAlike([...before, ...now])
     .toSorted((a, b) => weight(a) - weight(b) || byText(b.at, a.at))
     .slice(0, mostHappenings)
     .toSorted((a, b) => byText(a.at, b.at))
 }
 
 /** The same act in the same minute is one, and so are evictions of one pod within an hour: later, another pod has its name. */
-export function joined(happenings: readonly Happening[]): Happening[] {
+export function joinAlike(happenings: readonly Happening[]): Happening[] {
   const all = new Map<string, Happening[]>()
   for (const one of happenings) {
     const key = `${one.what} ${one.subject} ${isOfPod(one) ? '' : one.at.slice(0, 16)}`

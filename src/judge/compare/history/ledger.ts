@@ -103,12 +103,14 @@ function deltaOf(
   ended: readonly PastFinding[],
   returned: readonly PastFinding[],
 ): Ledger['delta'] {
-  const sorted = (found: readonly { id: string }[]) => found.map(({ id }) => id).toSorted()
+  const sortedIds = (found: readonly { id: string }[]) => found.map(({ id }) => id).toSorted()
   return {
-    new: sorted(changed.filter(({ id, change }) => change === 'new' && since.has(id))),
-    resolved: sorted(ended.filter(isRepaired)),
-    worse: sorted(changed.filter(({ change }) => change === 'worse' || change === 'waiverExpired')),
-    regressed: sorted(returned),
+    new: sortedIds(changed.filter(({ id, change }) => change === 'new' && since.has(id))),
+    resolved: sortedIds(ended.filter(isRepaired)),
+    worse: sortedIds(
+      changed.filter(({ change }) => change === 'worse' || change === 'waiverExpired'),
+    ),
+    regressed: sortedIds(returned),
   }
 }
 
@@ -124,7 +126,7 @@ function rememberedRun(
   day: string,
 ): Ledger['run'] {
   const { run, clusters, unknowns, notAudited, findings, waived } = now.document
-  const remembered = (finding: Finding) =>
+  const rememberToday = (finding: Finding) =>
     rememberedFinding(finding, since.get(finding.id) ?? day, day)
   return {
     schema: 'highwater.history/1',
@@ -133,10 +135,10 @@ function rememberedRun(
       clusters,
       unknowns,
       notAudited,
-      findings: [...findings.map(remembered), ...carried.filter(isOpen).map(asCarried)],
+      findings: [...findings.map(rememberToday), ...carried.filter(isOpen).map(carriedFinding)],
       waived: [
-        ...waived.map(remembered),
-        ...carried.filter(finding => !isOpen(finding)).map(asCarried),
+        ...waived.map(rememberToday),
+        ...carried.filter(finding => !isOpen(finding)).map(carriedFinding),
       ],
     },
     nodes: now.nodes,
@@ -172,7 +174,7 @@ function readAgainSince({ document }: RememberedRun, { notAudited }: FindingsDoc
 }
 
 const keyOfUnread = ({ cluster, node }: NotAudited) => JSON.stringify([cluster, node])
-const asCarried = (finding: RememberedFinding): RememberedFinding => ({
+const carriedFinding = (finding: RememberedFinding): RememberedFinding => ({
   ...finding,
   isCarried: true,
 })

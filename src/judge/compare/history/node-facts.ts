@@ -7,7 +7,7 @@ import type { ComparedFinding, MetNode } from '#model/finding/delta.ts'
 import type { FillSeries, NodeFacts } from '#model/history.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 import type { AuditedNode, FirstVictims } from '#model/report.ts'
-import { merged } from './happenings.ts'
+import { mergeHappenings } from './happenings.ts'
 import { mergedRounds } from './reclaim.ts'
 
 export const nodeFactsMaxBytes = 4096
@@ -55,8 +55,8 @@ export function nodeFacts(
     group: met.group,
     coverage,
     mode,
-    kubeletVersion: short(identity.kubeletVersion),
-    instanceType: short(identity.instanceType),
+    kubeletVersion: shortText(identity.kubeletVersion),
+    instanceType: shortText(identity.instanceType),
     amiFamily: identity.amiFamily,
     layout,
     nodefs: filesystemOf(filesystems.nodefs),
@@ -92,7 +92,7 @@ export function nodeFacts(
       Math.max(0, failing.length - keptRules) +
       Math.max(0, (thresholds?.length ?? 0) - keptThresholds),
   }
-  return fitted(facts)
+  return fitFacts(facts)
 }
 
 const heldOf = (ledger: AuditedNode['ledger']): NodeFacts['held'] =>
@@ -111,7 +111,7 @@ const victimsOf = (first: FirstVictims[] | null): NodeFacts['firstVictims'] =>
       pods: pods.map(({ namespace, name }) => bounded(`${namespace}/${name}`, 120)),
     }))
 
-const short = (text: string | null) => text && bounded(text, 60)
+const shortText = (text: string | null) => text && bounded(text, 60)
 
 const filesystemOf = (filesystem: FilesystemState | null) =>
   filesystem && {
@@ -126,7 +126,7 @@ const isTooLong = (facts: NodeFacts) =>
   encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
 
 /** Drops images and rules first, then thresholds, as that day's findings and snapshot contain them. Disk readings, stored nowhere else, go last. */
-function fitted(facts: NodeFacts) {
+function fitFacts(facts: NodeFacts) {
   let kept = facts
   while (isTooLong(kept) && kept.images.length > 0)
     kept = { ...kept, images: kept.images.slice(0, -1) }
@@ -148,7 +148,7 @@ function fitted(facts: NodeFacts) {
 }
 
 const eventsOf = (earlier: NodeFacts, now: NodeFacts) => ({
-  happened: merged(earlier.happened, now.happened),
+  happened: mergeHappenings(earlier.happened, now.happened),
   rounds: mergedRounds(earlier.rounds, now.rounds),
 })
 
@@ -171,22 +171,26 @@ function basesOf(earlier: NodeFacts, now: NodeFacts) {
 
 /** Adds a later, lighter reading to the lines of the last run's day. New nodes get a line. */
 export const withObservation = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
-  joined(before, now, (earlier, facts) => {
+  joinByNode(before, now, (earlier, facts) => {
     const { fill, images, imagesSince } = facts
     // The round that the earlier reading predicted is over.
     const imageGC = earlier.imageGC && { ...earlier.imageGC, predictedBytes: null }
-    return fitted({ ...earlier, ...eventsOf(earlier, facts), imageGC, fill, images, imagesSince })
+    return fitFacts({ ...earlier, ...eventsOf(earlier, facts), imageGC, fill, images, imagesSince })
   })
 
 /** Merges the lines of one day. A later reading replaces an earlier one, but an unread node keeps the day's earlier facts. */
 export const mergedDay = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
-  joined(before, now, (earlier, facts) =>
+  joinByNode(before, now, (earlier, facts) =>
     facts.coverage !== 'notRead' || earlier.coverage === 'notRead'
-      ? fitted({ ...facts, ...eventsOf(earlier, facts), beforeEvictions: basesOf(earlier, facts) })
-      : fitted({ ...earlier, ...eventsOf(earlier, facts) }),
+      ? fitFacts({
+          ...facts,
+          ...eventsOf(earlier, facts),
+          beforeEvictions: basesOf(earlier, facts),
+        })
+      : fitFacts({ ...earlier, ...eventsOf(earlier, facts) }),
   )
 
-function joined(
+function joinByNode(
   before: NodeFacts[],
   now: NodeFacts[],
   join: (earlier: NodeFacts, now: NodeFacts) => NodeFacts,

@@ -139,7 +139,7 @@ export function withImages(now: TakenNode, last: ImagesBefore | null): ImageHist
   if (before === null) return { images, imagesSince }
   // A node that was not read keeps its images with the days since which they are unused.
   if (images.length === 0) return { images: [...before.images], imagesSince }
-  const earlier = retagged(before.images, images)
+  const earlier = retagImages(before.images, images)
   const dated = { images: withDays(images, earlier), imagesSince }
   const gone = goneOf(earlier, images)
   if (gone.length === 0) return dated
@@ -156,7 +156,7 @@ export function withImages(now: TakenNode, last: ImagesBefore | null): ImageHist
 }
 
 /** The earlier images by their names of today. A lost name and a new one of the same size are two tags of one image. */
-function retagged(
+function retagImages(
   before: readonly RememberedImage[],
   now: readonly RememberedImage[],
 ): RememberedImage[] {

@@ -51,12 +51,12 @@ export function trendPoint(
     coverage,
     findings: counts,
     groups: groups.slice(0, keptGroups),
-    imageGc: reclaimed(nodes.flatMap(({ audited }) => audited.rounds ?? [])),
+    imageGc: reclaimSum(nodes.flatMap(({ audited }) => audited.rounds ?? [])),
     groupsLeftOut: Math.max(0, groups.length - keptGroups),
   }
 }
 
-function reclaimed(rounds: readonly ReclaimRound[]): ReclaimSum | null {
+function reclaimSum(rounds: readonly ReclaimRound[]): ReclaimSum | null {
   if (rounds.length === 0) return null
   const sum = (some: readonly ReclaimRound[], of: keyof Omit<ReclaimRound, 'at'>) =>
     some.reduce((total, round) => total + (round[of] ?? 0), 0)

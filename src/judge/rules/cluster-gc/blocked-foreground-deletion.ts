@@ -1,4 +1,4 @@
-import { garbageIn, getYaml, oldest, oldOf, owned } from '#judge/garbage/garbage.ts'
+import { ageEvidence, garbageIn, getYaml, labelGroup, oldOf } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 
 export const blockedForegroundDeletion = clusterRule({
@@ -18,7 +18,7 @@ export const blockedForegroundDeletion = clusterRule({
     const left = oldOf(blocked, 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'object in deletion', left, (found, { all, one }) => {
       const known = found.find(({ dependents }) => dependents.length > 0)
-      const [by] = known?.dependents.map(each => owned(each).text) ?? []
+      const [by] = known?.dependents.map(each => labelGroup(each).text) ?? []
       const waits = `${all('object')} ${one('waits', 'wait')}`
       const it = one('it', 'them')
       return {
@@ -28,10 +28,10 @@ export const blockedForegroundDeletion = clusterRule({
           : `${waits} in a foreground deletion, and nothing that was listed blocks ${it}: a dependent of a kind that was not listed may, or the garbage collector does not get to ${it}.`,
         evidence: [
           ...found.slice(0, 5).map(({ kind, name, dependents }) => {
-            const texts = dependents.map(each => owned(each).text).join(', ')
+            const texts = dependents.map(each => labelGroup(each).text).join(', ')
             return line('object', `${kind} ${name} waits for`, texts || 'nothing that was listed')
           }),
-          ...oldest(found, 'sinceMs', at, 'first was deleted'),
+          ...ageEvidence(found, 'sinceMs', at, 'first was deleted'),
         ],
         commands: [getYaml((known ?? found[0]).kind, known ?? found[0])],
       }

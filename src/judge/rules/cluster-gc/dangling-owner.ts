@@ -1,10 +1,10 @@
 import {
+  ageEvidence,
   garbageIn,
   getYaml,
-  oldest,
+  labelGroup,
   oldOf,
-  owned,
-  summed,
+  sumEvidence,
   totalOf,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
@@ -21,7 +21,7 @@ export const danglingOwner = clusterRule({
   sources: ['pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling'],
 
   *judge({ cluster, at, owners: { dangling } }, { clusterGarbage: { minAgeHours } }) {
-    const left = oldOf(dangling, 'createdMs', at, minAgeHours).map(owned)
+    const left = oldOf(dangling, 'createdMs', at, minAgeHours).map(labelGroup)
     yield* garbageIn(cluster, 'object', left, (found, { subject }) => {
       const count = totalOf(found)
       const replaced = totalOf(found.filter(({ isReplaced }) => isReplaced))
@@ -35,14 +35,14 @@ export const danglingOwner = clusterRule({
             const replacement = isReplaced ? ' (another one has its name now)' : ''
             return line('object', `owner ${owner}${replacement}`, text)
           }),
-          summed('whose owner was replaced by another of its name', [replaced], String),
+          sumEvidence('whose owner was replaced by another of its name', [replaced], String),
           likely > 0 &&
-            summed(
+            sumEvidence(
               'owned by pods, which are read before and not all where their node is gone',
               [likely],
               String,
             ),
-          ...oldest(found, 'createdMs', at, 'oldest was made'),
+          ...ageEvidence(found, 'createdMs', at, 'oldest was made'),
         ),
         commands: [getYaml(found[0].kind, found[0])],
       }

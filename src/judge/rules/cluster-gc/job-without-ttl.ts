@@ -1,4 +1,11 @@
-import { firstNamed, garbageIn, isOld, named, oldest, summed } from '#judge/garbage/garbage.ts'
+import {
+  ageEvidence,
+  firstNamed,
+  garbageIn,
+  isOld,
+  nameList,
+  sumEvidence,
+} from '#judge/garbage/garbage.ts'
 import { kubectl } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 
@@ -29,13 +36,13 @@ export const jobWithoutTtl = clusterRule({
     yield* garbageIn(cluster, 'finished Job', left, (found, { all, one, subject }) => ({
       consequence: `${all('finished Job')} ${one('has', 'have')} no time to live and no owner: nothing will ever delete ${one('it, or its', 'them, or their')} pods.`,
       evidence: [
-        summed(
+        sumEvidence(
           'finished Jobs without ttlSecondsAfterFinished',
           [found.length, found.filter(({ outcome }) => outcome === 'Failed').length],
           ([all, bad]) => `${all}, of these ${bad} failed`,
         ),
-        ...oldest(found, 'finishedMs', at, 'first finished'),
-        line('object', 'Jobs', named(found)),
+        ...ageEvidence(found, 'finishedMs', at, 'first finished'),
+        line('object', 'Jobs', nameList(found)),
       ],
       commands: [
         [

@@ -1,4 +1,4 @@
-import { deleteObjects, garbageIn, isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import { ageEvidence, deleteObjects, garbageIn, isOld, nameList } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -31,8 +31,8 @@ export const leftoverLease = clusterRule({
           late < found.length &&
             line('object', 'leases without node and owner', found.length - late),
           late > 0 && line('object', 'leases that the garbage collector should have taken', late),
-          ...oldest(found, 'renewedMs', at, 'first to be renewed no more'),
-          line('object', 'leases', named(found)),
+          ...ageEvidence(found, 'renewedMs', at, 'first to be renewed no more'),
+          line('object', 'leases', nameList(found)),
         ),
         commands: [deleteObjects('leases', 'kube-node-lease', found)],
       }

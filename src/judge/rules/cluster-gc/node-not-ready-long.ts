@@ -1,4 +1,11 @@
-import { describe, garbageIn, named, oldest, oldOf, silentNodes } from '#judge/garbage/garbage.ts'
+import {
+  ageEvidence,
+  describe,
+  garbageIn,
+  nameList,
+  oldOf,
+  silentNodes,
+} from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -28,9 +35,9 @@ export const nodeNotReadyLong = clusterRule({
         nodes: found.map(({ name }) => name),
         consequence: `${counted(found.length, 'node')} ${one('has', 'have')} not been Ready for more than ${minAgeHours} h, and nothing deletes ${one('it', 'them')} as long as the instance exists${instances === null ? '; whether it does was not read' : ''}.`,
         evidence: [
-          line('object', 'nodes', named(found)),
+          line('object', 'nodes', nameList(found)),
           line('object', 'conditions', [...new Set(reasons)].toSorted().slice(0, 5).join(', ')),
-          ...oldest(found, 'sinceMs', at, 'first'),
+          ...ageEvidence(found, 'sinceMs', at, 'first'),
         ],
         commands: [describe('node', found[0])],
       }

@@ -1,4 +1,4 @@
-import { deleteObjects, garbageIn, isWithoutInstance, oldest } from '#judge/garbage/garbage.ts'
+import { ageEvidence, deleteObjects, garbageIn, isWithoutInstance } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -27,7 +27,7 @@ export const nodeWithoutInstance = clusterRule({
         ...found
           .slice(0, 5)
           .map(({ name, instanceId }) => line('object', `${name} names`, instanceId)),
-        ...oldest(found, 'sinceMs', at, 'first was Ready last'),
+        ...ageEvidence(found, 'sinceMs', at, 'first was Ready last'),
       ],
       commands: [deleteObjects('node', '', found.slice(0, 1))],
     }))

@@ -1,8 +1,8 @@
 import {
+  ageEvidence,
   garbageIn,
   inGroups,
   inNamespace,
-  oldest,
   oldOf,
   reasonOf,
 } from '#judge/garbage/garbage.ts'
@@ -36,7 +36,7 @@ export const orphanedDependent = clusterRule({
           ...inGroups(found, kindOf)
             .slice(0, 5)
             .map(([what, objects]) => reasonOf(what, objects)),
-          ...oldest(found, 'createdMs', at, 'oldest was made'),
+          ...ageEvidence(found, 'createdMs', at, 'oldest was made'),
         ],
         commands: [
           reads('get', said(kind), said(name), ...inNamespace(namespace), '--show-labels'),

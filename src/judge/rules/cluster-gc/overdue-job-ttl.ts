@@ -1,4 +1,11 @@
-import { garbageIn, getYaml, isOverdue, named, oldest, summed } from '#judge/garbage/garbage.ts'
+import {
+  ageEvidence,
+  garbageIn,
+  getYaml,
+  isOverdue,
+  nameList,
+  sumEvidence,
+} from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 
 export const overdueJobTtl = clusterRule({
@@ -17,16 +24,16 @@ export const overdueJobTtl = clusterRule({
       const held = found.filter(({ isBeingDeleted }) => isBeingDeleted)
       const finalizers = [...new Set(held.flatMap(each => each.finalizers))].toSorted()
       return {
-        consequence: `The time of ${all('Job')} is over, and ${one('it is', 'they are')} still there: ${whereTheyStand(found.length, held.length, finalizers)}.`,
+        consequence: `The time of ${all('Job')} is over, and ${one('it is', 'they are')} still there: ${deletionState(found.length, held.length, finalizers)}.`,
         evidence: lines(
-          summed(
+          sumEvidence(
             'overdue Jobs',
             [found.length, held.length],
             ([all, going]) => `${all}, of these ${going} in deletion`,
           ),
           finalizers.length > 0 && line('object', 'finalizers', finalizers.slice(0, 5).join(', ')),
-          ...oldest(found, 'expiresMs', at, 'first was due'),
-          line('object', 'Jobs', named(found)),
+          ...ageEvidence(found, 'expiresMs', at, 'first was due'),
+          line('object', 'Jobs', nameList(found)),
         ),
         commands: [getYaml('job', found[0])],
       }
@@ -34,8 +41,8 @@ export const overdueJobTtl = clusterRule({
   },
 })
 
-function whereTheyStand(count: number, held: number, finalizers: readonly string[]) {
-  if (held === 0) return 'deletion has not started'
-  const going = `${held} in deletion, held by ${finalizers.join(', ') || 'what they own'}`
-  return held === count ? going : `${count - held} whose deletion has not started, ${going}`
+function deletionState(jobs: number, inDeletion: number, finalizers: readonly string[]) {
+  if (inDeletion === 0) return 'deletion has not started'
+  const text = `${inDeletion} in deletion, held by ${finalizers.join(', ') || 'what they own'}`
+  return inDeletion === jobs ? text : `${jobs - inDeletion} whose deletion has not started, ${text}`
 }

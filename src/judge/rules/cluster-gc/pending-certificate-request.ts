@@ -1,11 +1,11 @@
 import {
+  ageEvidence,
   describe,
   garbageIn,
   inGroups,
   isOld,
   leftHours,
-  named,
-  oldest,
+  nameList,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -75,9 +75,9 @@ export const pendingCertificateRequest = clusterRule({
             .map(([signer, { length }]) =>
               line('object', `signer ${signer}`, counted(length, 'request')),
             ),
-          line('object', 'asked by', named(requestors.map(name => ({ name })))),
-          ...oldest(found, 'sinceMs', at, 'longest'),
-          line('object', 'requests', named(found)),
+          line('object', 'asked by', nameList(requestors.map(name => ({ name })))),
+          ...ageEvidence(found, 'sinceMs', at, 'longest'),
+          line('object', 'requests', nameList(found)),
         ],
         commands: [describe('csr', found[0])],
       }

@@ -1,9 +1,9 @@
 import {
+  ageEvidence,
   byFrequency,
   controllersOf,
   garbageIn,
   getYaml,
-  oldest,
   oldOf,
   reasonOf,
   whyPodStays,
@@ -32,7 +32,7 @@ export const podStuckTerminating = clusterRule({
         evidence: [
           ...reasons.slice(0, 5).map(([reason, pods]) => reasonOf(reason, pods)),
           controllersOf(found),
-          ...oldest(found, 'sinceMs', at, 'grace period was over'),
+          ...ageEvidence(found, 'sinceMs', at, 'grace period was over'),
         ],
         commands: [getYaml('pod', found[0])],
       }

@@ -1,9 +1,9 @@
 import {
+  ageEvidence,
   byFrequency,
   garbageIn,
   getYaml,
   heldObjects,
-  oldest,
   oldOf,
   reasonOf,
   whyFinalizersStay,
@@ -34,7 +34,7 @@ export const stuckFinalizer = clusterRule({
         consequence: `${all('object')} ${one('does', 'do')} not go: ${holders[0]?.[0]}.`,
         evidence: [
           ...holders.slice(0, 5).map(([what, objects]) => reasonOf(what, namesOf(objects))),
-          ...oldest(found, 'sinceMs', at, 'first was deleted'),
+          ...ageEvidence(found, 'sinceMs', at, 'first was deleted'),
         ],
         commands: [getYaml(found[0].resource, found[0])],
       }

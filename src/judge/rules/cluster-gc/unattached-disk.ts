@@ -1,4 +1,4 @@
-import { garbageIn, inGroups, named, oldest, oldOf } from '#judge/garbage/garbage.ts'
+import { ageEvidence, garbageIn, inGroups, nameList, oldOf } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
 import { costOf, sizeOf } from '#judge/garbage/released-volumes.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
@@ -38,10 +38,10 @@ export const unattachedDisk = clusterRule({
           ...inGroups(found, ({ volumeType }) => volumeType ?? 'unknown type')
             .slice(0, 5)
             .map(([what, { length }]) => line('object', what, counted(length, 'volume'))),
-          ...oldest(found, 'createdMs', at, 'oldest was made'),
+          ...ageEvidence(found, 'createdMs', at, 'oldest was made'),
           available.length > 0 &&
-            line('object', 'Available PersistentVolumes that name them', named(available)),
-          line('object', 'volumes', named(found)),
+            line('object', 'Available PersistentVolumes that name them', nameList(available)),
+          line('object', 'volumes', nameList(found)),
         ),
         commands: [['reads', aws('ec2', 'describe-volumes', '--volume-ids', said(found[0].name))]],
       }

@@ -1,9 +1,16 @@
-import { deleteObjects, garbageIn, inGroups, isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import {
+  ageEvidence,
+  deleteObjects,
+  garbageIn,
+  inGroups,
+  isOld,
+  nameList,
+} from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { CertificateRequest, ControlPlane } from '#model/finding/cluster-garbage.ts'
 
-const assumed = ({ version }: ControlPlane) =>
+const assumedVersion = ({ version }: ControlPlane) =>
   version === null
     ? 'not known, the newest is assumed'
     : `not known, assumed that of the newest kubelet: ${bounded(version)}`
@@ -35,12 +42,12 @@ export const uncollectedCertificateRequest = clusterRule({
         ...(isDoubted && { confidence: 'likely' as const }),
         consequence: `${counted(found.length, 'certificate request')} should have been collected, or will never be.`,
         evidence: lines(
-          isDoubted && line('object', 'version of the control plane', assumed(controlPlane)),
+          isDoubted && line('object', 'version of the control plane', assumedVersion(controlPlane)),
           ...inGroups(found, reasonFor).map(([what, { length }]) =>
             line('object', what, counted(length, 'request')),
           ),
-          ...oldest(found, 'sinceMs', at),
-          line('object', 'requests', named(found)),
+          ...ageEvidence(found, 'sinceMs', at),
+          line('object', 'requests', nameList(found)),
         ),
         commands: [deleteObjects('csr', '', found)],
       }

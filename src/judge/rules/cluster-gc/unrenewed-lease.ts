@@ -1,4 +1,4 @@
-import { garbageIn, getYaml, named, oldest, oldOf } from '#judge/garbage/garbage.ts'
+import { ageEvidence, garbageIn, getYaml, nameList, oldOf } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -30,8 +30,8 @@ export const unrenewedLease = clusterRule({
       consequence: `${counted(found.length, 'node')} ${one('has', 'have')} not renewed ${one('its lease', 'their leases')} for more than ${minAgeHours} h: no kubelet is connected.`,
       evidence: [
         line('object', 'leases that are not renewed', found.length),
-        ...oldest(found, 'renewedMs', at, 'first to be renewed no more'),
-        line('object', 'nodes', named(found)),
+        ...ageEvidence(found, 'renewedMs', at, 'first to be renewed no more'),
+        line('object', 'nodes', nameList(found)),
       ],
       commands: [getYaml('lease', { namespace: 'kube-node-lease', name: found[0].name })],
     }))

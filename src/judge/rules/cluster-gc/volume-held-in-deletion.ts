@@ -1,8 +1,8 @@
 import {
+  ageEvidence,
   byFrequency,
   describe,
   garbageIn,
-  oldest,
   oldOf,
   reasonOf,
   whyVolumeStays,
@@ -33,7 +33,7 @@ export const volumeHeldInDeletion = clusterRule({
         consequence: `${all(noun)} ${one('does', 'do')} not go: ${reasons[0]?.[0]}.`,
         evidence: [
           ...reasons.slice(0, 5).map(([reason, objects]) => reasonOf(reason, objects)),
-          ...oldest(found, 'sinceMs', at, 'first was deleted'),
+          ...ageEvidence(found, 'sinceMs', at, 'first was deleted'),
         ],
         commands: [describe(resource, found[0])],
       }

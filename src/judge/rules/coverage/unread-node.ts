@@ -50,13 +50,13 @@ export const unreadNode = nodeRule({
         }),
     }
     const gaps = gapsOf(subject)
-    const partly = (source: Source) =>
+    const openQuestions = (source: Source) =>
       gaps.filter(gap => gap.source === source).map(gap => gap.open)
     const said: Readonly<Record<Source, string>> = { ...unsaid, ...stoodIn }
     // If no source gave a configuration, the running settings are unknown too.
     const isWithoutThresholds = configuration === null && unread.configz === undefined
     const unknown = sources.flatMap(([source]) =>
-      partly(source).length > 0 ? partly(source) : [said[source]],
+      openQuestions(source).length > 0 ? openQuestions(source) : [said[source]],
     )
     const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`
     const isDown = subject.isKubeletDown
@@ -73,9 +73,9 @@ export const unreadNode = nodeRule({
         isDown,
         isExpected,
         failure: subject.readFailure,
-        isPartly: sources.every(([source]) => partly(source).length > 0),
+        isPartly: sources.every(([source]) => openQuestions(source).length > 0),
       }),
-      ...(sources.every(([source]) => partly(source).length > 0) && {
+      ...(sources.every(([source]) => openQuestions(source).length > 0) && {
         severity: 'medium' as const,
         title: titles.partly,
       }),
@@ -114,11 +114,11 @@ function reasonOf({
   isPartly,
   failure,
 }: Gap): Pick<Failing, 'cause' | 'steps'> {
-  const unread = (reason: UnreadReason): Cause => ({ kind: 'unread', source: 'node', reason })
+  const unreadCause = (reason: UnreadReason): Cause => ({ kind: 'unread', source: 'node', reason })
   if (isDown)
-    return { cause: unread('refused'), steps: [{ id: 'open-port' }, { id: 'read-journal' }] }
-  if (isExpected) return { cause: unread('unsupported'), steps: [{ id: 'look-on-node' }] }
-  if (isPartly) return { cause: unread('cut'), steps: [{ id: 'read-again' }] }
-  if (failure !== null) return { cause: unread(failure), steps: stepsOfFailure[failure] }
-  return { cause: unread('other'), steps: [{ id: 'read-again' }] }
+    return { cause: unreadCause('refused'), steps: [{ id: 'open-port' }, { id: 'read-journal' }] }
+  if (isExpected) return { cause: unreadCause('unsupported'), steps: [{ id: 'look-on-node' }] }
+  if (isPartly) return { cause: unreadCause('cut'), steps: [{ id: 'read-again' }] }
+  if (failure !== null) return { cause: unreadCause(failure), steps: stepsOfFailure[failure] }
+  return { cause: unreadCause('other'), steps: [{ id: 'read-again' }] }
 }

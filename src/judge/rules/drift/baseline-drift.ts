@@ -148,7 +148,7 @@ function imageDeviations(fact: BaselineFact, context: NodeContext): Deviation[] 
   const ofKubelet = writtenSettings({ ...configurationDefaults })
   const plain = Object.keys(running).flatMap((path): Deviation[] => {
     if (dependsOnSize(path) || !isAmiDefaultKnown(amiFamily, fieldOf(path))) return []
-    const beside = besideDeclared(path, declaration, fact)
+    const beside = undeclaredOrigin(path, declaration, fact)
     if (beside === null) return []
     const expected = beside === 'image' ? presets[path] : undefined
     const isIt = (value: unknown) => meaningOf(path, value, kubeletVersion) === runs(running, path)
@@ -166,7 +166,7 @@ function imageDeviations(fact: BaselineFact, context: NodeContext): Deviation[] 
  * Origin of the value of an undeclared path. `image`: the image sets the value. `none`: a declared
  * map without the key replaces the image's map. Null: the path is declared, or origin unknown.
  */
-function besideDeclared(
+function undeclaredOrigin(
   path: string,
   { settings }: Declaration,
   { amiFamily }: BaselineFact,

@@ -65,12 +65,12 @@ export const peerDrift = cohortRule({
 
   *judge(members, policy, context) {
     const meaning = new Meaning(policy, context)
-    const meantOf = (fact: PeerFact, path: string) => meaning.of(fact, path)
+    const meantOf = (fact: PeerFact, path: string) => meaning.meantValue(fact, path)
     const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(
       byText,
     )
     const drifts = paths.flatMap((path): PathDrift[] => {
-      const ofPath = (
+      const driftsOfPath = (
         equals: readonly CohortMember<PeerFact>[],
         qualifier: string,
       ): PathDrift[] => {
@@ -78,9 +78,9 @@ export const peerDrift = cohortRule({
         const [first] = equals
         return drift === null || first === undefined ? [] : [{ ...drift, path, fact: first.fact }]
       }
-      if (!dependsOnSize(path)) return ofPath(members, '')
+      if (!dependsOnSize(path)) return driftsOfPath(members, '')
       return [...Map.groupBy(members, ({ fact }) => fact.instanceType)].flatMap(([type, equals]) =>
-        ofPath(equals, ` (${bounded(type ?? 'instance type not known', 40)})`),
+        driftsOfPath(equals, ` (${bounded(type ?? 'instance type not known', 40)})`),
       )
     })
     const sized = sizeDrifts(members, meantOf)
@@ -100,7 +100,7 @@ export const peerDrift = cohortRule({
         nodes,
         failing: {
           confidence: tied.length === 0 ? 'certain' : 'possible',
-          consequence: `${who}: they collect, evict, rotate or reserve at other points${restored}.${asImageWords(drifts, nodes.length)}${tieWords(tied)}`,
+          consequence: `${who}: they collect, evict, rotate or reserve at other points${restored}.${imageWords(drifts, nodes.length)}${tieWords(tied)}`,
           evidence: evidenceOf([...drifts, ...sized.filter(isNamed)]),
         },
       }
@@ -140,7 +140,7 @@ const evidenceOf = (drifts: readonly Pick<Drift, 'evidence'>[]) => [
   ...drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what)),
 ]
 
-function asImageWords(drifts: readonly PathDrift[], nodes: number) {
+function imageWords(drifts: readonly PathDrift[], nodes: number) {
   const paths = drifts
     .filter(
       ({ fact, reference, outlying }) =>
@@ -173,7 +173,7 @@ class Meaning {
     this.#context = context
   }
 
-  of(fact: PeerFact, path: string): Meant | null {
+  meantValue(fact: PeerFact, path: string): Meant | null {
     const { declaration, baseline } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
     const meant = (by: Meant['by'], value: unknown) => ({
@@ -192,7 +192,9 @@ class Meaning {
     const { declaration } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
     if (declared !== undefined)
-      return declared.lostBy === null && this.of(fact, path)?.canonical === reference.canonical
+      return (
+        declared.lostBy === null && this.meantValue(fact, path)?.canonical === reference.canonical
+      )
     const whole = reference.isDefault ? wholeDeclaration(fact.node, this.#context) : null
     return (
       whole !== null && !whole.settings.some(setting => fieldOf(setting.path) === fieldOf(path))

@@ -65,11 +65,11 @@ export const versionSkewDrift = cohortRule({
           members.some(({ fact }) => fact.rollsOver) || (differing.length === 0 && !isMinor)
             ? 'info'
             : 'low',
-        consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${shown(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing, isRead)}`,
+        consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${releaseText(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing, isRead)}`,
         evidence: [
           line('layer', 'layer', 'peers'),
           ...releases.map(({ release, members: on }) =>
-            line('node', shown(release), nodesText(on.map(({ node }) => node))),
+            line('node', releaseText(release), nodesText(on.map(({ node }) => node))),
           ),
           ...differing.map(({ evidence }) => evidence),
         ],
@@ -117,7 +117,7 @@ function releasesOf(members: CohortMember<VersionFact>[]): OfRelease[] {
     )
 }
 
-const shown = ({ image, osImage, minor }: Release) =>
+const releaseText = ({ image, osImage, minor }: Release) =>
   bounded(
     [
       osImage,
@@ -165,7 +165,7 @@ function differingSettings(
   )
   return [...paths].toSorted(byText).flatMap(path => {
     const values = releases.flatMap(({ release, members }) => {
-      const value = commonest(path, members)
+      const value = commonestValue(path, members)
       return value === null ? [] : [{ release, value }]
     })
     if (new Set(values.map(({ value }) => value.canonical)).size < 2) return []
@@ -178,7 +178,7 @@ function differingSettings(
         evidence: line(
           'configz',
           size === undefined ? path : `${path} (${bounded(size, 40)})`,
-          values.map(({ release, value }) => `${value.shown} (${shown(release)})`).join('; '),
+          values.map(({ release, value }) => `${value.shown} (${releaseText(release)})`).join('; '),
         ),
       },
     ]
@@ -187,7 +187,7 @@ function differingSettings(
 
 type Value = Pick<FieldValue, 'canonical' | 'shown' | 'isDefault'>
 
-function commonest(path: string, members: CohortMember<VersionFact>[]): Value | null {
+function commonestValue(path: string, members: CohortMember<VersionFact>[]): Value | null {
   const values = members.flatMap(({ fact }) =>
     fact.fields === null ? [] : [fact.fields[path] ?? absentValue(path)],
   )

@@ -53,7 +53,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
       yield {
         // Upstream might evict the other pods of equal rank first.
         confidence: upTo > firstVictims ? 'possible' : 'certain',
-        consequence: `Under pressure of ${signals} pod ${name} ${placed(before, upTo)}.`,
+        consequence: `Under pressure of ${signals} pod ${name} ${placeText(before, upTo)}.`,
         evidence: [
           line(
             'computed',
@@ -68,7 +68,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
 })
 
 /** Upstream defines no order among pods of equal rank. */
-function placed(before: number, upTo: number) {
+function placeText(before: number, upTo: number) {
   if (upTo === before + 1) return `is evicted as number ${upTo}`
   const among =
     upTo > firstVictims ? `may be among the first ${firstVictims}` : `is among the first ${upTo}`

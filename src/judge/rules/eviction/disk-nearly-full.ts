@@ -41,7 +41,7 @@ export const diskNearlyFull = nodeRule({
         : (['nodefs'] as const)
     for (const name of names)
       for (const signal of [`${name}.available`, `${name}.inodesFree`] as const) {
-        const failing = ofSignal(signal, subject.filesystems[name], subject)
+        const failing = judgeSignal(signal, subject.filesystems[name], subject)
         if (failing !== null) yield failing
       }
   },
@@ -51,7 +51,7 @@ const unknownHolders: ReadonlySet<string> = new Set(['unread', 'not-explained'])
 
 type DiskSubject = Satisfied<'disks' | 'eviction'>
 
-function ofSignal(
+function judgeSignal(
   signal: Signal,
   disk: FilesystemState | null,
   subject: DiskSubject,

@@ -1,5 +1,5 @@
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
-import { configuredAt, hardDefaults, highest } from '#judge/help/thresholds.ts'
+import { configuredAt, hardDefaults, highestThreshold } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import { hardThresholds, line, nodeRule } from '#judge/rule.ts'
 import { bytes } from '#judge/text.ts'
@@ -27,7 +27,7 @@ export const diskThresholdTooSmall = nodeRule({
       /^(nodefs|imagefs|containerfs)\./.test(signal),
     )
     for (const [signal, thresholds] of Map.groupBy(disks, threshold => threshold.signal)) {
-      const largest = highest(thresholds)
+      const largest = highestThreshold(thresholds)
       const isKnown = thresholds.every(({ resolved }) => resolved !== null)
       // The kubelet derives the threshold of containerfs from another one.
       if (!largest || !isKnown || largest.origin?.source === 'kubelet' || !isTiny(largest)) continue

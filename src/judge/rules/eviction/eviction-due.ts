@@ -67,7 +67,7 @@ export const evictionDue = nodeRule({
         ...separate.map(threshold =>
           consequenceOf(threshold, conditions[conditionOf(threshold.signal)] === 'True'),
         ),
-        ...reclaimed(eviction),
+        ...reclaimText(eviction),
       ].join(' '),
       evidence: [
         ...separate.flatMap(threshold => [
@@ -169,11 +169,11 @@ function areUnusedKnown({ pods, ledger }: Satisfied<'eviction'>): boolean {
 function computedLines(threshold: EvaluatedThreshold) {
   const { signal, resolved, margin } = threshold
   if (resolved === null) return []
-  const computed = (what: string, amount: number) =>
+  const computedLine = (what: string, amount: number) =>
     line('computed', `${signal} ${what}`, exactAmount(threshold, amount))
-  const limit = computed('is met below', resolved)
+  const limit = computedLine('is met below', resolved)
   if (margin === null) return [limit]
-  return [limit, computed('now', resolved + margin), computed('margin', margin)]
+  return [limit, computedLine('now', resolved + margin), computedLine('margin', margin)]
 }
 
 const victimLines = ({ victims }: EvictionPrediction) =>
@@ -215,17 +215,17 @@ function isAboveDefault(
 /** @param isReported the node has the condition already */
 function consequenceOf(threshold: EvaluatedThreshold, isReported: boolean) {
   const { signal, hard, gracePeriodMs, resolved, margin, value } = threshold
-  const shown = (count: number) => shownAmount(threshold, count)
+  const amountText = (count: number) => shownAmount(threshold, count)
   const below =
     resolved === null || margin === null
       ? `below ${value}`
-      : `${shown(resolved + margin)}, below ${shown(resolved)}`
+      : `${amountText(resolved + margin)}, below ${amountText(resolved)}`
   return hard
     ? `${signal} is ${below}: ${isReported ? 'the kubelet reports' : `within ${evictionSeconds} s the kubelet reports`} ${conditionOf(signal)} and evicts, one pod a pass.`
     : `${signal} is ${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
 }
 
-function reclaimed({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionPrediction) {
+function reclaimText({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionPrediction) {
   if (actsOn.length === 0) return []
   const images = imageDeletions?.length ?? null
   const deleted = nodeReclaim.includes('images')

@@ -3,7 +3,7 @@ import {
   exactAmount,
   fillMs,
   growthLine,
-  highest,
+  highestThreshold,
   shownAmount,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
@@ -81,7 +81,7 @@ export const graceLongerThanFillTime = nodeRule({
           growthLine(policy),
           podSeconds > 0 && line('configz', 'evictionMaxPodGracePeriod', `${podSeconds} s`),
         ),
-        fix: shorter(soft, filledMs, subject),
+        fix: shorterGrace(soft, filledMs, subject),
       }
     }
   },
@@ -106,14 +106,18 @@ function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: Fi
   const hards = all.filter(watches)
   const isOpen = filesystems.layout === null && all.some(threshold => threshold.signal === sister)
   if (isOpen || hards.some(({ resolved }) => resolved === null)) return null
-  return highest(hards)
+  return highestThreshold(hards)
 }
 
 const rounding = (threshold: EvaluatedThreshold | undefined) =>
   float32Rounding(threshold?.value ?? '', threshold?.resolved ?? 0)
 
 /** A grace period within half the fill time: pods terminate in the rest. Undefined: none fits. */
-function shorter({ signal }: EvaluatedThreshold, filledMs: number, { configuration }: FillSubject) {
+function shorterGrace(
+  { signal }: EvaluatedThreshold,
+  filledMs: number,
+  { configuration }: FillSubject,
+) {
   const seconds = tidySeconds.find(seconds => 2000 * seconds <= filledMs)
   return seconds === undefined
     ? undefined

@@ -1,6 +1,11 @@
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { memoryReason } from '#judge/help/holders.ts'
-import { configuredAt, hardDefaults, highest, whyUnobserved } from '#judge/help/thresholds.ts'
+import {
+  configuredAt,
+  hardDefaults,
+  highestThreshold,
+  whyUnobserved,
+} from '#judge/help/thresholds.ts'
 import { amountOf, withEntries } from '#judge/help/values.ts'
 import { isLinux, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
@@ -34,7 +39,7 @@ export const memoryThresholdTooSmall = nodeRule({
     const isNear = thresholds.some(threshold => isNearlyMet(threshold, subject))
     const sound = isNear ? whenFull : (hardDefaults(identity)['memory.available'] ?? '100Mi')
     const soundBytes = amountOf(sound, 0) ?? 0
-    const largest = highest(thresholds)
+    const largest = highestThreshold(thresholds)
     if (!largest || (largest.resolved ?? 0) >= soundBytes) return
     if (thresholds.some(({ resolved }) => resolved === null))
       return yield { unknown: whyUnobserved(subject, 'the bytes of memory.available') }

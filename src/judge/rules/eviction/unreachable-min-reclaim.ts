@@ -28,7 +28,7 @@ export const unreachableMinReclaim = nodeRule({
 
   *judge(subject) {
     const { configuration, eviction } = subject
-    yield* unfinished(subject)
+    yield* unfinishedReclaim(subject)
     for (const threshold of eviction.thresholds) {
       const { signal, minReclaim, resolved } = threshold
       const configured = configuration.evictionMinimumReclaim?.[signal]
@@ -67,7 +67,7 @@ export const unreachableMinReclaim = nodeRule({
 const reclaimPercent = { most: 5, least: 1 }
 
 /** DiskPressure that no threshold explains by itself, only with its minimum reclaim. */
-function* unfinished(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
+function* unfinishedReclaim(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
   const { configuration, eviction, conditions } = subject
   const ofDisk = eviction.thresholds.filter(({ signal }) => conditionOf(signal) === 'DiskPressure')
   if (conditions.DiskPressure !== 'True' || ofDisk.some(({ met }) => met !== false)) return
@@ -81,12 +81,12 @@ function* unfinished(subject: Satisfied<'configuration' | 'eviction'>): Iterable
     const marginPercent = Math.floor((100 * margin) / capacity)
     if (margin >= amount || marginPercent < reclaimPercent.least) continue
     const percent = Math.min(reclaimPercent.most, marginPercent)
-    const shown = (count: number) => shownAmount(threshold, count)
+    const amountText = (count: number) => shownAmount(threshold, count)
     yield {
       severity: 'critical',
       confidence: 'likely',
       title: titles.unfinished,
-      consequence: `${signal} is ${shown(resolved + margin)}, above the threshold of ${shown(resolved)}. The kubelet ends DiskPressure only at ${shown(resolved + amount)}: until then it refuses pods, deletes unused images and evicts pods.`,
+      consequence: `${signal} is ${amountText(resolved + margin)}, above the threshold of ${amountText(resolved)}. The kubelet ends DiskPressure only at ${amountText(resolved + amount)}: until then it refuses pods, deletes unused images and evicts pods.`,
       evidence: [
         configuredAt(threshold, configuration),
         line('configz', `evictionMinimumReclaim.${signal}`, configured),

@@ -5,7 +5,7 @@ import { bounded, mebibyte } from '#judge/text.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 /** Null: no percentage and no number of bytes. */
-function twice({ signal, value, resolved }: EvaluatedThreshold) {
+function doubledValue({ signal, value, resolved }: EvaluatedThreshold) {
   if (value.endsWith('%')) return `${2 * Number.parseFloat(value)}%`
   const isBytes = signal.endsWith('.available') && signal !== 'pid.available'
   return !isBytes || resolved === null ? null : `${Math.ceil((2 * resolved) / mebibyte)}Mi`
@@ -42,7 +42,7 @@ export const unreachableSoftThreshold = nodeRule({
         }
         // Equal amounts fail too: both are met at once, and the hard threshold does not wait.
         if (!isSame && (soft.resolved ?? 0) > (hard.resolved ?? 0)) continue
-        const sound = twice(hard)
+        const sound = doubledValue(hard)
         yield {
           cause: kubeletSetting(`evictionSoft.${soft.signal}`),
           consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are ${hardEviction(subject.identity)}; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,

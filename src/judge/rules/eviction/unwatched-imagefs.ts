@@ -48,7 +48,7 @@ export const unwatchedImagefs = nodeRule({
       return yield {
         unknown: `whether images have a filesystem of their own: ${whyUnobserved(subject, 'the layout of the filesystems')}`,
       }
-    if (filesystems.layout === 'shared') return yield ofOneDisk(subject, policy)
+    if (filesystems.layout === 'shared') return yield oneDiskFailing(subject, policy)
     const hardValue = configuration.evictionHard?.['imagefs.available']
     const softValue = configuration.evictionSoft?.['imagefs.available']
     const threshold = hardDefaults(identity)['imagefs.available'] ?? '15%'
@@ -95,7 +95,7 @@ function isUnwatchedDisk({ configuration, eviction, ...subject }: NodeSubject) {
   return !isLost && !eviction.thresholds.some(({ signal }) => diskSignals.includes(signal))
 }
 
-function ofOneDisk(
+function oneDiskFailing(
   { identity, configuration, filesystems }: Satisfied<'configuration' | 'eviction'>,
   policy: Policy,
 ): Failing {

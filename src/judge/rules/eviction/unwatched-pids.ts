@@ -43,7 +43,7 @@ export const unwatchedPids = nodeRule({
     const usedPids = pids.capacityBytes - pids.availableBytes
     const ofPods = (subject.summary?.pods ?? []).reduce((sum, pod) => sum + processesOf(pod), 0)
     const isOutside = areMeasured(subject) && 100 * ofPods < mostPercent * usedPids
-    const largest = ofOnePod(largestPod(subject, processesOf), usedPids)
+    const largest = dominantPod(largestPod(subject, processesOf), usedPids)
     yield {
       ...(leftPercent < urgentPercent && { severity: 'high' as const }),
       // A threshold would evict pods that do not have the processes.
@@ -78,7 +78,7 @@ const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0
 const mostPercent = 25
 
 /** A pod with a large part of the used process ids. */
-const ofOnePod = (largest: LargestPod | null, usedPids: number) =>
+const dominantPod = (largest: LargestPod | null, usedPids: number) =>
   largest !== null && 100 * largest.amount >= mostPercent * usedPids ? largest : null
 
 const nameOf = ({ owner: { namespace, pod: name } }: LargestPod) =>

@@ -108,7 +108,7 @@ function failing(
 
 function freesTooLittle(met: EvaluatedThreshold[]) {
   const signals = [...new Set(met.map(({ signal }) => signal))]
-  return `The kubelet frees of ${signals.join(' and ')} no more than what is missing${missing(met[0])}, looks again every ${evictionSeconds} s, and evicts again as soon as that is written.`
+  return `The kubelet frees of ${signals.join(' and ')} no more than what is missing${missingText(met[0])}, looks again every ${evictionSeconds} s, and evicts again as soon as that is written.`
 }
 
 const isMetOnDisk = ({ signal, met }: EvaluatedThreshold) =>
@@ -117,5 +117,5 @@ const isMetOnDisk = ({ signal, met }: EvaluatedThreshold) =>
 /** The largest capacity keeps every percentage above 0 from becoming 0. */
 const isZero = (minReclaim: string) => amountOf(minReclaim, Number.MAX_SAFE_INTEGER) === 0
 
-const missing = (threshold: EvaluatedThreshold | undefined) =>
+const missingText = (threshold: EvaluatedThreshold | undefined) =>
   threshold?.margin ? ` (${shownAmount(threshold, -threshold.margin)} now)` : ''

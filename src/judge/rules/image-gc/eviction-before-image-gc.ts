@@ -5,7 +5,7 @@ import {
   configuredAt,
   growthLine,
   hardDefaults,
-  highest,
+  highestThreshold,
   soundImageGc,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
@@ -51,14 +51,15 @@ export const evictionBeforeImageGc = nodeRule({
       if (!isOfImages(threshold, subject)) continue
       const isNodefs = threshold.signal === 'nodefs.available'
       const comesFirst = isTooClose(threshold, subject, policy)
-      if (comesFirst === null) yield { unknown: whyUnobserved(subject, unobserved(threshold)) }
+      if (comesFirst === null)
+        yield { unknown: whyUnobserved(subject, missingObservation(threshold)) }
       else if (comesFirst && isNodefs && layout === null)
         yield {
           unknown: `whether images share the filesystem of nodefs: ${whyUnobserved(subject, 'the layout')}`,
         }
       else if (comesFirst) firing.push(threshold)
     }
-    const first = highest(firing)
+    const first = highestThreshold(firing)
     if (!first) return
     const isByImagefs = firing.some(({ signal }) => signal === 'imagefs.available')
     yield {
@@ -91,7 +92,7 @@ const isPressing = (subject: ThresholdSubject) =>
   !isHeldByOthers(subject.ledger, 'imagefs.available')
 
 /** Names the missing observation: the threshold in bytes, or the capacity of the image filesystem. */
-const unobserved = ({ signal, resolved }: EvaluatedThreshold) =>
+const missingObservation = ({ signal, resolved }: EvaluatedThreshold) =>
   resolved === null ? `the bytes of ${signal}` : 'the capacity of the image filesystem'
 
 /** Null: the bytes are unknown. */

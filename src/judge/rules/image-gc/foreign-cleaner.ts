@@ -59,10 +59,10 @@ export const foreignCleaner = nodeRule({
 /** `crictl rmi --prune`, `docker system prune -af`, `ctr -n k8s.io images rm …`; not `docker rm`. */
 function deletesImages(command: string) {
   const words = new Set(command.split(/[ "']/))
-  const has = (...any: string[]) => any.some(word => words.has(word))
+  const hasWord = (...any: string[]) => any.some(word => words.has(word))
   return (
-    has('rmi') ||
-    (has('system', 'image', 'images', 'i') && has('prune', 'rm', 'remove', 'del', 'delete'))
+    hasWord('rmi') ||
+    (hasWord('system', 'image', 'images', 'i') && hasWord('prune', 'rm', 'remove', 'del', 'delete'))
   )
 }
 
@@ -70,11 +70,11 @@ function cleanersIn({ metadata, spec, status }: KubernetesPod) {
   if (isTerminalPhase(status?.phase) && !isOfCronJob(metadata)) return []
   const images = (spec?.containers ?? []).flatMap(({ image }) => (image ? [image] : []))
   const known = images.find(image => cleanerImage.test(canonicalName(image)))
-  const because = (why: string) => {
+  const cleanerPod = (why: string) => {
     const name = bounded(podName(metadata), 120)
     return [{ name, evidence: line('object', `pod ${name}`, why) }]
   }
-  if (known !== undefined) return because(bounded(known, 160))
+  if (known !== undefined) return cleanerPod(bounded(known, 160))
   const named = metadata?.name ?? ''
   const names = [named, ...images].filter(text => cleanerName.test(text))
   if (names.length === 0) return []
@@ -82,7 +82,7 @@ function cleanersIn({ metadata, spec, status }: KubernetesPod) {
   const mount = (spec?.volumes ?? [])
     .map(({ hostPath }) => hostPath?.path ?? '')
     .find(path => runtimePath.test(path) || (path === '/' && areOfImages))
-  return mount === undefined ? [] : because(`mounts ${bounded(mount, 100)}`)
+  return mount === undefined ? [] : cleanerPod(`mounts ${bounded(mount, 100)}`)
 }
 
 /** A finished pod of a CronJob counts, because the next run will come. */

@@ -39,7 +39,7 @@ export const imageGcDead = contextRule({
   ],
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
-  fact: subject => [...ofStatistics(subject)],
+  fact: subject => [...judgeStatistics(subject)],
 
   *judge(fact, context) {
     const { events, at } = context
@@ -87,7 +87,7 @@ function* failingOf(
   }
 }
 
-function* ofStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
+function* judgeStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
   const { imageGC, filesystems } = subject
   const { triggered, error } = imageGC
   if (triggered === null)

@@ -41,7 +41,7 @@ export const imageGcDue = nodeRule({
     yield {
       ...(deletions?.length === 0
         ? { ...diskReason(subject, 'imagefs.available'), ...nothingGoes(imageGC) }
-        : next(going, imageGC)),
+        : nextRound(going, imageGC)),
       evidence: lines(
         used !== null && line('summary', 'image filesystem used', percent(used)),
         line('configz', 'imageGCHighThresholdPercent', highThresholdPercent),
@@ -87,7 +87,7 @@ function deletionWords(going: readonly ImageDeletion[]) {
   return `${surely.length > 0 ? 'deletes' : 'may delete'} ${counted(named.length, 'image')}, ${list},${others > 0 ? ` may delete ${others} more,` : ''}`
 }
 
-function next(
+function nextRound(
   going: readonly ImageDeletion[],
   imageGC: ImageGcPrediction,
 ): Pick<Failing, 'confidence' | 'consequence'> {
@@ -97,7 +97,7 @@ function next(
       : deletionWords(going)
   return {
     confidence: going.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'likely',
-    consequence: `Within ${gcMinutes} min the kubelet ${what}${freed(imageGC)}. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,
+    consequence: `Within ${gcMinutes} min the kubelet ${what}${freedClause(imageGC)}. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,
   }
 }
 
@@ -109,7 +109,7 @@ const nothingGoes = ({
   consequence: `Within ${gcMinutes} min the kubelet looks for unused images${bytesToFree === null ? '' : ` of ${bytes(bytesToFree)}`} and deletes none: by replay every image that is known is in use, pinned or too young.`,
 })
 
-function freed({ bytesToFree, freedBytes }: ImageGcPrediction) {
+function freedClause({ bytesToFree, freedBytes }: ImageGcPrediction) {
   if (bytesToFree === null) return ' until it has counted enough'
   return freedBytes === null
     ? ` until it has counted ${bytes(bytesToFree)} freed`

@@ -69,7 +69,7 @@ export const leftoverSnapshots = nodeRule({
       const rest = disk.lines.find(({ holder }) => holder === 'not-images')
       if (rest === undefined || !isMuch(rest.lowBytes, disk, least)) continue
       const held = { disk, lines: [rest], bytes: rest.lowBytes }
-      const { confidence, consequence, evidence } = inferred(held, rest, subject)
+      const { confidence, consequence, evidence } = inferredLeftovers(held, rest, subject)
       const cause = causeOf('not-images', disk.filesystem, rest.lowBytes, rest.highBytes)
       yield {
         title: titles.inferred,
@@ -86,7 +86,7 @@ export const leftoverSnapshots = nodeRule({
 const severityOf = ({ bytes, disk }: Held): Severity =>
   isMuch(bytes, disk, much) ? 'high' : 'medium'
 
-function inferred(held: Held, rest: LedgerLine, subject: NodeSubject) {
+function inferredLeftovers(held: Held, rest: LedgerLine, subject: NodeSubject) {
   const { filesystem, usedBytes } = held.disk
   const sizes = imageSizes(subject)
   const packed = sizes.reduce((sum, size) => sum + size, 0)

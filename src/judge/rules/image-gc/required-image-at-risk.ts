@@ -47,7 +47,7 @@ export const requiredImageAtRisk = nodeRule({
       return
     }
     const found: (Risk & RequiredImage & { severity: Severity })[] = []
-    for (const { risk, need } of atRisk(risks, wanted)) {
+    for (const { risk, need } of imagesAtRisk(risks, wanted)) {
       if (risk.when === 'open')
         yield {
           unknown: `whether image ${bounded(need.name)} is in use or pinned: what was read does not tell`,
@@ -88,11 +88,11 @@ export const requiredImageAtRisk = nodeRule({
 
 /** All images that this rule fails for, each by the name under which the node needs the image. */
 function requiredImagesAtRisk(subject: ImageSubject, policy: Policy) {
-  const found = atRisk(risksOf(subject) ?? [], wantedBy(subject, policy))
+  const found = imagesAtRisk(risksOf(subject) ?? [], wantedBy(subject, policy))
   return found.flatMap(({ risk, need }) => (risk.when === 'open' ? [] : [need.name]))
 }
 
-const atRisk = (risks: readonly Risk[], wanted: Wanted) =>
+const imagesAtRisk = (risks: readonly Risk[], wanted: Wanted) =>
   risks.flatMap(risk => {
     const need = wanted.of(risk)
     return need === null ? [] : [{ risk, need }]

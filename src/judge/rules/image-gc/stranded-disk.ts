@@ -1,4 +1,4 @@
-import { configuredAt, highest, whyUnobserved } from '#judge/help/thresholds.ts'
+import { configuredAt, highestThreshold, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import { hardThresholds, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, gibibyte, percent } from '#judge/text.ts'
@@ -34,7 +34,7 @@ export const strandedDisk = nodeRule({
       )
       if (thresholds.length === 0) continue
       const capacity = subject.filesystems[filesystem]?.capacityBytes
-      const most = highest(thresholds)
+      const most = highestThreshold(thresholds)
       if (!capacity || !most || thresholds.some(({ resolved }) => resolved === null)) {
         yield {
           unknown: whyUnobserved(subject, `how much of ${filesystem} its thresholds keep free`),

@@ -37,7 +37,7 @@ export const unreachableGcLowThreshold = contextRule({
     const { triggered, reachesLow } = subject.imageGC
     // If the replay finds enough to free, the kubelet's events are doubted.
     return {
-      replayed: [...replayed(subject)].map(each =>
+      replayed: [...judgeReplay(subject)].map(each =>
         'consequence' in each ? { ...diskReason(subject, 'imagefs.available'), ...each } : each,
       ),
       triggered,
@@ -87,7 +87,7 @@ function evidenceOf(failures: readonly NodeEvent[], at: string) {
   return [line('event', `event ${newest.reason}, ${timesOf(eventTimes(failures, at))}`, value)]
 }
 
-function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
+function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
   const { triggered, reachesLow, bytesToFree, freedBytes, shortfallBytes, deletions, error } =
     subject.imageGC
   if (triggered === null)

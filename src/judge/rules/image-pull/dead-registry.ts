@@ -36,18 +36,18 @@ export const deadRegistry = contextRule({
     'kubernetes.io/blog/2023/02/06/k8s-gcr-io-freeze-announcement',
   ],
 
-  fact: subject => [...ofPods(subject), ...ofSandbox(subject).filter(isEnded)],
+  fact: subject => [...imagesOfPods(subject), ...imagesOfSandbox(subject).filter(isEnded)],
 
   *judge(fact, context) {
-    yield* failingsOf([...fact, ...ofEvents(context)])
+    yield* failingsOf([...fact, ...imagesOfEvents(context)])
     yield* unreadEvents(context)
   },
 
-  judgeUnread: context => failingsOf(ofEvents(context)),
+  judgeUnread: context => failingsOf(imagesOfEvents(context)),
 })
 
 /** Images of unfinished pods in ended registries: those that specs name and those that container statuses report. */
-function ofPods({ pods }: Satisfied<'pods'>): NamedPod[] {
+function imagesOfPods({ pods }: Satisfied<'pods'>): NamedPod[] {
   const found = imagesOf(pods)
     .filter(isEnded)
     .map(({ image, registry, pod }) => ({ image, registry, user: pod }))
@@ -64,13 +64,13 @@ function ofPods({ pods }: Satisfied<'pods'>): NamedPod[] {
   return found
 }
 
-function ofSandbox({ host }: Pick<NodeSubject, 'host'>): NamedPod[] {
+function imagesOfSandbox({ host }: Pick<NodeSubject, 'host'>): NamedPod[] {
   const image = host?.containerd?.sandboxImage
   return image ? [{ image, registry: registryOf(image), user: sandbox }] : []
 }
 
 /** Images of failed pulls in events. Their pods might be deleted by now. */
-const ofEvents = ({ events, at }: Pick<NodeContext, 'events' | 'at'>): NamedPod[] =>
+const imagesOfEvents = ({ events, at }: Pick<NodeContext, 'events' | 'at'>): NamedPod[] =>
   pullFailures(events, at)
     .flatMap(({ image, registry, pod }) =>
       image === null || registry === null ? [] : [{ image, registry, user: pod }],

@@ -40,7 +40,7 @@ export const rateLimitedRegistry = contextRule({
   ],
 
   fact: subject => ({
-    atRisk: [...atRisk(subject)],
+    atRisk: [...pullsAtRisk(subject)],
     waiting: subject.pods.flatMap(waitingOf).filter(isLimited).slice(0, shown),
     started: recentStarts(subject.pods, subject.at),
   }),
@@ -53,7 +53,7 @@ export const rateLimitedRegistry = contextRule({
     const isOver = ({ pod, last, isPulledSince }: PullFailure) =>
       isPulledSince || (last !== null && (started[pod] ?? '') > last)
     const lasting = refusedPulls.filter(failure => !isOver(failure))
-    if (lasting.length + waiting.length > 0) yield refused(lasting, waiting)
+    if (lasting.length + waiting.length > 0) yield refusalFailing(lasting, waiting)
     else if (refusedPulls.length > 0) yield refusedBefore(refusedPulls)
     yield* atRisk
     yield* unreadEvents(context)
@@ -63,14 +63,14 @@ export const rateLimitedRegistry = contextRule({
     const refusedPulls = pullFailures(events, at).filter(
       ({ cause }) => cause === 'rate limit (429)',
     )
-    if (refusedPulls.length > 0) yield { ...refused(refusedPulls, []), confidence: 'likely' }
+    if (refusedPulls.length > 0) yield { ...refusalFailing(refusedPulls, []), confidence: 'likely' }
   },
 })
 
 const isLimited = ({ message, image }: WaitingContainer) =>
   pullCause(message, image) === 'rate limit (429)'
 
-function refused(
+function refusalFailing(
   refusedPulls: readonly PullFailure[],
   waiting: readonly WaitingContainer[],
 ): Failing {
@@ -81,7 +81,7 @@ function refused(
   return {
     severity: 'high',
     title: 'A registry refuses pulls: its rate limit is reached',
-    consequence: `${named(registries)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
+    consequence: `${registryNames(registries)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
     evidence: [
       ...waiting.map(({ pod, message }) =>
         line('object', `pod ${bounded(pod, 300)} waits`, message),
@@ -97,14 +97,14 @@ function refusedBefore(refusedPulls: readonly PullFailure[]): Failing {
     confidence: 'likely',
     title: 'A registry refused pulls within the last hour: its rate limit was reached',
     ...seenFirst(
-      `${named(refusedPulls.map(({ registry }) => registry))} answered 429 toomanyrequests to pulls of this node within the last hour.`,
+      `${registryNames(refusedPulls.map(({ registry }) => registry))} answered 429 toomanyrequests to pulls of this node within the last hour.`,
       'The pods have their images since; the next that pull much at once, from any node behind the same address, may meet the same limit.',
     ),
     evidence: refusals(refusedPulls),
   }
 }
 
-const named = (registries: (string | null)[]) =>
+const registryNames = (registries: (string | null)[]) =>
   bounded(
     [...new Set(registries.map(registry => registry ?? 'a registry'))].toSorted(byText).join(', '),
     200,
@@ -121,7 +121,7 @@ const refusals = (refusedPulls: readonly PullFailure[]) =>
       ),
     )
 
-function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing | Undecided> {
+function* pullsAtRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing | Undecided> {
   const ofHub = imagesOf(pods).filter(({ registry }) => registry === 'docker.io')
   const images = ofHub.filter(({ hasPullSecret }) => !hasPullSecret)
   if (ofHub.length === 0) return

@@ -91,10 +91,10 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
       unknown: `host: whether kernel ${bounded(release ?? '', 60)} runs cgroup v1 and accounts kernel memory was not read`,
     }
   const isDying = dyingMemoryCgroups !== null && dyingMemoryCgroups >= many
-  if (!isLeaking && cgroupVersion !== 1 && isDying) yield dying(dyingMemoryCgroups)
+  if (!isLeaking && cgroupVersion !== 1 && isDying) yield dyingFailing(dyingMemoryCgroups)
   if (!isLeaking && !isExposed) return
   yield {
-    ...(isLeaking ? leaking(usedIds) : exposed),
+    ...(isLeaking ? leakFailing(usedIds) : exposed),
     evidence: [
       line('host', 'kernel release', release ?? 'not known'),
       line('host', 'host kernel cgroupVersion', cgroupVersion ?? 'not known'),
@@ -105,7 +105,7 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
   }
 }
 
-const leaking = (usedIds: number): Omit<Failing, 'evidence'> => ({
+const leakFailing = (usedIds: number): Omit<Failing, 'evidence'> => ({
   severity: usedIds >= nearlyAll ? 'critical' : 'high',
   confidence: 'certain',
   ...seenFirst(
@@ -128,7 +128,7 @@ function optionState(isSet: boolean | null): string {
 
 const dyingEvidence = (count: number) => line('host', 'host kernel dyingMemoryCgroups', count)
 
-const dying = (count: number): Failing => ({
+const dyingFailing = (count: number): Failing => ({
   title: 'The kernel keeps deleted memory cgroups',
   consequence: `${count} deleted memory cgroups are still there: the memory charged to them belongs to no pod, so memory.available falls and pods are evicted that did not use it.`,
   evidence: [dyingEvidence(count)],

@@ -39,7 +39,7 @@ export const invalidLogSize = nodeRule({
       yield {
         consequence: `A kubelet exits at its start: failed to initialize container log manager: failed to parse container log max size "${bounded(size, 100)}".`,
         evidence: [line('configz', 'containerLogMaxSize', size)],
-        fix: { config: { containerLogMaxSize: whole(quantity) } },
+        fix: { config: { containerLogMaxSize: wholeSize(quantity) } },
       }
     else if (value < 0n)
       yield {
@@ -60,7 +60,7 @@ export const invalidLogSize = nodeRule({
 })
 
 /** The intended size in the form that the kubelet accepts; the default if it is unknown. */
-function whole(quantity: Quantity | null) {
+function wholeSize(quantity: Quantity | null) {
   const bytes = quantity?.safeInteger ?? null
   const text = bytes === null || bytes <= 0 ? defaultSize : formatBytes(bytes)
   return asInt64(parseQuantity(text)) === null ? defaultSize : text

@@ -2,7 +2,7 @@ import { byText } from '#base/text/text-order.ts'
 import type { Drift } from '#judge/drift/peers.ts'
 import { ownOf } from '#judge/logs/logrotate.ts'
 import { type NodeRotation, nodeRotation, whyFilesUnknown } from '#judge/logs/node-rotation.ts'
-import { type Cost, changesOf, distinct, fileDrift } from '#judge/logs/rotation-drift.ts'
+import { type Cost, changesOf, distinctFacts, fileDrift } from '#judge/logs/rotation-drift.ts'
 import { type CohortMember, cohortRule, settingIn } from '#judge/rule.ts'
 import { bounded, bytes, counted } from '#judge/text.ts'
 
@@ -43,7 +43,7 @@ export const logRotationDrift = cohortRule({
       }
     const paths = [
       ...new Set([
-        ...distinct(read).flatMap(({ files }) => Object.keys(files ?? {})),
+        ...distinctFacts(read).flatMap(({ files }) => Object.keys(files ?? {})),
         ...Object.keys(logRotation),
       ]),
     ].toSorted(byText)

@@ -2,7 +2,7 @@ import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import {
   reservedMemory,
-  unmeasured,
+  unmeasuredMemory,
   unreadableReservation,
   whereItFits,
 } from '#judge/help/reservations.ts'
@@ -58,6 +58,6 @@ export const missingSystemReserved = nodeRule({
       }
     else if (summary === null)
       yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
-    else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
+    else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)
   },
 })

@@ -37,16 +37,16 @@ export const oomBeforeEviction = contextRule({
   ],
   appliesTo: isLinux,
 
-  fact: subject => [...ofThresholds(subject)],
+  fact: subject => [...judgeThresholds(subject)],
 
   *judge(fact, context) {
     const { events, at } = context
     yield* withEvidence(fact, evidenceOf(kills(events, at), at))
-    if (fact.length === 0) yield* killing(events, at)
+    if (fact.length === 0) yield* judgeKills(events, at)
     yield* unreadEvents(context)
   },
 
-  judgeUnread: ({ events, at }, applies) => (applies ? killing(events, at) : []),
+  judgeUnread: ({ events, at }, applies) => (applies ? judgeKills(events, at) : []),
 })
 
 /**
@@ -66,7 +66,7 @@ const evidenceOf = (killEvents: readonly NodeEvent[], at: string) =>
   byReason(killEvents).flatMap(events => eventEvidence(events, at))
 
 /** Whatever the thresholds are, memory can run out between two passes or because of the daemons. */
-function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Failing> {
+function* judgeKills(events: readonly NodeEvent[] | null, at: string): Iterable<Failing> {
   const killEvents = kills(events, at)
   if (killEvents.length === 0) return
   // Two sources can report the same kill: the larger count is used.
@@ -83,7 +83,7 @@ function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Fai
   }
 }
 
-function* ofThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
+function* judgeThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
   const { identity, configuration, eviction } = subject
   const watching = eviction.thresholds.filter(({ signal }) => signal === 'memory.available')
   // A soft threshold whose grace period expires by the next pass is as good as a hard threshold.

@@ -3,7 +3,7 @@ import {
   memoryThreshold,
   reservedMemory,
   reservedOf,
-  unmeasured,
+  unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
 import { line, nodeRule, reservations } from '#judge/rule.ts'
@@ -41,7 +41,8 @@ export const reservationWithoutEviction = nodeRule({
       yield { unknown: 'stats/summary does not tell the bytes of memory.available' }
     else if (threshold > 0) {
       const wanted = daemons.bytes + threshold
-      if (reserved.total >= wanted && daemons.missing.length > 0) yield unmeasured(daemons.missing)
+      if (reserved.total >= wanted && daemons.missing.length > 0)
+        yield unmeasuredMemory(daemons.missing)
       if (reserved.total >= wanted) return
       const left = reserved.total + kept - daemons.bytes
       yield {

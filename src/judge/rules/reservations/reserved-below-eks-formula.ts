@@ -47,17 +47,17 @@ export const reservedBelowEksFormula = nodeRule({
     }
     if (!lacksMemory && !lacksCpu) return
     const names = Object.entries(lacking)
-    const reserved = (resource: string) =>
+    const reservedText = (resource: string) =>
       [configuration.kubeReserved, configuration.systemReserved]
         .flatMap(map => (map?.[resource] ? [bounded(map[resource])] : []))
         .join(' + ')
     yield {
       confidence: 'likely',
-      consequence: `For ${pods} pods EKS keeps more for the kubelet and the runtime: ${names.map(([name, wanted]) => `${name} ${wanted}, here ${reserved(name) || 'none'}`).join('; ')}. On a node full of pods, what they need beyond that is taken from the requests of pods.`,
+      consequence: `For ${pods} pods EKS keeps more for the kubelet and the runtime: ${names.map(([name, wanted]) => `${name} ${wanted}, here ${reservedText(name) || 'none'}`).join('; ')}. On a node full of pods, what they need beyond that is taken from the requests of pods.`,
       evidence: [
         line('configz', 'maxPods', maxPods),
         ...names.flatMap(([name, wanted]) => [
-          line('configz', `kubeReserved and systemReserved ${name}`, reserved(name) || 'none'),
+          line('configz', `kubeReserved and systemReserved ${name}`, reservedText(name) || 'none'),
           line('computed', `EKS reserves ${name}`, wanted),
         ]),
       ],

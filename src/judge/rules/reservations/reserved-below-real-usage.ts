@@ -1,7 +1,7 @@
 import {
   reservedMemory,
   reservedOf,
-  unmeasured,
+  unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
 import { line, nodeRule, reservations } from '#judge/rule.ts'
@@ -43,6 +43,6 @@ export const reservedBelowRealUsage = nodeRule({
         ],
         fix: memory.sizedFix(),
       }
-    else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
+    else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)
   },
 })

@@ -33,7 +33,7 @@ const document = documentShape(text, name, time, findingShape(text, name)).exten
 export async function savedFindings(path: string): Promise<ComparedRun['document'] | null> {
   const written = await textOf(path)
   if (written === null) return null
-  const value = parsed(written)
+  const value = parseLine(written)
   const { data } = z.object({ schema: z.string() }).safeParse(value)
   if (data === undefined) return null
   if (data.schema !== findingsSchema)
@@ -71,11 +71,11 @@ async function textOf(path: string) {
 }
 
 function isSnapshotLine(written: string) {
-  const line = parsed(written.slice(0, written.indexOf('\n')))
+  const line = parseLine(written.slice(0, written.indexOf('\n')))
   return z.object({ kind: z.string() }).safeParse(line).success
 }
 
-function parsed(written: string): unknown {
+function parseLine(written: string): unknown {
   try {
     return JSON.parse(written)
   } catch {

@@ -162,17 +162,17 @@ export function blastOf(
 ): Blast {
   const nodes = planned.flatMap(({ blast }) => blast ?? [])
   const sum = (count: (node: NodeBlast) => number) => sumOf(nodes, count)
-  const named = (names: string[]) => ({
+  const nameSample = (names: string[]) => ({
     count: names.length,
     sample: names.sort().slice(0, sampled),
   })
   const budgets = nodes.some(({ budgetsAtLimit }) => budgetsAtLimit === null)
     ? null
-    : named([...new Set(nodes.flatMap(({ budgetsAtLimit }) => budgetsAtLimit ?? []))])
+    : nameSample([...new Set(nodes.flatMap(({ budgetsAtLimit }) => budgetsAtLimit ?? []))])
   const blast = {
     pods: sum(({ pods }) => pods ?? 0),
     notReadyPods: sum(({ notReadyPods }) => notReadyPods),
-    singletons: named(nodes.flatMap(({ singletons }) => singletons)),
+    singletons: nameSample(nodes.flatMap(({ singletons }) => singletons)),
     budgetsAtLimit: budgets,
     startupProbes: sum(({ startupProbes }) => startupProbes),
     imagesForgotten: sum(({ imagesForgotten }) => imagesForgotten),

@@ -16,7 +16,7 @@ import { instanceIdOf } from '#remediate/plan/never.ts'
 import { pinnedSource, pullImage, sourceOf } from '#remediate/remedies/pull-image.ts'
 import type { NodeOutcome } from './builder.ts'
 import type { ChosenFix } from './choice.ts'
-import { noInstance, type PlanRules, plannedFile, refused, refusedChange } from './node.ts'
+import { noInstance, type PlanRules, plannedFile, refusedChange, refusedNode } from './node.ts'
 import type { ReadNode } from './start.ts'
 
 /** `name` as the runtime has it; `why`: the registry to pull from is unknown. */
@@ -121,7 +121,7 @@ export function planImage(
 ): NodeOutcome | 'unchanged' {
   const { record, identity } = node
   const instanceId = instanceIdOf(identity)
-  if (instanceId === null) return refused(noInstance)
+  if (instanceId === null) return refusedNode(noInstance)
   const change = pullImage(record.runtime, identity.amiFamily, name, source)
   if (change === 'unchanged') return change
   if ('refused' in change) return refusedChange(change, record)

@@ -31,7 +31,7 @@ import {
 } from '#remediate/remedies/logrotate-text.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import type { NodeOutcome } from './builder.ts'
-import { noInstance, type PlanRules, plannedFile, refused, refusedChange } from './node.ts'
+import { noInstance, type PlanRules, plannedFile, refusedChange, refusedNode } from './node.ts'
 import type { ReadNode } from './start.ts'
 
 /** `content`: the whole file; `why`: the reason why no plan writes the file. */
@@ -165,7 +165,7 @@ export class FleetLogFiles {
         why: `the node has no ${path}, and the policy does not say all of it: ${addContent(path)}`,
       }
     if (says(file, wanted.directives)) return null
-    const own = file.sha256 === null ? null : rebuilt(entriesOf(host, path), file.sha256)
+    const own = file.sha256 === null ? null : rebuildFile(entriesOf(host, path), file.sha256)
     return own === null
       ? {
           path,
@@ -211,7 +211,7 @@ export class FleetLogFiles {
       for (const { files } of paths.get(path)?.values() ?? []) {
         const seen = files.get(hash)
         if (seen === undefined) continue
-        seen.text ??= rebuilt(seen.entries, hash)
+        seen.text ??= rebuildFile(seen.entries, hash)
         return seen.text
       }
     return null
@@ -221,7 +221,7 @@ export class FleetLogFiles {
 const entriesOf = ({ logrotate = [] }: Host, path: string) =>
   logrotate.filter(entry => entry.path === path)
 
-function rebuilt(entries: readonly HostLogrotate[], hash: string): FileText | null {
+function rebuildFile(entries: readonly HostLogrotate[], hash: string): FileText | null {
   const blocks = writtenBlocks(entries)
   const style = blocks && logrotateStyleOf(blocks, hash)
   return style === null ? null : { blocks: blocks ?? [], style }
@@ -275,13 +275,13 @@ export function planLogFile(
 ): NodeOutcome {
   const { record, identity } = node
   const instanceId = instanceIdOf(identity)
-  if (instanceId === null) return refused(noInstance)
+  if (instanceId === null) return refusedNode(noInstance)
   const found = syncLogRotation(record.host, path, content)
   if ('refused' in found) return refusedChange(found, record)
   const { host, ...change } = found
   const { oldSha256: before, newSha256: after } = change
   if (before === after)
-    return refused(`${path} has the wanted bytes already: what differs is what it inherits`)
+    return refusedNode(`${path} has the wanted bytes already: what differs is what it inherits`)
   const says = keptText(path, record.host ?? {}, host)
   return plannedFile(node, { change, instanceId, says }, { before, after }, rules)
 }
@@ -316,6 +316,6 @@ function keptText(path: string, before: Host, after: Host) {
   })
   const [most] = changed.toSorted((a, b) => Math.abs(b.from - b.to) - Math.abs(a.from - a.to))
   if (most === undefined) return undefined
-  const shown = (count: number) => (Number.isFinite(count) ? bytes(count) : 'whatever comes')
-  return `A log of ${bounded(most.name, 150)} may keep ${shown(most.to)} there, today ${shown(most.from)}.`
+  const sizeText = (count: number) => (Number.isFinite(count) ? bytes(count) : 'whatever comes')
+  return `A log of ${bounded(most.name, 150)} may keep ${sizeText(most.to)} there, today ${sizeText(most.from)}.`
 }

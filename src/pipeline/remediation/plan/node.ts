@@ -33,7 +33,7 @@ export interface PlanRules {
 
 export const noInstance = 'the Node object names no instance that SSM would know'
 
-export const refused = (why: string, because?: 'invalid' | 'unread'): NodeOutcome => ({
+export const refusedNode = (why: string, because?: 'invalid' | 'unread'): NodeOutcome => ({
   state: 'refused',
   why: bounded(why, 1000),
   ...(because !== undefined && { because }),
@@ -44,29 +44,29 @@ export function refusedChange(
   { refused: why, isUnread }: { refused: string; isUnread?: true },
   { errors = [] }: NodeInput,
 ): NodeOutcome {
-  if (!isUnread) return refused(why)
+  if (!isUnread) return refusedNode(why)
   const failed = errors.find(({ what }) => what === 'host' || what === 'runtime')
-  return refused(`${why}${failed ? `: ${failed.message}` : ' (mode ssm or both)'}`, 'unread')
+  return refusedNode(`${why}${failed ? `: ${failed.message}` : ' (mode ssm or both)'}`, 'unread')
 }
 
 export function planNode(node: ReadNode, patch: RawObject, rules: PlanRules): NodeOutcome {
   const { record, takenAt, identity, running } = node
-  if (running === null) return refused('its running configuration was not read', 'unread')
+  if (running === null) return refusedNode('its running configuration was not read', 'unread')
   const features = featuresOf(identity.kubeletVersion)
   if (!features.exact)
-    return refused(
+    return refusedNode(
       `what a kubelet ${identity.kubeletVersion ?? 'of unknown version'} would refuse is not known here`,
     )
   const trap = reservationTrap(running, patch)
-  if (trap !== null) return refused(trap)
+  if (trap !== null) return refusedNode(trap)
   const invalid = invalidOf(node, patch)
   if (invalid !== null)
-    return refused(
+    return refusedNode(
       `kubelet ${identity.kubeletVersion} would not start with it: ${invalid}`,
       'invalid',
     )
   const instanceId = instanceIdOf(identity)
-  if (instanceId === null) return refused(noInstance)
+  if (instanceId === null) return refusedNode(noInstance)
 
   const osImage = record.node.status?.nodeInfo?.osImage ?? ''
   const { host } = record
@@ -76,7 +76,7 @@ export function planNode(node: ReadNode, patch: RawObject, rules: PlanRules): No
   )
   if ('refused' in change) return refusedChange(change, record)
   const start = startOf(node, patch, change.host)
-  if (typeof start === 'string') return refused(start)
+  if (typeof start === 'string') return refusedNode(start)
 
   const present = { ...record, host: withoutFiles(host) }
   const before = stateOf(present, replay(present, takenAt), rules.policy)
@@ -85,10 +85,10 @@ export function planNode(node: ReadNode, patch: RawObject, rules: PlanRules): No
   const prediction = replay(changedRecord, takenAt)
   const after = stateOf(changedRecord, prediction, rules.policy)
   const unsure = whyUnsure(patch, prediction)
-  if (!rules.allowActAtOnce && unsure !== null) return refused(unsure)
+  if (!rules.allowActAtOnce && unsure !== null) return refusedNode(unsure)
   const acting = (after.evictsNow ?? []).filter(signal => !before.evictsNow?.includes(signal))
   if (!rules.allowActAtOnce && actsAtOnce({ before, after }))
-    return refused(
+    return refusedNode(
       `it would act at once on what is there now: ${acting.map(signal => actWords(signal, prediction)).join('; ')} (kubernetes#83612). Make room first, or ask for it with --allow-act-at-once`,
     )
   const { host: _host, staysSet = [], says, ...file } = change

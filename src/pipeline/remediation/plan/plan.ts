@@ -202,7 +202,7 @@ export async function planBeside(
   options: PlanBesideOptions,
 ): Promise<PlanBeside> {
   const { policy, selection, version, signal, approveOptions = '', keep } = options
-  if (snapshot === null) return failed('the snapshot that it would be made of was not kept')
+  if (snapshot === null) return failedPlan('the snapshot that it would be made of was not kept')
   try {
     const choice = { rules: [], findings: [], changes: [], allowActAtOnce: false, selection }
     const { plan } = await makePlan(snapshot, { ...choice, policy, version, signal })
@@ -212,11 +212,11 @@ export async function planBeside(
       file: { name: planName, contentType: 'application/json', body: planText(plan) },
     }
   } catch (error) {
-    return failed(messageOf(error))
+    return failedPlan(messageOf(error))
   }
 }
 
-const failed = (why: string): PlanBeside => ({ reported: { state: 'failed', why }, file: null })
+const failedPlan = (why: string): PlanBeside => ({ reported: { state: 'failed', why }, file: null })
 
 function reportedOf(plan: Plan, approveOptions: string): ReportedPlan {
   const { id, digest, steps, waves, never, refused, unchanged } = plan

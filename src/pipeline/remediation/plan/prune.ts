@@ -14,7 +14,7 @@ import { imageGcPolicyOf } from '#replay/image-gc/policy.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { replay } from '#replay/replay.ts'
 import type { NodeOutcome } from './builder.ts'
-import { type PlanRules, planNode, refused, refusedChange } from './node.ts'
+import { type PlanRules, planNode, refusedChange, refusedNode } from './node.ts'
 import type { ReadNode } from './start.ts'
 import { pullsOf } from './state.ts'
 
@@ -37,25 +37,27 @@ export function planPrune(node: ReadNode, { toPercent }: PruneWish, rules: PlanR
   const { record, takenAt, identity, running } = node
   const low = running?.imageGCLowThresholdPercent
   const to = toPercent ?? (typeof low === 'number' && low >= 1 && low <= 98 ? low : null)
-  const without = (outcome: NodeOutcome): Pruned => ({
+  const emptyPatch = (outcome: NodeOutcome): Pruned => ({
     patch: toPercent === null ? {} : pruningFields(toPercent),
     outcome,
   })
-  const no = (why: string, because?: NodeOutcome['because']) => without(refused(why, because))
-  if (running === null) return no('its running configuration was not read', 'unread')
-  if (to === null) return no('its imageGCLowThresholdPercent is no target: say one with --to')
+  const refusePrune = (why: string, because?: NodeOutcome['because']) =>
+    emptyPatch(refusedNode(why, because))
+  if (running === null) return refusePrune('its running configuration was not read', 'unread')
+  if (to === null)
+    return refusePrune('its imageGCLowThresholdPercent is no target: say one with --to')
   const present = replay(record, takenAt)
   const usedPercent = present.filesystems.imagefs?.usedPercent ?? null
-  if (usedPercent === null) return no('its image filesystem was not read', 'unread')
+  if (usedPercent === null) return refusePrune('its image filesystem was not read', 'unread')
   if (usedPercent <= to) return 'unchanged'
   if (record.runtime?.images === undefined)
-    return without(
+    return emptyPatch(
       refusedChange({ refused: 'its images were not read in full', isUnread: true }, record),
     )
   const { minimumAgeMs, ...policy } = policyOf(record, identity.kubeletVersion)
   const atMostMs = pruningMs(minimumAgeMs)
   if (atMostMs > longestPruneMs)
-    return no(
+    return refusePrune(
       `its imageMinimumGCAge is ${span(minimumAgeMs)}, and none is deleted for so long after the restart: that is longer than lowered thresholds may stay`,
     )
 
@@ -67,11 +69,11 @@ export function planPrune(node: ReadNode, { toPercent }: PruneWish, rules: PlanR
   const most = replay(forgotten, takenAt, { at: later, changes, fills: [] })
   const deletions = most.imageGC?.deletions ?? null
   if (deletions === null || deletions.some(({ sizeBytes }) => sizeBytes === null))
-    return no('its images and their sizes were not read', 'unread')
+    return refusePrune('its images and their sizes were not read', 'unread')
   if (deletions.length === 0)
-    return no('there is nothing to prune: each of its images is in use or pinned')
+    return refusePrune('there is nothing to prune: each of its images is in use or pinned')
   const risk = riskOf(node, most, rules)
-  if (risk !== null) return no(risk)
+  if (risk !== null) return refusePrune(risk)
 
   const patch = pruningFields(to)
   const outcome = planNode(node, patch, rules)

@@ -36,7 +36,7 @@ export function stateOf(record: NodeInput, prediction: NodePrediction, policy: P
     evictsNow:
       eviction === null || eviction.error !== null
         ? null
-        : [...metSignals(eviction), ...overfull(record, prediction)],
+        : [...metSignals(eviction), ...overcommittedFields(record, prediction)],
   }
 }
 
@@ -89,7 +89,7 @@ export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
  * Resources of which the pods request more than the node would offer: a starting kubelet admits its pods again, one by one, and refuses those that
  * no longer fit. Upstream: pkg/kubelet/kubelet.go HandlePodAdditions; pkg/kubelet/lifecycle/predicate.go
  */
-function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePrediction) {
+function overcommittedFields(record: NodeInput, { allocatable, kubeletVersion }: NodePrediction) {
   if (allocatable === null || record.pods === null) return []
   const kubelet = kubeletOf(kubeletVersion, record.configuration?.fields.featureGates ?? {})
   const pods = record.pods.flatMap(raw => parsePod(raw) ?? []).filter(isActive)

@@ -26,7 +26,7 @@ import {
   planLogFile,
   type WantedFile,
 } from './log-files.ts'
-import { isStatusKept, type PlanRules, planNode, refused } from './node.ts'
+import { isStatusKept, type PlanRules, planNode, refusedNode } from './node.ts'
 import { type PruneWish, planPrune } from './prune.ts'
 import type { ReadNode } from './start.ts'
 import { changesOf } from './start.ts'
@@ -86,7 +86,7 @@ function imageWishes(
   const digestsOf = (name: string) => images.digestsOf(node.record.cluster, name)
   return wantedImages(subjectOf(node), imageFixes, rules.policy, isAsked, digestsOf).map(
     ({ name, findings, ...found }) => {
-      if ('why' in found) return wishOf(node, {}, findings, () => refused(found.why))
+      if ('why' in found) return wishOf(node, {}, findings, () => refusedNode(found.why))
       const image = { name, source: found.source }
       return wishOf(
         node,
@@ -113,7 +113,7 @@ function logFileWishes(
   const others = mended.filter(({ path }) => !wanted.some(file => file.path === path))
   const wishFor = (file: WantedFile, findings: string[]) =>
     'why' in file
-      ? wishOf(node, {}, findings, () => refused(file.why))
+      ? wishOf(node, {}, findings, () => refusedNode(file.why))
       : wishOf(
           node,
           { file: cohortFileOf(file) },

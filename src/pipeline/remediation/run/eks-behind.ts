@@ -29,7 +29,10 @@ export class EksBehind {
   }
 
   /** Empty: nothing suggests an EKS cluster. `eks` null: it seems to be an EKS cluster, but EKS does not list it or does not answer. */
-  async of(context: string, { server }: Pick<KubernetesEndpoint, 'server'>): Promise<OfEks> {
+  async clusterBehind(
+    context: string,
+    { server }: Pick<KubernetesEndpoint, 'server'>,
+  ): Promise<OfEks> {
     const known = this.#names.get(server)
     let why = 'none of the EKS clusters of the policy’s accounts and regions has its address'
     try {

@@ -15,7 +15,7 @@ import { keepApproval, keepPlan, keptApproval } from '#remediate/plan/store.ts'
 import type { RemediationService } from './options.ts'
 
 /** Plans for the fleet that the source names; stores nothing in the bucket. @throws OperatorError */
-export async function planned(
+export async function planFleet(
   request: Omit<PlanningRequest, 'action'>,
   { store, policy, runtime, readUntil }: RemediationService,
 ): Promise<PlanResult> {
@@ -32,7 +32,7 @@ export async function plan(
   service: RemediationService,
 ): Promise<PlanAnswer> {
   const { action, ...options } = request
-  const result = await planned(options, service)
+  const result = await planFleet(options, service)
   const location = await keepPlan(service.store, result.plan)
   return {
     action,

@@ -31,7 +31,7 @@ import { isOfTheWorld } from '#remediate/run/pausing.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { eksNames } from './fresh.ts'
 import type { RemediateOptions, RemediationService } from './options.ts'
-import { approvedByPolicy, latestOfSchedule, planned } from './planning.ts'
+import { approvedByPolicy, latestOfSchedule, planFleet } from './planning.ts'
 import { remediate, takeBack } from './remediate.ts'
 
 const dayMs = 24 * 3_600_000
@@ -138,7 +138,7 @@ async function policyPlan(
   if (await isBegun(mark, store)) return null
   const seen = await parsePlanAt(store, tick.key)
   if (seen === null || !('approval' in approvedByPolicy(seen, service))) return null
-  const plan = (await service.planNow?.()) ?? (await planned(asAudited, service)).plan
+  const plan = (await service.planNow?.()) ?? (await planFleet(asAudited, service)).plan
   const answer = approvedByPolicy(plan, service)
   if (!('approval' in answer)) return null
   const { approval } = answer

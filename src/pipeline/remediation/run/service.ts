@@ -64,13 +64,13 @@ export async function runRemediation(
     if (run !== null) runtime.watch.began(run)
     runtime.watch.enters('prepare')
     const stops = { readUntil: reading.signal, stop: sending.signal, end: end.signal }
-    return await noting(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
+    return await noteRefusals(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
       const store = sealedStore(bucket, keys.runs, onUnsealed)
       const { policyGrants } = settings
       const place = { store, keys, onUnsealed, runtime, policyGrants, ...stops }
       const service = await serviceOf(place, request.action)
       runtime.watch.enters(request.action)
-      return answered(request, service)
+      return answerRequest(request, service)
     })
   } finally {
     for (const limit of [reading, sending, end]) limit.end()
@@ -82,7 +82,7 @@ export async function runRemediation(
  * Writes the places of refused objects to the bucket. If the bucket refuses the list, only the notice is lost: error and log name the objects, too.
  * @param store of sealed objects
  */
-export async function noting<Answer>(
+export async function noteRefusals<Answer>(
   store: Store,
   now: () => Date,
   work: (onUnsealed: (error: Unsealed) => void) => Promise<Answer>,
@@ -116,7 +116,7 @@ function keysOf({ runKeyId, approvalKeyId }: Settings, region: string): SealKeys
   }
 }
 
-export function answered(
+export function answerRequest(
   request: RemediationRequest,
   service: RemediationService,
 ): Promise<RemediationAnswer> {

@@ -61,12 +61,12 @@ export async function verifyPlan(
       stepKey({ cluster: record.cluster, node: nodeIdentity(record.node).name }),
     )
     if (step === undefined) continue
-    found.set(stepKey(step), verified(plan, step, record, options.policy))
+    found.set(stepKey(step), verifyRecord(plan, step, record, options.policy))
     onNode()
   }
   const nodes = steps.map(step => {
     const { cluster, node } = step
-    return { cluster, node, ...(found.get(stepKey(step)) ?? missing(clusters.get(cluster))) }
+    return { cluster, node, ...(found.get(stepKey(step)) ?? missingNode(clusters.get(cluster))) }
   })
   const count = (state: Verification['state']) => nodes.filter(one => one.state === state).length
   return {
@@ -77,14 +77,14 @@ export async function verifyPlan(
   }
 }
 
-function verified(plan: Plan, step: PlanStep, record: NodeInput, policy: Policy) {
+function verifyRecord(plan: Plan, step: PlanStep, record: NodeInput, policy: Policy) {
   // Node data from before the plan says nothing about the change.
   if (Date.parse(record.at ?? '') <= Date.parse(plan.createdAt))
     return notYet(`it was read at ${record.at}, before the plan was made: read it after the change`)
   return verifyNode(step, record, policy, { at: changedAt(plan, record), readyPods: null })
 }
 
-function missing(cluster: ClusterRecord | undefined): Verification {
+function missingNode(cluster: ClusterRecord | undefined): Verification {
   if (cluster === undefined) return notYet('its cluster was not found, or not reached')
   const error = (cluster.errors ?? []).find(({ what }) => what === 'cluster' || what === 'nodes')
   return {

@@ -113,19 +113,23 @@ export function cleanCertificateRequest(
   const conditions = request.status?.conditions ?? []
   const isOlderThan = (timeMs: number | null, lifetimeMs: number) =>
     timeMs !== null && nowMs - timeMs > lifetimeMs
-  const has = (type: string, lifetimeMs: number) =>
+  const hasOldCondition = (type: string, lifetimeMs: number) =>
     conditions.some(
       each => each.type === type && isOlderThan(timeOf(each.lastUpdateTime), lifetimeMs),
     )
   const isApproved = conditions.some(({ type }) => type === 'Approved')
 
-  if (isIssued && has('Approved', handled)) return 'issued-past-deadline'
-  if (has('Denied', handled)) return 'denied-past-deadline'
-  if (has('Failed', handled)) return 'failed-past-deadline'
+  if (isIssued && hasOldCondition('Approved', handled)) return 'issued-past-deadline'
+  if (hasOldCondition('Denied', handled)) return 'denied-past-deadline'
+  if (hasOldCondition('Failed', handled)) return 'failed-past-deadline'
   if (conditions.length === 0 && isOlderThan(timeOf(request.metadata?.creationTimestamp), pending))
     return 'pending-past-deadline'
   if (isApproved && isIssued && notAfterMs !== null && nowMs > notAfterMs) return 'issued-expired'
-  if (features.has('csrApprovedUnissuedCleaned') && !isIssued && has('Approved', pending))
+  if (
+    features.has('csrApprovedUnissuedCleaned') &&
+    !isIssued &&
+    hasOldCondition('Approved', pending)
+  )
     return 'approved-unissued-past-deadline'
   return null
 }

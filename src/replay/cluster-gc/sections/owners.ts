@@ -50,7 +50,7 @@ class HoldingPods {
   }
 
   /** Pods that hold one of these owners. Their references contain only UIDs. @param owners UIDs */
-  *holding(owners: ReadonlySet<string>): Generator<ObjectMetadata> {
+  *podsHolding(owners: ReadonlySet<string>): Generator<ObjectMetadata> {
     if (owners.size === 0) return
     for (const [namespace, name, uid, ...held] of this.#rows)
       if (held.some(each => owners.has(each)))
@@ -125,7 +125,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     const waiting = new Set<string>()
     for (const packed of this.#items.values())
       for (const each of packed) if (isWaitingForDependents(each)) waiting.add(each.uid)
-    yield* this.#pods.holding(waiting)
+    yield* this.#pods.podsHolding(waiting)
   }
 
   /** Terminating objects and possible owners; absent: none was seen. */
@@ -134,7 +134,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     const rows: Iterable<ObjectMetadata>[] = [this.#items.get(resource) ?? []]
     const crowd = resource === podResource.resource ? this.#pods.all() : this.#crowds.get(resource)
     for (const each of [crowd, this.#dependents.get(resource)])
-      if (each) rows.push(named.among(each, kind))
+      if (each) rows.push(named.namedOwners(each, kind))
     const objects = rows.flatMap(each =>
       Array.from(each, metadata => ownedObject(resource, metadata, shared)),
     )
@@ -176,7 +176,7 @@ class Owners implements OpenSection<OwnerGarbage> {
         ? []
         : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
     ]
-    const groupOf = (object: OwnedObject) => strip(byUid.get(object.uid)) ?? alone(object)
+    const groupOf = (object: OwnedObject) => strip(byUid.get(object.uid)) ?? groupOfOne(object)
     const { dangling, blocked } = collectGarbage(listed)
     return {
       dangling: dangling
@@ -356,9 +356,9 @@ function ownedObject(resource: string, metadata: ObjectMetadata, shared: SharedT
 }
 
 const strip = (group: Group | undefined): OwnedGroup | null =>
-  group ? { ...alone(group), count: group.count, names: group.names.toSorted() } : null
+  group ? { ...groupOfOne(group), count: group.count, names: group.names.toSorted() } : null
 
-function alone(object: ObjectMetadata & { kind: string }): OwnedGroup {
+function groupOfOne(object: ObjectMetadata & { kind: string }): OwnedGroup {
   const { kind, namespace, name, createdMs } = object
   return { kind, namespace, count: 1, names: [name], createdMs }
 }
@@ -385,7 +385,7 @@ class NamedOwners {
   }
 
   /** Identities of the named owners, and of namesakes in other namespaces. */
-  *among(objects: Iterable<ObjectMetadata>, kind: string): Generator<ObjectMetadata> {
+  *namedOwners(objects: Iterable<ObjectMetadata>, kind: string): Generator<ObjectMetadata> {
     if (!this.#kinds.has(kind) || this.#named.size === 0) return
     for (const object of objects)
       if (this.#named.has(object.uid) || this.#named.has(nameKey(kind, object.name)))

@@ -243,7 +243,7 @@ export function podGc({
   missingForMs,
 }: PodGcInput): PodGcRound {
   const pods = rawPods.map(parsePod).filter(pod => pod !== null)
-  const terminated = ranked(pods.filter(isPodTerminated))
+  const terminated = rankPods(pods.filter(isPodTerminated))
   const excess = excessOf(terminated.length, terminatedPodThreshold)
   const chosen = [
     ...gcTerminated(terminated, excess ?? 0),
@@ -281,7 +281,7 @@ const isPodTerminated = ({ phase }: CountedPod) =>
 
 const isTerminating = ({ metadata }: CountedPod) => metadata.deletedMs !== null
 
-function ranked(pods: CountedPod[]) {
+function rankPods(pods: CountedPod[]) {
   const compare = (a: CountedPod, b: CountedPod) =>
     Number(b.isEvicted) - Number(a.isEvicted) ||
     compareTimes(a.metadata.createdMs, b.metadata.createdMs) ||
@@ -314,7 +314,7 @@ function gcTerminated(
 
 function gcTerminating(pods: CountedPod[], nodes: readonly KubernetesNode[]): Chosen[] {
   const outOfService = new Set(nodes.filter(isOutOfService).map(node => parseMetadata(node)?.name))
-  return ranked(pods.filter(pod => isTerminating(pod) && outOfService.has(pod.nodeName))).map(
+  return rankPods(pods.filter(pod => isTerminating(pod) && outOfService.has(pod.nodeName))).map(
     ({ pod, rank }) => ({ pod, reason: 'out-of-service', certainty: 'certain', rank }),
   )
 }

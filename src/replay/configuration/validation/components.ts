@@ -157,10 +157,10 @@ function linuxError(c: LoadedConfiguration, { features }: Kubelet, isCgroupV1: b
   }
   const ids = c.userNamespaces?.idsPerPod ?? null
   if (ids === null) return null
-  const refused = (why: string) => `invalid configuration: userNamespaces.idsPerPod must ${why}`
-  if (ids < idsUnit) return refused(`not be less than ${idsUnit}`)
-  if (ids % idsUnit !== 0) return refused(`be a multiple of ${idsUnit}`)
-  return ids > mostIds ? refused(`not be more than ${mostIds}`) : null
+  const refusalText = (why: string) => `invalid configuration: userNamespaces.idsPerPod must ${why}`
+  if (ids < idsUnit) return refusalText(`not be less than ${idsUnit}`)
+  if (ids % idsUnit !== 0) return refusalText(`be a multiple of ${idsUnit}`)
+  return ids > mostIds ? refusalText(`not be more than ${mostIds}`) : null
 }
 
 function windowsErrors(c: LoadedConfiguration, { features }: Kubelet) {

@@ -293,7 +293,7 @@ const effects = ['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute']
 /** Yields whole texts, because their beginnings differ. */
 export function* taintErrors({ registerWithTaints }: LoadedConfiguration): Iterable<string> {
   for (const taint of registerWithTaints ?? []) {
-    if (!isValid(taint)) yield `invalid taint: ${shown(taint)}`
+    if (!isValid(taint)) yield `invalid taint: ${taintText(taint)}`
     if (taint.timeAdded !== null) yield 'invalid configuration: taint.TimeAdded is not nil'
   }
 }
@@ -315,5 +315,5 @@ function isQualifiedName(key: string) {
 }
 
 /** The struct as Go's %v prints it upstream. */
-const shown = ({ key, value, effect, timeAdded }: Taint) =>
+const taintText = ({ key, value, effect, timeAdded }: Taint) =>
   `{${key} ${value} ${effect} ${timeAdded === null ? '<nil>' : `${new Date(timeAdded).toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`}}`

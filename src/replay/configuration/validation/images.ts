@@ -59,10 +59,10 @@ export function* pullCredentialErrors(
   const policy = c.imagePullCredentialsVerificationPolicy
   const allowlist = c.preloadedImagesVerificationAllowlist ?? []
   if (!isGateOn('KubeletEnsureSecretPulledImages')) {
-    const refused = (field: string) =>
+    const refusalText = (field: string) =>
       `\`${field}\` must not be set if KubeletEnsureSecretPulledImages feature gate is not enabled`
-    if (policy !== '') yield refused('imagePullCredentialsVerificationPolicy')
-    if (allowlist.length > 0) yield refused('preloadedImagesVerificationAllowlist')
+    if (policy !== '') yield refusalText('imagePullCredentialsVerificationPolicy')
+    if (allowlist.length > 0) yield refusalText('preloadedImagesVerificationAllowlist')
     return
   }
   if (!verificationPolicies.includes(policy)) {

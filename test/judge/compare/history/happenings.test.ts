@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   happeningsOf,
-  merged,
+  mergeHappenings,
   readingOfMachine,
   withEvents,
 } from '#judge/compare/history/happenings.ts'
@@ -108,11 +108,11 @@ describe('what happened', () => {
       ...{ at: `2026-11-20T${time}Z`, what: 'evicted', subject: 'shop/db-0', message: 'low' },
     })
     const times = (happenings: Happening[]) => happenings.map(one => one.at.slice(11, 16))
-    expect(times(merged([at('01:00:00')], [at('01:40:00'), at('05:00:00')]))).toEqual([
+    expect(times(mergeHappenings([at('01:00:00')], [at('01:40:00'), at('05:00:00')]))).toEqual([
       '01:00',
       '05:00',
     ])
-    expect(times(merged([at('05:00:00'), at('01:40:00')], [at('01:00:00')]))).toEqual([
+    expect(times(mergeHappenings([at('05:00:00'), at('01:40:00')], [at('01:00:00')]))).toEqual([
       '01:00',
       '05:00',
     ])
@@ -139,7 +139,7 @@ describe('what happened', () => {
       message: '',
     })
     const many = Array.from({ length: 20 }, (_, minute) => one('condition', minute))
-    const kept = merged(many, [one('evicted', 1)])
+    const kept = mergeHappenings(many, [one('evicted', 1)])
     expect(kept).toHaveLength(8)
     expect(kept.filter(({ what }) => what === 'evicted')).toHaveLength(1)
   })

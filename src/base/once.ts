@@ -16,12 +16,12 @@ export function once<Value>(compute: () => Value): () => Value {
  * @param compute pure. An error is not cached. Callers share the values and must not change them.
  * @param most number of cached texts
  */
-export function oncePerText<Value>(
-  compute: (text: string) => Value,
+export function oncePerText<Value, Text extends string = string>(
+  compute: (text: Text) => Value,
   longest = 256,
   most = mostTexts,
-): (text: string) => Value {
-  const known = new Map<string, Value>()
+): (text: Text) => Value {
+  const known = new Map<Text, Value>()
   return text => {
     const found = known.get(text)
     if (found !== undefined) return found

@@ -3,3 +3,6 @@ export type RawObject = Record<string, unknown>
 
 export const isRawObject = (value: unknown): value is RawObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const withoutKeys = (object: RawObject, keys: readonly string[]): RawObject =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))

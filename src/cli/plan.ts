@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
 import { linesOf } from '#base/text/lines.ts'
+import { shellWord } from '#base/text/shell-word.ts'
 import {
   actsAtOnce,
   type ManualChange,
@@ -46,7 +47,6 @@ import {
   type Sheet,
   screenOf,
   sheetOf,
-  shellWord,
   shownNodes,
 } from './terminal.ts'
 import { version } from './version.ts'

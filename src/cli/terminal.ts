@@ -123,10 +123,6 @@ export function nodeNames({ count, sample }: { count: number; sample: string[] }
   return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
 }
 
-/** An argument of a shell command. */
-export const shellWord = (text: string): string =>
-  /^[\w./:=%@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
-
 /** How much this run of the CLI prints: set once, by the options `--quiet` and `--verbose`. */
 export const verbosity = { isQuiet: false, isVerbose: false }
 

@@ -1,6 +1,8 @@
 /** `highwater tune`: five settings of image GC and eviction on every node of a group. */
+
 import { Command } from 'commander'
 import { linesOf } from '#base/text/lines.ts'
+import { shellWord } from '#base/text/shell-word.ts'
 import { type Fill, parseFill } from '#model/plan/what-if.ts'
 import type { TuneDocument, TunedConfiguration, TuneRow } from '#model/tune.ts'
 import { rememberedGrowth } from '#pipeline/tune/growth.ts'
@@ -24,7 +26,6 @@ import {
   type Screen,
   type Sheet,
   sheetOf,
-  shellWord,
   wrap as wrapTo,
 } from './terminal.ts'
 

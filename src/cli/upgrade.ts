@@ -1,6 +1,8 @@
 /** `highwater upgrade`: what a newer kubelet minor changes in each group of nodes. */
+
 import { Command } from 'commander'
 import { linesOf } from '#base/text/lines.ts'
+import { shellWord } from '#base/text/shell-word.ts'
 import { plainClusterName } from '#model/input/cluster-name.ts'
 import { parseKubeletVersion } from '#model/plan/what-if.ts'
 import type { PlannedUpgrade, UpgradeDocument, UpgradeStep } from '#model/upgrade.ts'
@@ -16,15 +18,7 @@ import {
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
-import {
-  clean,
-  nodeNames,
-  printDocument,
-  type Screen,
-  type Sheet,
-  sheetOf,
-  shellWord,
-} from './terminal.ts'
+import { clean, nodeNames, printDocument, type Screen, type Sheet, sheetOf } from './terminal.ts'
 
 interface UpgradeOptions extends FleetOptions {
   snapshot?: string

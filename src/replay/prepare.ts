@@ -1,5 +1,6 @@
 /** A node's record, parsed once. Any number of configurations can be replayed on the result. */
 
+import { once, oncePerText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { Host } from '#model/input/inspection.ts'
@@ -116,12 +117,12 @@ export function prepareNode(
   const podStats = podStatsIn(summary)
   const evidence = imageEvidence({ ...input, configuration: asRead.configuration }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
-  const containerGc = memoize((_: 'once') =>
+  const containerGc = once(() =>
     predictContainerGc({ runtime: input.runtime, host, pods: input.pods, readMs, nowMs: atMs }),
   )
   const removedSince: RemovedContainers =
     atMs > readMs
-      ? (containerGc('once').prediction?.removedSince ??
+      ? (containerGc().prediction?.removedSince ??
         possibleRemovals(deadContainers(input), readMs, atMs))
       : new Map()
   const images = prepareImages(evidence, atMs, removedSince)
@@ -146,7 +147,7 @@ export function prepareNode(
     isUnobserved: signal =>
       observations[signal] === undefined && !(summary && isUnobservedUpstream(signal, summary)),
     imageEvidence: evidence,
-    containerGc: () => containerGc('once'),
+    containerGc,
     removedSince,
     images,
     imagesWithout: removed =>
@@ -176,7 +177,7 @@ function victimsAmong(
   disks: DiskLayout,
   kubelet: Kubelet,
 ): Pick<PreparedNode, 'podsByName' | 'rankedPods' | 'overLimits'> {
-  const rankedPods = memoize((signal: Signal) =>
+  const rankedPods = oncePerText((signal: Signal) =>
     rankPods(signal, pods, podStats, disks, kubelet)
       .filter(({ isPlaceKnown }) => isPlaceKnown)
       .map(pod => rankedPod(signal, pod, kubelet)),
@@ -212,15 +213,6 @@ function alikeSignal(signal: Signal, isOneDisk: boolean) {
   if (!isOneDisk) return signal
   if (resource === 'inodes') return 'nodefs.inodesFree'
   return resource === 'ephemeral-storage' ? 'nodefs.available' : signal
-}
-
-function memoize<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>()
-  return key => {
-    const found = known.get(key) ?? compute(key)
-    known.set(key, found)
-    return found
-  }
 }
 
 function millisecondsOf(time: string | undefined) {

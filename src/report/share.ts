@@ -4,6 +4,7 @@
  */
 
 import { matchesGlob } from '#base/text/glob.ts'
+import { nodeKey } from '#base/text/node-key.ts'
 import type { Delta } from '#model/finding/delta.ts'
 import type {
   ClusterResult,
@@ -202,8 +203,6 @@ function trendPart({ cluster, points }: ReportedTrend, owns: Ownership): Reporte
   }))
   return theirs.some(({ groups }) => groups.length > 0) ? { cluster, points: theirs } : null
 }
-
-const nodeKey = (cluster: string, node: string) => JSON.stringify([cluster, node])
 
 function ownership(
   report: AuditReport,

@@ -6,7 +6,7 @@
  */
 
 import { once } from '#base/once.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
@@ -100,7 +100,7 @@ class Draft {
     this.refused.push(
       `Left out, ${why}: ${dropped.map(field => `${bounded(field, 60)} ${shownAsWritten(this.config[field])}`).join(', ')}.`,
     )
-    this.config = without(this.config, dropped)
+    this.config = withoutKeys(this.config, dropped)
   }
 
   dropKey(field: string, key: string, why: string) {
@@ -114,9 +114,6 @@ class Draft {
     if (rest.length > 0) this.set(field, Object.fromEntries(rest))
   }
 }
-
-const without = (config: RawObject, fields: readonly string[]): RawObject =>
-  Object.fromEntries(Object.entries(config).filter(([field]) => !fields.includes(field)))
 
 const steps: readonly ((fix: Draft) => void)[] = [
   rightValues,
@@ -136,7 +133,7 @@ function dropRefused(fix: Draft) {
     const fields = Object.keys(fix.config)
     const ends = (group: readonly string[]) =>
       group.some(field => fix.sets(field)) &&
-      fix.errorsWith(without(fix.config, group)).length < errors.length
+      fix.errorsWith(withoutKeys(fix.config, group)).length < errors.length
     const group = [...companions, ...fields.map(field => [field])].find(ends) ?? fields
     fix.drop(group, refusalText(errors))
     errors = fix.errorsWith(fix.config)

@@ -1,6 +1,7 @@
 /** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
 import type { RawObject } from '#base/raw-object.ts'
+import { nodeKey } from '#base/text/node-key.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
@@ -108,6 +109,5 @@ export class FixFacts {
   }
 }
 
-const nodeKey = (cluster: string, node: string) => JSON.stringify([cluster, node])
 const groupKey = (cluster: string, { kind, name }: { kind: string; name: string }) =>
   JSON.stringify([cluster, kind, name])

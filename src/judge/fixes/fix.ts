@@ -1,6 +1,6 @@
 /** Completes the proposed fixes, makes them agree within a group, and writes them as text for the source of the nodes. */
 
-import type { RawObject } from '#base/raw-object.ts'
+import { type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
@@ -189,13 +189,13 @@ function durableReservations(
     notes.push(
       `Left out ${names.join(' and ')}: the group has nodes of ${counted(sizes.length, 'size')} (${bounded(sizes.join(', '), 100)}), and one value does not suit them all. Make it groups of one size${names.includes('kubeReserved') ? ', or lower maxPods' : ''}.`,
     )
-    return { config: without(config, ['kubeReserved', 'systemReserved']), notes }
+    return { config: withoutKeys(config, ['kubeReserved', 'systemReserved']), notes }
   }
   if (config.kubeReserved === undefined) return { config, notes }
   return {
     config:
       Object.keys(kube).length === 0
-        ? without(config, ['kubeReserved'])
+        ? withoutKeys(config, ['kubeReserved'])
         : { ...config, kubeReserved: kube },
     notes,
   }
@@ -213,6 +213,3 @@ function takeAway(keys: readonly string[], image: string, declaration: Declarati
   )
   return `Take kubeReserved ${keys.join(' and ')} away from ${by === undefined ? 'whatever sets it' : bounded(by.where, 150)}: ${image} computes it for each instance, and a value written here would hold for all of them.`
 }
-
-const without = (config: RawObject, fields: readonly string[]): RawObject =>
-  Object.fromEntries(Object.entries(config).filter(([field]) => !fields.includes(field)))

@@ -2,7 +2,8 @@
  * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
  * stands only where that ends the cause.
  */
-import { aws, type Command, kubectl, reads, said, shellWord } from '#judge/garbage/kubectl.ts'
+import { shellWord } from '#base/text/shell-word.ts'
+import { aws, type Command, kubectl, reads, said } from '#judge/garbage/kubectl.ts'
 import { gibibyte, isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,

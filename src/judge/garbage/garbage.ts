@@ -127,6 +127,10 @@ export function sharesText(shares: ReadonlyMap<string, number>): string {
   return [...shown, ...rest].join(', ')
 }
 
+/** Null: no numbers. */
+export const sumOrNull = (numbers: readonly number[]): number | null =>
+  numbers.length === 0 ? null : numbers.reduce((sum, one) => sum + one, 0)
+
 /** Evidence with amounts that can be summed over many namespaces. */
 export const sumEvidence = (
   what: string,

@@ -1,14 +1,10 @@
 /** Commands for people to paste. The shell reads any object name as one word, and the program never reads the name as an option. */
 
+import { shellWord } from '#base/text/shell-word.ts'
 import type { CommandEffect } from '#model/finding/cause.ts'
 
 /** A command, and what it does as it stands. Of several, each runs if the one before succeeds. `nodes`: how many it restarts or replaces. */
 export type Command = [effect: CommandEffect, command: string | readonly string[], nodes?: number]
-
-const plainWord = /^[\w@%+=:,./-]+$/
-
-export const shellWord = (word: string): string =>
-  plainWord.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** A word that came from a cluster, such as an object name. */
 export interface ClusterWord {

@@ -7,7 +7,7 @@ import {
 import { type ClusterEvidence, lines } from '#judge/rule.ts'
 import { bytes } from '#judge/text.ts'
 import type { ReleasedVolume } from '#model/finding/cluster-garbage.ts'
-import { ageEvidence, isOld, sumEvidence } from './garbage.ts'
+import { ageEvidence, isOld, sumEvidence, sumOrNull } from './garbage.ts'
 
 export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>
   action === 'retain' && !isBeingDeleted
@@ -64,7 +64,7 @@ export function sizeOf(volumes: readonly SizedVolume[]): {
 } {
   const sizes = volumes.flatMap(({ capacityBytes }) => capacityBytes ?? [])
   const costs = volumes.flatMap(volume => costOfOne(volume) ?? [])
-  return { bytes: sum(sizes), monthlyUsd: sum(costs) }
+  return { bytes: sumOrNull(sizes), monthlyUsd: sumOrNull(costs) }
 }
 
 /** Null: not an EBS volume, or its price is unknown. */
@@ -108,6 +108,4 @@ export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
   )
 }
 
-const sum = (numbers: readonly number[]) =>
-  numbers.length === 0 ? null : numbers.reduce((all, one) => all + one, 0)
 const dollars = (usd: number) => `about ${usd < 10 ? usd.toFixed(2) : Math.round(usd)} USD`

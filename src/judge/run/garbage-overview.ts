@@ -1,6 +1,7 @@
 /** The table of a cluster's garbage, from the outcomes of the cluster's rules. */
 
 import { byText } from '#base/text/text-order.ts'
+import { sumOrNull } from '#judge/garbage/garbage.ts'
 import type { ClusterRule } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
@@ -57,15 +58,12 @@ function rowOf({ rule, failings }: JudgedClusterRule): GarbageRow[] {
       oldestMs: times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b)),
       namespaces: namespaces.slice(0, namespacesShown),
       namespacesLeftOut: Math.max(0, namespaces.length - namespacesShown),
-      bytes: sum(failings.flatMap(({ size }) => size?.bytes ?? [])),
-      monthlyUsd: sum(failings.flatMap(({ size }) => size?.monthlyUsd ?? [])),
+      bytes: sumOrNull(failings.flatMap(({ size }) => size?.bytes ?? [])),
+      monthlyUsd: sumOrNull(failings.flatMap(({ size }) => size?.monthlyUsd ?? [])),
       fate: rule.fate,
     },
   ]
 }
-
-const sum = (numbers: readonly number[]) =>
-  numbers.length === 0 ? null : numbers.reduce((all, one) => all + one, 0)
 
 const byUrgency = (a: GarbageRow, b: GarbageRow) =>
   garbageFates.indexOf(a.fate) - garbageFates.indexOf(b.fate) ||

@@ -2,6 +2,7 @@
 
 import type { TextBudget } from '#base/foreign-text.ts'
 import { OperatorError } from '#base/operator-error.ts'
+import { nodeKey } from '#base/text/node-key.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
@@ -141,7 +142,7 @@ function addClasses(
     if (!isOf('ec2nodeclasses.karpenter.k8s.aws', resource, item)) continue
     const { userData, kubelet } = item.spec ?? {}
     const sources = [...(userData ?? []), ...(kubelet ? [{ config: kubelet }] : [])]
-    classes.set(keyOf(cluster, item.metadata?.name ?? ''), sources)
+    classes.set(nodeKey(cluster, item.metadata?.name ?? ''), sources)
   }
 }
 
@@ -210,7 +211,7 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     const partsReaching = (parts: readonly Part[]) =>
       isReachable(node) ? parts.filter(({ reach }) => reach.has(node)) : []
     const parts = [...partsReaching(change.head), ...partsReaching(change.base)]
-    const key = keyOf(record.cluster, node.identity.name)
+    const key = nodeKey(record.cluster, node.identity.name)
     const tried = stands.get(key) ?? []
     if (tried.length > 0) tryParts(judging, nodeInput(record), tried)
     if (parts.length === 0 || changed.has(key)) continue
@@ -220,7 +221,7 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     changed.set(key, { place, ...judgeNode(judging, judgement, { input, node, place }) })
   }
   const findings = Map.groupBy(judgement.close(), ({ finding: { cluster }, node }) =>
-    keyOf(cluster, node),
+    nodeKey(cluster, node),
   )
   for (const [key, node] of changed) addEffects(judging.problems, node, findings.get(key) ?? [])
   return reached
@@ -278,7 +279,7 @@ function judgeNode(
     parts.filter(({ reach }) => reach.has(node)),
   )
   const isWhole = !change.hasBase && head?.some(part => part.isWhole)
-  const sources = isWhole ? survey.classes.get(keyOf(node.cluster, node.nodeClass ?? '')) : []
+  const sources = isWhole ? survey.classes.get(nodeKey(node.cluster, node.nodeClass ?? '')) : []
   const declared = (sources ?? []).flatMap(settingPaths)
   const nodeChange = changeBy({ head: head ?? [], base: base ?? [], declared }, change, input)
   for (const { kind, text, ...at } of nodeChange.problems)
@@ -312,13 +313,11 @@ function standIns({ change: { head }, survey: { nodes } }: Judging): ReadonlyMap
     const node = nodes.find(
       ({ identity }) => (identity.amiFamily === 'Bottlerocket') === isBottlerocket,
     )
-    return node === undefined ? [] : [{ part, key: keyOf(node.cluster, node.identity.name) }]
+    return node === undefined ? [] : [{ part, key: nodeKey(node.cluster, node.identity.name) }]
   })
   const byKey = Map.groupBy(stands, ({ key }) => key)
   return new Map([...byKey].map(([key, group]) => [key, group.map(({ part }) => part)]))
 }
-
-const keyOf = (cluster: string, name: string) => JSON.stringify([cluster, name])
 
 function tryParts({ change, problems }: Judging, input: NodeInput, parts: readonly Part[]) {
   const base = change.base.filter(({ file }) => parts.some(part => part.file === file))

@@ -1,7 +1,7 @@
 /** Reads earlier disk readings of nodes and trends of clusters from the store, for the clusters of the previous run. */
 import pMap from 'p-map'
+import { nodeKey } from '#base/text/node-key.ts'
 import type { Store } from '#clients/store/store.ts'
-import { nodeKey } from '#judge/compare/history/node-facts.ts'
 import { utcDay } from '#judge/run/waivers.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type {

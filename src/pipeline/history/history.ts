@@ -2,6 +2,7 @@
 
 import pMap from 'p-map'
 import { messageOf } from '#base/text/error-message.ts'
+import { nodeKey } from '#base/text/node-key.ts'
 import type { Store } from '#clients/store/store.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
@@ -9,7 +10,6 @@ import { type Ledger, nextLedger, type RunToCompare } from '#judge/compare/histo
 import {
   mergedDay,
   nodeFacts,
-  nodeKey,
   rulesByNode,
   withObservation,
 } from '#judge/compare/history/node-facts.ts'
@@ -170,13 +170,13 @@ async function recordObservation(
   await pMap(clustersOf(run, fills, day, runId), write, { concurrency: clustersAtOnce })
 }
 
-interface Looked {
+interface LastRun {
   found: FoundRun
   earlier: Earlier
 }
 
 /** Null: the last run could not be read. @param attempt notes errors */
-async function readEarlier(store: Store, runId: string, attempt: Attempt): Promise<Looked | null> {
+async function readEarlier(store: Store, runId: string, attempt: Attempt): Promise<LastRun | null> {
   const found = await attempt(() => runBefore(store, runId))
   if (found === null) return null
   const { run } = found
@@ -187,7 +187,7 @@ async function readEarlier(store: Store, runId: string, attempt: Attempt): Promi
 
 /** Compares the run with the last one. `kept`: the data for the next run; null: only a part of the fleet was selected. */
 function comparedWith(
-  { found, earlier }: Looked,
+  { found, earlier }: LastRun,
   run: AuditedRun,
   runId: string,
   { retentionDays, now: clock, isWhole, isComparable = true, scope }: HistoryOptions,
@@ -373,13 +373,11 @@ interface OnNodes {
   nodes: NodeSample
 }
 
-const keyOf = (cluster: string, node: string) => JSON.stringify([cluster, node])
-
 /** The last run as if it had read only the nodes of this run. */
 function rememberedPart(last: RememberedRun, now: RunToCompare): RememberedRun {
-  const chosen = new Set(now.nodes.map(({ cluster, name }) => keyOf(cluster, name)))
+  const chosen = new Set(now.nodes.map(({ cluster, name }) => nodeKey(cluster, name)))
   const clusters = new Set(now.document.clusters.map(({ name }) => name))
-  const isChosen = (cluster: string, node: string) => chosen.has(keyOf(cluster, node))
+  const isChosen = (cluster: string, node: string) => chosen.has(nodeKey(cluster, node))
   const onChosen = <T extends OnNodes>(list: readonly T[]): T[] =>
     list.filter(isOfNodeRule).flatMap(each => {
       const sample = each.nodes.sample.filter(node => isChosen(each.cluster, node))

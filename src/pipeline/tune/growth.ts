@@ -1,7 +1,8 @@
 /** Growth of nodes' disks as earlier runs measured it. */
+
+import { nodeKey } from '#base/text/node-key.ts'
 import type { Store } from '#clients/store/store.ts'
 import { growthIn } from '#judge/compare/history/fill.ts'
-import { nodeKey } from '#judge/compare/history/node-facts.ts'
 import type { NodeGrowth } from '#model/history.ts'
 import { earlierOf } from '#pipeline/history/earlier.ts'
 import { runBefore } from '#pipeline/history/saved-run.ts'

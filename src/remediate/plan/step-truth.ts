@@ -2,7 +2,7 @@
 
 import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import { mapOf } from '#model/input/config-value.ts'
@@ -164,7 +164,7 @@ function writtenBy(method: PlanMethod, written: RawObject | null): Written | nul
         fields: {
           ...bottlerocketFields(written.back),
           ...bottlerocketFields(written.set),
-          ...others(written, ['back', 'set']),
+          ...withoutKeys(written, ['back', 'set']),
         },
         isWhole: false,
       }
@@ -184,10 +184,7 @@ function unwrittenField(fields: RawObject, { fields: written }: Written): string
   return leavesOf(fields).find(differs)?.[0] ?? null
 }
 
-const withoutKind = (content: RawObject): RawObject => others(content, ['apiVersion', 'kind'])
-
-const others = (content: RawObject, known: readonly string[]): RawObject =>
-  Object.fromEntries(Object.entries(content).filter(([key]) => !known.includes(key)))
+const withoutKind = (content: RawObject): RawObject => withoutKeys(content, ['apiVersion', 'kind'])
 
 /** Keys outside the kubelet's configuration count as fields, too, so no list of named fields covers them. */
 function nodeConfigFields(content: RawObject): RawObject {
@@ -196,9 +193,9 @@ function nodeConfigFields(content: RawObject): RawObject {
   const config = mapOf(kubelet.config)
   return {
     ...config,
-    ...others(kubelet, ['config']),
-    ...others(spec, ['kubelet']),
-    ...others(content, ['apiVersion', 'kind', 'spec']),
+    ...withoutKeys(kubelet, ['config']),
+    ...withoutKeys(spec, ['kubelet']),
+    ...withoutKeys(content, ['apiVersion', 'kind', 'spec']),
   }
 }
 

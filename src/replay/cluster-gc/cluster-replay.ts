@@ -1,4 +1,5 @@
 /** Replays the control plane's collectors over a cluster's records as they arrive. Only the fields that a section needs are kept. */
+import { oncePerText } from '#base/once.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
 import { finalizerController, mayTakeFinalizers } from '#facts/kubernetes/finalizers.ts'
@@ -258,20 +259,11 @@ class Cluster {
       nodes: isListed ? this.#nodes : null,
       isWhole,
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
-      holderOf: remembered(finalizer =>
+      // Thousands of objects have the same few finalizers.
+      holderOf: oncePerText(finalizer =>
         this.#controllers.holder(finalizer, { areAllKnown, isAutoMode }),
       ),
     }
-  }
-}
-
-/** Caches results by text: thousands of objects have the same few finalizers. */
-function remembered<Answer>(compute: (text: string) => Answer): (text: string) => Answer {
-  const answers = new Map<string, Answer>()
-  return text => {
-    const answer = answers.get(text) ?? compute(text)
-    answers.set(text, answer)
-    return answer
   }
 }
 

@@ -5,25 +5,18 @@ import type { Language } from '#report/languages/language.ts'
 const pathLimit = 120
 
 /** `drop-in /etc/…`; `likely …` if only the value indicates the source. */
-export function originText(
-  { source, certainty, path }: ThresholdOrigin,
-  { words: { origin }, fold }: Language,
-): string {
-  return origin.from(
-    origin.sources[source],
-    path === null ? null : fold(path, pathLimit),
-    certainty === 'likely',
+export const originText = (origin: ThresholdOrigin, language: Language): string =>
+  language.words.origin.from(
+    language.words.origin.sources[origin.source],
+    ...pathAndDoubt(origin, language),
   )
-}
 
 /** What removed a default, as text that follows "lost": `by evictionHard of the file /etc/…`. */
-export function loserText(
-  { source, certainty, path }: ThresholdOrigin,
-  { words: { origin }, fold }: Language,
-): string {
-  return origin.lostBy(
-    origin.removers[source],
-    path === null ? null : fold(path, pathLimit),
-    certainty === 'likely',
+export const loserText = (origin: ThresholdOrigin, language: Language): string =>
+  language.words.origin.lostBy(
+    language.words.origin.removers[origin.source],
+    ...pathAndDoubt(origin, language),
   )
-}
+
+const pathAndDoubt = ({ certainty, path }: ThresholdOrigin, { fold }: Language) =>
+  [path === null ? null : fold(path, pathLimit), certainty === 'likely'] as const

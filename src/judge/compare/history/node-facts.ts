@@ -1,5 +1,6 @@
 /** Facts of a node for one day, at most 4,096 bytes. */
 
+import { nodeKey } from '#base/text/node-key.ts'
 import { byText } from '#base/text/text-order.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
 import { bounded } from '#judge/text.ts'
@@ -30,8 +31,6 @@ export function rulesByNode(
     }
   return rules
 }
-
-export const nodeKey = (cluster: string, name: string) => JSON.stringify([cluster, name])
 
 /**
  * @param met the same node, named as findings name it

@@ -1,5 +1,5 @@
 /** The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
-import type { GateDocument, GateFile, GateGroup, GateProblem, GateSetting } from '#model/gate.ts'
+import type { GateDocument, GateFile, GateGroup, GateProblem } from '#model/gate.ts'
 import { escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
 import { counted } from '#report/numbers.ts'
 import { lineText, nameText, utcTime } from '#report/parts/statements.ts'
@@ -100,12 +100,11 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
   sheet.count('\n')
 }
 
-/** Those that stop the change first. */
-function settingsCell({ settings, refused }: GateGroup, own: readonly GateProblem[]) {
-  const isHarmless = ({ field }: GateSetting) =>
-    Number(!own.some(problem => problem.stops && problem.field === field))
+/** Settings of a problem that stops the change come first. */
+function settingsCell({ settings, refused }: GateGroup, problems: readonly GateProblem[]) {
+  const stops = new Set(problems.filter(problem => problem.stops).map(({ field }) => field))
   const shown = settings
-    .toSorted((a, b) => isHarmless(a) - isHarmless(b))
+    .toSorted((a, b) => Number(stops.has(b.field)) - Number(stops.has(a.field)))
     .slice(0, shownSettings)
     .map(({ field, values }) => escapeMarkdown(settingText(field, [values])))
   const more = settings.length - shown.length

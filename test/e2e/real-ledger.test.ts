@@ -138,7 +138,8 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
     steps: string[]
     /** In the mail. */
     told: string[]
-    remove: () => Promise<unknown>
+    /** What the step says, if its shown command cannot do it here, or is for a person to judge. */
+    remove?: () => Promise<unknown>
   }[]
 
   beforeAll(async () => {
@@ -162,7 +163,7 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         owner: null,
         place: folder,
         steps: ['delete-place'],
-        told: ['are folders not of Kubernetes', `look into ${folder}`],
+        told: ['folders not of Kubernetes', `look into ${folder}`],
         remove: () => rm(dirname(folder), { recursive: true }),
       },
       {
@@ -171,7 +172,7 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         owner: null,
         place: join(disk, 'containerd'),
         steps: ['replace-node', 'upgrade-runtime'],
-        told: ['are leftover snapshots of containerd', 'replace the node'],
+        told: ['leftover snapshots of containerd', 'replace the node'],
         remove: () => ctr(node, 'snapshots', 'rm', 'leaked'),
       },
       {
@@ -180,8 +181,7 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         owner: { kind: 'process', command: 'sh', namespace: 'default', pod: open },
         place: null,
         steps: ['restart-pod'],
-        told: ['are deleted files that are still open', `restart Pod default/${open}`],
-        remove: () => deletePod(open),
+        told: ['deleted files that are still open', `restart Pod default/${open}`],
       },
       {
         holder: 'writable-layers',
@@ -189,10 +189,7 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         owner: ofContainer(layer),
         place: null,
         steps: ['set-ephemeral-storage'],
-        told: [
-          'are writable layers of containers',
-          `give Pod default/${layer}, container ${layer}`,
-        ],
+        told: ['writable layers of containers', `give Pod default/${layer}, container ${layer}`],
         remove: () => deletePod(layer),
       },
       {
@@ -201,8 +198,7 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         owner: ofContainer(log),
         place: null,
         steps: ['restart-pod', 'set-fields'],
-        told: ['are container logs', `restart Pod default/${log}, container ${log}`],
-        remove: () => deletePod(log),
+        told: ['container logs', `restart Pod default/${log}, container ${log}`],
       },
     ]
   }, 4 * minute)
@@ -227,9 +223,10 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
   )
 
   it(
-    'are causes of an audit by SSM and its mail, with owner and step',
+    'are causes of an audit by SSM and its mail, and end by the step that is shown',
     async () => {
       await createDocuments()
+      const gone: DiskHolder[] = []
       for (const { holder, bytes, owner, place, steps, told, remove } of made) {
         const { blocks, bsize } = statfsSync(disk)
         // So that little is left before eviction.
@@ -251,14 +248,25 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         expect(Math.abs(low - bytes) / bytes).toBeLessThan(0.01)
         expect(found?.steps.map(({ action }) => action.id)).toEqual(steps)
         for (const text of told) expect(mail).toContain(text)
+        expect(holdersOf(causes).filter(one => gone.includes(one))).toEqual([])
         const before = available()
-        await remove()
+        const shown = found?.steps[0]?.commands ?? []
+        expect(shown.length).toBeGreaterThan(0)
+        const results = await Promise.all(shown.map(one => runShown(node, one)))
+        for (const [index, { command, effect }] of shown.entries())
+          output.write(`${holder}: ${command} (${effect}): ${results[index]}\n`)
+        // Who only reads, or has no group of instances, leaves the rest to a person.
+        expect(shown.some(({ effect }) => effect === 'restarts')).toBe(remove === undefined)
+        await remove?.()
         await expect
           .poll(available, { timeout: minute, interval: 1000 })
           .toBeGreaterThan(before + 0.9 * bytes)
+        gone.push(holder)
       }
+      const { causes } = await auditOf(node, join(store, 'end'))
+      expect(holdersOf(causes).filter(one => gone.includes(one))).toEqual([])
     },
-    6 * minute,
+    8 * minute,
   )
 })
 
@@ -299,9 +307,25 @@ for (const { name: Name, content: Content } of await json(process.stdin)) {
 
 interface FoundCause {
   rule: string
-  cause: { owner?: object; place?: string; amount?: { low: number } }
-  steps: { action: { id: string } }[]
+  cause: { holder?: DiskHolder; owner?: object; place?: string; amount?: { low: number } }
+  steps: { action: { id: string }; commands: { command: string; effect: string }[] }[]
 }
+
+const holdersOf = (causes: FoundCause[]) => causes.flatMap(({ cause }) => cause.holder ?? [])
+
+/** Runs a shown command. A session of Systems Manager runs on the node as a command of it. @returns its first line, or why it cannot run here */
+async function runShown(node: string, { command }: { command: string }): Promise<string> {
+  if (command.includes('terminate-instance')) return 'not run: the lab has no Auto Scaling group'
+  const [, parameters] = /--parameters '(.+)'$/.exec(command) ?? []
+  const { stdout } =
+    parameters === undefined
+      ? await script('in', ['sh', '-c', command.replace(/ --context \S+/, '')])
+      : await script('ssm-exec.sh', [instanceOf(node)], JSON.parse(parameters).command[0])
+  expect(stdout.trim()).not.toBe('')
+  return stdout.trim().split('\n')[0] ?? ''
+}
+
+const instanceOf = (node: string) => `i-${Number(node.slice(1)).toString(16).padStart(17, '0')}`
 
 /** What a person reads of an audit in mode both. */
 async function auditOf(node: string, out: string): Promise<{ causes: FoundCause[]; mail: string }> {
@@ -316,7 +340,7 @@ async function auditOf(node: string, out: string): Promise<{ causes: FoundCause[
 
 /** By the node's own script, and by what its kubelet and its API server say. */
 async function ledgerOf(node: string): Promise<NodeLedger> {
-  const instance = `i-${Number(node.slice(1)).toString(16).padStart(17, '0')}`
+  const instance = instanceOf(node)
   const answerOf = async (document: string) => {
     const { stdout } = await script('ssm-exec.sh', [instance], scriptNamed(document))
     const answer = readAnswer(stdout, instance)

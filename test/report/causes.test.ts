@@ -311,13 +311,16 @@ describe('a cause in the mail', () => {
   it('has a step on a card and on a line', () => {
     const findings = Array.from({ length: 8 }, (_, index) =>
       on(`rule-${index}`, 'a', 'x', {
-        docs: { ...finding('low').docs, fix: `Step ${index} (with a remark). Then look.` },
+        docs: {
+          ...finding('low').docs,
+          fix: `Step ${index} of (101 - x) % (with a remark). Then look.`,
+        },
       }),
     )
     const { cards, lines } = mailed(findings)
     expect([...cards, ...lines].map(({ step }) => step)).toEqual([
-      ...[0, 1, 2].map(index => `Step ${index} (with a remark)`),
-      ...[3, 4, 5].map(index => `Step ${index}`),
+      ...[0, 1, 2].map(index => `Step ${index} of (101 - x) % (with a remark)`),
+      ...[3, 4, 5].map(index => `Step ${index} of (101 - x) %`),
     ])
   })
 })

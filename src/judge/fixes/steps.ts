@@ -137,9 +137,12 @@ function session(
 }
 
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', said(node.name))]
-/** It cordons the node first. */
-const drain = ({ node }: OnNode) =>
-  kubectl('drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data')
+/** It cordons the node first. Without --force it refuses pods that have no controller: only a step that names them may delete them. */
+const drain = ({ node, action: { lost } }: OnNode) =>
+  kubectl(
+    ...(['drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data'] as const),
+    ...(lost !== undefined && lost.pods.length > 0 ? ['--force'] : []),
+  )
 const podsOfNode = ({ node }: OnNode) =>
   reads('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
 const readAgain = ({ node, place }: OnNode): Command | null =>

@@ -401,7 +401,8 @@ function withSize(
   if (step.id !== 'larger-disk' || ledger === null || disk === undefined) return step
   const lowPercent = imageGC?.lowThresholdPercent ?? 100
   const { id } = step
-  return { id, ...volumeToWrite(disk, ledger.parts, { amiFamily, lowPercent }) }
+  const namespaces = filesystem === 'nodefs' ? ledger.namespaces : []
+  return { id, ...volumeToWrite(disk, ledger.parts, { amiFamily, lowPercent, namespaces }) }
 }
 
 interface DiskSubject {

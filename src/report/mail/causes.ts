@@ -83,8 +83,9 @@ function withRemarks(step: string, remarks: (string | null)[], { words }: Langua
 /** The templates write the full stop. */
 const withoutStop = (text: string) => text.replace(/\.$/, '')
 
-/** Removes text in parentheses. */
-const withoutRemarks = (text: string) => text.replace(/ ?(?:\([^()]*\)|（[^（）]*）)/g, '')
+/** Removes text in parentheses at the end of a part. */
+const withoutRemarks = (text: string) =>
+  text.replace(/ ?(?:\([^()]*\)|（[^（）]*）)(?=[.,;。，；、]|$)/g, '')
 
 /** Where the cause is, with the node that is nearest to eviction. */
 function whereOf(

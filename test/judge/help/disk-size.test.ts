@@ -20,7 +20,7 @@ const image = (gib: number): HolderPart => ({
   owner: { kind: 'image', reference: 'app:1', workloads: [], isInUse: true },
 })
 
-const al2023 = { amiFamily: 'AL2023', lowPercent: 80 } as const
+const al2023 = { amiFamily: 'AL2023', lowPercent: 80, namespaces: [] } as const
 
 describe('volumeToWrite', () => {
   const full = disk(20, [lineOf('images-in-use', 15), lineOf('system', 3)])
@@ -38,8 +38,21 @@ describe('volumeToWrite', () => {
     expect(volumeToWrite(half, [image(2)], al2023)).toEqual({})
   })
 
+  it('has room for what pods request and do not use yet', () => {
+    const group = { namespace: 'shop', owner: null, pods: 2, layerBytes: GiB, logBytes: 0 }
+    const use = { ...group, bytes: GiB, volumeBytes: 0, limitBytes: null }
+    const namespaces = [
+      { ...use, requestBytes: 8 * GiB },
+      { ...use, requestBytes: null },
+    ]
+    // (18 + 4 + 7) / 0.7 is 41.4 GiB.
+    expect(volumeToWrite(full, [image(4)], { ...al2023, namespaces })).toMatchObject({
+      bytes: 50 * GiB,
+    })
+  })
+
   it('is for the data volume of Bottlerocket, with its own low threshold', () => {
-    const bottlerocket = { amiFamily: 'Bottlerocket', lowPercent: 50 } as const
+    const bottlerocket = { ...al2023, amiFamily: 'Bottlerocket', lowPercent: 50 } as const
     expect(volumeToWrite(full, [], bottlerocket)).toMatchObject({
       ...{ bytes: 40 * GiB, place: '/dev/xvdb' },
     })

@@ -306,9 +306,11 @@ function settingNear(change: NodeChange, texts: readonly string[]): Place {
   const { settings, parts } = change
   const names = texts.flatMap(text => text.split(' '))
   const fields = new Set(names.map(fieldOf))
-  const near =
+  const named =
     settings.find(({ path }) => names.includes(path)) ??
     settings.find(({ path }) => fields.has(fieldOf(path)))
+  // The last of equal settings acts.
+  const near = settings.findLast(({ path }) => path === named?.path)
   // A map, a whole file or the end of an earlier one changes what no file sets.
   const changed = [...new Set([...names, ...fields])]
     .flatMap(name => changesOf(change, name))

@@ -57,6 +57,21 @@ it.each([
   expect(stops.every(({ rule, detail }) => (rule === null) === (detail === null))).toBe(true)
 })
 
+it('names the file whose setting acts, not the one that it hides', async () => {
+  const dropIn = (name: string, high: number) => ({
+    file: `general/kubelet.conf.d/${name}`,
+    text: `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nimageGCHighThresholdPercent: ${high}\n`,
+    base: null,
+  })
+  const files = [dropIn('10-a.conf', 84), dropIn('20-b.conf', 100)]
+  const { problems } = await gated(gateSnapshot(), files)
+  const stops = problems.filter(({ stops }) => stops).map(({ kind, file }) => [kind, file])
+  expect(stops).toEqual([
+    ['worse', 'general/kubelet.conf.d/20-b.conf'],
+    ['no-effect', 'general/kubelet.conf.d/10-a.conf'],
+  ])
+})
+
 it('lists each lost key of a map, none of the keys that stay', async () => {
   const change = bad.find(({ name }) => name === 'lost-signal-bottlerocket')
   if (change === undefined) throw new Error('the change is gone')

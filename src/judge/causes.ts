@@ -59,6 +59,7 @@ export function causesOf({
         Number(isMild(a)) - Number(isMild(b)) ||
         compareNumbers(a.worst.room, b.worst.room) ||
         Number(isHeld(b)) - Number(isHeld(a)) ||
+        Number(hasHappened(b.worst.finding)) - Number(hasHappened(a.worst.finding)) ||
         b.group.nodes.count - a.group.nodes.count ||
         b.group.findings.length - a.group.findings.length ||
         byText(a.group.rule, b.group.rule),
@@ -86,7 +87,9 @@ function withDevices(findings: Finding[]) {
   return findings.map(finding => {
     const device = devices.find(
       ({ cluster, nodes, cause }) =>
-        (isOfImages(finding) || (isUnread(finding) && isMuchTooSmall(cause))) &&
+        (isOfImages(finding) ||
+          isUnsized(finding) ||
+          (isUnread(finding) && isMuchTooSmall(cause))) &&
         cluster === finding.cluster &&
         finding.nodes.sample.every(name => nodes.sample.includes(name)),
     )
@@ -103,6 +106,9 @@ const isTooSmall = (cause: Cause) =>
 /** A disk of less than half of its declared size is too small, whatever holds it. */
 const isMuchTooSmall = (cause: Cause) =>
   cause.kind === 'device' && 2 * (cause.actualBytes ?? 0) < (cause.declaredBytes ?? 0)
+
+/** No size is known of it: its disk is too small for an image. */
+const isUnsized = ({ cause }: Finding) => cause.kind === 'device' && cause.what === 'too-small'
 
 const isUnread = ({ cause }: Finding) => cause.kind === 'unread' && cause.source === diskUse
 

@@ -91,14 +91,23 @@ export function shortfallBytes(
   }
 }
 
+const noSpace = /no space left on device/i
+
+export const isNoSpace = (message: string): boolean => noSpace.test(message)
+
+/** An error of Go's os package: the runtime failed at a file of the node. */
+const ownFile =
+  /\b(?:l?stat|open|mkdir|rename|remove|unlinkat|link|symlink|chmod|lchown|read|write) \/[^\s:"]{1,500}: /
+
 /** Causes by message. Runtimes pass on each registry's own texts. */
 const pullCauses = [
   [
     /toomanyrequests|too many requests|pull rate limit|status(?: code)?:? 429\b/i,
     'rate limit (429)',
   ],
-  [/no space left on device/i, 'no space left'],
+  [noSpace, 'no space left'],
   [/x509:|certificate/i, 'certificate (x509)'],
+  [ownFile, 'file of the node'],
   [/unauthorized|denied|forbidden|authorization failed|no basic auth credentials/i, 'denied'],
   [/not found|manifest unknown|name unknown|not present with pull policy of Never/i, 'not found'],
   [/timeout|timed out|deadline exceeded/i, 'timeout'],

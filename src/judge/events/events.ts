@@ -27,6 +27,9 @@ export function recentEvents(
   )
 }
 
+/** Of containers that did not start. */
+export const startReasons = ['Failed', 'FailedCreatePodContainer', 'FailedCreatePodSandBox']
+
 /** If the event list is unread or incomplete, a missing event proves nothing. */
 export function* unreadEvents({ failed }: Pick<NodeContext, 'failed'>): Iterable<Undecided> {
   const reason = failed('events')

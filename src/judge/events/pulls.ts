@@ -99,7 +99,11 @@ export interface WaitingContainer {
   message: string
 }
 
-export function waitingOf(given: KubernetesPod): WaitingContainer[] {
+/** Containers that wait for an image which cannot be pulled. */
+export const waitingOf = (pod: KubernetesPod): WaitingContainer[] =>
+  waitingContainers(pod).filter(({ reason }) => pullErrors.has(reason))
+
+export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
   const { metadata, status } = given
   const waiting: WaitingContainer[] = []
   for (const statuses of [
@@ -109,7 +113,7 @@ export function waitingOf(given: KubernetesPod): WaitingContainer[] {
   ])
     for (const { image = '', state } of statuses ?? []) {
       const { reason, message } = state?.waiting ?? {}
-      if (reason === undefined || !pullErrors.has(reason)) continue
+      if (reason === undefined) continue
       const pod = podName(metadata)
       const text = bounded(typeof message === 'string' ? message : '', 1024)
       waiting.push({ pod, workload: controllerOf(given), image, reason, message: text })

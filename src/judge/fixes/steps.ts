@@ -303,6 +303,16 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...showing,
     lines: ({ node }) => [session(node, 'reads', 'journalctl -u kubelet -n 100')],
   },
+  'read-limits': {
+    ...showing,
+    lines: ({ node }) => [
+      session(
+        node,
+        'reads',
+        'df -h; df -i; sysctl fs.inotify fs.mount-max; wc -l /proc/1/mountinfo; cat /proc/cgroups',
+      ),
+    ],
+  },
   'read-on-node': { ...showing, lines: on => [readAgain(on)] },
   'read-pods': { ...showing, lines: on => [podsOfNode(on)] },
   'read-pull-events': {

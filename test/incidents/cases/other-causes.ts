@@ -5,6 +5,8 @@ import { byNodeClass, held, imageGc, images, nearMiss, nodeOf, users } from '../
 /** What frees or enlarges a disk, where the disk is not the cause. */
 const diskSteps = /prune-images|crictl rmi|larger volume|volumeSize|imageGCHighThresholdPercent/
 
+const pauseImage = '602401143452.dkr.ecr.us-east-2.amazonaws.com/eks/pause:3.1-eksbuild.1'
+
 const creating = (owner: string, namespace: string, message: string, pods = 1) => ({
   ...{ namespace, owner, pods, waiting: 'ContainerCreating', message: undefined },
   events: [
@@ -16,6 +18,121 @@ const creating = (owner: string, namespace: string, message: string, pods = 1) =
 })
 
 export const otherCauseIncidents: Incident[] = [
+  {
+    name: 'fragmented-free-space',
+    thread: 'https://github.com/awslabs/amazon-eks-ami/issues/1224',
+    found:
+      'XFS of 80 GB with 41 GB used and free inodes refuses new files: its free space is in small pieces, because Fluent Bit writes small chunks to the disk while its output is down.',
+    world: nodeOf({
+      ...{
+        mode: 'proxy',
+        disk: { gib: 80, usedGib: 41, inodes: { all: 41_942_464, free: 40_917_310 } },
+      },
+      workloads: [
+        ...users(5, { logsGib: 0.35 }),
+        {
+          ...{ namespace: 'logging', owner: 'DaemonSet fluent-bit' },
+          hostPath: '/var/fluent-bit/state',
+        },
+        {
+          ...{ namespace: 'apps', owner: 'Deployment checkout', waiting: 'CreateContainerError' },
+          message:
+            'failed to create containerd container: create snapshot: mkdir /var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots/new-1913: no space left on device',
+        },
+      ],
+      held: { images: images(6, 1, 2.9), folders: { '/var/fluent-bit': 14.2 } },
+    }),
+    cause: [{ kind: 'world' }, { kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/no space left/i, /every disk has room/],
+    notCauses: ['images-in-use', 'images-unused', 'host-path'],
+    never: [diskSteps],
+  },
+  {
+    name: 'sandbox-image-behind-a-mount',
+    thread: 'https://github.com/awslabs/amazon-eks-ami/issues/2161',
+    found:
+      'User data mounts /dev/xvdb on /var/lib/containerd of AL2023 and so hides the pause image that the AMI brings: no pod starts, and the node stays NotReady. The image is localhost/kubernetes/pause; no registry has it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', ageDays: 0.03 },
+      disk: { gib: 50, usedGib: 4.1 },
+      imageDisk: { gib: 100, usedGib: 0.8, device: '/dev/nvme1n1', mount: '/var/lib/containerd' },
+      volumes: [
+        { device: '/dev/xvda', gib: 50 },
+        { device: '/dev/xvdb', gib: 100 },
+      ],
+      workloads: [
+        creating(
+          'DaemonSet aws-node',
+          'kube-system',
+          'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to start sandbox "5f1d": failed to get sandbox image "localhost/kubernetes/pause": failed to pull image "localhost/kubernetes/pause": failed to pull and unpack image "localhost/kubernetes/pause:latest": failed to resolve reference "localhost/kubernetes/pause:latest": failed to do request: Head "http://localhost/v2/kubernetes/pause/manifests/latest": dial tcp 127.0.0.1:80: connect: connection refused',
+        ),
+        creating(
+          'DaemonSet kube-proxy',
+          'kube-system',
+          'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to start sandbox "77ac": failed to get sandbox image "localhost/kubernetes/pause": failed to pull image "localhost/kubernetes/pause": failed to pull and unpack image "localhost/kubernetes/pause:latest": failed to resolve reference "localhost/kubernetes/pause:latest": failed to do request: Head "http://localhost/v2/kubernetes/pause/manifests/latest": dial tcp 127.0.0.1:80: connect: connection refused',
+        ),
+      ],
+      held: {},
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['read-more', 'set', 'replace', 'free'],
+    words: [/sandbox image|pause/i],
+    never: [diskSteps],
+  },
+  {
+    name: 'data-partition-on-the-system-volume',
+    thread: 'https://github.com/bottlerocket-os/bottlerocket/issues/2915',
+    found:
+      'Bottlerocket 1.13.0 with a system volume of 4 GiB, not 2: it makes its data partition in the rest of the system volume, and the data volume stays unused. Containers fail to unpack. The default size of /dev/xvda ended it.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', family: 'Bottlerocket', instanceType: 'm5.xlarge' },
+        osImage: 'Bottlerocket OS 1.13.0 (aws-k8s-1.22)',
+        disk: { gib: 1.95, usedGib: 1.83 },
+        diskPressure: true,
+        volumes: [
+          { device: '/dev/xvda', gib: 4 },
+          { device: '/dev/xvdb', gib: 50 },
+        ],
+        workloads: [
+          { namespace: 'kube-system', owner: 'DaemonSet aws-node' },
+          { namespace: 'kube-system', owner: 'DaemonSet kube-proxy' },
+          {
+            ...{ namespace: 'apps', owner: 'Deployment web', pods: 2, waiting: 'ErrImagePull' },
+            message:
+              'failed to pull and unpack image "111122223333.dkr.ecr.us-east-1.amazonaws.com/web:1": failed to extract layer sha256:91ab: write /var/lib/containerd/tmpmounts/containerd-mount118/usr/lib/libicudata.so: no space left on device: unknown',
+          },
+        ],
+        held: { images: images(2, 0.25, 0.6) },
+      },
+      {
+        nodegroups: [
+          {
+            ...{ nodegroupName: 'workers', amiType: 'BOTTLEROCKET_x86_64' },
+            launchTemplate: { id: 'lt-0d', name: 'workers', version: '7' },
+          },
+        ],
+        launchTemplates: [
+          {
+            ...{ launchTemplateId: 'lt-0d', launchTemplateName: 'workers', versionNumber: 7 },
+            volumes: [
+              { deviceName: '/dev/xvda', sizeGiB: 4 },
+              { deviceName: '/dev/xvdb', sizeGiB: 50 },
+            ],
+          },
+        ],
+      },
+    ),
+    cause: [{ kind: 'device' }],
+    owner: 'platform',
+    steps: ['resize', 'set', 'replace', 'read-more'],
+    words: [/50\.0 GiB/],
+    notCauses: ['images-in-use', 'images-unused'],
+    never: [/prune-images|crictl rmi|larger disk/],
+  },
   {
     name: 'system-volume-that-stays-small',
     thread: 'https://github.com/aws/karpenter-provider-aws/issues/6214',
@@ -177,6 +294,37 @@ export const otherCauseIncidents: Incident[] = [
     never: [/prune-images|crictl rmi|larger volume|volumeSize|drain/],
   },
   {
+    name: 'pause-image-that-needs-a-login',
+    thread: 'https://github.com/bottlerocket-os/bottlerocket/issues/3745',
+    found:
+      'Bottlerocket 1.18.0 on Kubernetes 1.29: image GC deletes the pause image, and containerd has no credentials to pull it again. New pods fail on nodes that run for more than 12 hours. 1.19.0 pins it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', family: 'Bottlerocket', ageDays: 1.4 },
+      osImage: 'Bottlerocket OS 1.18.0 (aws-k8s-1.29)',
+      disk: { gib: 79.9, usedGib: 61.8 },
+      volumes: [
+        { device: '/dev/xvda', gib: 2 },
+        { device: '/dev/xvdb', gib: 80 },
+      ],
+      workloads: [
+        ...users(7),
+        creating(
+          'StatefulSet runner',
+          'ci',
+          `Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox image "${pauseImage}": failed to pull image "${pauseImage}": failed to pull and unpack image "${pauseImage}": failed to resolve reference "${pauseImage}": pull access denied, repository does not exist or may require authorization: authorization failed: no basic auth credentials`,
+          4,
+        ),
+      ],
+      held: { images: images(16, 1.2, 3.3) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['replace', 'read-more', 'set', 'free'],
+    words: [/sandbox image|pause/i],
+    notCauses: ['images-in-use', 'images-unused'],
+    never: [/prune-images|crictl rmi|larger volume|volumeSize/],
+  },
+  {
     name: 'snapshots-of-another-client',
     thread: 'https://github.com/containerd/containerd/issues/10548',
     found:
@@ -193,6 +341,39 @@ export const otherCauseIncidents: Incident[] = [
     words: [/46(?:\.0)? GiB/],
     notCauses: ['images-in-use', 'images-unused'],
     never: [imageGc, /snapshots rm|rm -rf/],
+  },
+  {
+    name: 'half-a-pull',
+    thread: 'https://github.com/containerd/containerd/issues/3089',
+    found:
+      'An interrupted pull leaves an empty folder in the content store of one node; each later pull of that image fails there with "not found". Other nodes have the image. The folder has to go.',
+    world: {
+      nodes: [
+        {
+          ...{ mode: 'proxy', disk: { gib: 100, usedGib: 44 } },
+          workloads: [
+            ...users(5),
+            {
+              ...{ namespace: 'shop', owner: 'Deployment search', waiting: 'ImagePullBackOff' },
+              message:
+                'Back-off pulling image "111122223333.dkr.ecr.us-east-1.amazonaws.com/search:1": ErrImagePull: rpc error: code = Unknown desc = failed to pull and unpack image "111122223333.dkr.ecr.us-east-1.amazonaws.com/search:1": failed reading status of resume write: stat /var/lib/containerd/io.containerd.content.v1.content/ingest/cddbab0c1f2bab91536889d3938a596ee7838e2db8c9f4e30bc6094216c8a02d/data: no such file or directory: not found',
+            },
+          ],
+          held: { images: images(6, 1, 3) },
+        },
+        {
+          ...{ mode: 'proxy', disk: { gib: 100, usedGib: 39 } },
+          workloads: [...users(4), { namespace: 'shop', owner: 'Deployment search', pods: 2 }],
+          held: { images: images(5, 1, 3) },
+        },
+      ],
+    },
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['read-more', 'free', 'replace'],
+    words: [/file of the node/],
+    notCauses: ['images-in-use', 'images-unused'],
+    never: [diskSteps, /neither on its node nor in its registry|wrong name/i],
   },
   {
     name: 'three-volumes-of-a-hardened-image',

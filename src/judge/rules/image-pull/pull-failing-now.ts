@@ -18,6 +18,7 @@ const titles = {
   noSpace: 'The disk has no room for an image: its pull fails',
   sandbox: 'No pod starts: the sandbox image is gone, and containerd cannot pull it',
   missing: 'A container waits for an image that is neither on its node nor in its registry',
+  ownFile: 'A pull fails at a file of the node: its registry has the image',
 }
 
 export const pullFailingNow = contextRule({
@@ -87,11 +88,17 @@ function waitingFailing(
   const causeOf = ({ message, image, pod }: WaitingContainer) =>
     pullCause(message, image) ?? failures.find(failure => failure.pod === pod)?.cause
   const full = waiting.find(one => causeOf(one) === 'no space left')
+  const ownFile = waiting.find(one => causeOf(one) === 'file of the node')
   const missing = waiting.find(one => causeOf(one) === 'not found')
-  const first = full ?? missing ?? waiting[0]
+  const first = full ?? ownFile ?? missing ?? waiting[0]
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(first === missing && missingImage(missing)),
+    ...(first === ownFile && {
+      title: titles.ownFile,
+      cause: worldCause('pull-fails'),
+      steps: [{ id: 'read-pull-events' }, { id: 'replace-node' }],
+    }),
     ...(full && {
       title: titles.noSpace,
       cause: deviceCause('too-small'),

@@ -3,6 +3,7 @@ import {
   eventEvidence,
   eventTimes,
   recentEvents,
+  startReasons,
   timesOf,
   unreadEvents,
 } from '#judge/events/events.ts'
@@ -24,7 +25,6 @@ const mostIds = 65_535
 const many = 20_000
 const nearlyAll = 55_000
 
-const startReasons = ['Failed', 'FailedCreatePodContainer', 'FailedCreatePodSandBox']
 /** True for kernels 3 and 4. Null: the release is unknown. */
 function isOldKernel(release: string | null) {
   const major = /^(\d+)\./.exec(release ?? '')?.[1]

@@ -53,6 +53,8 @@ const steps = {
       `give the emptyDir of ${owner ?? 'the pods'} a sizeLimit above the ${bytes ?? 'bytes'} that it writes, or have it write less`,
     'read-again': () => 'read the node again, in mode both',
     'read-journal': () => "read the kubelet's journal on the node",
+    'read-limits': () =>
+      'see which limit of the node is reached: inotify watches, mounts, cgroups, a small filesystem, or free space in small pieces (XFS)',
     'read-on-node': (_, mounts) =>
       `measure the disk on the node itself (mode both): the API cannot show what holds it${mounts === null ? '' : `; pods can write to ${mounts}`}`,
     'read-pods': () => 'look at the pods of the node',

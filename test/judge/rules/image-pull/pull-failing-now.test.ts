@@ -42,6 +42,10 @@ describe('why a pull failed', () => {
       'certificate (x509)',
     ],
     ['write /var/lib/containerd/ingest: no space left on device', 'no space left'],
+    [
+      'failed reading status of resume write: stat /var/lib/containerd/a/data: no such file or directory: not found',
+      'file of the node',
+    ],
     ['dial tcp: lookup registry on 10.0.0.2:53: no such host', 'out of reach'],
     ['Error: ErrImagePull', null],
   ])('%s: %s', (message, expected) => {
@@ -62,6 +66,15 @@ it('asks for a larger disk where an image finds no room', () => {
     title: 'The disk has no room for an image: its pull fails',
     cause: { kind: 'device', what: 'too-small' },
     steps: [{ id: 'larger-disk' }],
+  })
+})
+
+it('does not ask for an image whose pull fails at a file of the node', () => {
+  const message = 'stat /var/lib/containerd/ingest/a/data: no such file or directory: not found'
+  const waiting = pod({ waiting: { reason: 'ImagePullBackOff', message } })
+  expect(failingOf(pullFailingNow, { pods: [waiting] })).toMatchObject({
+    cause: { event: 'pull-fails', subject: null },
+    steps: [{ id: 'read-pull-events' }, { id: 'replace-node' }],
   })
 })
 

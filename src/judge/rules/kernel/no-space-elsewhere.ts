@@ -1,0 +1,83 @@
+import { isMemoryCgroupRefused, isNoSpace, isOfPull } from '#facts/kubelet/event-messages.ts'
+import { pullErrors } from '#facts/kubelet/pull-errors.ts'
+import { eventEvidence, recentEvents, startReasons, unreadEvents } from '#judge/events/events.ts'
+import { recentStarts, waitingContainers } from '#judge/events/pulls.ts'
+import { contextRule, isLinux, line, lines, seenFirst, worldCause } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { bounded, bytes, counted } from '#judge/text.ts'
+import type { FilesystemState } from '#model/prediction/prediction.ts'
+
+const shown = 5
+/** Free share of bytes and of inodes above which a file can be written. */
+const least = { bytes: 0.1, inodes: 0.05 }
+
+export const noSpaceElsewhere = contextRule({
+  id: 'no-space-elsewhere',
+  family: 'kernel',
+  severity: 'high',
+  cause: worldCause('no-space-elsewhere'),
+  steps: ['read-limits'],
+  needs: ['pods'],
+  title: 'Containers fail with "no space left on device", and every disk has room',
+  why: 'The kernel has the same error for other limits: inotify watches, mounts, cgroups, a project quota, a small tmpfs, a full volume of the pod, or the free space of an XFS filesystem in pieces too small for new inodes. No image GC, no eviction and no larger disk ends it.',
+  fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files.',
+  sources: [
+    'inotify_add_watch(2) ENOSPC',
+    'kernel.org Documentation/admin-guide/sysctl/fs.rst mount-max',
+    'awslabs/amazon-eks-ami#1224',
+  ],
+  appliesTo: isLinux,
+
+  fact: ({ pods, filesystems, at }) => ({
+    waiting: pods
+      .flatMap(waitingContainers)
+      .filter(({ reason, message }) => isElsewhere(message) && !pullErrors.has(reason))
+      .slice(0, shown),
+    startedPods: Object.keys(recentStarts(pods, at)),
+    disks: roomOf(filesystems),
+  }),
+
+  *judge({ waiting, disks, startedPods }, context) {
+    if (disks === null) return
+    const refused = recentEvents(context.events, context.at, startReasons).filter(
+      ({ reason, message, pod }) =>
+        isElsewhere(message) &&
+        !(reason === 'Failed' && isOfPull(reason, message)) &&
+        !startedPods.includes(`${pod?.namespace}/${pod?.name}`),
+    )
+    const pods = new Set([
+      ...waiting.map(({ pod }) => pod),
+      ...refused.map(({ pod }) => `${pod?.namespace}/${pod?.name}`),
+    ])
+    const [first] = pods
+    if (first === undefined) return yield* unreadEvents(context)
+    yield {
+      ...seenFirst(
+        `${counted(pods.size, 'pod')} cannot start, the first ${bounded(first, 300)}: "no space left on device". The fullest disk has ${bytes(disks.leastBytes)} and inodes free.`,
+        'Another limit of the node is reached: nothing that frees disk space ends it.',
+      ),
+      evidence: lines(
+        ...waiting.map(({ pod, reason, message }) =>
+          line('object', bounded(`pod ${pod} ${reason}`, 300), message),
+        ),
+        ...eventEvidence(refused, context.at),
+        line('summary', 'free bytes of the fullest disk', disks.leastBytes),
+      ),
+    }
+  },
+})
+
+const isElsewhere = (message: string) => isNoSpace(message) && !isMemoryCgroupRefused(message)
+
+/** Null: a disk is short of bytes or inodes, or was not read. */
+function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']): { leastBytes: number } | null {
+  const disks = [nodefs, imagefs].filter(disk => disk !== null)
+  if (nodefs === null || !disks.every(hasRoom)) return null
+  return { leastBytes: Math.min(...disks.map(({ availableBytes }) => availableBytes ?? 0)) }
+}
+
+function hasRoom({ availableBytes, capacityBytes, inodesFree, inodes }: FilesystemState): boolean {
+  if (availableBytes === null || capacityBytes === null) return false
+  if (availableBytes < least.bytes * capacityBytes) return false
+  return inodesFree === null || inodes === null || inodesFree >= least.inodes * inodes
+}

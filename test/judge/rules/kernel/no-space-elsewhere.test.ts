@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { noSpaceElsewhere } from '#judge/rules/kernel/no-space-elsewhere.ts'
+import type { NodeExample } from '#test/example.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+import { event, failingOf, minutesAgo, state } from '#test/rules/events.ts'
+
+const watches = 'failed to create fsnotify watcher: no space left on device'
+const waiting = (reason: string, message: string): NodeExample => ({
+  pods: [
+    {
+      metadata: { namespace: 'shop', name: 'web' },
+      status: {
+        containerStatuses: [{ name: 'web', image: 'a:1', state: { waiting: { reason, message } } }],
+      },
+    },
+  ],
+})
+
+itJudgesExamples(noSpaceElsewhere, {
+  bad: waiting('CreateContainerError', watches),
+  good: waiting('CreateContainerError', 'container name is in use'),
+})
+
+describe('no-space-elsewhere', () => {
+  const cgroup = 'mkdir /sys/fs/cgroup/memory/kubepods/a: no space left on device'
+  const disk = (free: number, inodesFree: number) => ({
+    filesystems: {
+      nodefs: {
+        ...{ capacityBytes: 1000, availableBytes: free, usedPercent: 50 },
+        ...{ inodes: 1000, inodesFree },
+      },
+    },
+  })
+
+  it.each([
+    ['a disk with room', disk(100, 50), 'fail'],
+    ['a disk that is full', disk(99, 900), 'pass'],
+    ['a disk without inodes', disk(900, 49), 'pass'],
+    ['a pull, which has a rule of its own', waiting('ErrImagePull', watches), 'pass'],
+    ['memory cgroups, too', waiting('RunContainerError', cgroup), 'pass'],
+  ])('%s: %s', (_, example, expected) => {
+    const given = { ...waiting('CreateContainerError', watches), ...example }
+    expect(state(noSpaceElsewhere, given)).toBe(expected)
+  })
+
+  it('reads events of sandboxes, until their pod has started', () => {
+    const refused = event({ reason: 'FailedCreatePodSandBox', of: 'shop/api', message: watches })
+    const started = (startedAt: string) => ({
+      metadata: { namespace: 'shop', name: 'api' },
+      status: { containerStatuses: [{ name: 'api', state: { running: { startedAt } } }] },
+    })
+    const seen = { pods: [], events: [refused] }
+    expect(failingOf(noSpaceElsewhere, seen).consequence).toContain('shop/api')
+    const since = { ...seen, pods: [started(minutesAgo(2))] }
+    expect(state(noSpaceElsewhere, since)).toBe('pass')
+  })
+
+  it('does not read the failures of pulls, which have a rule of their own', () => {
+    const pull = event({
+      reason: 'Failed',
+      of: 'shop/api',
+      message: `Failed to pull image "a": ${watches}`,
+    })
+    expect(state(noSpaceElsewhere, { pods: [], events: [pull] })).toBe('pass')
+  })
+})

@@ -258,6 +258,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     lines: ({ node }) => [session(node, 'reads', 'lsblk --fs; df -h')],
   },
   'import-image': stepForAll('set'),
+  'import-sandbox': {
+    ...stepForAll('set'),
+    lines: ({ node }) => [
+      session(node, 'reads', 'findmnt -T /var/lib/containerd; ctr -n k8s.io images ls'),
+    ],
+  },
   // Which images and pods hold the disk, and how much, decides the size.
   'larger-disk': {
     ...stepForAll('resize', 'node-replaced'),

@@ -128,6 +128,7 @@ export type StepActionId =
   | 'grant-rights'
   | 'grow-partition'
   | 'import-image'
+  | 'import-sandbox'
   | 'larger-disk'
   | 'list-deletions'
   | 'list-processes'

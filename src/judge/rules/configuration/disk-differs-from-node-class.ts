@@ -42,6 +42,7 @@ export const diskDiffersFromNodeClass = contextRule({
   sources: [
     'EKS API reference, Nodegroup diskSize',
     'bottlerocket-os/bottlerocket README, Default Volumes',
+    'bottlerocket-os/bottlerocket#2915',
     'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping',
   ],
   appliesTo: ({ identity }) =>
@@ -123,6 +124,24 @@ function notGrown(
       steps: [{ id: 'grow-partition', place: mapped, bytes: volume }],
       consequence: `nodefs is the logical volume ${mapped} with ${bytes(capacityBytes)}, on the volume ${device} with ${bytes(volume)}: it does not grow with its volume, at no boot.`,
       evidence: [...evidence, line('host', 'nodefs device', mapped)],
+    }
+  const system = volumes?.find(one => one.device === bottlerocketDevices.system)?.sizeBytes ?? 0
+  // Bottlerocket 1.13.0 makes its data partition in the rest of a larger system volume: no boot grows it.
+  if (amiFamily === 'Bottlerocket' && capacityBytes < system)
+    return {
+      severity: 'high',
+      title: titles.notGrown,
+      cause: deviceCause('differs', { device, ...sizes }),
+      steps: [{ id: 'map-volume', place: bottlerocketDevices.system }],
+      consequence: `The filesystem of containers has ${bytes(capacityBytes)} and fits on ${bottlerocketDevices.system} with ${bytes(system)}: its partition may be there, and ${device} with ${bytes(volume)} is not used.`,
+      evidence: [
+        ...evidence,
+        line(
+          'declared',
+          'mapping to write',
+          `deviceName: ${bottlerocketDevices.system}, ebs: {volumeSize: 2Gi}`,
+        ),
+      ],
     }
   return {
     severity: 'medium',

@@ -18,7 +18,7 @@ const titles = {
   noSpace: 'The disk has no room for an image: its pull fails',
   sandbox: 'No pod starts: the sandbox image is gone, and containerd cannot pull it',
   missing: 'A container waits for an image that is neither on its node nor in its registry',
-  ownFile: 'A pull fails at a file of the node: its registry has the image',
+  ownFile: 'A pull fails at a file of the node, not at its registry',
 }
 
 export const pullFailingNow = contextRule({
@@ -98,6 +98,7 @@ function waitingFailing(
       title: titles.ownFile,
       cause: worldCause('pull-fails'),
       steps: [{ id: 'read-pull-events' }, { id: 'replace-node' }],
+      seen: `Pod ${bounded(first.pod, 300)} waits for ${bounded(first.image, 200)}, and containerd fails at a file of its own.`,
     }),
     ...(full && {
       title: titles.noSpace,
@@ -139,13 +140,18 @@ function* failingsOf(failures: readonly PullFailure[]): Iterable<Failing> {
   if (others[0] !== undefined) yield goneFailing(others[0], others)
 }
 
-/** The image comes with the AMI: a new node has it again. */
+/** The image comes with the AMI: a new node has it again, if nothing hides it, such as a mount over the folder of containerd. */
 function sandboxFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
   const place = bounded(first.image ?? '', 200)
+  const isInNoRegistry = place.startsWith('localhost/')
   return {
+    severity: 'critical',
     title: titles.sandbox,
     cause: worldCause('image-missing', place),
-    steps: [{ id: 'replace-node' }, { id: 'import-image', place }],
+    steps: [
+      ...(isInNoRegistry ? [] : [{ id: 'replace-node' as const }]),
+      { id: 'import-sandbox', place },
+    ],
     ...seenFirst(
       `${counted(failures.length, 'pod')} did not start here within the last hour, the first ${bounded(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}).`,
     ),

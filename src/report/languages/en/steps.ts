@@ -25,6 +25,8 @@ const steps = {
       `give ${place ?? 'this filesystem'} more${bytes === null ? '' : ` of the ${bytes}`} in the image or in user data (lvextend --resizefs), and replace the nodes: a larger volume alone changes nothing`,
     'import-image': (_, place) =>
       `import ${place ?? 'the image'} on the node again and pin it, or put it into a registry and let its pod pull it (imagePullPolicy)`,
+    'import-sandbox': (_, place) =>
+      `see whether a mount hides the folder of containerd, then import ${place ?? 'the image'} again and pin it`,
     'grant-rights': () => 'grant the rights that highwater doctor names',
     'larger-disk': (_, place, bytes, cost = '') =>
       bytes === null

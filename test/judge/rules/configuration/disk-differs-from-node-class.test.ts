@@ -9,6 +9,8 @@ const declares = (diskSize: number) => ({
   nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', diskSize }],
 })
 
+const disk = { usedPercent: 50, inodes: null, inodesFree: null }
+
 itJudgesExamples(diskDiffersFromNodeClass, { bad: declares(200), good: declares(100) })
 
 describe('disk-differs-from-node-class', () => {
@@ -52,6 +54,27 @@ describe('disk-differs-from-node-class', () => {
         ],
       }).state
     expect([100, 300].map(gib => stateWith(gib * 2 ** 30))).toEqual(['pass', 'fail'])
+  })
+
+  it.each([
+    [4, 'differs', 'map-volume', '/dev/xvda'],
+    [2, 'not-grown', 'reboot', '/dev/xvdb'],
+  ])('of Bottlerocket with 3 GiB for pods, and %i for its system: %s', (...expected) => {
+    const [system, what, step, place] = expected
+    const volume = { volumeId: 'vol-1', type: 'gp3', iops: 3000 }
+    const nodefs = { ...disk, capacityBytes: 3 * 2 ** 30, availableBytes: 2 ** 30 }
+    const outcome = outcomeIn(diskDiffersFromNodeClass, {
+      ...declares(50),
+      identity: { amiFamily: 'Bottlerocket' },
+      filesystems: { nodefs },
+      volumes: [
+        { ...volume, device: '/dev/xvda', sizeBytes: system * 2 ** 30 },
+        { ...volume, device: '/dev/xvdb', sizeBytes: 50 * 2 ** 30 },
+      ],
+    })
+    if (outcome.state !== 'fail') throw new Error(outcome.state)
+    expect(outcome.failing.cause).toMatchObject({ what })
+    expect(outcome.failing.steps).toMatchObject([{ id: step, place }])
   })
 
   it('names the reason why the volumes were not read', () => {

@@ -78,6 +78,35 @@ it('does not ask for an image whose pull fails at a file of the node', () => {
   })
 })
 
+describe('a node without a sandbox image', () => {
+  const refusal = (image: string) =>
+    pullOf(`Failed to create pod sandbox: failed to get sandbox image "${image}": not found`, {
+      reason: 'FailedCreatePodSandBox',
+    })
+
+  it.each([
+    ['localhost/kubernetes/pause', ['import-sandbox']],
+    [
+      '602401143452.dkr.ecr.us-east-2.amazonaws.com/eks/pause:3.1',
+      ['replace-node', 'import-sandbox'],
+    ],
+  ])('starts no pod: %s', (image, steps) => {
+    const failing = failingOf(pullFailingNow, { pods: [], events: [refusal(image)] })
+    expect(failing).toMatchObject({ severity: 'critical', cause: { subject: image } })
+    expect(failing.steps?.map(({ id }) => id)).toEqual(steps)
+  })
+
+  it('is none if the pod has started since', () => {
+    const started = {
+      metadata: { namespace: 'batch', name: 'import-x8k2p' },
+      status: {
+        containerStatuses: [{ name: 'a', state: { running: { startedAt: minutesAgo(3) } } }],
+      },
+    }
+    expect(state(pullFailingNow, { pods: [started], events: [refusal('a')] })).toBe('pass')
+  })
+})
+
 describe('an image that nobody has', () => {
   const waiting = (reason: string, message: string) => [pod({ waiting: { reason, message } })]
   const gone = 'failed to resolve reference "shop/web:1": shop/web:1: not found'
@@ -114,7 +143,7 @@ describe('a sandbox image that is gone', () => {
     expect(failingOf(pullFailingNow, { pods, events: [sandbox(message)] })).toMatchObject({
       title: expect.stringContaining('sandbox image'),
       cause: { kind: 'world', event: 'image-missing', subject: image },
-      steps: [{ id: 'replace-node' }, { id: 'import-image', place: image }],
+      steps: [{ id: 'replace-node' }, { id: 'import-sandbox', place: image }],
       seen: expect.stringContaining('(denied)'),
     })
   })

@@ -14,7 +14,7 @@ const noFix = { config: {}, durable: [] }
 const group: Subject = { kind: 'Nodegroup', namespace: null, name: 'general' }
 const node: StepNode = {
   ...{ name: 'ip-10-0-0-1', instanceId: 'i-0a1b', owner: 'managed-nodegroup' },
-  hasSessions: true,
+  ...{ hasSessions: true, hasShell: true },
 }
 const finding = { subject: group, fix: noFix, nodes: { count: 4, sample: [] } }
 const on = (more: Partial<Parameters<typeof stepsOf>[2]> = {}) => ({
@@ -51,7 +51,7 @@ const owner = {
 } as const
 
 it('opens no session on a node where Systems Manager runs no commands', () => {
-  const windows = { ...node, hasSessions: false }
+  const windows = { ...node, hasSessions: false, hasShell: false }
   const actions = [{ id: 'look-on-node' as const }, { id: 'set-fields' as const }]
   const commands = commandsIn(stepsOf(finding, actions, on({ node: windows })))
   expect(commands.join('\n')).toMatch(/^kubectl \S+ \S+ describe node/)
@@ -61,7 +61,7 @@ it('opens no session on a node where Systems Manager runs no commands', () => {
 describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) => {
   it.each([
     ['an instance', node],
-    ['a machine', { ...node, instanceId: null, hasSessions: false }],
+    ['a machine', { ...node, instanceId: null, hasSessions: false, hasShell: false }],
     ['no node', null],
   ])('has commands on %s that say what they do', (_, node) => {
     for (const place of [onEks, elsewhere])
@@ -89,6 +89,14 @@ it.each(every)('the step %s shows its commands', id => {
   expect(stepsOf(finding, [action], on())).toMatchSnapshot()
 })
 
+it('runs nothing in a session whose shell is not of the host', () => {
+  const bottlerocket = on({ node: { ...node, hasShell: false } })
+  const commands = (id: StepActionId) =>
+    stepsOf(finding, [{ id }], bottlerocket)[0]?.commands.map(({ command }) => command)
+  expect(commands('look-on-node')).toEqual([expect.stringContaining(' describe node ')])
+  expect(commands('prune-images')).toEqual([expect.stringMatching(/^highwater plan /)])
+})
+
 it('replaces only the node that it names, unless a new release of the group ends the cause', () => {
   const replaced = (id: StepActionId) =>
     stepsOf(finding, [{ id }], on()).flatMap(({ commands }) =>
@@ -106,7 +114,7 @@ it('replaces only the node that it names, unless a new release of the group ends
 it('plans fields to set, on nodes that Systems Manager reaches', () => {
   const fix = { ...noFix, config: { imageGCHighThresholdPercent: 70 } }
   expect(commandsIn(stepsOf({ ...finding, fix }, null, on()))).toMatchSnapshot()
-  const without = on({ node: { ...node, instanceId: null, hasSessions: false } })
+  const without = on({ node: { ...node, instanceId: null, hasSessions: false, hasShell: false } })
   expect(commandsIn(stepsOf({ ...finding, fix }, null, without))).toEqual([])
 })
 

@@ -2,7 +2,7 @@
 
 import type { RawObject } from '#base/raw-object.ts'
 import { nodeKey } from '#base/text/node-key.ts'
-import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
@@ -76,6 +76,7 @@ export class FixFacts {
     this.#stepNodes.set(nodeKey(cluster, name), {
       ...{ name, instanceId, owner },
       hasSessions: inspectTargetOf(identity).isReachable,
+      hasShell: canMeasureDisks(identity),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

@@ -20,8 +20,10 @@ import type { CommandPlace } from './command-place.ts'
 export interface StepNode {
   name: string
   instanceId: string | null
-  /** Systems Manager runs commands of a shell on it. */
+  /** Systems Manager runs documents on it. */
   hasSessions: boolean
+  /** A session is a shell of the host: that of Bottlerocket is one of a container. */
+  hasShell: boolean
   owner: NodeOwner
 }
 
@@ -123,13 +125,13 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
   return [highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)]
 }
 
-/** A command on the node, by Systems Manager. Without a session, what the API shows of the node. */
+/** A command on the node, by Systems Manager: as ssm-user, who may use sudo. Without a session, what the API shows of the node. */
 function session(
-  { instanceId, hasSessions, name }: StepNode,
+  { instanceId, hasShell, name }: StepNode,
   effect: CommandEffect,
   command?: string,
 ): Command {
-  if (instanceId === null || !hasSessions) return reads('describe', 'node', said(name))
+  if (instanceId === null || !hasShell) return reads('describe', 'node', said(name))
   const start = aws('ssm', 'start-session', '--target', said(instanceId))
   if (command === undefined) return ['reads', start]
   const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${shellWord(JSON.stringify({ command: [command] }))}`
@@ -227,7 +229,7 @@ const showing = { kind: 'read-more', ends: 'nothing', disturbs: 'nothing' } as c
 /** Deletes nothing: what lies there is for a person to judge. */
 function sizes({ unit }: StepAction, place = '/var') {
   const [counting, sorting] = unit === 'inodes' ? ['--inodes', '-n'] : ['-h', '-h']
-  return `du ${counting} -x -d 2 ${shellWord(place)} | sort ${sorting} | tail -n 20`
+  return `sudo du ${counting} -x -d 2 ${shellWord(place)} | sort ${sorting} | tail -n 20`
 }
 
 const doings: Readonly<Record<StepActionId, Doing>> = {
@@ -236,7 +238,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'clean-objects': stepForAll('free'),
   'correct-file': {
     ...stepForAll('set'),
-    lines: ({ node }) => [session(node, 'reads', 'journalctl -u kubelet -n 100')],
+    lines: ({ node }) => [session(node, 'reads', 'sudo journalctl -u kubelet -n 100')],
   },
   'create-group': {
     ...stepForAll('replace', 'node-replaced'),
@@ -244,7 +246,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   'check-rotation': {
     ...showing,
-    lines: ({ node }) => [session(node, 'reads', 'logrotate -d /etc/logrotate.conf')],
+    lines: ({ node }) => [session(node, 'reads', 'sudo logrotate -d /etc/logrotate.conf')],
   },
   'delete-place': {
     ...stepForAll('free'),
@@ -261,7 +263,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'import-sandbox': {
     ...stepForAll('set'),
     lines: ({ node }) => [
-      session(node, 'reads', 'findmnt -T /var/lib/containerd; ctr -n k8s.io images ls'),
+      session(node, 'reads', 'findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
     ],
   },
   // Which images and pods hold the disk, and how much, decides the size.
@@ -307,7 +309,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'read-again': { ...showing, lines: on => [readAgain(on)] },
   'read-journal': {
     ...showing,
-    lines: ({ node }) => [session(node, 'reads', 'journalctl -u kubelet -n 100')],
+    lines: ({ node }) => [session(node, 'reads', 'sudo journalctl -u kubelet -n 100')],
   },
   'read-limits': {
     ...showing,
@@ -315,7 +317,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       session(
         node,
         'reads',
-        'df -h; df -i; sysctl fs.inotify fs.mount-max; wc -l /proc/1/mountinfo; cat /proc/cgroups',
+        'df -h; df -i; sysctl fs.inotify fs.mount-max; findmnt -l | wc -l; cat /proc/cgroups',
       ),
     ],
   },
@@ -345,7 +347,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   'restart-kubelet': {
     ...stepForAll('set', 'kubelet-restart'),
-    lines: on => [cordon(on), session(on.node, 'restarts', 'systemctl restart kubelet')],
+    lines: on => [cordon(on), session(on.node, 'restarts', 'sudo systemctl restart kubelet')],
   },
   'restart-pod': { ...stepForAll('free', 'pods'), lines: on => [deletePod(on)] },
   'set-at-source': stepForAll('set', 'node-replaced'),
@@ -359,6 +361,6 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'upgrade-runtime': stepForAll('replace', 'node-replaced'),
   'vacuum-journal': {
     ...stepForAll('free'),
-    lines: ({ node }) => [session(node, 'changes', 'journalctl --vacuum-size=500M')],
+    lines: ({ node }) => [session(node, 'changes', 'sudo journalctl --vacuum-size=500M')],
   },
 }

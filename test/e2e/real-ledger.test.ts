@@ -320,10 +320,13 @@ async function runShown(node: string, { command }: { command: string }): Promise
   const { stdout } =
     parameters === undefined
       ? await script('in', ['sh', '-c', command.replace(/ --context \S+/, '')])
-      : await script('ssm-exec.sh', [instanceOf(node)], JSON.parse(parameters).command[0])
+      : // The lab has no ssm-user: it runs everything as root, and without sudo.
+        await script('ssm-exec.sh', [instanceOf(node)], asRoot(JSON.parse(parameters).command[0]))
   expect(stdout.trim()).not.toBe('')
   return stdout.trim().split('\n')[0] ?? ''
 }
+
+const asRoot = (command: string) => command.replaceAll('sudo ', '')
 
 const instanceOf = (node: string) => `i-${Number(node.slice(1)).toString(16).padStart(17, '0')}`
 

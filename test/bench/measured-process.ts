@@ -19,6 +19,8 @@ export interface ProcessOptions {
   env?: Record<string, string>
   /** That count as a success. Default: 0 alone. */
   exitCodes?: readonly number[]
+  /** What the errors must contain. */
+  says?: RegExp
   /** Called with a folder that is removed afterwards. @returns arguments */
   inFolder?: (folder: string) => string[]
 }
@@ -33,7 +35,7 @@ const timed = '"$@"; code=$?; times >&3; exit "$code"'
 /** @param command a program and its arguments; `node` is this Node @throws Error when it ended with another exit code */
 export async function measuredProcess(
   command: readonly string[],
-  { env = {}, exitCodes = [0], inFolder = () => [] }: ProcessOptions = {},
+  { env = {}, exitCodes = [0], says = /^/, inFolder = () => [] }: ProcessOptions = {},
 ): Promise<Measured> {
   const home = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
   const usage = join(home, 'usage')
@@ -58,7 +60,7 @@ export async function measuredProcess(
     const times = textOf(child.stdio[3] as Readable)
     const code = await new Promise<number | null>(done => child.on('close', done))
     const wallMs = performance.now() - startMs
-    if (code === null || !exitCodes.includes(code))
+    if (code === null || !exitCodes.includes(code) || !says.test(await errors))
       throw new Error(`${command.join(' ')} ended with ${code}: ${(await errors).slice(-2000)}`)
     const kibibytes = existsSync(usage) ? Number(readFileSync(usage, 'utf8')) : 0
     return { wallMs, cpuMs: childrenMs(await times), peakRssBytes: kibibytes * 1024 }

@@ -48,6 +48,16 @@ const rows: Record<string, Row[]> = {
   ],
   'src/remediate/plan/step-truth.ts': [
     ['if (foreign !== undefined)', 'if (foreign === "")', 'remediate/step-truth'],
+    [
+      'new TextBudget(textLimits.plan)',
+      'new TextBudget({ ...textLimits.plan, maxTokens: 1e9 })',
+      'remediate/step-truth',
+    ],
+    [
+      'if (known !== undefined) return known',
+      'if (known === null) return known',
+      'remediate/step-truth',
+    ],
   ],
   'src/remediate/plan/approve.ts': [
     ['if (Date.parse(now) >= Date.parse(until))', 'if (until === "")', 'remediate/approve'],
@@ -166,7 +176,7 @@ const rows: Record<string, Row[]> = {
     ['text.replace(pem, removed)', 'text', 'base/redaction/redact'],
     ['clean = withoutNamedSecrets(', 'clean = (', 'base/redaction/redact'],
     [
-      'withoutProgramSecrets(withoutSecretColumns(clean))',
+      'withoutSecretColumns(withoutProgramSecrets(clean))',
       'withoutProgramSecrets(clean)',
       'base/redaction/redact',
     ],
@@ -182,6 +192,7 @@ const rows: Record<string, Row[]> = {
   ],
   'src/base/redaction/named-secrets.ts': [['={2,3}|=>|->|', '={2,3}|->|', 'base/redaction/redact']],
   'src/report/formats/csv.ts': [['&& formula.test(text)', '&& text === ""', 'report/formats/csv']],
+  'src/model/policy/defaults.ts': [['/^(?=[!-~]+$)', '/^', 'policy/policy']],
   'src/policy/parse.ts': [
     ['name === prototypeKey && isNode(key)', 'name === "" && isNode(key)', 'policy/policy'],
   ],

@@ -197,6 +197,9 @@ logRotation:
     ['{ unsubscribe: { oneClick: true } }', 'unsubscribe.oneClick: one click needs a url'],
     ['{ unsubscribe: { mailto: nobody } }', 'unsubscribe.mailto: an e-mail address'],
     ['{ bouncesTo: nobody }', 'bouncesTo: an e-mail address'],
+    ['{ bouncesTo: "a\\0@example.com" }', 'bouncesTo: an e-mail address'],
+    ['{ bouncesTo: "a\\u3164@example.com" }', 'bouncesTo: an e-mail address'],
+    ['{ bouncesTo: "a@ex\u0430mple.com" }', 'bouncesTo: an e-mail address'],
   ])('refuses the report %s', (report, reason) => {
     expect(() => parsePolicy(`report: ${report}`, 'team.yaml', policyTerms)).toThrow(
       `report.${reason}`,

@@ -7,6 +7,7 @@ import { defaultPolicy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { parseBegunPlan, parsePlan, planText } from '#remediate/plan/file.ts'
+import { contentReader } from '#remediate/plan/step-truth.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { type FleetNode, fleetNode, hashOf, idleImage, snapshotOf } from '#test/plan-fleet.ts'
 
@@ -219,5 +220,26 @@ describe('a plan that a reader and the program read differently', () => {
       expect(() => parse(written, 'plan.json')).toThrow(
         written.startsWith('\ufeff') ? 'is no JSON' : 'is not written as highwater writes a plan',
       )
+  })
+})
+
+describe('the contents of a plan', () => {
+  const contentOf = (keys: number, name: string) =>
+    Array.from({ length: keys }, (_, key) => `${name}${key}: 1\n`).join('')
+
+  it('are read within one budget', () => {
+    const read = contentReader()
+    const found = Array.from({ length: 40 }, (_, step) =>
+      read({ method: 'nodeadm', content: contentOf(2_000, `s${step}k`) }),
+    )
+    expect(found[0]).not.toBeNull()
+    expect(found.at(-1)).toBeNull()
+  }, 60_000)
+
+  it('are read once if they are equal', () => {
+    const read = contentReader()
+    const step = { method: 'nodeadm', content: contentOf(2_000, 'k') } as const
+    const found = Array.from({ length: 40 }, () => read(step))
+    expect(found.at(-1)).toBe(found[0])
   })
 })

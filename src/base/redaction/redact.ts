@@ -46,12 +46,15 @@ function withoutSecrets(text: string): string {
   if (clean.includes('@')) clean = clean.replace(imageUser, withoutImageUser)
   clean = withoutStatedSecrets(withoutPiped(clean.replace(nameAndValue, withoutNamedValue)))
   // Cells and arguments end with the line, and another secret on several lines can begin in them.
-  clean = withoutNamedSecrets(withoutSecretColumns(clean, hasNamedSecret))
-  clean = withoutProgramSecrets(withoutSecretColumns(clean))
+  clean = withoutNamedSecrets(withoutSecretColumns(clean, hasArguments))
+  clean = withoutSecretColumns(withoutProgramSecrets(clean))
   if (clean.length >= shortestBase64) clean = clean.replace(base64Text, removed)
   if (clean.length >= shortestRandom) clean = clean.replace(longWord, withoutRandom)
   return clean.includes(removed) ? clean.replace(continuation, removed) : clean
 }
+
+/** A list that begins in the cell is read as a whole first. */
+const hasArguments = (cell: string) => cell.includes('[') || hasNamedSecret(cell)
 
 const shortestSecret = 6
 

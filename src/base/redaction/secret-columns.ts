@@ -38,11 +38,12 @@ export function withoutSecretColumns(
 function tableBelow(line: string): Table | null {
   for (const separator of separators) {
     const cells = line.split(separator)
-    const columns = cells.flatMap((cell, index) => (isSecretHead(cell) ? [index] : []))
-    // A message can stand before the first head.
-    const isHead = cells.slice(columns[0]).every((cell, at) => at % 2 === 1 || head.test(cell))
-    if (cells.length > 1 && columns.length > 0 && isHead)
-      return { separator, columns, length: cells.length }
+    // A message, also a row of another table, can stand before the first head.
+    const last = cells.findLastIndex((cell, index) => index % 2 === 0 && !head.test(cell))
+    const columns = cells.flatMap((cell, index) =>
+      index > last && isSecretHead(cell) ? [index] : [],
+    )
+    if (cells.length > 1 && columns.length > 0) return { separator, columns, length: cells.length }
   }
   return null
 }

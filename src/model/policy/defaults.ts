@@ -5,8 +5,8 @@ export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 export const remediationModes = ['off', 'plan'] as const
 export const attachments = ['report', 'none'] as const
 
-/** `name@host`, without a display name. */
-export const addressPattern = /^[^\s@<>,;]{1,64}@[^\s@<>,;]{1,255}$/
+/** `name@host` in printable ASCII, without a display name. */
+export const addressPattern = /^(?=[!-~]+$)[^@<>,;]{1,64}@[^@<>,;]{1,255}$/
 /** Maximum number of recipients in total. Source: SES API reference, Destination. */
 export const mostRecipients = 50
 

@@ -3,14 +3,6 @@ import { redact } from '#base/redaction/redact.ts'
 import { canariesIn } from '#test/canaries.ts'
 import { secretShapes } from '#test/secret-shapes.ts'
 
-/** Two tables in one row, and a list in the cells of a table. */
-const known = [
-  'a row of a table + a table',
-  'a row of a table + a table of Markdown',
-  'a table with commas + a list with a joined flag',
-  'a table with commas + a list without quotes',
-]
-
 it('removes both of two secrets in one message, whatever their notations', () => {
   const leaks = secretShapes.flatMap(([first, a]) =>
     secretShapes.flatMap(([second, b]) => {
@@ -18,5 +10,5 @@ it('removes both of two secrets in one message, whatever their notations', () =>
       return canariesIn(clean).length > 0 ? [`${first} + ${second}`] : []
     }),
   )
-  expect(leaks.toSorted()).toEqual(known)
+  expect(leaks).toEqual([])
 })

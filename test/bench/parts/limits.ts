@@ -8,10 +8,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import type { RawObject } from '#base/raw-object.ts'
 import { startLab } from '#lab/lab.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { NodeRecord } from '#model/input/record.ts'
-import { digestOf } from '#remediate/plan/canonical.ts'
+import { digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { fullNodes } from '#test/full-nodes.ts'
 import { fleetNode, idleImage, readyPod } from '#test/plan-fleet.ts'
@@ -23,7 +24,6 @@ import { packedProgram } from '../packed-program.ts'
 const mostBytes = 1_000_000
 const mostCpuMs = 10_000
 const mostRssBytes = 512 * 2 ** 20
-const anyExitCode = [0, 1, 2, 3, 4]
 const takenAt = '2026-11-21T00:00:00Z'
 
 /** The program runs on this Node. */
@@ -50,19 +50,28 @@ function snapshot(records: readonly object[]): Buffer {
 }
 
 const families = ['AL2023', 'Bottlerocket', 'AL2', 'Ubuntu'] as const
+/** As many as a snapshot of this length may have. */
+const mostNodes = 800
+/** With it no kubelet would start again, so that each fix is checked several times. */
+const brokenSettings = {
+  evictionSoft: { 'nodefs.available': '1%' },
+  ...{ imageMaximumGCAge: '1s', evictionPressureTransitionPeriod: '1s', registryPullQPS: 0 },
+}
 /** Nodes of which each has a group, a configuration and findings of its own. */
-const unlikeNodes = (shift = 0): NodeRecord[] =>
-  list(900, index =>
+const unlikeNodes = (shift = 0, broken: RawObject | null = brokenSettings): NodeRecord[] =>
+  list(mostNodes, index =>
     fleetNode({
       ...{ name: `n${index}`, nodegroup: `g${index}`, available: 3 },
       family: families[(index + shift) % families.length] ?? 'AL2023',
       minor: ['31', '33', '34'][index % 3] ?? '34',
       configz: {
         ...{ imageGCHighThresholdPercent: 99, imageGCLowThresholdPercent: 98 },
-        evictionHard: { 'nodefs.available': `${(index + shift) % 7}%`, 'memory.available': '0' },
-        evictionSoft: { 'nodefs.available': '1%' },
-        ...{ containerLogMaxSize: '10Gi', maxPods: index, imageMaximumGCAge: '1s' },
-        ...{ evictionPressureTransitionPeriod: '1s', registryPullQPS: 0 },
+        evictionHard: {
+          'nodefs.available': `${1 + ((index + shift) % 7)}%`,
+          ...(broken !== null && { 'memory.available': '0' }),
+        },
+        ...{ containerLogMaxSize: '10Gi', maxPods: 1 + index },
+        ...broken,
       },
       flags: ['--image-gc-high-threshold=90', '--cloud-provider=external'],
       images: list(8, image => idleImage(`registry/a${image}:1`, 1)),
@@ -124,6 +133,10 @@ interface Worst {
   reader: string
   /** What makes the input the worst one. */
   input: string
+  /** A row that measures a refusal instead of the work, or the other way round, fails. */
+  exitCode: number
+  /** What a refusal says. */
+  says?: RegExp
   args(files: Files): { args: string[]; input: string }
 }
 
@@ -167,32 +180,38 @@ const fill = ['--fill', 'nodefs=50Mi/s']
 const worst: readonly Worst[] = [
   {
     reader: 'audit',
-    input: '808 nodes, each a group with findings of its own, 300 clusters',
+    input: '800 nodes, each a group with findings of its own, 300 clusters',
+    exitCode: 0,
     args: onSnapshot(unlikeNodes, 'audit', '--out', 'out'),
   },
   {
     reader: 'predict --fill',
     input: '111 nodes, each of 200 pods that are evicted one by one',
+    exitCode: 2,
     args: onSnapshot(() => fullNodes(111, 200, 0), 'predict', ...fill),
   },
   {
     reader: 'predict --fill',
-    input: '808 nodes of 5 pods and 5 images',
-    args: onSnapshot(() => fullNodes(900, 5, 5), 'predict', '--format', 'json', ...fill),
+    input: '800 nodes of 5 pods and 5 images',
+    exitCode: 2,
+    args: onSnapshot(() => fullNodes(mostNodes, 5, 5), 'predict', '--format', 'json', ...fill),
   },
   {
     reader: 'predict --fill',
     input: '3 nodes of 12,500 pods',
+    exitCode: 0,
     args: onSnapshot(() => fullNodes(3, 12_500, 0), 'predict', ...fill),
   },
   {
     reader: 'plan',
-    input: '808 nodes, each a group of its own',
-    args: onSnapshot(unlikeNodes, 'plan', '--out', 'plan.json'),
+    input: '800 nodes, each a group of its own',
+    exitCode: 0,
+    args: onSnapshot(() => unlikeNodes(0, null), 'plan', '--out', 'plan.json'),
   },
   {
     reader: 'diff',
     input: 'two of them, each setting changed',
+    exitCode: 0,
     args({ write }) {
       const input = write('old.ndjson.gz', snapshot(unlikeNodes()))
       return { args: ['diff', input, write('new.ndjson.gz', snapshot(unlikeNodes(1)))], input }
@@ -200,22 +219,26 @@ const worst: readonly Worst[] = [
   },
   {
     reader: 'tune',
-    input: '808 nodes of one group',
+    input: '800 nodes of one group',
+    exitCode: 0,
     args: onSnapshot(alikeNodes, 'tune', '--group', 'general', ...fill),
   },
   {
     reader: 'tune',
     input: '111 nodes of 200 pods',
+    exitCode: 0,
     args: onSnapshot(() => fullNodes(111, 200, 0), 'tune', '--group', 'workers', ...fill),
   },
   {
     reader: 'upgrade',
-    input: '808 nodes of one group',
+    input: '800 nodes of one group',
+    exitCode: 1,
     args: onSnapshot(alikeNodes, 'upgrade', '--to', '1.37'),
   },
   {
     reader: 'gate',
-    input: '30 configurations for 808 nodes',
+    input: '30 configurations for 800 nodes',
+    exitCode: 1,
     args({ write }) {
       const input = write('snapshot.ndjson.gz', snapshot(alikeNodes()))
       const file = write(
@@ -232,6 +255,7 @@ const worst: readonly Worst[] = [
   {
     reader: 'approve',
     input: '700 nodes',
+    exitCode: 0,
     args(files) {
       const path = planned(files, 700)
       return approving(path, JSON.parse(readFileSync(path, 'utf8')).digest)
@@ -240,13 +264,19 @@ const worst: readonly Worst[] = [
   {
     reader: 'approve',
     input: '9 contents of 98,000 characters of YAML, with their digest',
+    exitCode: 2,
+    says: /would do something else/,
     args(files) {
       const path = planned(files, 9)
       const plan = parseBegunPlan(readFileSync(path, 'utf8'), path)
       const content = numbered(98_000, key => `k${key}: 1\n`)
       const forged = {
         ...plan,
-        steps: plan.steps.map(step => ({ ...step, method: 'nodeadm' as const, content })),
+        steps: plan.steps.map(step => ({
+          ...step,
+          method: 'nodeadm' as const,
+          ...{ content, newSha256: sha256(content) },
+        })),
       }
       const digest = digestOf(forged)
       writeFileSync(path, planText({ ...forged, digest, id: digest.slice(0, 16) }))
@@ -256,26 +286,31 @@ const worst: readonly Worst[] = [
   {
     reader: 'verify',
     input: '700 nodes',
+    exitCode: 3,
     args(files) {
       const path = planned(files, 700)
-      return {
-        args: ['verify', path, '--snapshot', join(files.folder, 'nodes.ndjson')],
-        input: path,
-      }
+      const now = new Date().toISOString()
+      const later = readFileSync(join(files.folder, 'nodes.ndjson'), 'utf8')
+      const after = files.write('after.ndjson', later.replaceAll(takenAt, now))
+      return { args: ['verify', path, '--snapshot', after], input: path }
     },
   },
   {
     reader: 'apply',
     input: '330,000 steps that are no steps',
+    exitCode: 2,
+    says: /is no highwater.plan/,
     args: onFile(
       'plan.json',
       () => `{"schema":"highwater.plan/1","steps":[${repeated('{},', 990_000)}{}]}`,
-      'apply',
+      ...['apply', '--approval', 'approval.json'],
     ),
   },
   {
     reader: 'rollback',
     input: 'a run of 330,000 values without a seal',
+    exitCode: 4,
+    says: /has no valid seal/,
     args({ folder }) {
       const run = '0123456789abcdef'
       const path = join(folder, 'store/remediation/runs', run)
@@ -288,6 +323,8 @@ const worst: readonly Worst[] = [
   {
     reader: 'policy',
     input: '15,000 keys that are unknown',
+    exitCode: 2,
+    says: /Unrecognized keys/,
     args: onFile(
       'p.yaml',
       () => numbered(255_000, key => `kkkkkkkkk${key}: 1\n`),
@@ -297,10 +334,12 @@ const worst: readonly Worst[] = [
   },
   {
     reader: 'policy',
-    input: '10,000 waivers',
+    input: '9,000 waivers',
+    exitCode: 2,
+    says: /waivers/,
     args: onFile(
       'p.yaml',
-      () => `waivers:\n${repeated('- {rule: a, x: y}\n', 255_000)}`,
+      () => `waivers:\n${'- {rule: a, x: y}\n'.repeat(9_000)}`,
       'policy',
       'check',
     ),
@@ -308,6 +347,8 @@ const worst: readonly Worst[] = [
   {
     reader: 'audit --kubeconfig',
     input: '61,000 keys',
+    exitCode: 2,
+    says: /more values than are read/,
     args: onFile(
       'config',
       () => numbered(990_000, key => `k${key}: 1\n`),
@@ -318,6 +359,7 @@ const worst: readonly Worst[] = [
     (count): Worst => ({
       reader: 'audit --kubeconfig',
       input: `${count} contexts`,
+      exitCode: count === 1_000 ? 3 : 2,
       args: onFile(
         'config',
         () => contexts(count),
@@ -328,6 +370,7 @@ const worst: readonly Worst[] = [
   {
     reader: 'history',
     input: '20 days and 20 trends, each 100 times as long as its gzip',
+    exitCode: 0,
     args({ folder }) {
       storeIn(join(folder, 'store'))
       return {
@@ -339,6 +382,7 @@ const worst: readonly Worst[] = [
   {
     reader: 'history',
     input: 'the same, of clusters',
+    exitCode: 0,
     args({ folder }) {
       storeIn(join(folder, 'store'))
       return {
@@ -350,6 +394,7 @@ const worst: readonly Worst[] = [
   {
     reader: 'audit --store',
     input: 'the same, and a node',
+    exitCode: 0,
     args({ folder, write }) {
       storeIn(join(folder, 'store'))
       const input = write('snapshot.ndjson.gz', snapshot([fleetNode({})]))
@@ -362,6 +407,8 @@ const worst: readonly Worst[] = [
   {
     reader: 'baseline',
     input: '330,000 findings that are no findings',
+    exitCode: 2,
+    says: /is not as it should be/,
     args: onFile(
       'findings.json',
       () => `{"schema":"highwater.findings/1","findings":[${repeated('{},', 990_000)}{}]}`,
@@ -370,12 +417,14 @@ const worst: readonly Worst[] = [
   },
 ]
 
+/** Random digits keep a text below the highest ratio of compression. */
+const unpackable = `# ${randomBytes(2_600).toString('hex')}\n`
 /** What a cluster says of itself: its node classes have user data that unpacks to one repeated text. */
 const servedTexts: readonly [name: string, text: string][] = [
-  ['closing braces', repeated('}', 250_000)],
-  ['keys of YAML', `apiVersion: v1\n${numbered(250_000, key => `k${key}: 1\n`)}`],
-  ['lists in lists', `#cloud-config\nbootcmd: ${repeated('[', 250_000)}`],
-  ['heredocs', `#!/bin/bash\n${repeated('<<A\n\nA\n', 250_000)}`],
+  ['closing braces', `#cloud-config\n${unpackable}${repeated('}', 240_000)}`],
+  ['keys of YAML', `apiVersion: v1\n${numbered(240_000, key => `k${key}: 1\n`)}`],
+  ['lists in lists', `#cloud-config\n${unpackable}bootcmd: ${repeated('[', 240_000)}`],
+  ['heredocs', `#!/bin/bash\n${unpackable}${repeated('<<A\n\nA\n', 240_000)}`],
 ]
 
 async function measuredUserData(program: string[], [name, text]: [string, string]): Promise<Row> {
@@ -395,7 +444,7 @@ async function measuredUserData(program: string[], [name, text]: [string, string
   try {
     const measured = await measuredProcess(
       [...program, 'audit', '--out', 'out', '--cluster', cluster.name],
-      { env: lab.environment, exitCodes: anyExitCode },
+      { env: lab.environment, exitCodes: [3] },
     )
     const row = rowOf(`audit: user data of ${classes.length} node classes, ${name}`, measured)
     return { ...row, bodyBytes: classes.length * packed.length }
@@ -430,7 +479,7 @@ export const limitsPart: Part = {
   async run(_nodes, say) {
     const program = packedProgram()
     const rows: Row[] = []
-    for (const { reader, input, args } of worst) {
+    for (const { reader, input, exitCode, says, args } of worst) {
       const folder = mkdtempSync(join(tmpdir(), 'highwater-limits-'))
       const write: Files['write'] = (name, content) => {
         writeFileSync(join(folder, name), content)
@@ -443,7 +492,8 @@ export const limitsPart: Part = {
         }
         const made = args({ folder, write, run })
         const measured = await measuredProcess([...program, ...made.args], {
-          exitCodes: anyExitCode,
+          exitCodes: [exitCode],
+          ...(says && { says }),
         })
         const row = rowOf(`${reader}: ${input}`, measured)
         rows.push({ ...row, bodyBytes: statSync(made.input).size })

@@ -1,0 +1,125 @@
+/** Lists of one node, at their limits: twice the entries take at most three times the time, from the record to the findings. */
+import { describe, expect, it, vi } from 'vitest'
+import { listLimits } from '#base/limits.ts'
+import type { RawObject } from '#base/raw-object.ts'
+import { gateHistory } from '#facts/kubelet/feature-gates.ts'
+import { rules } from '#judge/rules/index.ts'
+import { openJudgement } from '#judge/run/judge.ts'
+import type { NodeRecord } from '#model/input/record.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { refusalsOf } from '#replay/configuration/configuration-change.ts'
+import { replay } from '#replay/replay.ts'
+import { nodeInput } from '#snapshot/input.ts'
+import { prune } from '#snapshot/prune.ts'
+import { isLinear } from '#test/linear.ts'
+import { fleetNode, idleImage, readyPod } from '#test/plan-fleet.ts'
+
+vi.setConfig({ testTimeout: 600_000 })
+
+const at = '2026-11-21T00:00:00Z'
+const list = <Item>(count: number, item: (index: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, index) => item(index))
+const entries = (count: number, value: unknown, name: (index: number) => string): RawObject =>
+  Object.fromEntries(list(count, index => [name(index), value]))
+const withSummary = (node: NodeRecord, pods: RawObject[]) =>
+  ({ ...node, summary: { ...node.summary, pods } }) as NodeRecord
+const knownGates = Object.keys(gateHistory)
+
+const podOfVolumes = (count: number) => {
+  const [volumes, volumeMounts] = [
+    list(count, index => ({ name: `v${index}`, emptyDir: { sizeLimit: '1Mi' } })),
+    list(count, index => ({ name: `v${index}`, mountPath: `/v${index}` })),
+  ]
+  const pod = readyPod('p', 'd')
+  return {
+    ...pod,
+    spec: { ...pod.spec, volumes, containers: [{ name: 'c', volumeMounts }] },
+  } as NonNullable<NodeRecord['pods']>[number]
+}
+
+/** `count`: half of the longest list. */
+const lists: [name: string, count: number, nodeOf: (count: number) => NodeRecord][] = [
+  [
+    'images, each with its own name',
+    listLimits.images / 2,
+    count => fleetNode({ available: 5, images: list(count, index => idleImage(`a${index}`, 1)) }),
+  ],
+  [
+    'images of one name',
+    listLimits.images / 2,
+    count => fleetNode({ available: 5, images: list(count, () => idleImage('a:1', 1)) }),
+  ],
+  [
+    'images that the node reports',
+    listLimits.images / 2,
+    count => {
+      const node = fleetNode({ available: 5 })
+      const images = list(count, index => ({ names: [`a${index}@sha256:0`], sizeBytes: 1 }))
+      return { ...node, node: { ...node.node, status: { ...node.node.status, images } } }
+    },
+  ],
+  [
+    'attached volumes',
+    listLimits.volumes / 2,
+    count =>
+      fleetNode({
+        record: {
+          volumes: list(count, index => ({
+            VolumeId: `v${index}`,
+            Size: 1,
+            Device: `/dev/${index}`,
+          })),
+        },
+      }),
+  ],
+  [
+    'volumes of a pod',
+    5_000,
+    count =>
+      withSummary(fleetNode({ available: 5, pods: [podOfVolumes(count)] }), [
+        {
+          podRef: { namespace: 'shop', name: 'p', uid: 'uid-p' },
+          volume: list(count, index => ({ name: `v${index}`, usedBytes: 2 ** 21 })),
+        },
+      ]),
+  ],
+  [
+    'unknown feature gates',
+    4_000,
+    count => fleetNode({ configz: { featureGates: entries(count, true, index => `G${index}`) } }),
+  ],
+  [
+    'unknown feature gates of a file',
+    4_000,
+    count => fleetNode({ file: { featureGates: entries(count, true, index => `G${index}`) } }),
+  ],
+  [
+    'feature gates in flags',
+    2_000,
+    count =>
+      fleetNode({
+        flags: list(
+          count,
+          index => `--feature-gates=${knownGates[index % knownGates.length]}=true`,
+        ),
+      }),
+  ],
+]
+
+function findingsOf(node: NodeRecord) {
+  const input = nodeInput(prune(node))
+  const judgement = openJudgement(rules, defaultPolicy, { refusalsOf })
+  judgement.take(
+    input,
+    replay(input, at, { at: null, changes: [], fills: [{ target: 'nodefs', perSecond: 1e6 }] }),
+  )
+  return judgement.close(at).findings
+}
+
+describe('a node with many', () => {
+  it.each(lists)('%s takes linear time', (_, count, nodeOf) => {
+    const nodes = new Map([count, 2 * count].map(length => [length, nodeOf(length)]))
+    expect(() => findingsOf(nodeOf(3))).not.toThrow()
+    expect(isLinear(length => findingsOf(nodes.get(length) as NodeRecord), count)).toBe(true)
+  })
+})

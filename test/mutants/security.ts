@@ -178,7 +178,7 @@ const rows: Record<string, Row[]> = {
     [
       'withoutSecretColumns(withoutProgramSecrets(clean))',
       'withoutProgramSecrets(clean)',
-      'base/redaction/redact',
+      'base/redaction/columns',
     ],
     ['isSecretKey(latin) ? latin : word', 'word', 'base/redaction/redact'],
   ],

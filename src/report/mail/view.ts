@@ -9,6 +9,7 @@ import {
   type FoundCause,
   firstCauseText,
   sinceDay,
+  stepWithCount,
   stepWithReason,
 } from '#report/parts/causes.ts'
 import { tally } from '#report/parts/findings.ts'
@@ -16,6 +17,7 @@ import { noticesView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { planView } from '#report/parts/plan.ts'
 import { titlesOf } from '#report/parts/rule-words.ts'
+import { oneOfText } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
 import { mailCausesView, nextShown, shownCauses } from './causes.ts'
@@ -149,8 +151,14 @@ const nextNodes = (
       ) => {
         const found = causes[cause ?? -1]
         const since = isNow ? sinceDay(found) : null
-        const card = shown[cause ?? -1]
-        const step = card ? stepWithReason(card.step, found, language) : ofRow
+        const isListed = shown[cause ?? -1] !== undefined
+        const step =
+          isListed && found
+            ? stepWithCount({
+                step: stepWithReason(found, language),
+                oneOf: oneOfText(found.steps, language),
+              })
+            : ofRow
         const held = [fill, ofRow].flatMap(text => text ?? [])
         const answers = [
           ...(fill === null

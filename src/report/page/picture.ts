@@ -1,7 +1,14 @@
 /** The first picture of the page: the node that is nearest to eviction, what holds its disk, and where something acts. */
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type Alerts, actingMarks, describeGauge, nearestDisk } from '#report/parts/gauge.ts'
+import {
+  type Alerts,
+  actingMarks,
+  describeGauge,
+  inOrder,
+  type Mark,
+  nearestDisk,
+} from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { segmentLegend, segmentsOf } from '#report/parts/segments.ts'
@@ -23,12 +30,14 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
   const { picture: words, unknown, clauses } = language.words
   const since = !row.isNow || row.since === null ? '' : language.words.since(row.since)
   const short = row.shortBytes > 0 ? words.short(language.bytes(row.shortBytes)) : ''
+  const marks = actingMarks(gauge)
+  const later = laterMarks(marks, language)
   return {
     name: row.name,
     anchor: row.anchor,
     state: row.state,
     isNow: row.isNow,
-    about: clauses([words.where(row.where), row.note, short, since].filter(Boolean)),
+    about: clauses([words.where(row.where), row.note, short, later, since].filter(Boolean)),
     answers: [
       {
         key: row.isOfMemory ? words.holderOfMemory : words.holder,
@@ -39,12 +48,7 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
       ...(row.step === null ? [] : [{ key: words.step, ...row.step }]),
     ],
     bar: {
-      ...barView(
-        row.node,
-        { ...gauge, marks: actingMarks(gauge) },
-        { id: 'first', height: 36 },
-        language,
-      ),
+      ...barView(row.node, { ...gauge, marks }, { id: 'first', height: 36 }, language),
       description: describeGauge(gauge, language),
       stateText: '',
       warnings: [],
@@ -54,6 +58,18 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
     hasEstimate: ledger !== null && segmentsOf(ledger, language).some(one => one.isEstimate),
     plot: fillPlot(row.node, gauge, language),
   }
+}
+
+/** What acts only after hard eviction: image GC, or the alert. Empty: nothing. */
+function laterMarks(marks: Mark[], { words, percent: shown }: Language): string {
+  const hard = marks.find(({ kind }) => kind === 'hard')
+  const later = inOrder(marks).filter(
+    ({ kind, percent }) =>
+      hard !== undefined && percent > hard.percent && (kind === 'gc-start' || kind === 'alert'),
+  )
+  return later.length === 0
+    ? ''
+    : words.picture.later(later.map(({ name, percent }) => `${name} ${shown(percent)}`))
 }
 
 /** The bar of a row in "Next to break": without labels, because the columns beside it have the numbers. */

@@ -130,15 +130,13 @@ const withReason = <Row extends ReturnType<typeof withSteps>[number]>(
   causes: FoundCause[],
   language: Language,
 ) =>
-  rows
-    .slice(0, 1)
-    .map(row => ({
+  rows.slice(0, 1).map(row => {
+    const found = causes[row.cause ?? -1]
+    return {
       ...row,
-      step: row.step && {
-        ...row.step,
-        text: stepWithReason(row.step.text, causes[row.cause ?? -1], language),
-      },
-    }))
+      step: row.step && found ? { ...row.step, text: stepWithReason(found, language) } : row.step,
+    }
+  })
 
 /** Texts that the page's script shows, and texts that it recognises in cells when it sorts them. */
 const scriptWords = ({ script, severityNames, numbers, next, none, unknown }: Language['words']) =>

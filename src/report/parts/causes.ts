@@ -97,9 +97,17 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
   }
 }
 
-/** `set evictionHard.nodefs.available 10% (evictionHard.nodefs.available is 30%)`. */
-export function stepWithReason(step: string, found: FoundCause | undefined, language: Language) {
-  const reason = found?.cause.kind === 'setting' ? statementOf(found, language) : null
+/** The steps, with the reason of a setting: `set evictionHard.nodefs.available 30% → 10% (the default would not evict)`. */
+export function stepWithReason(found: FoundCause, language: Language): string {
+  const { cause, steps, settings, findings } = found
+  const [worst] = findings
+  const set = settingsText(found, language, 'current values too')
+  const step = stepsText(steps, worst!, set, language)
+  if (cause.kind !== 'setting') return step
+  const isValueShown =
+    steps.some(({ action }) => action.id === 'set-fields') && settings[0]?.now.length === 1
+  const seen = worst?.seen === undefined ? null : language.line(worst.seen, limits.seen)
+  const reason = isValueShown && !cause.isDefault ? seen : statementOf(found, language)
   return reason === null ? step : language.words.steps.labelledBy(step, reason.replace(/\.$/, ''))
 }
 
@@ -115,7 +123,7 @@ export function firstCauseText(
 }
 
 /** The step with the number of commands, if one of several is shown: `… (1 of 3 commands)`. */
-export const stepWithCount = ({ step, oneOf }: CauseView): string =>
+export const stepWithCount = ({ step, oneOf }: Pick<CauseView, 'step' | 'oneOf'>): string =>
   oneOf === null ? step : `${step} (${oneOf})`
 
 /** The worst finding's title, or its rule's title if that rule's findings have different titles. */
@@ -214,7 +222,11 @@ function shortWhere(cause: FoundCause, language: Language): string {
 }
 
 /** Null: there are no fields to set. */
-function settingsText({ cause, settings }: FoundCause, language: Language): string | null {
+function settingsText(
+  { cause, settings }: FoundCause,
+  language: Language,
+  values: 'new values' | 'current values too' = 'new values',
+): string | null {
   if (settings.length === 0) return null
   const { words } = language
   const fields = cause.kind === 'setting' ? cause.fields : []
@@ -223,22 +235,28 @@ function settingsText({ cause, settings }: FoundCause, language: Language): stri
   )
   const shown = (own.length > 0 ? own : settings)
     .slice(0, limits.settings)
-    .map(setting => settingText(setting, language))
+    .map(setting => settingText(setting, values, language))
   const more = settings.length - shown.length
   return words.causes.set([...shown, ...(more > 0 ? [words.causes.moreSettings(more)] : [])])
 }
 
 /** `imageGCHighThresholdPercent 80 (66 on Nodegroup general)`. */
-function settingText({ path, values }: CauseSetting, language: Language): string {
+function settingText(
+  { path, now, values }: CauseSetting,
+  which: 'new values' | 'current values too',
+  language: Language,
+): string {
   const { words, line } = language
   const { causes } = words
   const [first, ...others] = values
   const field = line(path, 120)
   const shown = (value: string) => line(value, 80)
-  if (others.length === 0) return causes.value(field, shown(first!.value))
+  const isChange = which === 'current values too' && now.length === 1
+  const value = `${isChange ? `${shown(now[0]!)} → ` : ''}${shown(first!.value)}`
+  if (others.length === 0) return causes.value(field, value)
   return causes.valueBut(
     field,
-    shown(first!.value),
+    value,
     others
       .slice(0, limits.others)
       .map(({ value, subjects }) =>

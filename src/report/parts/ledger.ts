@@ -111,7 +111,15 @@ export function fillText(node: AuditedNode, ledger: DiskLedger, language: Langua
   const most = mostPodData(ledger, language)
   if (largest === undefined) return words.clauses([words.unknown, ...most])
   const holder = words.ledger.holders[largest.holder]
-  return words.clauses([words.ledger.largest(holder, amountText(largest, language)), ...most])
+  const unread = disk?.lines.find(line => line.holder === 'unread')
+  const isUnsure = unread !== undefined && unread.highBytes > largest.lowBytes
+  return words.clauses([
+    words.ledger.largest(holder, amountText(largest, language)),
+    ...(isUnsure
+      ? [words.ledger.briefRow(amountText(unread, language), words.ledger.kinds.unknown)]
+      : []),
+    ...most,
+  ])
 }
 
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */

@@ -97,7 +97,9 @@ export function segmentLegend({ lines }: FilesystemLedger, { words, bytes }: Lan
         lowBytes < highBytes
           ? words.ledger.between(bytes(lowBytes), bytes(highBytes))
           : bytes(allBytes)
-      return [{ kind, label: labelOf(kind, own, words), amount, allBytes }]
+      return [
+        { kind, label: labelOf(kind, own, words), amount, allBytes, isUnknown: kind === 'unknown' },
+      ]
     })
     .toSorted((a, b) => b.allBytes - a.allBytes)
 }

@@ -121,7 +121,7 @@ function reasonOf(
     return {
       cause,
       steps: [{ id: 'set-fields' }],
-      seen: `The kubelet's default, ${above.preset}, is not met.`,
+      seen: `The kubelet's default, ${above.preset}, would not evict.`,
     }
   if (!first.hard && isAboveDefault(first, subject))
     return {

@@ -137,6 +137,8 @@ const picture = {
   estimate: 'between two bounds',
   where: (where: string) => `cluster ${where}`,
   short: (size: string) => `${size} short`,
+  /** `marks`: such as `image GC starts 74 %`, which lie above hard eviction. */
+  later: (marks: string[]) => `only later: ${marks.join(', ')}`,
   step: 'What to do',
   legend: 'What holds this disk',
 }

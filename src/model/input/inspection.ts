@@ -20,9 +20,9 @@ const cgroups = count.max(100_000_000)
 /** A time whose day exists in the calendar: 30 February is refused. */
 const time = z.string().refine(isTime)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
-/** Fields that keep any value. */
+/** Fields that keep any value. A node has few of them. */
 const anyOf = (names: string) =>
-  z.object(Object.fromEntries(names.split(/\s+/).map(name => [name, z.unknown()])))
+  z.object(Object.fromEntries(names.split(/\s+/).map(name => [name, z.unknown().optional()])))
 
 const file = z.object({
   path: text,

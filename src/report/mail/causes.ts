@@ -14,7 +14,7 @@ import type { Fold } from '#report/text.ts'
 import type { MailChanges } from './changes.ts'
 import { severityMark } from './palette.ts'
 
-const shown = { cards: 3, lines: 3 }
+const shown = { cards: 3, lines: 2 }
 const lineLimit = 160
 /** Number of causes in a mail. Nodes in the verdict name only these causes, by their number. */
 export const shownCauses = shown.cards + shown.lines

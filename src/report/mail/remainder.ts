@@ -9,10 +9,17 @@ import type { Fold } from '#report/text.ts'
 const shown = { reasons: 5, names: 2, channels: 6 }
 const linkLimit = 1000
 
-/** Groups entries by reason: whole clusters come first, then the reasons with most nodes. */
-export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold, { words }: Language) {
+/** Entries by reason: whole clusters come first, then the reasons with most nodes. Null: all are nodes of Fargate. */
+export function mailNotAuditedView(
+  title: string,
+  notAudited: NotAudited[],
+  fold: Fold,
+  { words }: Language,
+) {
+  // AWS runs the kubelets of Fargate: they are counted, and the page names them.
+  const unaudited = notAudited.filter(({ cause }) => cause !== 'fargate')
   const groups = [
-    ...Map.groupBy(notAudited, ({ node, reason }) =>
+    ...Map.groupBy(unaudited, ({ node, reason }) =>
       JSON.stringify([node === null, reason]),
     ).values(),
   ].toSorted(
@@ -23,7 +30,9 @@ export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold, { words
   )
   const rest = groups.slice(shown.reasons)
   const entries = rest.reduce((sum, { length }) => sum + length, 0)
+  if (groups.length === 0) return null
   return {
+    title,
     list: groups
       .slice(0, shown.reasons)
       .map(group => ({

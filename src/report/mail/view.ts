@@ -109,9 +109,7 @@ export function mailView(
     ended: mailEndedView(changes, fold, titleOf, language),
     plan: planView(report.plan ?? null, language, fold),
     notices: noticesView(report.notices, language, fold, shownNotices),
-    notAudited: lost
-      ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold, language) }
-      : null,
+    notAudited: lost ? mailNotAuditedView(sentence(lost.text), notAudited, fold, language) : null,
     report: mailed,
     unsubscribe:
       unsubscribe.length > 0

@@ -157,11 +157,15 @@ describe('the mail of a morning', () => {
     expect(shown).toContain(
       `${words.mail.headings.notAudited} ${words.verdict.notAudited(3, 1)} - ${words.notAudited.cluster('prod-us')} The API server of prod-us did not answer`,
     )
-    const late = flat(renderMail(cutShort(), []).text)
+    const report = cutShort()
+    const refused = { cluster: 'staging', node: 'a', cause: 'sources' as const, reason: 'refused' }
+    report.document.notAudited = [...report.document.notAudited, refused]
+    const late = flat(renderMail(report, []).text)
     expect(late).toContain(
       `- 12 nodes of staging: late-0, late-1 and 10 more configz: ${deadline}; summary: ${deadline}`,
     )
     expect(late).toContain(words.notAudited.more(1, 1))
+    expect(late).not.toContain('fargate-ip')
   })
   it('says where the report is', () => {
     expect(shown).toContain(`Open the report: ${link} - S3: s3://audits/runs/2026-11-21T05-00-00Z`)

@@ -290,6 +290,11 @@ describe('what a node says of itself', () => {
     )
   })
 
+  it.each(['no', 'y', 'NULL', 'off'])('keeps the key %s a text', key => {
+    const { snippet } = only(managed, { evictionHard: { [key]: '' } })
+    expect(readBack(snippet)).toEqual({ evictionHard: { [key]: '' } })
+  })
+
   it.each(["workers'\n- x", 'a: b', '', 'x'.repeat(200)])(
     'gives no name to a nodegroup called %j',
     name => {

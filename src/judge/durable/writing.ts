@@ -119,9 +119,14 @@ export const isEmpty = (config: RawObject): boolean => Object.keys(config).lengt
 export const comments = (lines: readonly string[]): string =>
   lines.map(line => `# ${line}\n`).join('')
 
-/** Quotes every text, so that `1e3`, `yes` and `0x1F` stay texts. */
+/** Quotes every text, and keys as `no`, so that `1e3`, `yes` and `0x1F` stay texts for a reader of YAML 1.1, too. */
 export const yaml = (value: unknown): string =>
-  stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 })
+  stringify(value, {
+    schema: 'yaml-1.1',
+    defaultStringType: 'QUOTE_DOUBLE',
+    defaultKeyType: 'PLAIN',
+    lineWidth: 0,
+  })
 
 export const indent = (text: string, columns: number): string =>
   text.replace(/^(?=.)/gm, ' '.repeat(columns))

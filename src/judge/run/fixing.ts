@@ -22,7 +22,7 @@ export interface Fixing {
   day: string
   factsOf: (cluster: string) => ClusterFacts
   fixFacts: FixFacts
-  /** Null: nobody reads the fixes and steps. */
+  /** Null: fixes stay as the rules propose them, without steps. */
   refusalsOf: Refusals | null
 }
 

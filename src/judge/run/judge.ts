@@ -10,7 +10,7 @@ import { Taken } from './taking.ts'
 
 export interface JudgementOptions {
   allNodes?: boolean
-  /** Default: a kubelet starts with every fix. Null: nobody reads the fixes, so they stay as proposed. */
+  /** Default: a kubelet starts with every fix. Null: fixes stay as the rules propose them, for a caller that shows none. */
   refusalsOf?: Refusals | null
 }
 

@@ -37,7 +37,7 @@ export function gateMarkdown(document: GateDocument): string {
   if (more > 0) sheet.count(`- and ${counted(more, 'more problem')}, see the details\n`)
   sheet.addAll(unread.slice(0, shownStops), file => `- ⚪ ${fileText(file)}\n`)
   const details = stops.flatMap((effect, at) => (at < shownStops ? rest(effect) : entry(effect)))
-  addFolded(sheet, 'Details of what stops the change', details, line => line)
+  addFolded(sheet, 'Why the change is stopped', details, line => line)
   addFolded(sheet, 'Better, and what to know', others, entry)
   addFolded(sheet, 'Files', files, file => `- ${fileText(file)}\n`)
   sheet.count(`\n*highwater gate: ${scopeOf(document)}. Snapshot of ${utcTime(takenAt)}.*\n`)

@@ -62,8 +62,9 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
 
 /** What acts only after hard eviction: image GC, or the alert. Empty: nothing. */
 function laterMarks(marks: Mark[], { words, percent: shown }: Language): string {
-  const hard = marks.find(({ kind }) => kind === 'hard')
-  const later = inOrder(marks).filter(
+  const ordered = inOrder(marks)
+  const hard = ordered.find(({ kind }) => kind === 'hard')
+  const later = ordered.filter(
     ({ kind, percent }) =>
       hard !== undefined && percent > hard.percent && (kind === 'gc-start' || kind === 'alert'),
   )

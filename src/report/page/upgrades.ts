@@ -4,16 +4,20 @@ import { plainClusterName } from '#model/input/cluster-name.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText } from '#report/parts/findings.ts'
-import { nameLimit } from '#report/parts/node.ts'
+import { nameLimit, regionOf } from '#report/parts/node.ts'
 import { nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
 
 const shownGroups = 20
 const shownLines = 8
 
 /** Nodes of one group with the same changes are one row; those that would not start come first, releases last. Null: no node is behind. */
-export function upgradesView(nodes: readonly AuditedNode[], language: Language) {
+export function upgradesView(
+  nodes: readonly AuditedNode[],
+  region: string | null,
+  language: Language,
+) {
   const { words } = language
-  const [kubelets, releases] = [kubeletRows(nodes, language), releaseRows(nodes, language)]
+  const [kubelets, releases] = [kubeletRows(nodes, language), releaseRows(nodes, region, language)]
   const rows = [...kubelets, ...releases]
   if (rows.length === 0) return null
   return {
@@ -55,7 +59,7 @@ function kubeletRows(nodes: readonly AuditedNode[], language: Language) {
 }
 
 /** Nodegroups with an older release than another one of their image and minor. */
-function releaseRows(nodes: readonly AuditedNode[], language: Language) {
+function releaseRows(nodes: readonly AuditedNode[], region: string | null, language: Language) {
   const { words, line } = language
   const ofGroups = nodes.filter(
     ({ release, upgrade }) => release !== undefined && upgrade === undefined,
@@ -71,18 +75,25 @@ function releaseRows(nodes: readonly AuditedNode[], language: Language) {
     )
     return [...groups].map(([where, members]) => {
       const { cluster, identity, release } = members[0]!
-      const names = [plainClusterName(cluster), identity.group.name]
-      const [name, group] = names
+      const options = [
+        ['region', regionOf(cluster, region)],
+        ['cluster-name', plainClusterName(cluster)],
+        ['nodegroup-name', identity.group.name],
+        ['release-version', newest!.release!],
+      ] as const
       return {
         where,
         nodes: words.nodeCount(members.length),
-        versions: `${line(release!, nameLimit)} → ${line(newest!.release!, nameLimit)}`,
+        versions: words.steps.labelled(
+          `${line(release!, nameLimit)} → ${line(newest!.release!, nameLimit)}`,
+          words.steps.effect('replaces', members.length),
+        ),
         isRefused: false,
         lines: [],
         note: words.upgrades.newer(placeOf(newest!, language)),
         // A shell reads any other character.
-        command: names.every(each => /^[\w.-]{1,255}$/.test(each))
-          ? `aws eks update-nodegroup-version --cluster-name ${name} --nodegroup-name ${group}`
+        command: options.every(([, value]) => /^[\w.-]{1,255}$/.test(value ?? ''))
+          ? `aws eks update-nodegroup-version ${options.map(([name, value]) => `--${name} ${value}`).join(' ')}`
           : null,
       }
     })

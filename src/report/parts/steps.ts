@@ -171,7 +171,7 @@ export function stepsText(
   )
 }
 
-/** The first steps of what no finding says. */
+/** The first steps for a disk that has no finding. */
 export const actionsText = (actions: readonly StepAction[], language: Language): string =>
   inOrder(
     actions.slice(0, limits.together).map(action => stepText(action, null, null, language)),

@@ -49,6 +49,7 @@ it('has a row for equal nodes of a group; kubelets that would not start come fir
       auditedNode('c', disk, { upgrade }),
       auditedNode('d', disk),
     ],
+    null,
     english,
   )
   expect(view?.rows.map(({ nodes, isRefused, lines }) => [nodes, isRefused, lines])).toEqual([
@@ -60,7 +61,7 @@ it('has a row for equal nodes of a group; kubelets that would not start come fir
 })
 
 it('is left out where no node is behind', () => {
-  expect(upgradesView([auditedNode('a', disk)], english)).toBeNull()
+  expect(upgradesView([auditedNode('a', disk)], null, english)).toBeNull()
 })
 
 it('has the release of a managed nodegroup', () => {
@@ -91,16 +92,23 @@ describe('nodegroups with an older release', () => {
       ofGroup('new', '1.34.1-20251120'),
       ofGroup('other-minor', '1.33.5-20240101', 'v1.33.5'),
     ]
-    const view = upgradesView(nodes, english)
+    const view = upgradesView(nodes, 'eu-west-1', english)
     expect(view?.rows.map(({ versions, note }) => [versions, note])).toEqual([
-      ['1.34.1-20251003 → 1.34.1-20251120', expect.stringContaining('Nodegroup new runs')],
+      [
+        '1.34.1-20251003 → 1.34.1-20251120 (command replaces 1 node)',
+        expect.stringContaining('Nodegroup new runs'),
+      ],
     ])
-    expect(view?.commands[0]).toMatch(/^aws eks update-nodegroup-version .*--nodegroup-name old$/)
+    expect(view?.commands[0]).toMatch(
+      /^aws eks update-nodegroup-version --region eu-west-1 .*--nodegroup-name old --release-version 1\.34\.1-20251120$/,
+    )
+    // Without a region, the command could reach a cluster of the same name elsewhere.
+    expect(upgradesView(nodes, null, english)?.commands).toEqual([])
   })
 
   it('have no command for a name that a shell would read', () => {
     const nodes = [ofGroup('a;reboot', '1.34.1-20251003'), ofGroup('b', '1.34.1-20251120')]
-    expect(upgradesView(nodes, english)).toMatchObject({ rows: [{}], commands: [] })
+    expect(upgradesView(nodes, 'eu-west-1', english)).toMatchObject({ rows: [{}], commands: [] })
   })
 
   it.each([
@@ -108,7 +116,7 @@ describe('nodegroups with an older release', () => {
     ['1.51.0-ffffffff', '1.52.0-00000001', 1],
     ['1.9.0-00000001', '1.10.0-ffffffff', 1],
   ])('of Bottlerocket %s beside %s: %i', (old, newer, rows) => {
-    const view = upgradesView([ofGroup('a', old), ofGroup('b', newer)], english)
+    const view = upgradesView([ofGroup('a', old), ofGroup('b', newer)], null, english)
     expect(view?.rows ?? []).toHaveLength(rows)
   })
 })

@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest'
+import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
+import type { CauseSetting } from '#model/finding/finding.ts'
+import type { DiskLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
+import { english } from '#report/languages/language.ts'
+import { pageView } from '#report/page/view.ts'
+import { type FoundCause, stepWithReason } from '#report/parts/causes.ts'
+import { fillText } from '#report/parts/ledger.ts'
+import {
+  adviceWith,
+  auditedNode,
+  finding,
+  GiB,
+  morningReport,
+  sharedDisk,
+} from '#test/report-builder.ts'
+
+const plain = (text: string | undefined) => (text ?? '').replaceAll('\u00a0', ' ')
+
+/** The node's first hard threshold acts at 85 %, its image GC at 84 %. */
+it.each([
+  [80, null],
+  [85, null],
+  [88, 'only later: your alert 88 %'],
+])('with an alert at %i % says what acts only after hard eviction: %s', (alertPercent, later) => {
+  const about = plain(pageView({ ...morningReport(), alertPercent }, english).picture?.about)
+  if (later === null) expect(about).not.toContain('only later')
+  else expect(about).toContain(later)
+})
+
+const found = (cause: FoundCause['cause'], settings: CauseSetting[], seen?: string) => {
+  const [step] = adviceWith('highwater plan')
+  return {
+    cause,
+    settings,
+    steps: [{ ...step!, action: { id: 'set-fields' } }],
+    findings: [finding('high', { seen })],
+  } as unknown as FoundCause
+}
+const setting = (path: string, now: string[], value: string): CauseSetting => ({
+  path,
+  now,
+  values: [{ value, subjects: [] }],
+})
+
+it('shows the value that runs beside the value to set, once', () => {
+  const lowered = setting('evictionHard.nodefs.available', ['30%'], '10%')
+  expect(
+    stepWithReason(found(hardThresholds, [lowered], 'The default would not evict.'), english),
+  ).toMatch(/set evictionHard\.nodefs\.available 30% → 10%.* \(The default would not evict\)$/)
+  expect(stepWithReason(found(hardThresholds, [lowered]), english)).not.toContain('is 30%')
+})
+
+it('names the values of several nodes as the reason', () => {
+  const mixed = setting('imageGCHighThresholdPercent', ['85', '90'], '70')
+  const step = stepWithReason(found(imageGcThresholds, [mixed]), english)
+  expect(step).toContain('set imageGCHighThresholdPercent 70')
+  expect(step).toContain('imageGCHighThresholdPercent is 85, 90')
+})
+
+it.each([
+  ['more than the holder has for certain', 3, '; 3.0 GiB not measured'],
+  ['less than that', 1, null],
+])('says how much is not measured where it is %s', (_, unreadGib, words) => {
+  const line = (holder: LedgerLine['holder'], low: number, high: number): LedgerLine => ({
+    ...{ holder, bytes: high * GiB, lowBytes: low * GiB, highBytes: high * GiB },
+    ...{ inodes: null, source: 'du' },
+  })
+  const lines = [line('images-in-use', 2, 12), line('unread', unreadGib, unreadGib)]
+  const filesystem = {
+    ...{ filesystem: 'nodefs', capacityBytes: 20 * GiB, usedBytes: 15 * GiB, usedInodes: null },
+    lines,
+  }
+  const ledger = { isShared: true, filesystems: [filesystem], owners: [], pods: [] }
+  const text = plain(
+    fillText(auditedNode('a', sharedDisk(75)), ledger as unknown as DiskLedger, english),
+  )
+  expect(text).toContain('2.0 GiB to 12.0 GiB are images')
+  if (words === null) expect(text).not.toContain('not measured')
+  else expect(text).toContain(words)
+})

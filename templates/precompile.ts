@@ -20,7 +20,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import Handlebars from 'handlebars'
-import { en } from '#report/languages/en.ts'
+import { englishCatalogue as en } from '#report/languages/messages.ts'
 
 const helpers = ['each', 'if', 'unless', 'with']
 const knownHelpers = Object.fromEntries(

@@ -30,7 +30,7 @@ const assets = [
   'events/scheduled.json',
   'lab/machines/stand-ins/*.sh',
   'src/facts/kubelet/feature-gates.json',
-  'src/report/languages/*.json',
+  'src/report/languages/{ja,ko,zh}.*.json',
   'src/remediate/scripts/*.sh',
   'templates/member-account.yaml',
   'test/fixtures/real/*.json',
@@ -42,7 +42,7 @@ const programs = globSync('lab/machines/programs/*.ts', { cwd: root })
 const packedData: Plugin = {
   name: 'packed-data',
   setup: build =>
-    build.onLoad({ filter: /(languages[\\/].*|feature-gates)\.json$/ }, ({ path }) => {
+    build.onLoad({ filter: /(languages[\\/](ja|ko|zh)\..*|feature-gates)\.json$/ }, ({ path }) => {
       const asset = relative(root, path)
       return {
         contents: `import { readAsset } from '#asset.ts'

@@ -4,6 +4,7 @@
  */
 import { once } from '#base/once.ts'
 import { percentNumber } from '#base/percent.ts'
+import { englishCatalogue } from './languages/messages.ts'
 
 /** The words and separators of a language in its numbers. */
 export interface NumberWords {
@@ -61,25 +62,13 @@ export function numbersIn({ unknown, durations, between }: NumberWords): Numbers
   }
 }
 
-export const englishNumbers: NumberWords = {
-  unknown: 'unknown',
-  durations: {
-    d: `${noBreak}d`,
-    h: `${noBreak}h`,
-    min: `${noBreak}min`,
-    s: `${noBreak}s`,
-    ms: `${noBreak}ms`,
-  },
-  between: ' ',
-}
-
 export const {
   bytes: formatBytes,
   count: formatCount,
   percent: formatPercent,
   duration: formatDuration,
   utc: formatUtc,
-} = numbersIn(englishNumbers)
+} = numbersIn(englishCatalogue.numbers)
 
 function bytesText(bytes: number) {
   let size = Math.abs(bytes)

@@ -3,6 +3,7 @@
  * reader.
  */
 import { columnsOf, piecesOf } from '#base/text/text-width.ts'
+import { englishCatalogue } from './languages/messages.ts'
 import { formatCount } from './numbers.ts'
 
 /**
@@ -20,13 +21,15 @@ const codePointName = (character: string) =>
 /** Returns the mark of a cut text. `characters`: length of the text before the cut. */
 export type CutMark = (characters: string) => string
 
-export const englishCut: CutMark = characters => `… (cut: ${characters} characters in all)`
-
 /**
  * One line of at most `limit` characters, with a mark if it was cut. Right-to-left text does not
  * reorder its surroundings.
  */
-export function shownLine(text: string, limit: number, mark = englishCut): string {
+export function shownLine(
+  text: string,
+  limit: number,
+  mark: CutMark = englishCatalogue.cut,
+): string {
   const line = cut(text, limit, mark)
     .replace(/[\r\n\t\u2028\u2029]+/g, ' ')
     .replace(invisible, codePointName)
@@ -44,14 +47,22 @@ export type Fold = (text: string, limit: number) => string
  * One line of at most `limit` characters, for places where text must not grow: invisible characters
  * become spaces.
  */
-export function foldedLine(text: string, limit: number, mark = englishCut): string {
+export function foldedLine(
+  text: string,
+  limit: number,
+  mark: CutMark = englishCatalogue.cut,
+): string {
   return cut(text, limit, mark)
     .replace(foldable, run => (run === '\u00a0' ? run : ' '))
     .trim()
 }
 
 /** Lines with at most `limit` characters in total, and a mark if the text was cut. */
-export function shownBlock(text: string, limit: number, mark = englishCut): string {
+export function shownBlock(
+  text: string,
+  limit: number,
+  mark: CutMark = englishCatalogue.cut,
+): string {
   return cut(text, limit, mark)
     .replace(/\r\n?/g, '\n')
     .replace(invisibleButLineBreaks, codePointName)

@@ -2,13 +2,12 @@
 
 import { once } from '#base/once.ts'
 import type { LanguageId } from '#model/language.ts'
-import { en } from './en.ts'
 import ja from './ja.messages.json' with { type: 'json' }
 import jaRules from './ja.rules.json' with { type: 'json' }
 import ko from './ko.messages.json' with { type: 'json' }
 import koRules from './ko.rules.json' with { type: 'json' }
 import { english, type Language, languageOf } from './language.ts'
-import { translate } from './translation.ts'
+import { translate } from './messages.ts'
 import zh from './zh.messages.json' with { type: 'json' }
 import zhRules from './zh.rules.json' with { type: 'json' }
 
@@ -25,6 +24,6 @@ export const languages: Record<LanguageId, Language> = {
   },
 }
 
-const korean = once(() => languageOf('ko', 'ko', translate(en, ko, 'ko'), koRules))
-const japanese = once(() => languageOf('ja', 'ja', translate(en, ja, 'ja'), jaRules))
-const chinese = once(() => languageOf('zh', 'zh-Hans', translate(en, zh, 'zh-Hans'), zhRules))
+const korean = once(() => languageOf('ko', 'ko', translate(ko, 'ko'), koRules))
+const japanese = once(() => languageOf('ja', 'ja', translate(ja, 'ja'), jaRules))
+const chinese = once(() => languageOf('zh', 'zh-Hans', translate(zh, 'zh-Hans'), zhRules))

@@ -5,7 +5,7 @@ import type { RuleDocs } from '#model/finding/finding.ts'
 import type { LanguageId } from '#model/language.ts'
 import { type Numbers, numbersIn } from '#report/numbers.ts'
 import { type Fold, foldedLine, shownBlock, shownLine } from '#report/text.ts'
-import { type Catalogue, en } from './en.ts'
+import { type Catalogue, englishCatalogue } from './messages.ts'
 
 /** A rule's `docs` in the language. `titles`: the rule's other titles, by their key in the rule. */
 export interface RuleText extends Omit<RuleDocs, 'sources'> {
@@ -62,7 +62,7 @@ function joinersOf(separators: Catalogue['separators'], tag: string): Joiners {
   }
 }
 
-export const english = languageOf('en', 'en', en, {})
+export const english = languageOf('en', 'en', englishCatalogue, {})
 
 /** Attribute lang of English texts from the audit. Null: the whole report is in English. */
 export const sourceTag = ({ id }: Language): string | null =>

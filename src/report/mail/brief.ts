@@ -30,7 +30,7 @@ export function messageCard({
     causes: listed
       .slice(0, cardCauses)
       .map(({ severityWord, label, title, where, step }) =>
-        words.cause(severityWord, label, title, where, step),
+        words.cause(severityWord, label?.toLowerCase() ?? null, title, where, step),
       ),
     link: report.link === null ? null : { text: all.report.open, url: report.link },
     open: report.open,
@@ -62,7 +62,7 @@ export function mailBrief({
     ...listed
       .slice(0, shownCauses)
       .map(({ severityWord, label, title, where, step }) =>
-        words.cause(severityWord, label, title, where, step),
+        words.cause(severityWord, label?.toLowerCase() ?? null, title, where, step),
       ),
     more ? words.more : null,
     hidden &&

@@ -80,8 +80,8 @@ export function mailDeliveriesView(
 ) {
   const words = language.words.report
   const link = reportLink(deliveries)
-  const name = (channel: string) =>
-    Object.hasOwn(words.channels, channel) ? words.channels[channel]! : fold(channel, 30)
+  const names: Partial<Record<string, string>> = words.channels
+  const name = (channel: string) => names[channel] ?? fold(channel, 30)
   const kept = deliveries.filter(({ location }) => location !== null)
   // The command that opens the report names the bucket.
   const listed =

@@ -73,7 +73,10 @@ function unknownGroup(group: UnknownOutcome[], language: Language) {
     checks: count(group.length),
     reason: line(group[0]!.reason, 400),
     where: words.remainder.checksOf(rules.size, clusters.size),
-    ends: ended === 0 ? '' : words.remainder.modeBoth(ended, group.length),
+    ends:
+      ended === 0
+        ? ''
+        : words.remainder.modeBoth(ended, ended === group.length ? null : group.length),
   }
 }
 

@@ -198,7 +198,7 @@ function findingView(finding: Finding, on: Shown) {
     nodesNumber: nodes.count,
     advice: block(docs.fix, 2000),
     docsTag: docs.docsTag,
-    doubt: words.doubts[finding.confidence],
+    doubt: finding.confidence === 'certain' ? null : words.doubts[finding.confidence],
     since: finding.since === null ? null : line(finding.since, 40),
     sinceText: finding.since === null ? null : all.since(line(finding.since, 40)),
     fewNames:

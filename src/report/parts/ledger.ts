@@ -73,7 +73,13 @@ export function ledgersView(
     leftOut: [
       ...(known.length > limit ? [words.ledger.more(known.length - limit)] : []),
       ...(unread.length > 0
-        ? [words.ledger.noDisk(unread.length, unread.slice(0, unreadNames))]
+        ? [
+            words.ledger.noDisk(
+              unread.length,
+              unread.slice(0, unreadNames),
+              unread.length > unreadNames,
+            ),
+          ]
         : []),
     ],
   }

@@ -42,9 +42,11 @@ export function sizeAdvice(
       const usd = (Math.abs(change) / gibibyte) * usdPerGiBMonth * billed
       const text = words.ledger.size.advice(
         place,
-        [bytes(presentBytes), bytes(wantedBytes)],
+        bytes(presentBytes),
+        bytes(wantedBytes),
         days,
-        [known.length, members.length],
+        known.length,
+        members.length,
         words.ledger.size.difference(change > 0, costText(usd, language)),
       )
       return [{ text, change, place }]

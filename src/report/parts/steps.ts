@@ -150,7 +150,7 @@ function stepText(
     owner === undefined ? null : ownerText(owner, language),
     place === undefined ? null : language.line(place, limits.place),
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
-    more === undefined ? undefined : language.line(more, limits.advice),
+    more === undefined || more === '' ? null : language.line(more, limits.advice),
   )
 }
 

@@ -1,6 +1,6 @@
 /** A language with each message of the catalogue in marks. Text outside of marks is data, or was written into a view or a template. */
-import { type Catalogue, en } from '#report/languages/en.ts'
 import { type Language, languageOf } from '#report/languages/language.ts'
+import { type Catalogue, englishCatalogue } from '#report/languages/messages.ts'
 
 const [open, close] = ['\u27e6', '\u27e7']
 
@@ -32,7 +32,9 @@ function mark(value: unknown, path: string[], isChooser: boolean): unknown {
   )
 }
 
-export const marked: Language = { ...languageOf('ko', 'en', mark(en, [], false) as Catalogue, {}) }
+export const marked: Language = {
+  ...languageOf('ko', 'en', mark(englishCatalogue, [], false) as Catalogue, {}),
+}
 
 /** What stands outside of all marks, in pieces. @throws Error where a mark has no partner */
 export function unmarked(text: string): string[] {

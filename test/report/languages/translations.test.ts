@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
 import { languageIds } from '#model/language.ts'
-import { en } from '#report/languages/en.ts'
+import en from '#report/languages/en.messages.json' with { type: 'json' }
 import type { RuleTexts } from '#report/languages/language.ts'
-import { type Messages, parsedMessage, translate } from '#report/languages/translation.ts'
+import { type Messages, parsedMessage, translate } from '#report/languages/messages.ts'
 
 const translations = languageIds.filter(id => id !== 'en')
 const dataOf = (id: string, part: string) =>
@@ -23,17 +23,7 @@ function entriesOf(messages: Messages, path = ''): [path: string, text: string][
   )
 }
 
-/** By path; a message with values has their number: `page.title/2`. */
-function englishKeys(catalogue: object, path = ''): string[] {
-  return Object.entries(catalogue).flatMap(([key, value]) => {
-    if (typeof value === 'function') return [`${path}${key}/${value.length}`]
-    if (typeof value === 'object' && value !== null) return englishKeys(value, `${path}${key}.`)
-    return value === null ? [] : [`${path}${key}`]
-  })
-}
-
-const keyOf = (path: string) =>
-  path.replace(/\((.*)\)$/, (_, names: string) => `/${names === '' ? 0 : names.split(', ').length}`)
+const keyOf = (path: string) => path.replace(/\(.*\)$/, '')
 
 /** Names of the values that a message uses. */
 function valuesIn(elements: ReturnType<ReturnType<typeof parsedMessage>['getAst']>): string[] {
@@ -50,21 +40,26 @@ function warn(title: string, names: string[]): void {
   if (names.length > 0) console.warn(`${title}: ${names.join(', ')}`)
 }
 
-it.each(catalogues)('messages of %s can be shown', (id, messages) => {
-  const entries = entriesOf(messages)
-  const mistakes = entries.flatMap(([path, text]) => {
-    const names = /\((.*)\)$/.exec(path)?.[1]?.split(', ')
-    if (names === undefined) return []
-    const known = names.flatMap(name => [name, `${name}Clauses`, `${name}Count`])
-    const unknown = valuesIn(parsedMessage(text, id).getAst()).filter(name => !known.includes(name))
-    return unknown.map(name => `${path}: {${name}}`)
-  })
-  expect(mistakes).toEqual([])
-  const has = new Set(entries.map(([path]) => keyOf(path)))
-  const wanted = new Set(englishKeys(en))
-  warn(`${id}: messages shown in English`, [...wanted.difference(has)])
-  warn(`${id}: messages that are not used`, [...has.difference(wanted)])
-})
+it.each([['en', en as Messages], ...catalogues] as const)(
+  'messages of %s can be shown',
+  (id, messages) => {
+    const entries = entriesOf(messages)
+    const mistakes = entries.flatMap(([path, text]) => {
+      const names = /\((.*)\)$/.exec(path)?.[1]?.split(', ')
+      if (names === undefined) return []
+      const known = names.flatMap(name => [name, `${name}Clauses`, `${name}Count`])
+      const unknown = valuesIn(parsedMessage(text, id).getAst()).filter(
+        name => !known.includes(name),
+      )
+      return unknown.map(name => `${path}: {${name}}`)
+    })
+    expect(mistakes).toEqual([])
+    const has = new Set(entries.map(([path]) => keyOf(path)))
+    const wanted = new Set(entriesOf(en).map(([path]) => keyOf(path)))
+    warn(`${id}: messages shown in English`, [...wanted.difference(has)])
+    warn(`${id}: messages that are not used`, [...has.difference(wanted)])
+  },
+)
 
 it.each(ruleTexts)('rules of %s have all their texts', (id, texts) => {
   for (const text of Object.values(texts))
@@ -93,49 +88,49 @@ it.each(ruleTexts)('rules of %s have all their texts', (id, texts) => {
   )
 })
 
-const source = {
-  separators: { list: ', ', clauses: '; ' },
-  plain: 'plain',
-  nested: { files: (count: number) => `${count} files`, late: (by: string) => `late by ${by}` },
-  named: (names: string[], more: number) => `${names.join(', ')} and ${more} more`,
-}
-
 it('shows data in place of English', () => {
-  const messages = {
-    separators: { list: '、' },
-    plain: '素',
-    nested: { 'files(count)': '{count, plural, =0 {なし} other {# 件}}' },
-    'named(names, more)':
-      '{names}{namesCount, plural, =1 {} other {!}} {namesClauses} {more, number}',
-  }
-  const { plain, nested, named } = translate(source, messages, 'ja')
-  expect([plain, nested.files(0), nested.files(1234), named(['a', 'b'], 5000)]).toEqual([
+  const { unknown, andMore, causes } = translate(
+    {
+      separators: { list: '、' },
+      unknown: '素',
+      'andMore(count)': '{count, plural, =0 {なし} other {# 件}}',
+      causes: {
+        'set(settings)': '{settings}{settingsCount, plural, =1 {} other {!}} {settingsClauses}',
+      },
+    },
+    'ja',
+  )
+  expect([unknown, andMore(0), andMore(1234), causes.set(['a', 'b'])]).toEqual([
     '素',
     'なし',
     '1,234 件',
-    'a、b! a; b 5,000',
+    'a、b! a; b',
   ])
 })
 
 it('stays English where the data has no message, or one with other values', () => {
-  const messages = { nested: { 'files(count, of)': '{count} {of}' } }
-  const { plain, nested, named } = translate(source, messages, 'ja')
-  expect([plain, nested.files(2), nested.late('1 d'), named(['a'], 1)]).toEqual([
-    'plain',
-    '2 files',
-    'late by 1 d',
-    'a and 1 more',
+  const { unknown, andMore, causes } = translate({ 'andMore(count, of)': '{count} {of}' }, 'ja')
+  expect([unknown, andMore(2), causes.set(['a', 'b'])]).toEqual([
+    'unknown',
+    'and 2 more',
+    'set a, b',
   ])
 })
 
-it('takes messages without values, and names with hyphens', () => {
-  const english = { separators: en.separators, actions: { 'replace-node': () => 'replace it' } }
-  const messages = { actions: { 'replace-node()': 'ersetzen' } }
-  expect(translate(english, messages, 'de').actions['replace-node']()).toBe('ersetzen')
+it('takes values by name, messages without values, and names with hyphens', () => {
+  const { causes, steps } = translate(
+    {
+      causes: { 'value(value, path)': '{value} = {path}' },
+      steps: { actions: { 'read-again()': 'nochmal lesen' } },
+    },
+    'de',
+  )
+  expect(causes.value('imageMinimumGCAge', '2m')).toBe('2m = imageMinimumGCAge')
+  expect(steps.actions['read-again']()).toBe('nochmal lesen')
 })
 
 it.each(catalogues)('steps of %s with and without their values can be shown', (id, messages) => {
-  const { steps } = translate(en, messages, id)
+  const { steps } = translate(messages, id)
   const owner = 'Deployment shop/api'
   for (const text of [
     steps.actions['ask-owner'](owner),

@@ -1,5 +1,6 @@
-/** What DescribeCluster and DescribeNodegroup answer. Timestamps are seconds since the epoch, as restJson1 has them. */
-import type { NodegroupScenario } from '#lab/scenarios/scenario.ts'
+/** What DescribeCluster, DescribeNodegroup and DescribeInsight answer. Timestamps are seconds since the epoch, as restJson1 has them. */
+import { Refusal } from '#lab/api.ts'
+import type { InsightScenario, NodegroupScenario } from '#lab/scenarios/scenario.ts'
 import type { WorldCluster } from '#lab/world.ts'
 
 /** 2026-03-02, when the lab's clusters were made. */
@@ -117,3 +118,46 @@ export function describeNodegroup(
     tags: {},
   }
 }
+
+/** An entry of ListInsights: only DescribeInsight has the recommendation. */
+export const insightSummary = ({ recommendation: _, ...insight }: InsightScenario): object => ({
+  category: 'UPGRADE_READINESS',
+  lastRefreshTime: createdAt,
+  lastTransitionTime: createdAt,
+  ...insight,
+})
+
+export const describeInsight = (insight: InsightScenario): object => ({
+  ...insightSummary(insight),
+  recommendation: insight.recommendation,
+  additionalInfo: {},
+  resources: [],
+  categorySpecificSummary: {},
+})
+
+interface InsightsFilter {
+  categories?: string[]
+  kubernetesVersions?: string[]
+  statuses?: string[]
+}
+
+/** @throws Refusal for a member that EKS does not know */
+export function insightsRequest(body: Buffer) {
+  const read: { filter?: InsightsFilter; maxResults?: number; nextToken?: string } = JSON.parse(
+    body.toString() || '{}',
+  )
+  const { filter = {}, maxResults = null, nextToken = null, ...others } = read
+  const { categories, kubernetesVersions, statuses, ...more } = filter
+  const unknown = [...Object.keys(others), ...Object.keys(more)]
+  if (unknown.length > 0)
+    throw new Refusal(501, 'NotImplemented', `the lab does not know ${unknown.join(', ')}`)
+  return { filter: { categories, kubernetesVersions, statuses }, maxResults, nextToken }
+}
+
+export const isInsightAsked = (
+  { category = 'UPGRADE_READINESS', kubernetesVersion = '', insightStatus }: InsightScenario,
+  { categories, kubernetesVersions, statuses }: InsightsFilter,
+): boolean =>
+  categories?.includes(category) !== false &&
+  kubernetesVersions?.includes(kubernetesVersion) !== false &&
+  statuses?.includes(insightStatus.status) !== false

@@ -2,7 +2,14 @@
 import { type Api, atPath, type LabRequest, Refusal, type Route } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
 import type { World, WorldCluster } from '#lab/world.ts'
-import { describeCluster, describeNodegroup } from './eks-shapes.ts'
+import {
+  describeCluster,
+  describeInsight,
+  describeNodegroup,
+  insightSummary,
+  insightsRequest,
+  isInsightAsked,
+} from './eks-shapes.ts'
 import { authenticated, json, jsonError } from './rest-json.ts'
 
 const paging = ['maxResults', 'nextToken']
@@ -14,7 +21,7 @@ export function eksApi(world: World): Api<Caller> {
       match: atPath('GET', '/clusters'),
       parameters: [...paging, 'include'],
       answer: (request, _, caller) =>
-        json(page(world, 'clusters', visible(world, caller).map(nameOf), request)),
+        json(page(world, 'clusters', visible(world, caller).map(nameOf), pagingOf(request))),
     },
     {
       id: 'DescribeCluster',
@@ -29,7 +36,9 @@ export function eksApi(world: World): Api<Caller> {
       parameters: paging,
       answer: (request, { name = '' }, caller) => {
         const { nodegroups } = findCluster(world, caller, name).scenario
-        return json(page(world, 'nodegroups', nodegroups.map(group => group.name).sort(), request))
+        return json(
+          page(world, 'nodegroups', nodegroups.map(group => group.name).sort(), pagingOf(request)),
+        )
       },
     },
     {
@@ -46,6 +55,29 @@ export function eksApi(world: World): Api<Caller> {
             `No node group found for name: ${nodegroup}.`,
           )
         return json({ nodegroup: describeNodegroup(cluster, group) })
+      },
+    },
+    {
+      id: 'ListInsights',
+      match: atPath('POST', '/clusters/{name}/insights'),
+      parameters: [],
+      answer: (request, { name = '' }, caller) => {
+        const { insights = [] } = findCluster(world, caller, name).scenario
+        const { filter, maxResults, nextToken } = insightsRequest(request.body)
+        const asked = insights.filter(insight => isInsightAsked(insight, filter))
+        return json(page(world, 'insights', asked.map(insightSummary), { maxResults, nextToken }))
+      },
+    },
+    {
+      id: 'DescribeInsight',
+      match: atPath('GET', '/clusters/{name}/insights/{id}'),
+      parameters: [],
+      answer: (_, { name = '', id = '' }, caller) => {
+        const { insights = [] } = findCluster(world, caller, name).scenario
+        const insight = insights.find(each => each.id === id)
+        if (!insight)
+          throw new Refusal(404, 'ResourceNotFoundException', `No insight found for id: ${id}.`)
+        return json({ insight: describeInsight(insight) })
       },
     },
   ]
@@ -95,13 +127,27 @@ function findCluster(world: World, caller: Caller, name: string): WorldCluster {
   return cluster
 }
 
-function page(world: World, key: string, items: string[], request: LabRequest): object {
-  const asked = request.query.get('maxResults')
-  const maxResults = asked === null ? 100 : Number(asked)
+interface Paging {
+  maxResults: number | null
+  nextToken: string | null
+}
+
+const pagingOf = ({ query }: LabRequest): Paging => {
+  const asked = query.get('maxResults')
+  return { maxResults: asked === null ? null : Number(asked), nextToken: query.get('nextToken') }
+}
+
+function page(
+  world: World,
+  key: string,
+  items: readonly unknown[],
+  { maxResults: asked, nextToken }: Paging,
+): object {
+  const maxResults = asked ?? 100
   if (!Number.isInteger(maxResults) || maxResults < 1 || maxResults > 100) {
     throw new Refusal(400, 'InvalidParameterException', 'maxResults must be between 1 and 100')
   }
-  const start = startOf(request.query.get('nextToken'), key)
+  const start = startOf(nextToken, key)
   const end = start + Math.min(maxResults, world.eksPageSize)
   return {
     [key]: items.slice(start, end),

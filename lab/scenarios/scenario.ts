@@ -220,6 +220,8 @@ export interface ClusterScenario {
   terminatedPodThreshold?: number
   tags?: Record<string, string>
   nodegroups: readonly NodegroupScenario[]
+  /** Its insights. Default: none. */
+  insights?: readonly InsightScenario[]
   nodes: NodeSource
   /** `v1.Event`s of the last hour. */
   events?: (at: string) => readonly RawObject[]
@@ -238,6 +240,18 @@ export interface ClusterScenario {
   /** Its kubelets listen on their own port, too, each at an address of its own on loopback (127.…): on Linux, where all of 127.0.0.0/8 is this machine. */
   kubelets?: boolean
   faults?: ClusterFaults
+}
+
+/** As DescribeInsight returns it; ListInsights leaves out what EKS describes only there. */
+export interface InsightScenario {
+  id: string
+  name: string
+  /** Default: `UPGRADE_READINESS`. */
+  category?: 'UPGRADE_READINESS' | 'MISCONFIGURATION'
+  kubernetesVersion?: string
+  insightStatus: { status: 'PASSING' | 'WARNING' | 'ERROR' | 'UNKNOWN'; reason: string }
+  description: string
+  recommendation: string
 }
 
 export interface DiskScenario {

@@ -5,10 +5,15 @@ import { linesOf } from '#base/text/lines.ts'
 import { shellWord } from '#base/text/shell-word.ts'
 import { plainClusterName } from '#model/input/cluster-name.ts'
 import { parseKubeletVersion } from '#model/plan/what-if.ts'
-import type { PlannedUpgrade, UpgradeDocument, UpgradeStep } from '#model/upgrade.ts'
+import type {
+  ClusterInsights,
+  PlannedUpgrade,
+  UpgradeDocument,
+  UpgradeStep,
+} from '#model/upgrade.ts'
 import { plannedUpgrades } from '#pipeline/audit/fleet-upgrade.ts'
 import { counted } from '#report/numbers.ts'
-import { minorUpgradeText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
+import { insightText, minorUpgradeText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
 import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,
@@ -68,6 +73,7 @@ async function runUpgrade(options: UpgradeOptions): Promise<number> {
 /** What a kubelet minor changes in each group, and the steps to it, for a terminal. */
 const widest = 120
 const lineLimit = 500
+const insightLimit = 1_000
 
 /** The text ends with a newline. */
 function upgradesText(document: UpgradeDocument, screen: Screen) {
@@ -81,6 +87,7 @@ function upgradesText(document: UpgradeDocument, screen: Screen) {
       ofCluster.map(upgrade => groupLines(upgrade, sheet)),
     ]),
     minorLines(upgrades, sheet),
+    document.insights.map(ofCluster => insightLines(ofCluster, sheet)),
   )
   return `${lines.join('\n')}\n`
 }
@@ -140,8 +147,8 @@ const stepTexts: Record<
   Exclude<UpgradeStep, 'control-plane'>,
   (upgrade: PlannedUpgrade) => string
 > = {
-  'in-between': ({ to }) =>
-    `Before the control plane is ${minorOf(to)}, upgrade these nodes to an earlier minor: a kubelet may be three minors older at most`,
+  'in-between': ({ to, allowedBehind }) =>
+    `Before the control plane is ${minorOf(to)}, upgrade these nodes to an earlier minor: a kubelet may be ${counted(allowedBehind ?? 0, 'minor')} older at most`,
   'other-ami': ({ to }) =>
     `Move the pods to a group of Amazon Linux 2023 or Bottlerocket: EKS publishes no AMI of Amazon Linux 2 for ${minorOf(to)}. Declare the kubelet settings there again`,
   settings: () =>
@@ -181,4 +188,19 @@ function minorLines(upgrades: readonly PlannedUpgrade[], { bold, indented }: She
       lines.map(line => indented(line)),
     ]
   })
+}
+
+/** What EKS itself warns of before an upgrade of the cluster. */
+function insightLines({ cluster, insights, unread }: ClusterInsights, { bold, indented }: Sheet) {
+  return [
+    '',
+    bold(
+      `EKS upgrade insights of ${clean(cluster)}: ${insights.length === 0 ? 'none that does not pass' : `${insights.length} not passing`}`,
+    ),
+    unread !== null && indented(`! Not all were read: ${clean(unread, lineLimit)}`),
+    insights.map(insight => {
+      const [what, ...more] = insightText(insight)
+      return [indented(clean(what)), more.map(text => indented(clean(text, insightLimit), 4))]
+    }),
+  ]
 }

@@ -14,6 +14,7 @@ import { fullClusterName, matchesCluster } from '#model/input/cluster-name.ts'
 import type { ClusterRecord, ReadError } from '#model/input/record.ts'
 import { type Selection, selectsCluster } from '#model/input/selection.ts'
 import type { Policy } from '#model/policy.ts'
+import { insightsOf } from './insights.ts'
 import { launchTemplatesOf } from './launch-templates.ts'
 import { type Accounts, type AwsPlace, accountsOf, awsPlaces, isAcrossPlaces } from './places.ts'
 
@@ -169,10 +170,11 @@ async function describe(
   )
   const nodegroups = names === null ? null : answers.filter(nodegroup => nodegroup !== null)
   const launchTemplates = nodegroups && (await launchTemplatesOf(nodegroups, place, errors, signal))
+  const insights = eks === null ? null : await insightsOf(place.eks, name, errors, signal)
   const way = eks === null ? noWay : wayTo(eks, name, place, policy, errors)
   const cluster = await calledBy(eks)
-  const record = { kind: 'Cluster' as const, cluster, eks, nodegroups, launchTemplates, errors }
-  return { record, ...way, place }
+  const read = { eks, nodegroups, launchTemplates, insights }
+  return { record: { kind: 'Cluster', cluster, ...read, errors }, ...way, place }
 }
 
 /**

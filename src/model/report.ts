@@ -69,6 +69,8 @@ export interface AuditedNode {
   upgrade?: NextUpgrade
   /** Release of its managed nodegroup: `1.34.2-20251120`. Absent: it has none, or it was not read. */
   release?: string
+  /** A nodegroup of the same image and minor with a newer release, the newest. Absent: none in this report. */
+  newerRelease?: { release: string; cluster: string; group: Subject }
   imagesSince?: string | null
 }
 

@@ -1,6 +1,7 @@
 /** What `highwater upgrade --format json` prints (`highwater.upgrade/1`). */
 import type { NodeSample } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
+import type { Insight } from '#model/input/cluster-input.ts'
 import type { NodeOwner } from '#model/input/node-identity.ts'
 import type { KubeletUpgrade } from '#model/prediction/prediction.ts'
 
@@ -32,8 +33,18 @@ export interface PlannedUpgrade extends FleetUpgrade {
   /** Version of the control plane, as EKS returns it. Null: not read. */
   controlPlane: string | null
   owner: NodeOwner
+  /** Minors that a kubelet may be older than a control plane of the minor. Null: a version is unknown. */
+  allowedBehind: number | null
   /** In their order. */
   steps: UpgradeStep[]
+}
+
+/** Upgrade insights of EKS that do not pass, the worst first. */
+export interface ClusterInsights {
+  cluster: string
+  insights: Insight[]
+  /** Why they, or some, were not read. Null: all were read. */
+  unread: string | null
 }
 
 export interface UpgradeDocument {
@@ -50,6 +61,8 @@ export interface UpgradeDocument {
   upToDate: number
   /** Nodes whose kubelet AWS upgrades (Fargate, EKS Auto Mode), and nodes of an unknown or unsupported version. */
   leftOut: number
+  /** A cluster whose insights the snapshot does not have, and no reason for it, is absent. */
+  insights: ClusterInsights[]
   /** Lines of the input that are no records. */
   inputErrors: string[]
 }

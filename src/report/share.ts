@@ -309,7 +309,7 @@ function partOf(cluster: ClusterResult, part: SharePart) {
   if (isUndivided(name, part)) return cluster
   const [own, all] = [nodesOfCluster(part.nodes, name), nodesOfCluster(part.all, name)]
   const isWhole = part.isWhole(name)
-  const { cutImageLists } = cluster.coverage
+  const { cutImageLists, insightsUnread } = cluster.coverage
   const count = (state: AuditedNode['coverage']) =>
     own.filter(({ coverage }) => coverage === state).length
   const coverage: Coverage = {
@@ -319,6 +319,7 @@ function partOf(cluster: ClusterResult, part: SharePart) {
     notRead: count('notRead'),
     ...(isWhole && cluster.coverage.clusterGc && { clusterGc: cluster.coverage.clusterGc }),
     ...(isWhole && cutImageLists !== undefined && { cutImageLists }),
+    ...(isWhole && insightsUnread !== undefined && { insightsUnread }),
   }
   const ofNodes = outcomesOf(own)
   // Outcomes of cluster rules are the cluster's outcomes minus those of all its nodes.
@@ -334,6 +335,7 @@ function partOf(cluster: ClusterResult, part: SharePart) {
     coverage,
     outcomes,
     grade: gradeOf(open, coverage, outcomes, cluster.grade === null),
+    insights: isWhole ? cluster.insights : undefined,
   }
 }
 

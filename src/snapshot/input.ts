@@ -4,6 +4,7 @@ import {
   type ClusterInput,
   type EksCluster,
   eksClusterShape,
+  type Insight,
   type LaunchTemplateVersion,
   type Nodegroup,
 } from '#model/input/cluster-input.ts'
@@ -50,6 +51,7 @@ export const clusterInput = (record: ClusterRecord): ClusterInput => ({
   eks: (keep(record.eks, eksClusterShape) as EksCluster | undefined) ?? null,
   nodegroups: (record.nodegroups as Nodegroup[] | undefined) ?? null,
   launchTemplates: (record.launchTemplates as LaunchTemplateVersion[] | undefined) ?? null,
+  insights: (record.insights as Insight[] | undefined) ?? null,
   errors: record.errors ?? null,
 })
 

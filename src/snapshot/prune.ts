@@ -5,7 +5,7 @@
 
 import type { RawObject } from '#base/raw-object.ts'
 import { redact, redactOnce, redactTexts } from '#base/redaction/redact.ts'
-import { nodegroupShape } from '#model/input/cluster-input.ts'
+import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
 import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
 import { isReadMode } from '#model/input/read-mode.ts'
@@ -70,6 +70,7 @@ function pruneCluster({
   eks,
   nodegroups,
   launchTemplates,
+  insights,
   errors,
 }: ClusterRecord): ClusterRecord {
   return {
@@ -83,6 +84,7 @@ function pruneCluster({
       list(launchTemplateShape),
       withoutTemplateSecrets,
     ),
+    ...keptEntry('insights', insights, list(insightShape)),
     errors: errors ?? [],
   }
 }

@@ -217,7 +217,7 @@ function mistakeIn(value: unknown): string | null {
     return typeof value.resource === 'string' && isListOfObjects(value.items)
       ? null
       : 'Objects without a resource or a list of items'
-  for (const key of ['nodegroups', 'launchTemplates'])
+  for (const key of ['nodegroups', 'launchTemplates', 'insights'])
     if (value[key] != null && !isListOfObjects(value[key]))
       return `Cluster.${key} is no list of objects`
   return value.eks == null || isRawObject(value.eks) ? null : 'Cluster.eks is no object'

@@ -141,6 +141,60 @@ describe('highwater upgrade', () => {
     expect(stdout).toContain('1 could not be checked')
   })
 
+  const insights = [
+    { name: 'Passing', insightStatus: { status: 'PASSING', reason: 'fine' } },
+    {
+      name: 'Add-on\u001b[31m versions',
+      kubernetesVersion: '1.36',
+      insightStatus: { status: 'WARNING', reason: 'password=hunter2secret of a client' },
+      recommendation: `Update it. ${'x'.repeat(3_000)}`,
+    },
+    {
+      name: 'Kubelet version skew',
+      kubernetesVersion: '1.36',
+      insightStatus: { status: 'ERROR', reason: '2 nodes are too old.' },
+      recommendation: 'Update the nodes first.',
+    },
+  ]
+
+  it('lists the upgrade insights of EKS that do not pass', async () => {
+    const file = withText(savedSnapshot([node('a', 'v1.33.2')]), [
+      /(?<="cluster":"prod",)"errors":\[\]/g,
+      `"insights":${JSON.stringify(insights)},"errors":[]`,
+    ])
+    const { document } = await upgradeJson(file, '1.36')
+    expect(document.insights).toMatchObject([
+      {
+        cluster: 'prod',
+        unread: null,
+        insights: [{ name: 'Kubelet version skew' }, { insightStatus: { status: 'WARNING' } }],
+      },
+    ])
+    const { code, stdout } = await upgrade(file, '--to', '1.36')
+    expect(code).toBe(0)
+    const text = stdout.slice(stdout.indexOf('EKS upgrade insights'))
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(
+      'EKS upgrade insights of prod: 2 not passing ERROR for Kubernetes 1.36: Kubelet version skew 2 nodes are too old. Update the nodes first. WARNING',
+    )
+    expect(text.replaceAll(/\s/g, '')).not.toMatch(/hunter2secret|x{900}|Passing/)
+    expect(text).not.toContain('\u001b')
+  })
+
+  it.each([
+    [{ insights: null, errors: [{ what: 'insights', message: 'not allowed' }] }, 'not allowed'],
+    [{ insights: [], errors: [] }, 'none that does not pass'],
+    [{ errors: [] }, null],
+  ])('says of insights %o: %s', async (record, text) => {
+    const file = withText(savedSnapshot([node('a', 'v1.33.2')]), [
+      /(?<="cluster":"prod",)"errors":\[\]/g,
+      JSON.stringify(record).slice(1, -1),
+    ])
+    const { code, stdout } = await upgrade(file, '--to', '1.36')
+    expect(code).toBe(0)
+    expect(stdout.includes('EKS upgrade insights')).toBe(text !== null)
+    expect(stdout).toContain(text ?? '')
+  })
+
   it('needs a version and a node', async () => {
     const file = savedSnapshot([node('a', 'v1.33.2')])
     expect((await upgrade(file)).code).toBe(2)

@@ -8,7 +8,7 @@ import { byText } from '#base/text/text-order.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { alwaysFormats, moreFormats } from '#model/format-id.ts'
-import { nodegroupShape } from '#model/input/cluster-input.ts'
+import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
 import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
 import { snapshotSchema } from '#model/input/record.ts'
@@ -95,6 +95,7 @@ function filledRecords(
       eks: filled(eksShape, 'filled Cluster.eks'),
       nodegroups: [filled(nodegroupShape, 'filled Cluster.nodegroups')],
       launchTemplates: [filled(launchTemplateShape, 'filled Cluster.launchTemplates')],
+      insights: [filled(insightShape, 'filled Cluster.insights')],
     },
     {
       ...{ kind: 'Node', cluster: clusterName, mode: 'both', errors, node },

@@ -1,6 +1,6 @@
 /** Every right of every mode taken away by itself: the audit goes on and names the gap, and the check-up names the right. */
 import { describe, expect, it } from 'vitest'
-import type { S3Action, Scenario } from '#lab/scenarios/scenario.ts'
+import type { InsightScenario, S3Action, Scenario } from '#lab/scenarios/scenario.ts'
 import { nodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { ClusterCheckup } from '#model/checkup.ts'
@@ -37,6 +37,15 @@ const policyOf = ({ mode, output }: Reading): Policy => ({
   timeoutsMs: { ...defaultPolicy.timeoutsMs, inspect: 1500 },
 })
 
+const insight: InsightScenario = {
+  id: '0a11ab00-0000-0000-0000-000000000001',
+  name: 'Kubelet version skew',
+  kubernetesVersion: '1.35',
+  insightStatus: { status: 'WARNING', reason: '1 node is behind.' },
+  description: 'Checks the versions of kubelets.',
+  recommendation: 'Update the nodes.',
+}
+
 /** A cluster with all that is ever asked for, where every right of the mode is granted but one. */
 function world({ mode, output }: Reading, without: string | null): Scenario {
   const has = (rights: readonly { right: string }[]) =>
@@ -52,6 +61,7 @@ function world({ mode, output }: Reading, without: string | null): Scenario {
     name: 'prod',
     nodes: nodes(2),
     nodegroups: [{ ...group, instanceTypes: ['m6i.large'], desiredSize: 2, launchTemplate }],
+    insights: [insight],
     nodeClasses: {
       'nodepools.karpenter.sh': [],
       'ec2nodeclasses.karpenter.k8s.aws': [],

@@ -41,7 +41,18 @@ export function hostileReport(): AuditReport {
     entry.node = entry.node === null ? null : harmful(entry.node)
     entry.reason = harmful(entry.reason)
   }
-  for (const cluster of document.clusters) cluster.name = harmful(cluster.name)
+  for (const cluster of document.clusters) {
+    cluster.name = harmful(cluster.name)
+    cluster.insights = [
+      {
+        name: harmful('Kubelet version skew'),
+        kubernetesVersion: harmful('1.36'),
+        insightStatus: { status: harmful('ERROR'), reason: harmful('behind') },
+        recommendation: harmful('Update'),
+      },
+    ]
+    cluster.coverage.insightsUnread = harmful('not allowed')
+  }
   for (const trend of report.trends ?? []) {
     trend.cluster = harmful(trend.cluster)
     for (const { groups } of trend.points)

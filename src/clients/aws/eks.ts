@@ -1,9 +1,12 @@
-/** The EKS API: clusters and nodegroups. */
+/** The EKS API: clusters, nodegroups and upgrade insights. */
 import {
   DescribeClusterCommand,
+  DescribeInsightCommand,
   DescribeNodegroupCommand,
   EKSClient,
+  type InsightsFilter,
   paginateListClusters,
+  paginateListInsights,
   paginateListNodegroups,
 } from '@aws-sdk/client-eks'
 import type { RawObject } from '#base/raw-object.ts'
@@ -17,6 +20,8 @@ export const eksPermissions = [
   'eks:DescribeCluster',
   'eks:ListNodegroups',
   'eks:DescribeNodegroup',
+  'eks:ListInsights',
+  'eks:DescribeInsight',
 ]
 
 /** All calls throw RequestFailure with a message for people, or the signal's reason. Answers are plain JSON with RFC 3339 times. */
@@ -64,6 +69,38 @@ export class EksApi {
       this.client.send(command, { abortSignal: signal }),
     )
     return plainJson(nodegroup)
+  }
+
+  /** Summaries of the upgrade insights that do not pass. @param most further ones are not requested */
+  async listInsights(
+    clusterName: string,
+    most: number,
+    signal: AbortSignal,
+  ): Promise<{ id: string; summary: RawObject }[]> {
+    const call = this.call(`ListInsights of ${clusterName}`, signal)
+    const { client } = this
+    const filter: InsightsFilter = {
+      categories: ['UPGRADE_READINESS'],
+      statuses: ['ERROR', 'WARNING', 'UNKNOWN'],
+    }
+    const pages = paginateListInsights({ client }, { clusterName, filter }, { abortSignal: signal })
+    const found: { id: string; summary: RawObject }[] = []
+    for await (const { insights = [] } of awsPages(call, pages)) {
+      for (const summary of insights)
+        if (summary.id !== undefined) found.push({ id: summary.id, summary: plainJson(summary) })
+      if (found.length >= most) break
+    }
+    return found.slice(0, most)
+  }
+
+  /** Returns `insight` of the answer to DescribeInsight. */
+  async describeInsight(clusterName: string, id: string, signal: AbortSignal): Promise<RawObject> {
+    const command = new DescribeInsightCommand({ clusterName, id })
+    const call = this.call(`DescribeInsight ${id} of ${clusterName}`, signal)
+    const { insight } = await awsCall(call, () =>
+      this.client.send(command, { abortSignal: signal }),
+    )
+    return plainJson(insight)
   }
 
   close(): void {

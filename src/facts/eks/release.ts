@@ -39,3 +39,11 @@ export function byAge(a: Release, b: Release): number {
 }
 
 const numbersOf = (text: string) => (text.slice(0, 100).match(/\d{1,12}/g) ?? []).map(Number)
+
+/** Below 0: the release `a` of a managed nodegroup is older. `1.34.2-20251120`, of Bottlerocket `1.51.0-a1b2c3d4`. */
+export function byReleaseVersion(a: string, b: string): number {
+  const [numbers, others] = [a, b].map(release =>
+    (/^[\d.]{1,40}(?:-20\d{6}$)?/.exec(release)?.[0] ?? '').split(/[.-]/).map(Number),
+  )
+  return numbers?.map((number, index) => number - (others?.[index] ?? 0)).find(Boolean) ?? 0
+}

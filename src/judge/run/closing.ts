@@ -75,7 +75,7 @@ export function closed(taken: Taken, { takenAt, predictions, before }: Beside): 
     })),
     clusters: [...counts.clusters.values()]
       .toSorted((a, b) => byText(a.name, b.name))
-      .map(({ name, coverage, outcomes, isListCut }) => {
+      .map(({ name, coverage, outcomes, isListCut, insights }) => {
         const own = open
           .filter(({ cluster }) => cluster === name)
           .map(({ finding, nodes }) => ({ severity: finding.severity, nodes }))
@@ -84,6 +84,7 @@ export function closed(taken: Taken, { takenAt, predictions, before }: Beside): 
           grade: gradeOf(own, coverage, outcomes, isListCut),
           coverage,
           outcomes,
+          ...(insights && { insights }),
         }
       }),
     findings: open.map(({ finding }) => finding),

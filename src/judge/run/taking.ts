@@ -1,5 +1,6 @@
 /** Takes records as they arrive: judges each node, and keeps compact facts for `closed`. */
 
+import { isOfInsights, openInsights } from '#facts/eks/insights.ts'
 import { happeningsOf } from '#judge/compare/history/happenings.ts'
 import { imagesOf, reportedRounds } from '#judge/compare/history/reclaim.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
@@ -58,12 +59,17 @@ export class Taken {
   }
 
   takeCluster(input: ClusterInput): void {
-    const { cluster, eks, errors } = input
+    const { cluster, eks, insights, errors } = input
     const state = this.counts.cluster(cluster)
     state.facts.takeCluster(input)
     state.isListCut ||= errors?.some(({ what }) => what === 'nodes') === true
+    const open = openInsights(insights ?? [])
+    if (open.length > 0) state.insights = open
+    const [first] = (errors ?? []).filter(isOfInsights)
+    if (first !== undefined) state.coverage.insightsUnread = bounded(first.message)
+    const others = (errors ?? []).filter(error => !isOfInsights(error))
     // One error often stops several lists, so it is reported once.
-    for (const [message, unread] of Map.groupBy(errors ?? [], error => error.message))
+    for (const [message, unread] of Map.groupBy(others, error => error.message))
       this.counts.leaveOut(
         cluster,
         null,
@@ -71,7 +77,7 @@ export class Taken {
         `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`,
       )
     const status = eks?.status ?? 'ACTIVE'
-    if (!errors?.length && status !== 'ACTIVE')
+    if (others.length === 0 && status !== 'ACTIVE')
       this.emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
   }
 

@@ -1,5 +1,6 @@
 /** Result of judging a fleet by the rules (the contract `highwater.findings/1`). */
 
+import type { Insight } from '#model/input/cluster-input.ts'
 import type { ReadMode, Source } from '#model/input/read-mode.ts'
 import type { Cause, Step } from './cause.ts'
 import type { Subject } from './subject.ts'
@@ -147,6 +148,8 @@ export interface Coverage {
   clusterGc?: { lists: number; read: number }
   /** Read nodes whose Node object may list only their largest images, with a runtime that was not read. Absent: none. */
   cutImageLists?: number
+  /** Why upgrade insights of EKS were not read, or not all. Absent: they were read, or not requested. */
+  insightsUnread?: string
 }
 
 export type Grade = 'A' | 'B' | 'C' | 'D' | 'F'
@@ -159,6 +162,8 @@ export interface ClusterResult {
   outcomes: OutcomeCounts
   /** Sorted by mode; absent in documents of older versions. */
   readings?: NodeReading[]
+  /** Upgrade insights of EKS that do not pass, the worst first. Absent: there are none, or they were not read. */
+  insights?: Insight[]
 }
 
 /** A read mode, and the nodes of a cluster read in this mode. Failures are in `coverage` and `notAudited`. */

@@ -3,7 +3,7 @@
  * or is absent.
  */
 import type { ReadError } from './record.ts'
-import { list, type Shaped, text } from './shape.ts'
+import { list, type Shaped, type ShapeOf, text } from './shape.ts'
 
 /** From EKS DescribeCluster. */
 export const eksClusterShape = {
@@ -44,6 +44,26 @@ export const nodegroupShape = {
   health: true,
 } as const
 export type Nodegroup = Shaped<typeof nodegroupShape>
+
+/** From EKS DescribeInsight; from ListInsights if the former failed, without `recommendation`. */
+export interface Insight {
+  id?: string
+  name?: string
+  kubernetesVersion?: string
+  /** RFC 3339. */
+  lastRefreshTime?: string
+  /** `ERROR`, `WARNING` or `UNKNOWN` */
+  insightStatus?: { status?: string; reason?: string }
+  recommendation?: string
+}
+export const insightShape: ShapeOf<Insight> = {
+  id: text(100),
+  name: text(200),
+  kubernetesVersion: text(40),
+  lastRefreshTime: text(40),
+  insightStatus: { status: text(40), reason: text(1_000) },
+  recommendation: text(2_000),
+}
 
 /** Kubelet settings of a launch template, or of one part of user data. */
 export interface KubeletSource {
@@ -129,5 +149,7 @@ export interface ClusterInput {
   eks: EksCluster | null
   nodegroups: readonly Nodegroup[] | null
   launchTemplates: readonly LaunchTemplateVersion[] | null
+  /** Upgrade insights of EKS that do not pass, the worst first. */
+  insights: readonly Insight[] | null
   errors: readonly ReadError[] | null
 }

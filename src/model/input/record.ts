@@ -38,6 +38,8 @@ export type UnreadPart =
   | 'nodegroups'
   | `nodegroup ${string}`
   | 'launchTemplates'
+  | 'insights'
+  | `insight ${string}`
   | 'volumes'
 
 /** Why something could not be read. Code reads `what` and `status`; `message` is for people. */
@@ -75,6 +77,8 @@ export interface ClusterRecord {
   /** `DescribeNodegroup.nodegroup` of each nodegroup. */
   nodegroups?: RawObject[] | null
   launchTemplates?: RawObject[] | null
+  /** `DescribeInsight.insight` of each upgrade insight that does not pass. */
+  insights?: RawObject[] | null
   errors?: ReadError[]
 }
 

@@ -92,6 +92,8 @@ const awsPurposes: Readonly<Record<string, string>> = {
     "a cluster's endpoint and certificate authority: without it nothing of the cluster is audited",
   'eks:ListNodegroups': 'the list of nodegroups, and so the place of a durable fix',
   'eks:DescribeNodegroup': 'AMI, disk and launch template of a nodegroup',
+  'eks:ListInsights': 'what EKS warns of before an upgrade of the cluster',
+  'eks:DescribeInsight': 'what EKS recommends against such a warning',
   'ec2:DescribeLaunchTemplateVersions':
     'kubelet settings in launch templates, and so the place of a durable fix',
   ...Object.fromEntries(awsResources.map(({ action, purpose }) => [action, purpose])),

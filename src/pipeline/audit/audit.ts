@@ -42,6 +42,7 @@ import { renderReport } from '#report/report.ts'
 import { ownerlessFindings } from '#report/share.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
 import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
+import { withNewerReleases } from './newer-releases.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
 import type { SecondReading } from './second-reading.ts'
 
@@ -164,7 +165,7 @@ export async function conclude(
   const planned = await context.plan?.(snapshot.keptAt())
   const report: AuditReport = {
     document,
-    nodes: grown,
+    nodes: withNewerReleases(grown),
     alertPercent: policy.alertPercent,
     criticalAlertPercent: policy.criticalAlertPercent,
     assumptions: assumptionsOf(policy),

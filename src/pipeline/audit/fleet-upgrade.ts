@@ -2,6 +2,7 @@
 
 import { sharedValue } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
+import { isOfInsights, openInsights } from '#facts/eks/insights.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isAmiPublished } from '#facts/eks/release.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -16,6 +17,7 @@ import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
 import type { Selection } from '#model/input/selection.ts'
 import type { AuditedNode } from '#model/report.ts'
 import {
+  type ClusterInsights,
   type FleetUpgrade,
   type NextUpgrade,
   type PlannedUpgrade,
@@ -87,6 +89,7 @@ export async function plannedUpgrades(
   const { exact: isProved, rulesOfMinor } = featuresOf(to)
   const upgrades = openUpgrades<Unplanned>()
   const controlPlanes = new Map<string, string | null>()
+  const insights = new Map<string, ClusterInsights[]>()
   const inputErrors = new InputErrors()
   const counts = { upToDate: 0, leftOut: 0 }
   const seen = new Set<string>()
@@ -94,8 +97,11 @@ export async function plannedUpgrades(
   for await (const read of source) {
     if (read.kind === 'Malformed') inputErrors.add(`line ${read.line}: ${read.message}`)
     if (read.kind === 'Snapshot') takenAt = read.takenAt
-    if (read.kind === 'Cluster')
-      controlPlanes.set(read.cluster, clusterInput(read).eks?.version ?? null)
+    if (read.kind === 'Cluster') {
+      const input = clusterInput(read)
+      controlPlanes.set(input.cluster, input.eks?.version ?? null)
+      insights.set(input.cluster, insightsOf(input))
+    }
     if (read.kind !== 'Node') continue
     const input = nodeInput(read)
     const { name, group, owner, amiFamily, kubeletVersion } = nodeIdentity(input.node)
@@ -124,8 +130,17 @@ export async function plannedUpgrades(
       .list()
       .map(upgrade => withSteps(upgrade, controlPlanes.get(upgrade.cluster) ?? null)),
     ...counts,
+    insights: [...insights.values()].flat().toSorted((a, b) => byText(a.cluster, b.cluster)),
     inputErrors: inputErrors.list(),
   }
+}
+
+/** Empty: the record has neither insights nor a reason why. */
+function insightsOf({ cluster, insights, errors }: ClusterInput): ClusterInsights[] {
+  const failed = errors?.find(isOfInsights)
+  if (insights === null && failed === undefined) return []
+  const unread = failed === undefined ? null : bounded(failed.message)
+  return [{ cluster, insights: openInsights(insights ?? []), unread }]
 }
 
 /** The upgrade of each node to the minor of its control plane, and the release of its nodegroup. Clusters come before their nodes. */
@@ -187,15 +202,22 @@ function withSteps(
   controlPlane: string | null,
 ): PlannedUpgrade {
   const { from, to, errors } = upgrade
+  const skew = versionSkew(from, to)
   const hasOtherAmi = !isAmiPublished(amiFamily, to)
   const isNeeded: Record<UpgradeStep, boolean> = {
     'control-plane': isOlderMinor(controlPlane, to),
-    'in-between': versionSkew(from, to)?.state === 'tooOld',
+    'in-between': skew?.state === 'tooOld',
     'other-ami': hasOtherAmi,
     settings: errors.length > 0 && !hasOtherAmi,
     replace: !hasOtherAmi,
   }
-  return { ...upgrade, controlPlane, steps: upgradeSteps.filter(step => isNeeded[step]) }
+  const allowedBehind = skew?.allowedBehind ?? null
+  return {
+    ...upgrade,
+    controlPlane,
+    allowedBehind,
+    steps: upgradeSteps.filter(step => isNeeded[step]),
+  }
 }
 
 /** The newest kubelet version of each place. */

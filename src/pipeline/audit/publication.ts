@@ -11,6 +11,7 @@ import { htmlIn, pageName } from '#report/formats/html.ts'
 import { languages } from '#report/languages/index.ts'
 import { hasNews, renderMail, reportLink } from '#report/mail/mail.ts'
 import { shareOf } from '#report/share.ts'
+import { withNewerReleases } from './newer-releases.ts'
 
 /** The audiences of a run. */
 export interface Audience {
@@ -106,8 +107,9 @@ interface MailContent {
   folder: string
 }
 
-const withCauses = (report: AuditReport): AuditReport => ({
+const completeShare = (report: AuditReport): AuditReport => ({
   ...report,
+  nodes: withNewerReleases(report.nodes),
   document: { ...report.document, causes: causesOf(report) },
 })
 
@@ -122,7 +124,7 @@ async function sendToOwner(
   )
   const share = shareOf(report, owner, owner.fallback ? others : [])
   if (share !== null)
-    return sendWithPage(withCauses(share), `owners/${owner.name}/`, audience, context)
+    return sendWithPage(completeShare(share), `owners/${owner.name}/`, audience, context)
   const why = `nothing that this run met is of the owner ${owner.name}`
   return { stored: [], sent: audience.channels.map(channel => notSent(channel, why)) }
 }

@@ -193,6 +193,8 @@ const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
   'eks:DescribeCluster': what => what === 'cluster',
   'eks:ListNodegroups': what => what === 'nodegroups',
   'eks:DescribeNodegroup': what => what.startsWith('nodegroup '),
+  'eks:ListInsights': what => what === 'insights',
+  'eks:DescribeInsight': what => what.startsWith('insight '),
   'ec2:DescribeLaunchTemplateVersions': what => what === 'launchTemplates',
 }
 
@@ -212,7 +214,7 @@ function eksChecks(record: ClusterRecord, mode: ReadMode) {
 
 function discoveryCheck(record: ClusterRecord, needed: NeededRight): Check {
   const { right, purpose } = needed
-  const { eks, nodegroups, errors } = clusterInput(record)
+  const { eks, nodegroups, insights, errors } = clusterInput(record)
   const failures = (errors ?? []).filter(({ what }) => failureOf[right]?.(what))
   const [first] = failures
   if (first) {
@@ -227,6 +229,10 @@ function discoveryCheck(record: ClusterRecord, needed: NeededRight): Check {
     if (nodegroups.length === 0)
       return check(right, 'ok', 'not needed: there is no nodegroup to ask for')
   }
+  if (right === 'eks:DescribeInsight' && insights === null)
+    return check(right, 'unchecked', 'no insight is known here', purpose)
+  if (right === 'eks:DescribeInsight' && insights?.length === 0)
+    return check(right, 'ok', 'not needed: each insight passes')
   const hasTemplate = nodegroups?.some(({ launchTemplate }) => launchTemplate)
   if (right === 'ec2:DescribeLaunchTemplateVersions' && !hasTemplate)
     return check(right, 'ok', 'not needed: no nodegroup names a launch template')

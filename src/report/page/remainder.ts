@@ -87,11 +87,13 @@ function unknownGroup(group: UnknownOutcome[], language: Language) {
 function readText(
   nodes: AuditReport['nodes'],
   clusters: AuditReport['document']['clusters'],
-  { words: all }: Language,
+  { words: all, line }: Language,
 ) {
   const readings = clusters.flatMap(({ readings = [] }) => readings)
   const rightsOf = (mode: ReadMode) =>
     readings.find(reading => reading.mode === mode)?.rights.join(', ') ?? all.all(modeRights[mode])
+  const withoutInsights = clusters.flatMap(({ coverage }) => coverage.insightsUnread ?? [])
+  const [unread] = withoutInsights
   const cut = clusters.reduce((sum, { coverage }) => sum + (coverage.cutImageLists ?? 0), 0)
   return all.clauses([
     ...readModes
@@ -107,6 +109,9 @@ function readText(
         ),
       ),
     ...(cut > 0 ? [all.remainder.cutImageLists(cut)] : []),
+    ...(unread === undefined
+      ? []
+      : [all.remainder.insightsUnread(withoutInsights.length, line(unread, 400))]),
   ])
 }
 

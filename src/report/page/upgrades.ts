@@ -1,34 +1,58 @@
 /** What the upgrade to the minor of their control plane changes on nodes that are behind, and nodegroups whose AMI release is behind. */
 import { byText } from '#base/text/text-order.ts'
+import type { ClusterResult } from '#model/finding/finding.ts'
+import type { Subject } from '#model/finding/subject.ts'
 import { plainClusterName } from '#model/input/cluster-name.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText } from '#report/parts/findings.ts'
 import { nameLimit, regionOf } from '#report/parts/node.ts'
-import { nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
+import { insightText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
 
 const shownGroups = 20
 const shownLines = 8
 
-/** Nodes of one group with the same changes are one row; those that would not start come first, releases last. Null: no node is behind. */
+/**
+ * Nodes of one group with the same changes are one row; those that would not start come first, releases last. Below are the upgrade
+ * insights of EKS that do not pass. Null: no node is behind, and no insight is known.
+ */
 export function upgradesView(
-  nodes: readonly AuditedNode[],
-  region: string | null,
+  {
+    document: { run, clusters },
+    nodes,
+  }: Pick<AuditReport, 'nodes'> & { document: Pick<AuditReport['document'], 'run' | 'clusters'> },
   language: Language,
 ) {
   const { words } = language
-  const [kubelets, releases] = [kubeletRows(nodes, language), releaseRows(nodes, region, language)]
-  const rows = [...kubelets, ...releases]
-  if (rows.length === 0) return null
+  const rows = [...kubeletRows(nodes, language), ...releaseRows(nodes, run.region, language)]
+  const insights = clusters.flatMap(cluster => insightRows(cluster, language))
+  if (rows.length + insights.length === 0) return null
   return {
+    count: language.count(rows.length + insights.length),
+    insights: insights.slice(0, shownGroups),
+    moreInsights:
+      insights.length > shownGroups
+        ? words.upgrades.moreInsights(insights.length - shownGroups)
+        : null,
     commands: [...new Set(rows.flatMap(({ command }) => command ?? []))].slice(0, shownGroups),
     rows: rows.slice(0, shownGroups),
     leftOut: rows.length > shownGroups ? words.upgrades.leftOut(rows.length - shownGroups) : null,
   }
 }
 
-const placeOf = ({ cluster, identity }: AuditedNode, language: Language) =>
-  language.words.list([language.line(cluster, nameLimit), subjectText(identity.group, language)])
+const insightRows = ({ name, insights = [] }: ClusterResult, { line }: Language) =>
+  insights.map(insight => {
+    const [what, ...lines] = insightText(insight)
+    return {
+      where: line(name, nameLimit),
+      isError: insight.insightStatus?.status === 'ERROR',
+      what,
+      lines,
+    }
+  })
+
+const placeOf = (cluster: string, group: Subject, language: Language) =>
+  language.words.list([language.line(cluster, nameLimit), subjectText(group, language)])
 
 function kubeletRows(nodes: readonly AuditedNode[], language: Language) {
   const { words, line } = language
@@ -44,10 +68,10 @@ function kubeletRows(nodes: readonly AuditedNode[], language: Language) {
     )
     .map(([, members]) => {
       const [node] = members
-      const { cluster, upgrade } = node!
+      const { cluster, identity, upgrade } = node!
       const { from, to, errors } = upgrade!
       return {
-        where: placeOf(node!, language),
+        where: placeOf(cluster, identity.group, language),
         nodes: words.nodeCount(members.length),
         versions: `${line(from ?? words.unknown, nameLimit)} → ${to}`,
         isRefused: errors.length > 0,
@@ -61,49 +85,33 @@ function kubeletRows(nodes: readonly AuditedNode[], language: Language) {
 /** Nodegroups with an older release than another one of their image and minor. */
 function releaseRows(nodes: readonly AuditedNode[], region: string | null, language: Language) {
   const { words, line } = language
-  const ofGroups = nodes.filter(
-    ({ release, upgrade }) => release !== undefined && upgrade === undefined,
+  const behind = nodes.filter(({ newerRelease }) => newerRelease !== undefined)
+  const groups = Map.groupBy(behind, ({ cluster, identity: { group } }) =>
+    placeOf(cluster, group, language),
   )
-  const byImage = Map.groupBy(ofGroups, ({ identity: { amiFamily, kubeletVersion } }) =>
-    JSON.stringify([amiFamily, kubeletVersion?.split('.', 2)]),
-  )
-  return [...byImage.values()].flatMap(alike => {
-    const [newest] = alike.toSorted((a, b) => byRelease(b.release!, a.release!))
-    const groups = Map.groupBy(
-      alike.filter(({ release }) => byRelease(release!, newest!.release!) < 0),
-      node => placeOf(node, language),
-    )
-    return [...groups].map(([where, members]) => {
-      const { cluster, identity, release } = members[0]!
-      const options = [
-        ['region', regionOf(cluster, region)],
-        ['cluster-name', plainClusterName(cluster)],
-        ['nodegroup-name', identity.group.name],
-        ['release-version', newest!.release!],
-      ] as const
-      return {
-        where,
-        nodes: words.nodeCount(members.length),
-        versions: words.steps.labelled(
-          `${line(release!, nameLimit)} → ${line(newest!.release!, nameLimit)}`,
-          words.steps.effect('replaces', members.length),
-        ),
-        isRefused: false,
-        lines: [],
-        note: words.upgrades.newer(placeOf(newest!, language)),
-        // A shell reads any other character.
-        command: options.every(([, value]) => /^[\w.-]{1,255}$/.test(value ?? ''))
-          ? `aws eks update-nodegroup-version ${options.map(([name, value]) => `--${name} ${value}`).join(' ')}`
-          : null,
-      }
-    })
+  return [...groups].map(([where, members]) => {
+    const { cluster, identity, release, newerRelease } = members[0]!
+    const newer = newerRelease!
+    const options = [
+      ['region', regionOf(cluster, region)],
+      ['cluster-name', plainClusterName(cluster)],
+      ['nodegroup-name', identity.group.name],
+      ['release-version', newer.release],
+    ] as const
+    return {
+      where,
+      nodes: words.nodeCount(members.length),
+      versions: words.steps.labelled(
+        `${line(release!, nameLimit)} → ${line(newer.release, nameLimit)}`,
+        words.steps.effect('replaces', members.length),
+      ),
+      isRefused: false,
+      lines: [],
+      note: words.upgrades.newer(placeOf(newer.cluster, newer.group, language)),
+      // A shell reads any other character.
+      command: options.every(([, value]) => /^[\w.-]{1,255}$/.test(value ?? ''))
+        ? `aws eks update-nodegroup-version ${options.map(([name, value]) => `--${name} ${value}`).join(' ')}`
+        : null,
+    }
   })
-}
-
-/** Below 0: `a` is older. `1.34.2-20251120`, of Bottlerocket `1.51.0-a1b2c3d4`. */
-function byRelease(a: string, b: string) {
-  const [numbers, others] = [a, b].map(release =>
-    (/^[\d.]{1,40}(?:-20\d{6}$)?/.exec(release)?.[0] ?? '').split(/[.-]/).map(Number),
-  )
-  return numbers?.map((number, index) => number - (others?.[index] ?? 0)).find(Boolean) ?? 0
 }

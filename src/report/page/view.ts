@@ -90,7 +90,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     plan: planView(report.plan ?? null, language),
     notices: noticesView(report.notices, language),
     thresholds: thresholdsView(nodes, language),
-    upgrades: upgradesView(nodes, document.run.region, language),
+    upgrades: upgradesView(report, language),
     trends: trendsView(report, language),
     fleet,
     nodesCount: count(nodes.length),

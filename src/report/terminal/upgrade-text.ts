@@ -1,4 +1,5 @@
 /** What a kubelet upgrade changes, as lines for a terminal. */
+import type { Insight } from '#model/input/cluster-input.ts'
 import type { ChangedSetting, KubeletUpgrade } from '#model/prediction/prediction.ts'
 import type { NextUpgrade } from '#model/upgrade.ts'
 import { foldedLine } from '#report/text.ts'
@@ -73,4 +74,20 @@ const valueText = (value: unknown) =>
 function orderText(signals: KubeletUpgrade['changedOrders']) {
   if (signals === null) return ['the order of eviction is unknown: pods were not read']
   return signals.length === 0 ? [] : [`another order of eviction under ${signals.join(', ')}`]
+}
+
+const adviceLimit = 800
+
+/** An upgrade insight of EKS: what does not pass, why, and what EKS recommends. */
+export function insightText({
+  name = 'unnamed',
+  kubernetesVersion,
+  insightStatus: { status = 'UNKNOWN', reason } = {},
+  recommendation,
+}: Insight): [what: string, ...more: string[]] {
+  const version = kubernetesVersion === undefined ? '' : ` for Kubernetes ${kubernetesVersion}`
+  return [
+    foldedLine(`${status}${version}: ${name}`, errorLimit),
+    ...[reason, recommendation].flatMap(text => (text ? [foldedLine(text, adviceLimit)] : [])),
+  ]
 }

@@ -43,6 +43,15 @@ export interface GateValues {
   after: (string | null)[]
 }
 
+/** The largest threshold of a signal that, as the disks are, no node of the problem meets. */
+export interface GateLimit {
+  signal: string
+  /** Bytes, inodes or process ids, as the signal counts. */
+  available: number
+  /** Of the signal's capacity, a whole number. Null: below 1 %. */
+  percent: number | null
+}
+
 export interface GateProblem {
   kind: GateProblemKind
   /** Whether this alone stops the change. */
@@ -54,6 +63,10 @@ export interface GateProblem {
   field: string | null
   /** The field's values on the nodes, at most four each. Null: the change leaves it as it is, or it is unknown. */
   values: GateValues | null
+  /** The thresholds that are met at once. */
+  most: GateLimit[]
+  /** Values of the field that end the finding, at most four. Empty: the field alone does not end it. */
+  instead: string[]
   /** Null: no node of the snapshot is reached, or the problem is the file's own. */
   cluster: string | null
   group: Subject | null

@@ -16,6 +16,8 @@ const problem: GateProblem = {
   ...{ cluster: harm, group: harmedGroup },
   ...{ nodes: { count: 1, sample: [harm] }, rule: null, severity: null, text: harm, detail: harm },
   values: { before: [harm, null], after: [harm] },
+  most: [{ signal: harm, available: 2 ** 30, percent: 1 }],
+  instead: [harm],
 }
 
 const hostile: GateDocument = {
@@ -80,7 +82,7 @@ it('names the values of the field before and after, those of all groups together
       ...{ text: 'Too small.', detail: null },
     },
     ...{ cluster: 'prod', group: { ...harmedGroup, name } },
-    values: { before, after: ['10'] },
+    ...{ values: { before, after: ['10'] }, most: [], instead: [] },
   })
   const problems = [of('general', ['10%', null]), of('batch', ['10%']), of('gpu', ['5%', '4%'])]
   const shown =
@@ -91,6 +93,29 @@ it('names the values of the field before and after, those of all groups together
   expect(head).toBe('## ❌ Do not merge: a.yaml:3 leads to "Too small" on 3 nodes')
   const unknown = problems.map(one => ({ ...one, values: null }))
   expect(gateText({ ...hostile, problems: unknown }, text => text)).not.toContain('→')
+})
+
+it('names the values that a threshold may have, those that hold in each group', () => {
+  const of = (name: string, more: Partial<GateProblem>): GateProblem => ({
+    ...{ ...problem, kind: 'eviction', field: null, text: 'It evicts.', detail: null },
+    ...{ cluster: 'prod', group: { ...harmedGroup, name }, values: null, most: [], instead: [] },
+    ...more,
+  })
+  const textOf = (...problems: GateProblem[]) => gateMarkdown({ ...hostile, files: [], problems })
+  const [signal, GiB] = ['nodefs.available', 2 ** 30]
+  const roomy = { signal, available: 40 * GiB, percent: 40 }
+  const small = { signal, available: 3.29 * GiB, percent: 41 }
+  expect(textOf(of('a', { most: [roomy] }), of('b', { most: [small] }))).toContain(
+    'It evicts. It does not with nodefs.available of at most 3.2 GiB, or 40%.',
+  )
+  const few = { signal: 'nodefs.inodesFree', available: 900, percent: null }
+  const low = { signal: 'memory.available', available: 1023 * 1024 ** 2 - 1, percent: 7 }
+  expect(textOf(of('a', { most: [few, low] }))).toContain(
+    'with nodefs.inodesFree of at most 900 inodes and memory.available of at most 1022 MiB, or 7%.',
+  )
+  expect(textOf(of('a', { instead: ['85'] }), of('b', { instead: ['80', '85'] }))).toContain(
+    'It evicts. Write 85 or 80 instead.',
+  )
 })
 
 it('names settings that one reason leaves without effect in one entry', () => {

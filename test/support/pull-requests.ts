@@ -649,6 +649,55 @@ patches:
     },
     stops: ['overlays/prod/kustomization.yaml:11 worse'],
   },
+  ...(
+    [
+      ['name: spot', []],
+      ['name: sp.*', []],
+      ['name: "spot|ot.er"', []],
+      ['name: metal', ['10 threshold-lost']],
+      ['labelSelector: team=data', ['10 threshold-lost']],
+      ['name: "(spot|metal)"', ['10 threshold-lost']],
+      ['name: "[a-z]+"', ['10 threshold-lost']],
+    ] as const
+  ).map(
+    ([selector, more]): PullRequest => ({
+      name: `a patch whose target is ${selector}`,
+      files: {
+        'overlays/prod/kustomization.yaml': `kind: Kustomization
+patches:
+- target: {kind: EC2NodeClass, ${selector}}
+  patch: |-
+    kind: EC2NodeClass
+    metadata:
+      name: any
+    spec:
+      kubelet:
+        evictionHard:
+          memory.available: 100Mi
+          nodefs.available: 60Gi
+          nodefs.inodesFree: 5%
+`,
+      },
+      stops: [...more, '12 eviction', '12 worse'].map(
+        stop => `overlays/prod/kustomization.yaml:${stop}`,
+      ),
+    }),
+  ),
+  {
+    name: 'a patch without kind and name',
+    files: {
+      'overlays/prod/kustomization.yaml': `kind: Kustomization
+patches:
+- target: {group: karpenter.k8s.aws, version: v1, kind: EC2NodeClass, name: spot}
+  patch: |-
+    spec:
+      kubelet:
+        imageGCHighThresholdPercent: 60
+        imageGCLowThresholdPercent: 70
+`,
+    },
+    stops: ['overlays/prod/kustomization.yaml:7 refused'],
+  },
   {
     name: 'a partial object in a file',
     files: {

@@ -19,7 +19,13 @@ import {
 } from './changed-part.ts'
 import { takeDocument } from './documents.ts'
 import { heredocsIn } from './heredocs.ts'
-import { isMisplacedToml, mention, takePiece, takeUserData } from './user-data-parts.ts'
+import {
+  hidesSettings,
+  isMisplacedToml,
+  mention,
+  takePiece,
+  takeUserData,
+} from './user-data-parts.ts'
 
 export const openBudget = (): TextBudget => new TextBudget(textLimits.clusterUserData)
 
@@ -47,6 +53,26 @@ function renderedKind(file: string, text: string): UnreadFileKind | null {
   return isStackText(file, text) ? 'CloudFormation' : null
 }
 
+/** What sets something of a kubelet in HCL outside the texts that are written out, or may. Source: terraform-aws-modules/eks, inputs */
+const setsInHcl =
+  /\b\w*(?:user_?data|bootstrap|cloudinit|nodeadm)\w*\s*=(?!=)(?!\s*(?:true|false|null|\[|\{|\[\s*\{)\s*$)|kubelet|\b(?:template)?file\(/im
+
+/** @param text of HCL without the texts that are written out in it */
+const isEmptyHcl = (file: string, text: string) =>
+  /\.(?:tf|tofu|tfvars|hcl)$/.test(file) &&
+  !setsInHcl.test(text.replace(/(?:#|\/\/).*$/gm, '')) &&
+  !mention.test(text)
+
+/** NodePools of v1 have no settings of a kubelet. Anything may come of a template that inserts blocks. */
+const isNodePool = (text: string) => {
+  const kinds = [...text.matchAll(/^kind: *(.*?)[ \r]*$/gm)].map(([, kind]) => kind)
+  return (
+    kinds.length > 0 &&
+    kinds.every(kind => kind === 'NodePool') &&
+    !/kubelet|v1(?:alpha|beta)\d|toYaml|include|tpl /.test(text)
+  )
+}
+
 type Reader = (reading: FileReading, located: LocatedText) => void
 
 /** By the form of the file. Null: of another kind, whatever it mentions. */
@@ -70,7 +96,7 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
   const read = readerOf(file, text)
   const isLong = text.length > inputLimits.userData.maxBytes
   if (read === null || (isLong && rendered !== null))
-    return { ...boundFile(reading), unread: rendered }
+    return { ...boundFile(reading), unread: isEmptyHcl(file, text) ? null : rendered }
   if (isLong && read === takeUserData && !mention.test(text))
     return boundFile({ ...reading, unread: 'long text' })
   try {
@@ -81,8 +107,10 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     if (mention.test(text)) reading.problems.push(unparsedProblem(error.line ?? 1, error.message))
   }
   const isUnrendered = templateMark.test(text) && reading.problems.some(isUnparsed)
-  if (isUnrendered) return { file, parts: [], problems: [], unread: 'template' }
-  if (reading.parts.length === 0 && !reading.problems.some(isUnparsed)) reading.unread ??= rendered
+  if (isUnrendered)
+    return { file, parts: [], problems: [], unread: isNodePool(text) ? null : 'template' }
+  const isEmpty = reading.parts.length === 0 && !reading.problems.some(isUnparsed)
+  if (isEmpty && reading.isWhole !== true) reading.unread ??= rendered
   return boundFile(reading)
 }
 
@@ -159,7 +187,8 @@ function readDocuments(reading: FileReading, located: LocatedText) {
 
 /** Texts that are written out in HCL: user data, NodeConfigs and manifests. */
 function readHeredocs(reading: FileReading, { text }: LocatedText) {
-  const found = heredocsIn(text).map(heredoc => {
+  const { heredocs, rest } = heredocsIn(text)
+  const found = heredocs.map(heredoc => {
     const inner: FileReading = { ...reading, parts: [], problems: [] }
     try {
       const read = documentForm.test(heredoc.text) ? readDocuments : takeUserData
@@ -171,6 +200,9 @@ function readHeredocs(reading: FileReading, { text }: LocatedText) {
     return inner
   })
   const read = found.filter(({ parts }) => parts.length > 0)
+  const isRead = found.every(({ problems }) => problems.length === 0)
+  const isClear = heredocs.every(heredoc => !hidesSettings(heredoc.text))
+  reading.isWhole = isRead && isClear && isEmptyHcl(reading.file, rest)
   if (read.length === 0) return
   for (const { parts } of read)
     for (const part of parts) {

@@ -52,6 +52,8 @@ export interface ChangedFile {
 
 /** What the reader of one file collects. */
 export interface FileReading extends ChangedFile {
+  /** All that may set something of a kubelet is written out in the file, and was read. Absent: unknown. */
+  isWhole?: boolean
   budget: TextBudget
 }
 

@@ -2,11 +2,11 @@
  * User data in templates of CloudFormation. What only a stack knows becomes an expression, whose value is not judged.
  * Source: AWS CloudFormation, AWS::EC2::LaunchTemplate LaunchTemplateData, Intrinsic function reference
  */
-import { isRawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, textOnLine, type YamlPlace } from '#base/yaml-place.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { type FileReading, note, type Target, unnamed } from './changed-part.ts'
-import { takeUserData } from './user-data-parts.ts'
+import { hidesSettings, takeUserData } from './user-data-parts.ts'
 
 /** Where the user data is, by type of resource. */
 const userDataPaths = new Map([
@@ -26,16 +26,38 @@ export function takeStack(reading: FileReading, place: YamlPlace): void {
     const userData = resources.at(name, ...path)
     return path.length === 0 || userData.value === undefined ? [] : [{ name, userData }]
   })
+  const isElsewhere = mentionsSettings.test(JSON.stringify(withoutUserData(place.value, found)))
+  reading.isWhole = !isElsewhere
   for (const { name, userData } of found) {
     const located = textOf(userData)
     // One word is a parameter's name, or packed.
-    if (located !== null && /\s/.test(located.text))
+    if (located !== null && /\s/.test(located.text)) {
       takeUserData(reading, located, targets.get(name) ?? (found.length === 1 ? {} : unnamed))
-    else {
+      if (hidesSettings(located.text)) reading.isWhole = false
+    } else {
+      reading.isWhole = false
       const text = `The user data of ${name} is not judged: it is not written out.`
       reading.problems.push(note(userData.lineOf(), text))
     }
   }
+}
+
+/** Another stack, a macro, or a text outside user data may set something of a kubelet. */
+const mentionsSettings =
+  /user_?data|bootstrap|kubelet|nodeconfig|nodeadm|AWS::CloudFormation::|Custom::|Transform/i
+
+/** The template without the user data that is read, and its keys. */
+function withoutUserData(template: unknown, read: readonly { name: string }[]) {
+  const names = new Set(read.map(({ name }) => name))
+  const { Resources, ...others } = mapOf(template)
+  const resources = Object.entries(mapOf(Resources)).map(([name, resource]) => {
+    const { LaunchTemplateData, ...properties } = mapOf(mapOf(resource).Properties)
+    const [data, own] = [mapOf(LaunchTemplateData), properties].map(
+      ({ UserData, ...rest }: RawObject) => (names.has(name) ? rest : { UserData, ...rest }),
+    )
+    return { ...mapOf(resource), Properties: { ...own, data } }
+  })
+  return [others, resources]
 }
 
 /** The nodegroups that name a launch template, by the template's name. */

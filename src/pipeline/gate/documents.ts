@@ -87,13 +87,18 @@ const isKubeletFile = ({ kind, apiVersion, ...fields }: RawObject) =>
   Object.keys(fields).every(isConfigurationField) &&
   Object.keys(fields).some(field => /^(eviction|imageGC|kubeReserved|systemReserved)/.test(field))
 
-/** Patches that are written in the file itself. Source: kustomize, api/types/kustomization.go */
+/** Patches that are written in the file itself. Source: kustomize, api/types/kustomization.go; api/types/selector.go */
 function takeKustomization(reading: FileReading, place: YamlPlace) {
   const take = (patch: YamlPlace, target: YamlPlace | null) => {
     if (typeof patch.value !== 'string') return
     const written = openYaml(patch.textAt(), reading.budget)
-    if (Array.isArray(written.value)) takeOperations(reading, written, mapOf(target?.value))
-    else takeDocument(reading, written)
+    const selector = isRawObject(target?.value) ? target.value : null
+    if (selector === null && !Array.isArray(written.value)) return takeDocument(reading, written)
+    for (const name of selectedNames(selector?.name)) {
+      const selected = { kind: selector?.kind, name }
+      if (Array.isArray(written.value)) takeOperations(reading, written, selected)
+      else takeDocument(reading, { ...written, value: selectedObject(written.value, selected) })
+    }
   }
   for (const list of ['patches', 'patchesJson6902'])
     eachItem(place.at(list), item => take(item.at('patch'), item.at('target')))
@@ -104,6 +109,30 @@ const patchable = {
   EC2NodeClass: 'karpenter.k8s.aws/v1',
   NodePool: 'karpenter.sh/v1beta1',
   NodeConfig: 'node.eks.aws/v1alpha1',
+}
+
+/** A patch with a target applies to what the target selects, whatever name the patch has. */
+function selectedObject(patch: unknown, { kind: selected = '', name }: RawObject): RawObject {
+  const { kind = selected, apiVersion, metadata, ...others } = mapOf(patch)
+  const known = Object.hasOwn(patchable, String(kind))
+  const version = known ? patchable[kind as keyof typeof patchable] : ''
+  return {
+    ...others,
+    kind,
+    apiVersion: apiVersion ?? version,
+    metadata: { ...mapOf(metadata), name },
+  }
+}
+
+/** A target's name is a regular expression, anchored. One that `*` and `|` do not say is empty: unknown. */
+function selectedNames(name: unknown): string[] {
+  const alternatives = String(name ?? '*')
+    .replace(/^\((.*)\)$/, '$1')
+    .split('|', 20)
+  return alternatives.map(pattern => {
+    const glob = pattern.replaceAll('.*', '*')
+    return /^[\w.*-]+$/.test(glob) ? glob : ''
+  })
 }
 
 /** @param target of a kustomization. Null: unknown, so the paths decide */

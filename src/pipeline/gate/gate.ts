@@ -30,6 +30,7 @@ import {
   type NodeProblem,
   placeOfFinding,
   startsAtOnce,
+  valuesInstead,
   valuesOf,
 } from './node-change.ts'
 import { type NodePlace, Problems, verdictOf } from './problems.ts'
@@ -107,10 +108,16 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     takenAt: survey.takenAt,
     verdict: verdictOf(list),
     comparedWith: hasBase ? 'base' : 'running',
-    files: files.map(file => fileOf(file, change, reached)),
+    files: files.map(file => fileOf(withUnreadBase(file, bases), change, reached)),
     groups: problems.groups(),
     problems: list,
   }
+}
+
+/** What sets nothing now may have set something in a form that cannot be read. */
+function withUnreadBase(file: ChangedFile, bases: readonly ChangedFile[]): ChangedFile {
+  const base = bases.find(each => each.file === file.file)
+  return file.parts.length > 0 || !base?.unread ? file : { ...file, unread: base.unread }
 }
 
 const baseFiles = (texts: readonly GateText[], budget: TextBudget) =>
@@ -244,13 +251,13 @@ function addEffects(
     kind === 'worse' ? atOnce.find(one => one.kind === effects.get(finding.rule)) : undefined
   const byEffect = Map.groupBy(findings, effectOf)
   for (const effect of atOnce) {
-    const { kind, text, ...at } = effect
+    const { kind, text, most, ...at } = effect
     const own = (byEffect.get(effect) ?? []).map(({ finding }) => finding)
     const [worst] = own.toSorted(bySeverity)
     const { rule, severity } = worst ?? { rule: null, severity: null }
     const detail = own.map(({ consequence }) => consequence).join(' ') || null
     const values = valuesOf(change, at.path)
-    problems.add({ kind, text, detail, rule, severity, values, ...placeOfProblem(at) }, place)
+    problems.add({ kind, text, most, detail, rule, severity, values, ...placeOfProblem(at) }, place)
   }
   for (const { finding, change: kind } of byEffect.get(undefined) ?? []) {
     const { rule, severity, title, consequence } = finding
@@ -259,7 +266,8 @@ function addEffects(
     const detail = isBetter ? null : consequence
     const at = placeOfProblem(placeOfFinding(finding, change))
     const values = valuesOf(change, at.field)
-    problems.add({ kind, rule, severity, text, detail, values, ...at }, place)
+    const instead = isBetter ? [] : valuesInstead(finding, at.field)
+    problems.add({ kind, rule, severity, text, detail, values, instead, ...at }, place)
   }
 }
 

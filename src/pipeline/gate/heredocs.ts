@@ -1,14 +1,16 @@
 import { type LocatedText, textFrom } from '#base/yaml-place.ts'
 
-/** Texts in a file of HCL. Source: Terraform, Strings and Templates, Heredoc Strings */
-export function heredocsIn(text: string): LocatedText[] {
+/** Texts in a file of HCL, and the lines outside them. Source: Terraform, Strings and Templates, Heredoc Strings */
+export function heredocsIn(text: string): { heredocs: LocatedText[]; rest: string } {
   const heredocs: LocatedText[] = []
+  const rest: string[] = []
   let open: { first: number; isIndented: boolean; marker: string; lines: string[] } | null = null
   for (const [index, line] of text.split('\n').entries()) {
     if (open === null) {
       const [, dash, marker] = /<<(-?)([A-Za-z_]\w*)[ \t\r]*$/.exec(line) ?? []
       if (marker !== undefined)
         open = { first: index + 2, isIndented: dash === '-', marker, lines: [] }
+      else rest.push(line)
     } else if (line.trim() === open.marker) {
       const { lines, first, isIndented } = open
       const indents = lines.filter(each => each.trim() !== '').map(each => each.search(/\S/))
@@ -17,5 +19,5 @@ export function heredocsIn(text: string): LocatedText[] {
       open = null
     } else open.lines.push(line)
   }
-  return heredocs
+  return { heredocs, rest: rest.join('\n') }
 }

@@ -8,7 +8,7 @@ import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { isWrittenOut } from '#judge/drift/drift.ts'
 import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
-import type { GateProblemKind, GateSetting, GateValues } from '#model/gate.ts'
+import type { GateLimit, GateProblemKind, GateSetting, GateValues } from '#model/gate.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
@@ -37,6 +37,7 @@ export interface NodeProblem extends Place {
   text: string
   /** Absent: that of the setting. */
   line?: number
+  most?: GateLimit[]
 }
 
 export interface NodeChange {
@@ -263,12 +264,11 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
     const text = `The kubelet no longer evicts by ${shown}: the hard threshold is gone.`
     add('threshold-lost', `evictionHard.${lost[0]?.signal}`, text)
   }
-  if (isEvicting(after) && !isEvicting(before))
-    add(
-      'eviction',
-      `evictionHard.${after.eviction?.actsOn[0]}`,
-      'With the disks as they are, the kubelet evicts pods at once.',
-    )
+  if (isEvicting(after) && !isEvicting(before)) {
+    const text = 'With the disks as they are, the kubelet evicts pods at once.'
+    const place = settingNear(change, [`evictionHard.${after.eviction?.actsOn[0]}`])
+    problems.push({ kind: 'eviction', text, most: limitsOf(after), ...place })
+  }
   if (after.imageGC?.triggered === true && before.imageGC?.triggered !== true)
     add(
       'image-gc',
@@ -277,6 +277,18 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
     )
   return problems
 }
+
+/** A threshold is met below its value, not at it. */
+const limitsOf = ({ eviction }: NodePrediction): GateLimit[] =>
+  (eviction?.thresholds ?? []).flatMap(({ signal, hard, origin }) => {
+    const observed = eviction?.signals[signal]
+    // The kubelet derives the threshold of containerfs from another one.
+    const isWritten = hard && origin?.source !== 'kubelet'
+    if (observed === undefined || !isWritten || !eviction?.actsOn.includes(signal)) return []
+    const { availableBytes: available, capacityBytes } = observed
+    const percent = Math.floor((available * 100) / capacityBytes)
+    return [{ signal, available, percent: percent > 0 ? percent : null }]
+  })
 
 const isEvicting = ({ eviction }: NodePrediction) =>
   eviction !== null && eviction.actsOn.length > 0 && eviction.victims?.length !== 0
@@ -289,6 +301,12 @@ function lostThresholds(before: NodePrediction, after: NodePrediction) {
   return before.eviction.thresholds.filter(
     ({ signal, hard, origin }) => hard && !kept.has(signal) && origin?.source !== 'kubelet',
   )
+}
+
+/** Values of the field that end a finding. */
+export function valuesInstead({ fix }: Finding, path: string | null): string[] {
+  const value = path === null ? null : textOf(valueAt(fix.config, path))
+  return value === null ? [] : [value]
 }
 
 /** The changed setting that a finding names. Else the first one. */

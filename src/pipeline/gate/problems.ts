@@ -6,6 +6,7 @@ import { severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import {
   type GateGroup,
+  type GateLimit,
   type GateProblem,
   type GateProblemKind,
   type GateValues,
@@ -21,7 +22,7 @@ export interface NodePlace {
 }
 
 export type ProblemHead = Pick<GateProblem, 'kind' | 'file' | 'line' | 'field' | 'text'> &
-  Partial<Pick<GateProblem, 'rule' | 'severity' | 'values' | 'detail'>>
+  Partial<Pick<GateProblem, 'rule' | 'severity' | 'values' | 'most' | 'instead' | 'detail'>>
 
 const sampleSize = 20
 /** Effects of a kind beyond this number are of no use to a reader, and a hostile file could cause any number. */
@@ -74,7 +75,7 @@ export class Problems {
   /** @param node null: the problem is the file's own */
   add(head: ProblemHead, node: NodePlace | null): void {
     const { kind, file, line, field, text, detail = null } = head
-    const { rule = null, severity = null, values = null } = head
+    const { rule = null, severity = null, values = null, most = [], instead = [] } = head
     const stops = stopping.has(kind) || (kind !== 'better' && isSerious(severity))
     const { cluster = null, group = null } = node ?? {}
     // The text of a finding has numbers of its node.
@@ -86,6 +87,8 @@ export class Problems {
     if (known !== undefined) {
       for (const name of names) known.names.add(name)
       known.values = values === null ? known.values : joinedValues(known.values, values)
+      known.most = smallestLimits([...known.most, ...most])
+      known.instead = [...new Set([...known.instead, ...instead])].slice(0, mostValues)
     } else
       this.#problems.set(key, {
         kind,
@@ -94,6 +97,8 @@ export class Problems {
         line,
         field,
         values,
+        most,
+        instead,
         cluster,
         group,
         rule,
@@ -156,6 +161,17 @@ function joinedValues(a: GateValues | null, b: GateValues): GateValues {
     after: firstValues([...a.after, ...b.after]),
   }
 }
+
+/** Limits that hold on each node: the smallest of each signal. */
+const smallestLimits = (limits: readonly GateLimit[]): GateLimit[] =>
+  [...Map.groupBy(limits, ({ signal }) => signal)].map(([signal, own]) => {
+    const percents = own.map(({ percent }) => percent)
+    return {
+      signal,
+      available: Math.min(...own.map(({ available }) => available)),
+      percent: percents.includes(null) ? null : Math.min(...percents.map(Number)),
+    }
+  })
 
 function effectOf(kind: GateProblemKind, stops: boolean): Effect {
   if (kind === 'refused') return 'refused'

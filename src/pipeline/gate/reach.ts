@@ -51,6 +51,20 @@ export function reachOf(
       has: node => given.some(({ group }) => isOfGroup(node, group)),
     }
   }
+  const reach = reachOfFile(file, kind, { isNameless, nodes })
+  return { ...reach, has: node => isReaderOf(kind, node) && reach.has(node) }
+}
+
+/** Only Karpenter reads its objects. */
+const isReaderOf = (kind: ChangedFileKind, { identity, nodeClass }: ReachedNode) =>
+  (kind !== 'EC2NodeClass' || nodeClass !== null) &&
+  (kind !== 'NodePool' || identity.group.kind === 'NodePool')
+
+function reachOfFile(
+  file: string,
+  kind: ChangedFileKind,
+  { isNameless, nodes }: { isNameless: boolean; nodes: readonly ReachedNode[] },
+): Reach {
   const unnamed: Reach = { how: 'its name is not known: --group names its nodes', has: () => false }
   return byPath(file, nodes) ?? (isNameless ? unnamed : byImage(kind, nodes))
 }
@@ -69,8 +83,10 @@ function reachOfTarget({ cluster, group, nodePool, nodeClass }: Target): Reach {
       (group === undefined ||
         (node.identity.group.kind === 'Nodegroup' && node.identity.group.name === group)) &&
       (nodePool === undefined ||
-        (node.identity.group.kind === 'NodePool' && node.identity.group.name === nodePool)) &&
-      (nodeClass === undefined || node.nodeClass === nodeClass),
+        (node.identity.group.kind === 'NodePool' &&
+          matchesGlob(nodePool, node.identity.group.name))) &&
+      (nodeClass === undefined ||
+        (node.nodeClass !== null && matchesGlob(nodeClass, node.nodeClass))),
   }
 }
 

@@ -6,6 +6,7 @@ import type { Piece, WrittenDocument } from '#clients/user-data/settings.ts'
 import { userDataPieces } from '#clients/user-data.ts'
 import { bottlerocketMistakes, bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
+import { isExpression } from '#judge/drift/drift.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { cutSettings, isConfigurationField } from '#model/kubelet/settings.ts'
@@ -20,6 +21,24 @@ import {
 /** Texts that mention none of these are files of another kind, even if they cannot be parsed. */
 export const mention =
   /KubeletConfiguration|NodeConfig|EC2NodeClass|NodePool|ClusterConfig|settings\.kubernetes|bootstrap\.sh|KUBELET_EXTRA_ARGS/
+
+/** The whole line, of a shell, Terraform, CloudFormation or a template. */
+const expressionLine = /^[ \t]*(?:[$%]?\{.*\}|\$\w+)[ \t\r]*$/m
+/** Arguments of the bootstrap script that set nothing of a kubelet. Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh */
+const otherArguments =
+  /bootstrap\.sh[ \t]+\S+|--(?:b64-cluster-ca|apiserver-endpoint|dns-cluster-ip|ip-family|service-ipv6-cidr|cluster-id)[ \t=]+\S+/g
+
+/** Whether an expression in user data may set something of a kubelet. */
+export function hidesSettings(text: string): boolean {
+  const commands = text.replace(/\\\r?\n/g, ' ')
+  return (
+    expressionLine.test(commands) ||
+    commands
+      .split('\n')
+      .filter(line => /bootstrap\.sh|kubelet/i.test(line))
+      .some(line => isExpression(line.replace(otherArguments, '')))
+  )
+}
 
 /** Takes user data in any form, also from within another file. */
 export function takeUserData(

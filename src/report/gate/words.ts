@@ -1,6 +1,12 @@
 /** Words that the formats of a gate share. */
 import type { Subject } from '#model/finding/subject.ts'
-import type { GateDocument, GateProblem, GateProblemKind, GateValues } from '#model/gate.ts'
+import type {
+  GateDocument,
+  GateLimit,
+  GateProblem,
+  GateProblemKind,
+  GateValues,
+} from '#model/gate.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 import { lineText, nameText, nodesText } from '#report/parts/statements.ts'
 
@@ -108,11 +114,12 @@ function whereOf(problem: GateProblem, names: number) {
 }
 
 const shownFields = 6
+const shownValues = 3
 
 /** What happens: for settings without effect their names and the reason. */
 export function headlineOf(effect: Effect): string {
   const [{ kind, text, line }] = effect
-  if (kind !== 'no-effect') return lineText(text)
+  if (kind !== 'no-effect') return [lineText(text), ...valueTexts(effect)].join(' ')
   const settings = groupProblems(effect, one => [one.field, one.line]).map(([one]) => {
     const at = one.line === line ? '' : ` (line ${one.line})`
     return `${nameText(one.field ?? '')}${at}`
@@ -121,6 +128,39 @@ export function headlineOf(effect: Effect): string {
   const shown = [...settings.slice(0, shownFields), ...(more > 0 ? [`${more} more`] : [])]
   const take = settings.length === 1 ? 'takes' : 'take'
   return `${shown.join(', ')} ${take} no effect: ${lineText(text)}`
+}
+
+/** The value to write. */
+function valueTexts(effect: Effect): string[] {
+  const limits = limitTexts(effect.flatMap(({ most }) => most))
+  const instead = [...new Set(effect.flatMap(one => one.instead))].map(nameText)
+  return [
+    ...(limits.length === 0 ? [] : [`It does not with ${limits.join(' and ')}.`]),
+    ...(instead.length === 0
+      ? []
+      : [`Write ${instead.slice(0, shownValues).join(' or ')} instead.`]),
+  ]
+}
+
+/** `nodefs.available of at most 3.2 GiB, or 10%`, which holds in each group. */
+const limitTexts = (limits: readonly GateLimit[]) =>
+  [...Map.groupBy(limits, ({ signal }) => signal)].map(([signal, own]) => {
+    const least = Math.min(...own.map(({ available }) => available))
+    const percents = own.map(({ percent }) => percent ?? 0)
+    const percent = percents.includes(0) ? '' : `, or ${Math.min(...percents)}%`
+    return `${nameText(signal)} of at most ${amountText(signal, least)}${percent}`
+  })
+
+const gibibyte = 1024 ** 3
+const mebibyte = 1024 ** 2
+
+/** Rounded down: the kubelet would meet a larger threshold. */
+function amountText(signal: string, available: number) {
+  if (signal.endsWith('.inodesFree')) return `${formatCount(available)} inodes`
+  if (signal === 'pid.available') return `${formatCount(available)} process ids`
+  return available < gibibyte
+    ? `${Math.floor(available / mebibyte)} MiB`
+    : `${(Math.floor((available * 10) / gibibyte) / 10).toFixed(1)} GiB`
 }
 
 /** The whole sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or 15% → 5%)`. */
@@ -136,8 +176,6 @@ export function restOf(effect: Effect): string {
     ...(field === null || known.length === 0 ? [] : [`(${settingText(field, known)})`]),
   ].join(' ')
 }
-
-const shownValues = 3
 
 /** `imageMaximumGCAge: 12h or not set → 24h`; without a key of evictionHard nothing evicts. */
 export function settingText(field: string, known: readonly GateValues[]): string {

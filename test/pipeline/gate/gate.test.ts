@@ -57,6 +57,45 @@ it.each([
   expect(stops.every(({ rule, detail }) => (rule === null) === (detail === null))).toBe(true)
 })
 
+describe('the largest threshold that does not evict', () => {
+  const tried = async (signal: string, value: string) => {
+    const [large = '', ...lines] = gateWorld()
+      .filter(line => !line.includes('"small-1"'))
+      .toReversed()
+    const other = gateWorld().find(line => line.includes('"small-1"')) ?? ''
+    const fuller = other.replaceAll(/"availableBytes":8589934592/g, '"availableBytes":4509715661')
+    const text = `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      evictionHard:\n        ${signal}: "${value}"\n`
+    const snapshot = snapshotOf([...lines.toReversed(), large, fuller])
+    const { problems } = await gated(snapshot, [{ file: 'a.yaml', text, base: null }], {
+      group: 'small',
+    })
+    return problems.find(({ kind }) => kind === 'eviction')
+  }
+
+  it('is that of the fullest node', async () => {
+    const eviction = await tried('nodefs.available', '15Gi')
+    expect(eviction).toMatchObject({
+      nodes: { count: 2 },
+      most: [{ signal: 'nodefs.available', available: 4_509_715_661, percent: 21 }],
+    })
+  })
+
+  it.each([
+    ['4300Mi', false],
+    ['4301Mi', true],
+    ['21%', false],
+    ['22%', true],
+  ])('%s evicts: %s', async (value, evicts) => {
+    expect((await tried('nodefs.available', value)) !== undefined).toBe(evicts)
+  })
+})
+
+it('names the value that ends a finding', async () => {
+  const change = bad.find(({ name }) => name === 'ten-bytes')!
+  const { problems } = await judged(change)
+  expect(problems.find(({ stops }) => stops)?.instead).toEqual(['10%'])
+})
+
 it('names the file whose setting acts, not the one that it hides', async () => {
   const dropIn = (name: string, high: number) => ({
     file: `general/kubelet.conf.d/${name}`,
@@ -353,6 +392,61 @@ describe('a file of another kind', () => {
       ...{ problems: [], verdict: 'ok' },
       files: [{ file, kinds: [], unread, nodes: 0, reach }],
     })
+  })
+
+  const ofNodes = (userData: string) =>
+    `${launchTemplate}    Type: AWS::EC2::LaunchTemplate\n    Properties:\n      LaunchTemplateData:\n        UserData:\n          Fn::Base64: !Sub |\n            #!/bin/bash\n            ${userData}\n`
+  const ofTerraform = (userData: string) =>
+    `resource "aws_launch_template" "nodes" {\n  user_data = base64encode(<<-EOT\n    #!/bin/bash\n    ${userData}\n  EOT\n  )\n}\n`
+  const joins = `/etc/eks/bootstrap.sh \${Cluster} --b64-cluster-ca \${CA} --apiserver-endpoint \${Endpoint}`
+
+  it.each([
+    ['stack.yaml', ofNodes(joins), true],
+    ['stack.yaml', ofNodes('yum install -y amazon-ssm-agent'), true],
+    [
+      'stack.yaml',
+      ofNodes('/etc/eks/bootstrap.sh $' + '{Cluster} $' + '{BootstrapArguments}'),
+      false,
+    ],
+    ['stack.yaml', ofNodes('$' + '{PreBootstrap}'), false],
+    ['stack.yaml', `${ofNodes(joins)}  S:\n    Type: AWS::CloudFormation::Stack\n`, false],
+    [
+      'stack.yaml',
+      `${launchTemplate}    Type: AWS::EKS::Nodegroup\n    Properties: {AmiType: AL2023_x86_64_STANDARD}\n`,
+      true,
+    ],
+    ['eks.tf', ofTerraform(joins), true],
+    [
+      'eks.tf',
+      ofTerraform('/etc/eks/bootstrap.sh c --kubelet-extra-args "$' + '{var.args}"'),
+      false,
+    ],
+    ['eks.tf', `${ofTerraform(joins)}\nlocals {\n  user_data = var.x\n}\n`, false],
+    ['eks.tf', 'eks_managed_node_groups = {\n  a = { instance_types = ["m6i.large"] }\n}\n', true],
+    ['eks.tf', 'enable_bootstrap_user_data = true # node_group\n', true],
+    ['eks.tf', 'x = templatefile("node_group.tftpl", {})\n', false],
+    ['prod.tfvars', 'node_groups = {\n  a = { max_size = 3 }\n}\n', true],
+    ['prod.tfvars', 'node_groups = {\n  a = { bootstrap_extra_args = "--x" }\n}\n', false],
+    [
+      'pool.yaml',
+      'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: {{ .Values.name }}}\nspec:\n  template:\n    spec:\n      nodeClassRef: {kind: EC2NodeClass, name: {{ .Values.class }}}\n',
+      true,
+    ],
+    [
+      'pool.yaml',
+      'apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: {{ .Values.name }}}\n',
+      false,
+    ],
+  ])('of %s sets nothing, or is not read: %j', async (file, text, isEmpty) => {
+    const { problems, files } = await gated(gateSnapshot(), [{ file, text, base: null }])
+    expect(problems).toEqual([])
+    expect(files[0]?.reach).toMatch(isEmpty ? /^it sets nothing of a kubelet/ : /^not read: /)
+  })
+
+  it('sets nothing, and was not read before the change', async () => {
+    const texts = [{ file: 'eks.tf', text: ofTerraform(joins), base: 'user_data = var.x\n' }]
+    const { files } = await gated(gateSnapshot(), texts, { hasBase: true })
+    expect(files).toMatchObject([{ unread: 'Terraform', nodes: 0 }])
   })
 
   it.each([

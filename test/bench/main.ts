@@ -16,7 +16,7 @@ import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
 import { scalePart } from './parts/scale.ts'
 import { servicePart } from './parts/service.ts'
-import { gatePart, tunePart } from './parts/snapshot-command.ts'
+import { gatePart } from './parts/snapshot-command.ts'
 import { startPart } from './parts/start.ts'
 import { record, type Target } from './record.ts'
 
@@ -50,7 +50,6 @@ const parts: readonly Part[] = [
   scalePart,
   servicePart,
   startPart,
-  tunePart,
 ]
 
 /** @returns the exit code */

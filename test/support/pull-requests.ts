@@ -1183,6 +1183,385 @@ patches:
   },
 ]
 
+const ofPlatforms: PullRequest[] = [
+  {
+    name: 'nodegroups of which a managed one has extra configuration',
+    files: {
+      'clusters/prod.yaml': eksctl(`nodeGroups:
+- name: batch
+  kubeletExtraConfig:
+    imageGCHighThresholdPercent: 75
+    imageGCLowThresholdPercent: 65
+managedNodeGroups:
+- name: general
+  kubeletExtraConfig:
+    imageGCHighThresholdPercent: 75
+`),
+    },
+    stops: ['clusters/prod.yaml:13 refused'],
+  },
+  {
+    name: 'nodegroups of which the second evicts at once',
+    files: {
+      'clusters/prod.yaml': eksctl(`nodeGroups:
+- name: web
+  kubeletExtraConfig: {maxPods: 40}
+- name: batch
+  kubeletExtraConfig:
+    evictionHard:
+      memory.available: 100Mi
+      nodefs.available: 60Gi
+      nodefs.inodesFree: 5%
+`),
+    },
+    stops: ['clusters/prod.yaml:13 eviction', 'clusters/prod.yaml:13 worse'],
+  },
+  {
+    name: 'good nodegroups',
+    files: {
+      'clusters/prod.yaml': eksctl(`nodeGroups:
+- name: batch
+  volumeSize: 100
+  kubeletExtraConfig:
+    imageGCHighThresholdPercent: 75
+    imageGCLowThresholdPercent: 65
+- name: ng2
+  kubeletExtraConfig:
+    maxPods: 40
+managedNodeGroups:
+- name: general
+  instanceTypes: [m6i.xlarge, m6a.xlarge]
+  labels: {team: data}
+`),
+    },
+    stops: [],
+  },
+  {
+    name: 'a class with a percentage that its API refuses',
+    files: {
+      'karpenter/classes.yaml': nodeClass(
+        'spot',
+        '  amiSelectorTerms: [{alias: al2023@latest}]\n  kubelet:\n    imageGCHighThresholdPercent: 101\n    imageGCLowThresholdPercent: 65\n',
+      ),
+    },
+    stops: ['karpenter/classes.yaml:9 refused'],
+  },
+  {
+    name: 'a class of Bottlerocket whose user data has high below low',
+    files: {
+      'karpenter/classes.yaml': nodeClass(
+        'metal',
+        '  amiSelectorTerms: [{alias: bottlerocket@latest}]\n  userData: |\n    [settings.kubernetes]\n    image-gc-high-threshold-percent = "60"\n    image-gc-low-threshold-percent = "70"\n',
+      ),
+    },
+    stops: ['karpenter/classes.yaml:10 refused'],
+  },
+  {
+    name: 'a good class of v1 with soft thresholds',
+    files: {
+      'karpenter/classes.yaml': nodeClass(
+        'spot',
+        `  amiSelectorTerms:
+  - alias: al2023@v20251120
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}]
+  blockDeviceMappings:
+  - deviceName: /dev/xvda
+    rootVolume: true
+    ebs: {volumeSize: 100Gi, volumeType: gp3}
+  kubelet:
+    maxPods: 29
+    evictionHard: {memory.available: 5%, nodefs.available: 10%, nodefs.inodesFree: 5%}
+    evictionSoft: {nodefs.available: 15%}
+    evictionSoftGracePeriod: {nodefs.available: 2m}
+    imageGCHighThresholdPercent: 75
+    imageGCLowThresholdPercent: 65
+`,
+      ),
+    },
+    stops: [],
+  },
+  {
+    name: 'a module whose NodeConfig has a threshold in bytes',
+    files: {
+      'general/eks.tf': `module "eks" {
+  source  = "terraform-aws-modules/eks/aws"
+  version = "~> 21.0"
+  eks_managed_node_groups = {
+    general = {
+      ami_type = "AL2023_x86_64_STANDARD"
+      cloudinit_pre_nodeadm = [{
+        content_type = "application/node.eks.aws"
+        content      = <<-EOT
+          ---
+          apiVersion: node.eks.aws/v1alpha1
+          kind: NodeConfig
+          spec:
+            kubelet:
+              config:
+                evictionHard:
+                  nodefs.available: "10"
+        EOT
+      }]
+    }
+  }
+}
+`,
+    },
+    stops: ['general/eks.tf:17 worse'],
+  },
+  {
+    name: 'a launch template that starts Amazon Linux 2023 as Amazon Linux 2',
+    files: {
+      'general/lt.tf': `resource "aws_launch_template" "general" {
+  user_data = base64encode(<<-EOF
+    #!/bin/bash
+    /etc/eks/bootstrap.sh prod --kubelet-extra-args '--max-pods=50'
+  EOF
+  )
+}
+`,
+    },
+    stops: ['general/lt.tf:4 no-effect'],
+  },
+  {
+    name: 'a module without user data',
+    files: {
+      'infra/eks.tf': `module "eks" {
+  source = "terraform-aws-modules/eks/aws"
+  eks_managed_node_groups = {
+    general = { instance_types = ["m7i.xlarge"], max_size = 12 } # node group
+  }
+}
+`,
+    },
+    stops: [],
+  },
+  {
+    name: 'a launch template in MIME with placeholders',
+    files: {
+      'general/lt.tf': `locals {
+  user_data = <<-EOT
+    MIME-Version: 1.0
+    Content-Type: multipart/mixed; boundary="BOUNDARY"
+
+    --BOUNDARY
+    Content-Type: application/node.eks.aws
+
+    apiVersion: node.eks.aws/v1alpha1
+    kind: NodeConfig
+    spec:
+      cluster:
+        name: \${var.cluster}
+        apiServerEndpoint: \${var.endpoint}
+      kubelet:
+        config:
+          imageGCHighThresholdPercent: 75
+          imageGCLowThresholdPercent: 65
+    --BOUNDARY--
+  EOT
+}
+`,
+    },
+    stops: [],
+  },
+  {
+    name: 'a template that CDK synthesized',
+    files: {
+      'cdk.out/general.template.json': `{
+ "Resources": {
+  "LT": {
+   "Type": "AWS::EC2::LaunchTemplate",
+   "Properties": {
+    "LaunchTemplateData": {
+     "UserData": {"Fn::Base64": ${JSON.stringify(
+       mime(['application/node.eks.aws', nodeConfig(badGc('      '))]),
+     )}}
+    }
+   }
+  }
+ }
+}
+`,
+    },
+    stops: ['cdk.out/general.template.json:7 refused'],
+  },
+  {
+    name: 'a program of CDK',
+    files: {
+      'lib/nodes.ts': `import * as ec2 from 'aws-cdk-lib/aws-ec2'
+const userData = ec2.UserData.custom(\`apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig\`)
+new ec2.LaunchTemplate(this, 'lt', { userData })
+`,
+    },
+    stops: [],
+  },
+  {
+    name: 'extra objects of a chart with high below low',
+    files: {
+      'charts/karpenter/values-prod.yaml': `karpenter:
+  enabled: true
+extraObjects:
+- apiVersion: karpenter.k8s.aws/v1
+  kind: EC2NodeClass
+  metadata: {name: spot}
+  spec:
+    amiSelectorTerms: [{alias: al2023@latest}]
+    kubelet:
+      imageGCHighThresholdPercent: 60
+      imageGCLowThresholdPercent: 70
+`,
+    },
+    stops: ['charts/karpenter/values-prod.yaml:10 refused'],
+  },
+  {
+    name: 'good extra objects of a chart',
+    files: {
+      'charts/karpenter/values-prod.yaml': `settings:
+  clusterName: prod
+extraObjects:
+- apiVersion: karpenter.k8s.aws/v1
+  kind: EC2NodeClass
+  metadata: {name: spot}
+  spec:
+    amiSelectorTerms: [{alias: al2023@latest}]
+    kubelet:
+${goodGc('      ')}`,
+    },
+    stops: [],
+  },
+  {
+    name: 'a second NodeConfig that lowers only the high threshold',
+    files: {
+      'general/user-data.mime': mime(
+        ['application/node.eks.aws', nodeConfig(goodGc('      '))],
+        ['application/node.eks.aws', nodeConfig('      imageGCHighThresholdPercent: 60\n')],
+      ),
+    },
+    stops: ['general/user-data.mime:23 refused'],
+  },
+  {
+    name: 'a script and a good NodeConfig',
+    files: {
+      'general/user-data.mime': mime(
+        ['text/x-shellscript; charset="us-ascii"', '#!/bin/bash\nyum install -y amazon-ssm-agent'],
+        ['application/node.eks.aws', nodeConfig(goodGc('      '))],
+      ),
+    },
+    stops: [],
+  },
+  {
+    name: 'comments in TOML, and a percentage above 100',
+    files: {
+      'bottlerocket/vault.toml': `# vault nodes
+[settings.kubernetes] # the kubelet
+max-pods = 60 # was 29
+# eviction
+[settings.kubernetes.eviction-hard]
+"memory.available" = "15%"   # of 32 GiB
+"nodefs.available" = "110%" # more than all
+`,
+    },
+    stops: ['bottlerocket/vault.toml:7 refused'],
+  },
+  {
+    name: 'comments in TOML, and percentages as numbers',
+    files: {
+      'bottlerocket/vault.toml': `# image-gc-high-threshold-percent = "99"
+[settings.kubernetes]
+image-gc-high-threshold-percent = 75 # a number since 1.14
+image-gc-low-threshold-percent = 65
+[settings.host-containers.admin]
+enabled = true # for on-call
+`,
+    },
+    stops: [],
+  },
+  {
+    name: 'a drop-in beside that of nodeadm with high below low',
+    files: { 'general/config.json.d/50-disk.conf': `${kubeletKind}${badGc('')}` },
+    stops: ['general/config.json.d/50-disk.conf:3 refused'],
+  },
+  {
+    name: 'a good drop-in beside that of nodeadm',
+    files: { 'general/config.json.d/50-disk.conf': `${kubeletKind}${goodGc('')}` },
+    stops: [],
+  },
+  {
+    name: 'a pool of v1 with kubelet settings among documents',
+    files: {
+      'karpenter/all.yaml': `---
+# namespace
+apiVersion: v1
+kind: Namespace
+metadata: {name: karpenter}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: spot}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: spot}
+      kubelet:
+        maxPods: 20
+---
+${nodeClass('spot', `  amiSelectorTerms: [{alias: al2023@latest}]\n  kubelet:\n${goodGc('    ')}`)}`,
+    },
+    stops: ['karpenter/all.yaml:14 refused'],
+  },
+  {
+    name: 'a renamed file that loses a threshold',
+    base: {
+      'general/kubelet-v1.yaml': `${kubeletKind}evictionHard:\n  memory.available: 100Mi\n  nodefs.available: 10%\n  nodefs.inodesFree: 5%\n`,
+    },
+    files: {
+      'general/kubelet.yaml': `${kubeletKind}evictionHard:\n  nodefs.available: 10%\n  nodefs.inodesFree: 5%\n`,
+    },
+    stops: ['general/kubelet.yaml:3 threshold-lost'],
+  },
+  {
+    name: 'a renamed file',
+    base: { 'general/kubelet-v1.yaml': `${kubeletKind}${goodGc('')}` },
+    files: { 'general/kubelet.yaml': `${kubeletKind}${goodGc('')}` },
+    stops: [],
+  },
+  {
+    name: 'a deleted drop-in without which the alert comes before image GC',
+    base: { 'general/kubelet.conf.d/10-disk.conf': `${kubeletKind}${goodGc('')}` },
+    files: {},
+    stops: ['general/kubelet.conf.d/10-disk.conf:1 worse'],
+  },
+  {
+    name: 'a deleted class with the values of the kubelet',
+    base: {
+      'karpenter/spot.yaml': nodeClass(
+        'spot',
+        '  kubelet:\n    imageGCHighThresholdPercent: 85\n    imageGCLowThresholdPercent: 80\n',
+      ),
+    },
+    files: {},
+    stops: [],
+  },
+  {
+    name: 'other order and comments',
+    base: { 'general/kubelet.yaml': `${kubeletKind}${goodGc('')}maxPods: 29\n` },
+    files: {
+      'general/kubelet.yaml': `# disk\n${kubeletKind}maxPods: 29 # as before\nimageGCLowThresholdPercent: 65\nimageGCHighThresholdPercent: 75\n`,
+    },
+    stops: [],
+  },
+  {
+    name: 'packages of cloud-init',
+    files: {
+      'general/user-data.yaml':
+        '#cloud-config\npackages: [jq]\nruncmd:\n- systemctl enable --now amazon-ssm-agent\n',
+    },
+    stops: [],
+  },
+]
+
 export const pullRequests: readonly PullRequest[] = [
   onAl2023,
   onAl2,
@@ -1197,4 +1576,5 @@ export const pullRequests: readonly PullRequest[] = [
   ofHelm,
   ofNodeadm,
   ofKustomizePaths,
+  ofPlatforms,
 ].flat()

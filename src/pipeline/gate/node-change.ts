@@ -161,10 +161,7 @@ function causeOf(text: string, rollout: Rollout, { input, image, causes }: Start
   if (first === undefined) return null
   const known = causes.get(text)
   if (known !== undefined && rollout.parts.includes(known.part)) return known
-  const cause = placedSettings(rollout.parts)
-    .slice(0, mostTried)
-    .find(setting => endsRefusal(text, setting, { input, image, rollout }))
-  const place = cause ?? { part: first, path: null }
+  const place = settingBehind(text, rollout, { input, image }) ?? { part: first, path: null }
   causes.set(text, place)
   return place
 }
@@ -175,14 +172,27 @@ const refusalKey = ({ file }: ChangedPart, { field, text }: FileProblem) =>
 const knownRefusals = (base: readonly ChangedPart[]) =>
   new Set(base.flatMap(part => part.refusals.map(refusal => refusalKey(part, refusal))))
 
-/** Whether the kubelet would accept the files without the setting. */
-function endsRefusal(
-  text: string,
+const withoutNumbers = (text: string) => text.replace(/\d+/g, '0')
+
+/** The same refusal with another number does not end, unless no setting ends it. */
+function settingBehind(text: string, rollout: Rollout, start: Pick<Start, 'input' | 'image'>) {
+  const same = withoutNumbers(text)
+  let second: PlacedSetting | null = null
+  for (const setting of placedSettings(rollout.parts).slice(0, mostTried)) {
+    const left = refusalsWithout(setting, { ...start, rollout })
+    if (!left.some(other => withoutNumbers(other) === same)) return setting
+    if (!left.includes(text)) second ??= setting
+  }
+  return second
+}
+
+/** What the kubelet would refuse of the files without the setting. */
+function refusalsWithout(
   { part, path }: PlacedSetting,
   { input, image, rollout }: { input: NodeInput; image: NodeIdentity; rollout: Rollout },
 ) {
   const parts = rollout.parts.map(each => (each === part ? withoutSetting(part, path) : each))
-  return !rolledOut(input, image, { ...rollout, parts }).refusals.includes(text)
+  return rolledOut(input, image, { ...rollout, parts }).refusals
 }
 
 function withoutEffect(

@@ -22,19 +22,16 @@
     return texts.get(element)
   }
 
-  const zone = new Intl.DateTimeFormat(undefined, {
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZoneName: 'short',
-  })
+  const clock = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' }
+  const day = { year: 'numeric', month: 'short', day: 'numeric' }
+  const zone = new Intl.DateTimeFormat(undefined, clock)
   if (zone.resolvedOptions().timeZone !== 'UTC')
-    for (const time of all('time[datetime]'))
-      time.append(
-        make('span', { className: 'local' }, ` (${zone.format(new Date(time.dateTime))})`),
-      )
+    for (const time of all('time[datetime]')) {
+      const at = new Date(time.dateTime)
+      const isSameDay = at.getDate() === at.getUTCDate()
+      const shown = isSameDay ? zone : new Intl.DateTimeFormat(undefined, { ...day, ...clock })
+      time.append(make('span', { className: 'local' }, ` (${shown.format(at)})`))
+    }
 
   const copy = async (button, block) => {
     try {

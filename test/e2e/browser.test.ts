@@ -196,11 +196,12 @@ describe.skipIf(browserPath === null)(
       await page.context().close()
     })
 
-    it('shows times in the zone of the reader, beside UTC', async () => {
-      const { page } = await open(morning)
-      expect(await page.locator('.moment').textContent()).toMatch(
-        /2026-11-21 07:00 UTC \(21 Nov 2026, 16:00 (?:GMT\+9|KST)\)/,
-      )
+    it.each([
+      ['Asia/Seoul', /2026-11-21 07:00 UTC \(16:00 (?:GMT\+9|KST)\)/],
+      ['America/Los_Angeles', /2026-11-21 07:00 UTC \(20 Nov 2026, 23:00 (?:GMT-8|PST)\)/],
+    ])('shows times in the zone of a reader in %s, beside UTC', async (timezoneId, shown) => {
+      const { page } = await open(morning, '', { timezoneId })
+      expect(await page.locator('.moment').textContent()).toMatch(shown)
       await page.context().close()
     })
 

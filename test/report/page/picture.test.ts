@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
 import type { CauseSetting } from '#model/finding/finding.ts'
 import type { DiskLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
+import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/page/view.ts'
 import { type FoundCause, stepWithReason } from '#report/parts/causes.ts'
@@ -21,11 +22,26 @@ const plain = (text: string | undefined) => (text ?? '').replaceAll('\u00a0', ' 
 it.each([
   [80, null],
   [85, null],
-  [88, 'only later: your alert 88 %'],
+  [88, 'only after eviction: your alert 88 %'],
 ])('with an alert at %i % says what acts only after hard eviction: %s', (alertPercent, later) => {
   const about = plain(pageView({ ...morningReport(), alertPercent }, english).picture?.about)
-  if (later === null) expect(about).not.toContain('only later')
+  if (later === null) expect(about).not.toContain('only after eviction')
   else expect(about).toContain(later)
+})
+
+it('explains the red part of the bar where there is one', () => {
+  const view = pageView(morningReport(), english)
+  const { over } = english.words.picture
+  const picture = view.picture!
+  const overrun = { x: '85%', width: '3%', y: 0 }
+  const legend = [{ kind: 'images', label: 'images', amount: '1.0 GiB', isUnknown: false }]
+  const pageOf = (part: typeof overrun | null) =>
+    renderPage({
+      ...view,
+      picture: { ...picture, legend, bar: { ...picture.bar, over: part } },
+    } as never)
+  expect(pageOf(overrun)).toContain(over)
+  expect(pageOf(null)).not.toContain(over)
 })
 
 const found = (cause: FoundCause['cause'], settings: CauseSetting[], seen?: string) => {

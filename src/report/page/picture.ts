@@ -60,7 +60,7 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
   }
 }
 
-/** What acts only after hard eviction: image GC, or the alert. Empty: nothing. */
+/** Where hard eviction acts, and what acts only later: image GC, or the alert. Empty: nothing. */
 function laterMarks(marks: Mark[], { words, percent: shown }: Language): string {
   const ordered = inOrder(marks)
   const hard = ordered.find(({ kind }) => kind === 'hard')
@@ -70,7 +70,10 @@ function laterMarks(marks: Mark[], { words, percent: shown }: Language): string 
   )
   return later.length === 0
     ? ''
-    : words.picture.later(later.map(({ name, percent }) => `${name} ${shown(percent)}`))
+    : words.picture.later(
+        later.map(({ name, percent }) => `${name} ${shown(percent)}`),
+        shown(hard!.percent),
+      )
 }
 
 /** The bar of a row in "Next to break": without labels, because the columns beside it have the numbers. */

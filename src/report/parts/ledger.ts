@@ -119,13 +119,11 @@ export function fillText(node: AuditedNode, ledger: DiskLedger, language: Langua
   const holder = words.ledger.holders[largest.holder]
   const unread = disk?.lines.find(line => line.holder === 'unread')
   const isUnsure = unread !== undefined && unread.highBytes > largest.lowBytes
-  return words.clauses([
-    words.ledger.largest(holder, amountText(largest, language)),
-    ...(isUnsure
-      ? [words.ledger.briefRow(amountText(unread, language), words.ledger.kinds.unknown)]
-      : []),
-    ...most,
-  ])
+  const amount = amountText(largest, language)
+  if (!isUnsure) return words.clauses([words.ledger.largest(holder, amount), ...most])
+  const [used, high] = [language.bytes(disk!.usedBytes), language.bytes(unread.highBytes)]
+  const rest = unread.lowBytes < unread.highBytes ? words.ledger.upTo(high) : high
+  return words.clauses([words.ledger.largestOf(holder, amount, used, rest), ...most])
 }
 
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */

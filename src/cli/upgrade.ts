@@ -1,6 +1,7 @@
 /** `highwater upgrade`: what a newer kubelet minor changes in each group of nodes. */
 
 import { Command } from 'commander'
+import { firstNames } from '#base/text/first-of.ts'
 import { linesOf } from '#base/text/lines.ts'
 import { shellWord } from '#base/text/shell-word.ts'
 import { plainClusterName } from '#model/input/cluster-name.ts'
@@ -87,7 +88,7 @@ function upgradesText(document: UpgradeDocument, screen: Screen) {
       ofCluster.map(upgrade => groupLines(upgrade, sheet)),
     ]),
     minorLines(upgrades, sheet),
-    document.insights.map(ofCluster => insightLines(ofCluster, sheet)),
+    insightsLines(document.insights, sheet),
   )
   return `${lines.join('\n')}\n`
 }
@@ -190,13 +191,27 @@ function minorLines(upgrades: readonly PlannedUpgrade[], { bold, indented }: She
   })
 }
 
-/** What EKS itself warns of before an upgrade of the cluster. */
+/** What EKS itself warns of before an upgrade of each cluster. */
+function insightsLines(all: readonly ClusterInsights[], sheet: Sheet) {
+  const isPassing = ({ insights, unread }: ClusterInsights) =>
+    insights.length === 0 && unread === null
+  const passing = all.filter(isPassing).map(({ cluster }) => clean(cluster))
+  return [
+    all.filter(one => !isPassing(one)).map(one => insightLines(one, sheet)),
+    passing.length > 0 && [
+      '',
+      sheet.wrap(`Every upgrade insight of EKS passes in ${firstNames(passing, shownPassing)}`),
+    ],
+  ]
+}
+
+const shownPassing = 10
+
 function insightLines({ cluster, insights, unread }: ClusterInsights, { bold, indented }: Sheet) {
+  const title = insights.length === 0 ? 'not read' : `${insights.length} not passing`
   return [
     '',
-    bold(
-      `EKS upgrade insights of ${clean(cluster)}: ${insights.length === 0 ? 'none that does not pass' : `${insights.length} not passing`}`,
-    ),
+    bold(`EKS upgrade insights of ${clean(cluster)}: ${title}`),
     unread !== null && indented(`! Not all were read: ${clean(unread, lineLimit)}`),
     insights.map(insight => {
       const [what, ...more] = insightText(insight)

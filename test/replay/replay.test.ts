@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { invalidKubeletConfiguration } from '#judge/rules/configuration/invalid-kubelet-configuration.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
+import { nodeSubject } from '#judge/subject/subject.ts'
 import type { NodeRecord } from '#model/input/record.ts'
-import { replayOf as replay } from '#test/at-the-door.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { inputOf, replayOf as replay } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
 const recorded = (name: string) =>
@@ -25,6 +29,29 @@ const withConfiguration = (fields: object): NodeRecord => ({
   configz: { kubeletconfig: fields },
 })
 const whatOf = ({ unknowns }: ReturnType<typeof replay>) => unknowns.map(({ what }) => what)
+
+describe('reservations above the capacity of a small instance', () => {
+  const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
+  const withReserved = (memory: string) => {
+    const content = { ...kind, kubeReserved: { memory } }
+    const files = [{ path: '/etc/kubernetes/kubelet/config.json', role: 'config', content }]
+    return { ...sound, host: { kubelet: { files } } }
+  }
+  const { capacity } = sound.node.status ?? {}
+  const ofNodeKi = Number.parseInt(capacity?.memory ?? '', 10)
+
+  it.each([
+    [`${ofNodeKi - 102_400}Ki`, 0],
+    [`${ofNodeKi - 102_399}Ki`, 1],
+    ['64Gi', 1],
+  ])('%s: refused at the next start: %i', (memory, refusals) => {
+    const prediction = replay(withReserved(memory), takenAt)
+    expect(prediction.nextStart?.errors).toHaveLength(refusals)
+    const subject = nodeSubject(inputOf(withReserved(memory)), prediction)
+    const { state } = outcomeOf(invalidKubeletConfiguration, subject, defaultPolicy)
+    expect(state === 'fail').toBe(refusals > 0)
+  })
+})
 
 describe('a recorded node', () => {
   it.each([

@@ -21,8 +21,9 @@ import { exitAction } from './options.ts'
 
 const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
-/** Cluster `probe` grants no access to its kubelets. With two idle days, an image is idle on the third morning. */
-const demoPolicy = 'modes:\n  - match: { cluster: probe }\n    mode: ssm\nidleImageDays: 2\n'
+/** Cluster `probe` grants no access to its kubelets; of `incidents` the disks are measured, too. With two idle days, an image is idle on the third morning. */
+const demoPolicy =
+  'modes:\n  - match: { cluster: probe }\n    mode: ssm\n  - match: { cluster: incidents }\n    mode: both\nidleImageDays: 2\n'
 
 interface LabOptions {
   scenario: string[]

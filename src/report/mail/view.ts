@@ -142,40 +142,35 @@ const nextNodes = (
   const shown = [...(listed?.cards ?? []), ...(listed?.lines ?? [])]
   return rows
     .slice(0, nextShown)
-    .map(
-      (
-        { name, where, state, isNow, isDisk, isOfMemory, fill, victims, cause, step: ofRow },
-        index,
-      ) => {
-        const found = causes[cause ?? -1]
-        const since = isNow ? sinceDay(found) : null
-        const isListed = shown[cause ?? -1] !== undefined
-        const step =
-          isListed && found
-            ? stepWithCount({
-                step: stepWithReason(found, language),
-                oneOf: oneOfText(found.steps, language),
-              })
-            : ofRow
-        const held = [fill, ofRow].flatMap(text => text ?? [])
-        const answers = [
-          ...(fill === null
-            ? []
-            : [{ key: isOfMemory ? words.holderOfMemory : words.holder, text: fold(fill, 300) }]),
-          { key: isDisk ? words.victimsOfDisk : words.victims, text: fold(victims, 200) },
-          ...(step === null ? [] : [{ key: words.step, text: fold(step, 600) }]),
-        ]
-        return {
-          name: fold(name, 80),
-          where: all.list([fold(where, 100), ...(since === null ? [] : [all.since(since)])]),
-          state,
-          isNow,
-          answers: index === 0 ? answers : [],
-          fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),
-          cause: cause === null || cause >= shownCauses ? null : all.causes.number(cause + 1),
-        }
-      },
-    )
+    .map(({ name, where, state, isNow, isOfMemory, fill, first, cause, step: ofRow }, index) => {
+      const found = causes[cause ?? -1]
+      const since = isNow ? sinceDay(found) : null
+      const isListed = shown[cause ?? -1] !== undefined
+      const step =
+        isListed && found
+          ? stepWithCount({
+              step: stepWithReason(found, language),
+              oneOf: oneOfText(found.steps, language),
+            })
+          : ofRow
+      const held = [fill, ofRow].flatMap(text => text ?? [])
+      const answers = [
+        ...(fill === null
+          ? []
+          : [{ key: isOfMemory ? words.holderOfMemory : words.holder, text: fold(fill, 300) }]),
+        { key: first.key, text: fold(first.text, 240) },
+        ...(step === null ? [] : [{ key: words.step, text: fold(step, 600) }]),
+      ]
+      return {
+        name: fold(name, 80),
+        where: all.list([fold(where, 100), ...(since === null ? [] : [all.since(since)])]),
+        state,
+        isNow,
+        answers: index === 0 ? answers : [],
+        fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),
+        cause: cause === null || cause >= shownCauses ? null : all.causes.number(cause + 1),
+      }
+    })
 }
 
 interface VerdictParts {

@@ -44,7 +44,7 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
         text: row.fill ?? unknown,
         anchor: null,
       },
-      { key: row.isDisk ? words.victimsOfDisk : words.victims, text: row.victims, anchor: null },
+      { ...row.first, anchor: null },
       ...(row.step === null ? [] : [{ key: words.step, ...row.step }]),
     ],
     bar: {

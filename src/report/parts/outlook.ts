@@ -137,6 +137,7 @@ function outlookRow(
   language: Language,
 ) {
   const { words, line } = language
+  const { picture: ofPicture } = words
   const { node, disk, met, band } = one
   const { identity, prediction } = node
   const group = identity.group.kind === 'Node' ? [] : [subjectText(identity.group, language)]
@@ -147,27 +148,46 @@ function outlookRow(
       : fillText(node, node.ledger, language)
   const held = disk === null || band === 'now' ? undefined : node.held?.[disk.filesystem]
   const cause = causeOf(node, held?.cause)
+  const victims = victimsText(prediction.eviction?.firstVictims ?? null, signal, language)
   return {
     node,
     cluster: node.cluster,
     name: line(identity.name, nameLimit),
     where: words.list([line(node.cluster, nameLimit), ...group]),
     isNow: band === 'now',
-    /** False: memory, inodes or process ids evict. */
-    isDisk: met === null,
     /** Bytes that are missing to the disk's eviction threshold. */
     shortBytes: met === null ? Math.max(0, -(disk?.threshold?.margin ?? 0)) : 0,
     ...stateOf(one, language),
     disk: disk === null ? '' : diskText(disk, language),
     imageGc: imageGcText(prediction.imageGC, language),
     releases: releasesText(node, disk, assumptions, language),
-    victims: victimsText(prediction.eviction?.firstVictims ?? null, signal, language),
+    victims,
+    first:
+      met === null
+        ? firstOf(node, disk, victims, language)
+        : { key: ofPicture.victims, text: victims },
     fill: (cause === null && held && holderOf(held.cause, language)) || fill,
     isOfMemory: met === 'memory.available',
     cause,
     /** What ends it, if there is no cause. */
     step: cause === null && held ? actionsText(held.steps, language) : null,
   }
+}
+
+/** What the kubelet takes from a disk first: unused images, where they are on it, then pods. */
+function firstOf(
+  { ledger, prediction: { filesystems } }: AuditedNode,
+  disk: DiskOutlook | null,
+  victims: string,
+  { words: { picture: words }, ...language }: Language,
+) {
+  const isShared = ledger?.isShared ?? filesystems.layout === 'shared'
+  if (!isShared && disk?.filesystem !== 'imagefs') return { key: words.victims, text: victims }
+  const unused = ledger?.filesystems
+    .flatMap(({ lines }) => lines)
+    .find(({ holder }) => holder === 'images-unused')
+  const amount = unused === undefined ? null : language.bytes(unused.bytes)
+  return { key: words.leaves, text: words.afterImages(amount, victims) }
 }
 
 function stateOf(one: NodeOutlook, language: Language) {

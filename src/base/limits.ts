@@ -92,7 +92,7 @@ export const snapshotLimits = (fileBytes: number) => ({
  * Steps of timelines, about 0.25 µs each: of a fleet, what each of its nodes adds, and of one node. A node of 58 pods that are all evicted takes 140,000 to
  * 400,000, and most nodes take 20,000.
  */
-export const timelineSteps = { ofFleet: 12_000_000, ofNode: 8_000, ofOneNode: 2_500_000 }
+export const timelineSteps = { ofFleet: 12_000_000, ofNode: 8_000, ofOneNode: 3_000_000 }
 
 /** Longest lists of a snapshot's record. A kubelet runs up to 737 pods; a cluster keeps 12,500 ended ones (--terminated-pod-gc-threshold). */
 export const listLimits = {

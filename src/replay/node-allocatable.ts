@@ -99,7 +99,7 @@ export function nodeAllocatable(
   }
 }
 
-type ReservedAmounts = Reservations & { evictionHard: Threshold[] }
+type ReservedAmounts = Reservations & { evictionHard: readonly Threshold[] }
 
 /** Parsed in upstream's order, so the first malformed reservation is named. */
 function reservedBy(
@@ -157,7 +157,10 @@ const reservedFor: Partial<Record<Signal, string>> = {
   'nodefs.available': 'ephemeral-storage',
 }
 
-function hardEvictionReservation(thresholds: Threshold[], capacity: ResourceList): ResourceList {
+function hardEvictionReservation(
+  thresholds: readonly Threshold[],
+  capacity: ResourceList,
+): ResourceList {
   const reserved = new Map<string, Quantity>()
   for (const { signal, value } of thresholds) {
     const resource = reservedFor[signal]

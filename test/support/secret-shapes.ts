@@ -193,6 +193,7 @@ const programs: Shape[] = [
   ['a key of openssl', s => `openssl enc -aes-256-cbc -k ${s} -in a`],
   ['smbclient', s => `smbclient -U bob%${s} //h/s`],
   ['a share of Windows', s => `net use Z: \\\\h\\s ${s} /user:bob`],
+  ['a user of Windows', s => `net user svc ${s} /add`],
   ['db2', s => `db2 connect to x user bob using ${s}`],
   ['ssh-keygen', s => `ssh-keygen -t rsa -N ${s} -f a`],
   ['cryptsetup', s => `echo -n ${s} | cryptsetup luksOpen /dev/x y -`],

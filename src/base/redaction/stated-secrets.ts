@@ -82,6 +82,7 @@ const calls: readonly [names: string, between: string, secret?: string][] = [
   ['vault', String.raw`[ \t]+(?:write|kv[ \t]+(?:put|patch))[ \t]+\S{1,200}[ \t]+`, rest],
   ['rabbitmqctl', String.raw`[^\n]{0,60}?\s(?:add_user|change_password)[ \t]+\S{1,64}[ \t]+`],
   ['db2', String.raw`[^\n]{0,100}?\suser[ \t]+\S{1,64}[ \t]+using[ \t]+`],
+  ['net', String.raw`[ \t]+user[ \t]+\S{1,64}[ \t]+(?!/)`],
   ['net', String.raw`[ \t]+use[ \t]+\S{1,64}[ \t]+\S{1,200}[ \t]+(?!/)`],
   ['mc', String.raw`[ \t]+alias[ \t]+set[ \t]+\S{1,64}[ \t]+\S{1,200}[ \t]+`, rest],
   ['gh', String.raw`[ \t]+secret[ \t]+set[^\n]{0,60}?\s(?:-b|--body)[ \t=]+`],

@@ -12,12 +12,13 @@
 import { formatDuration, parseDuration } from '#base/go/duration.ts'
 import { cleanPath } from '#base/go/go-text.ts'
 import { canonical, parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import { oncePerText } from '#base/once.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { elementOf, fieldListOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import { type FieldFacts, fieldDefault, isKnownField } from '#facts/kubelet/fields.ts'
+import { fieldDefault, isKnownField } from '#facts/kubelet/fields.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { configurationStructs, StructName } from '#model/kubelet/fields.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
@@ -151,24 +152,37 @@ interface Defaulting {
   gates: GateSettings
 }
 
+/** The fields with what their types say, and their defaults of a minor. */
+const typedFields = oncePerText((key: `${StructName}/${number}`) => {
+  const [struct, minor] = key.split('/') as [StructName, string]
+  return fieldListOf(struct).map(([name, facts]) => {
+    const { type } = facts
+    const given = fieldDefault(facts, featuresOf(`1.${minor}`))
+    return {
+      ...{ name, facts, zero: zeroOf(type), standard: parsedDefault(given, type) },
+      ...{ ofStruct: isStruct(type) ? type : null, isPointer: elementOf(type, '*') !== null },
+    }
+  })
+})
+
 function defaultedStruct(
   decoded: RawObject,
   struct: StructName,
   defaulting: Defaulting,
 ): RawObject {
+  const { features, gates } = defaulting
   const configuration: RawObject = {}
-  for (const [name, facts] of fieldListOf(struct))
-    configuration[name] = defaultedField(decoded[name], facts, defaulting)
+  for (const { name, facts, zero, standard, ofStruct, isPointer } of typedFields(
+    `${struct}/${features.rulesOfMinor}`,
+  )) {
+    const value = decoded[name]
+    const isGiven = facts.gate === undefined || isGateOn(facts.gate, gates, features)
+    if (ofStruct !== null) configuration[name] = defaultedStruct(mapOf(value), ofStruct, defaulting)
+    else if (value === undefined || (!isPointer && isZero(value)))
+      configuration[name] = (isGiven ? standard : undefined) ?? value ?? zero
+    else configuration[name] = fillZeros(value, facts.type)
+  }
   return configuration
-}
-
-function defaultedField(value: unknown, facts: FieldFacts, defaulting: Defaulting): unknown {
-  const { type } = facts
-  if (isStruct(type)) return defaultedStruct(mapOf(value), type, defaulting)
-  const isPointer = elementOf(type, '*') !== null
-  if (value === undefined || (!isPointer && isZero(value)))
-    return defaultOf(facts, defaulting) ?? value ?? zeroOf(type)
-  return fillZeros(value, type)
 }
 
 /**
@@ -194,13 +208,8 @@ function isZero(value: unknown) {
   return value === 0 || value === '' || value === 0n || value === false
 }
 
-function defaultOf(facts: FieldFacts, { features, gates }: Defaulting) {
-  if (facts.gate !== undefined && !isGateOn(facts.gate, gates, features)) return undefined
-  return parsedDefault(fieldDefault(facts, features), facts.type)
-}
-
 function parsedDefault(value: unknown, type: string) {
-  if (typeof value !== 'string') return Array.isArray(value) ? [...value] : value
+  if (typeof value !== 'string') return value
   const kind = elementOf(type, '*') ?? type
   if (kind === 'Duration') return parseDuration(value)
   if (kind === 'Quantity') return parseQuantity(value)
@@ -221,8 +230,16 @@ function zeroOf(type: string): unknown {
   return zeros[type] ?? ''
 }
 
+/** The fields that are paths, or structs with such fields. */
+const pathFieldsOf = oncePerText(
+  (struct: StructName): ReturnType<typeof fieldListOf> =>
+    fieldListOf(struct).filter(
+      ([, { type, isPath }]) => isPath || (isStruct(type) && pathFieldsOf(type).length > 0),
+    ),
+)
+
 function resolveRelativePaths(configuration: RawObject, struct: StructName, folder: string) {
-  for (const [name, { type, isPath }] of fieldListOf(struct)) {
+  for (const [name, { type, isPath }] of pathFieldsOf(struct)) {
     const value = configuration[name]
     if (isPath && typeof value === 'string' && value !== '' && !value.startsWith('/'))
       configuration[name] = cleanPath(`${folder}/${value}`)

@@ -22,6 +22,7 @@ import {
   quantityNumber,
   signOf,
 } from '#base/go/quantity.ts'
+import { oncePerText } from '#base/once.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
 import type {
@@ -63,16 +64,38 @@ interface ThresholdFlags {
 
 /** Hard thresholds, then soft ones, each by signal, then the kubelet's own. @throws ThresholdError, QuantityError, DurationError, NumberError: upstream's text */
 export function parseThresholdConfig(
-  configuration: ThresholdConfiguration,
-  { ignoresAllocatable = false }: ThresholdFlags = {},
-): Threshold[] {
-  const {
+  {
     enforceNodeAllocatable,
     evictionHard,
     evictionSoft,
     evictionSoftGracePeriod,
     evictionMinimumReclaim,
-  } = configuration
+  }: ThresholdConfiguration,
+  { ignoresAllocatable = false }: ThresholdFlags = {},
+): readonly Threshold[] {
+  const isEnforced = !ignoresAllocatable && (enforceNodeAllocatable?.includes('pods') ?? false)
+  const maps = { evictionHard, evictionSoft, evictionSoftGracePeriod, evictionMinimumReclaim }
+  const parsed = parsedThresholds(JSON.stringify({ ...maps, isEnforced }))
+  if (parsed instanceof Error) throw parsed
+  return parsed
+}
+
+const parsedThresholds = oncePerText(text => {
+  try {
+    return thresholdsOf(JSON.parse(text))
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return error
+  }
+}, 1024)
+
+function thresholdsOf({
+  evictionHard,
+  evictionSoft,
+  evictionSoftGracePeriod,
+  evictionMinimumReclaim,
+  isEnforced,
+}: ThresholdConfiguration & { isEnforced: boolean }) {
   const hardStatements = parseThresholdStatements(evictionHard)
   const softStatements = parseThresholdStatements(evictionSoft)
   const gracePeriods = new Map(
@@ -98,7 +121,6 @@ export function parseThresholdConfig(
     ...parsed,
     minReclaim: minReclaims.get(parsed.signal) ?? null,
   }))
-  const isEnforced = !ignoresAllocatable && (enforceNodeAllocatable?.includes('pods') ?? false)
   return isEnforced ? [...thresholds, ...allocatableThresholds(thresholds)] : thresholds
 }
 
@@ -210,28 +232,28 @@ function requiredQuantity(
     : required
 }
 
-/** Like `requiredQuantity` in doubles, which are nearly always exact and much faster. Null: they might be inexact. */
-function requiredNumber(
+/** Like `requiredQuantity` in doubles, which are nearly always exact and much faster. `NaN`: they might be inexact. */
+const requiredNumber = (
   { value, minReclaim }: Threshold,
   capacity: number,
   enforceMinReclaim: boolean,
-) {
-  const required = thresholdNumber(value, capacity)
-  if (required === null || !enforceMinReclaim || !minReclaim) return required
-  const reclaim = thresholdNumber(minReclaim, capacity)
-  return reclaim === null ? null : safeOrNull(required + reclaim)
-}
+) =>
+  enforceMinReclaim && minReclaim
+    ? safeOrNaN(thresholdNumber(value, capacity) + thresholdNumber(minReclaim, capacity))
+    : thresholdNumber(value, capacity)
 
 const thresholdNumber = (value: ThresholdValue, capacity: number) =>
   'quantity' in value
-    ? value.quantity.safeInteger
-    : safeOrNull(Math.trunc(capacity * value.percentage))
+    ? (value.quantity.safeInteger ?? Number.NaN)
+    : safeOrNaN(Math.trunc(capacity * value.percentage))
 
-const safeOrNull = (value: number) => (Number.isSafeInteger(value) ? value : null)
+const safeOrNaN = (value: number) => (Number.isSafeInteger(value) ? value : Number.NaN)
 
 /** The amount below which the threshold is met, without its minimum reclaim; as a double. */
-export const thresholdAmount = ({ value }: Threshold, capacity: number): number =>
-  thresholdNumber(value, capacity) ?? quantityNumber(getThresholdQuantity(value, capacity))
+export function thresholdAmount({ value }: Threshold, capacity: number): number {
+  const amount = thresholdNumber(value, capacity)
+  return Number.isNaN(amount) ? quantityNumber(getThresholdQuantity(value, capacity)) : amount
+}
 
 export function isThresholdMet(
   threshold: Threshold,
@@ -239,7 +261,7 @@ export function isThresholdMet(
   enforceMinReclaim: boolean,
 ): boolean {
   const required = requiredNumber(threshold, capacity, enforceMinReclaim)
-  if (required !== null) return required > available
+  if (!Number.isNaN(required)) return required > available
   return (
     compareQuantities(
       requiredQuantity(threshold, capacity, enforceMinReclaim),

@@ -214,11 +214,11 @@ export function firstVictims(
   const { rootfs, logsAndVolumes } = statsToMeasure(signal, placement)
   const isDisk = resource === 'inodes' || resource === 'ephemeral-storage'
   const parts = isDisk ? [rootfs, logsAndVolumes] : []
-  const measured = podStats.once(
-    ['measured', resource, kubelet, ...parts],
-    () => new Map<Pod, MeasuredPod>(),
-  )
   return podStats.once(['first', resource, pods, kubelet, ...parts], () => {
+    const measured = podStats.once(
+      ['measured', resource, kubelet, ...parts],
+      () => new Map<Pod, MeasuredPod>(),
+    )
     const { measuredOf, compare } = orderOf(signal, podStats, measureOf(signal, placement, kubelet))
     let first: MeasuredPod | null = null
     const evictable: MeasuredPod[] = []

@@ -154,8 +154,11 @@ export function deleteUnusedImages(
   kubelet: Kubelet,
 ): ImageGcRound {
   const isInUse = detectImages(state, nowMs, runtime, kubelet)
-  if (runtime.images.every(({ id, isPinned }) => isPinned || isInUse(id)))
-    return { deleted: [], freedBytes: 0, error: null }
+  const isKept = (id: string, { firstDetectedMs, lastUsedMs, isPinned }: ImageRecord) =>
+    isPinned || isInUse(id) || nowMs - firstDetectedMs < policy.minimumAgeMs || lastUsedMs >= nowMs
+  let isAnyLeft = false
+  for (const [id, record] of state.records) isAnyLeft ||= !isKept(id, record)
+  if (!isAnyLeft) return { deleted: [], freedBytes: 0, error: null }
   const considered = consider(state, nowMs, policy, runtime, isInUse, null)
   return freedForSpace(state, considered, everything, runtime)
 }

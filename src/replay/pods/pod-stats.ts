@@ -53,9 +53,6 @@ export interface PodStatsIndex {
   once<Answer>(question: readonly unknown[], compute: () => Answer): Answer
 }
 
-/** Enough for every signal, and for some further layouts or kubelets. */
-const keptAnswers = 48
-
 export function podStatsIn(summary: Summary | null): PodStatsIndex {
   const byUid = new Map<string, PodStats>()
   const named: { reference: PodSummary['podRef']; stats: PodStats }[] = []
@@ -65,20 +62,27 @@ export function podStatsIn(summary: Summary | null): PodStatsIndex {
     byUid.set(reference?.uid ?? '', stats)
     named.push({ reference, stats })
   }
-  let known: { question: readonly unknown[]; answer: unknown }[] = []
+  const answers: Answers = { after: new Map() }
   return {
     byUid,
     byName: once(() => new Map(named.map(({ reference, stats }) => [nameOf(reference), stats]))),
     once<Answer>(question: readonly unknown[], compute: () => Answer) {
-      const same = known.find(asked =>
-        asked.question.every((part, index) => part === question[index]),
-      )
-      if (same) return same.answer as Answer
-      const answer = compute()
-      known = [{ question, answer }, ...known.slice(0, keptAnswers - 1)]
-      return answer
+      let place = answers
+      for (const part of question) {
+        const next = place.after.get(part) ?? { after: new Map() }
+        place.after.set(part, next)
+        place = next
+      }
+      place.known ??= { answer: compute() }
+      return place.known.answer as Answer
     },
   }
+}
+
+/** By the parts of a question, one after another. */
+interface Answers {
+  after: Map<unknown, Answers>
+  known?: { answer: unknown }
 }
 
 const nameOf = (reference: PodSummary['podRef']) =>

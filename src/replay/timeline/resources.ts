@@ -5,10 +5,10 @@ import type { Observation, Signal } from '#model/prediction/prediction.ts'
 import { type DiskLayout, placementOf } from '#replay/eviction/layout.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
 
-export interface Resource {
+/** It is what the kubelet observes of it at any time. Without a time, each pass takes it as new. */
+export interface Resource extends Observation {
   name: FillTarget
-  capacity: number
-  available: number
+  time: null
   perSecond: number
   isFull: boolean
 }
@@ -56,6 +56,7 @@ export function resourcesOf(
 const resourceFrom = (name: FillTarget, { capacity, available }: Observation): Resource => ({
   name,
   capacity,
+  time: null,
   available: Math.max(0, available),
   perSecond: 0,
   isFull: false,
@@ -92,17 +93,11 @@ export function free(resource: Resource | undefined, amount: number): void {
   resource.isFull = false
 }
 
-/** The kubelet's observations now. They carry no time, so each pass takes them as new. */
-export function observationsOf(resources: Resources, read: Observations): Observations {
-  const observed: Observations = {}
-  for (const signal of Object.keys(read) as Signal[]) {
-    const resource = resources.get(signal)
-    observed[signal] = resource
-      ? { available: resource.available, capacity: resource.capacity, time: null }
-      : read[signal]
-  }
-  return observed
-}
+/** What the kubelet observes: the resources as they change, and the rest as it was read. */
+export const observationsOf = (resources: Resources, read: Observations): Observations => ({
+  ...read,
+  ...Object.fromEntries([...resources].filter(([signal]) => Object.hasOwn(read, signal))),
+})
 
 /** Time until less than `required` is available; infinite if it never is. */
 export const untilBelowMs = (

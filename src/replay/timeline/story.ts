@@ -16,6 +16,7 @@ import {
 } from '#facts/kubelet/periods.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction/prediction.ts'
+import type { Observations } from '#replay/eviction/observations.ts'
 import {
   type Eviction,
   type EvictionState,
@@ -34,7 +35,7 @@ import {
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { amountToFree } from '#replay/image-gc/usage.ts'
 import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
-import { podStatsOf } from '#replay/pods/pod-stats.ts'
+import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { Assumption } from './assumptions.ts'
 import { deadUser, expiringUser, type TimelineImage, type TimelineInput } from './input.ts'
 import {
@@ -50,10 +51,10 @@ import {
 export const timelineMs = 24 * 60 * 60_000
 
 /** Steps of a pass or a round besides its pods and images. */
-const stepsOfTurn = 20
+const stepsOfTurn = 40
 /** What each course begins with: it copies each image, and sorts the pods. */
 export const stepsAtStart = ({ images, pods }: TimelineInput): number =>
-  8 * images.length + 4 * pods.length
+  40 + 8 * images.length + 4 * pods.length
 
 /** Time that a pass, a round and a deletion take, in ms. */
 const lateMs = 2_000
@@ -73,14 +74,18 @@ interface World {
   input: TimelineInput
   assumption: Assumption
   resources: Resources
+  observations: Observations
   /** Resources that fill. */
   filling: readonly Resource[]
   nowMs: number
   /** The course ends here. */
   endMs: number
   steps: number
-  pods: Pod[]
-  images: Map<string, TimelineImage>
+  /** The same array in all courses that have evicted the same pods in the same order. */
+  pods: readonly Pod[]
+  images: Map<string, CourseImage>
+  /** What the runtime answers about `images`. Null: they have changed. */
+  runtime: RuntimeImages | null
   imageGcState: ImageGcState
   deadContainers: number
   /** What evicted pods free once they have ended. */
@@ -117,14 +122,18 @@ export function storyOf(
     input,
     assumption,
     resources,
+    observations: observationsOf(resources, input.observations),
     filling: [...new Set(resources.values())].filter(({ perSecond }) => perSecond > 0),
     nowMs: input.startMs,
     endMs: input.startMs + timelineMs,
     steps: stepsAtStart(input),
-    pods: assumption.isReversed ? input.pods.toReversed() : [...input.pods],
+    pods: assumption.isReversed
+      ? input.podStats.once(['reversed', input.pods], () => input.pods.toReversed())
+      : input.pods,
     images: new Map(
       (assumption.isReversed ? images.toReversed() : images).map(one => [one.id, one]),
     ),
+    runtime: null,
     imageGcState: stateOf(images, input.beganGcMs),
     deadContainers: input.deadContainers,
     owed: [],
@@ -282,10 +291,12 @@ function advance(world: World, toMs: number) {
 
 // Images
 
+type CourseImage = TimelineImage & { isPinned: boolean }
+
 const isHeld = ({ isHeld: isTaken, pods }: TimelineImage) => isTaken === true || pods.length > 0
 
 /** If the least is freed, an image is kept if it might be: it may be too young, since only the next detection lists it. */
-function imageUnder(image: TimelineImage, { frees }: Assumption, startMs: number): TimelineImage {
+function imageUnder(image: TimelineImage, { frees }: Assumption, startMs: number): CourseImage {
   if (frees > 0)
     return { ...image, isPinned: image.isPinned === true, isHeld: image.isHeld === true }
   return {
@@ -300,21 +311,21 @@ function imageUnder(image: TimelineImage, { frees }: Assumption, startMs: number
 }
 
 /** Images that the kubelet has not listed yet have no record: the next detection makes it. */
-const stateOf = (images: TimelineImage[], beganGcMs: number): ImageGcState => ({
+const stateOf = (images: CourseImage[], beganGcMs: number): ImageGcState => ({
   records: new Map(
     images.flatMap(({ id, firstDetectedMs, lastUsedMs, sizeBytes, isPinned }) =>
-      firstDetectedMs === null
-        ? []
-        : [[id, { firstDetectedMs, lastUsedMs, sizeBytes, isPinned: isPinned === true }]],
+      firstDetectedMs === null ? [] : [[id, { firstDetectedMs, lastUsedMs, sizeBytes, isPinned }]],
     ),
   ),
   beganGcMs,
 })
 
-const runtimeOf = ({ images }: World): RuntimeImages => ({
-  images: [...images.values()].map(image => ({ ...image, isPinned: image.isPinned === true })),
-  inUse: new Set([...images.values()].filter(isHeld).map(({ id }) => id)),
-})
+function runtimeOf(world: World): RuntimeImages {
+  if (world.runtime !== null) return world.runtime
+  const images = [...world.images.values()]
+  world.runtime = { images, inUse: new Set(idsOf(images.filter(isHeld))) }
+  return world.runtime
+}
 
 function freedSpace({ least, likely, most }: SpaceBounds, { frees }: Assumption) {
   const share = Math.abs(2 * frees - 1)
@@ -326,6 +337,7 @@ function freeDeleted(world: World, ids: readonly string[]) {
   free(world.resources.get('imagefs.available'), freedSpace(frees.bytes, world.assumption))
   free(world.resources.get('imagefs.inodesFree'), freedSpace(frees.inodes, world.assumption))
   for (const id of ids) world.images.delete(id)
+  if (ids.length > 0) world.runtime = null
   return frees.bytes
 }
 
@@ -385,6 +397,7 @@ function dropUser(world: World, name: string) {
   for (const image of world.images.values()) {
     if (!image.pods.includes(name)) continue
     world.barrenUntilMs = 0
+    world.runtime = null
     world.images.set(image.id, { ...image, pods: image.pods.filter(user => user !== name) })
     const record = world.imageGcState.records.get(image.id)
     if (record && detectedMs > world.input.startMs)
@@ -395,7 +408,7 @@ function dropUser(world: World, name: string) {
 // Eviction
 
 function evictionPass(world: World, state: EvictionState) {
-  const { eviction: config, kubelet, layout, podStats, observations } = world.input
+  const { eviction: config, kubelet, layout, podStats } = world.input
   const collected: Collected = {
     images: [],
     containers: 0,
@@ -403,7 +416,7 @@ function evictionPass(world: World, state: EvictionState) {
   }
   const { state: after, outcome } = synchronize(state, {
     nowMs: world.nowMs,
-    observations: observationsOf(world.resources, observations),
+    observations: world.observations,
     pods: world.pods,
     podStats,
     layout,
@@ -436,7 +449,7 @@ type Collected = Omit<
 >
 
 function reclaim(world: World, kinds: readonly ReclaimKind[], collected: Collected) {
-  const { input, resources, nowMs, imageGcState } = world
+  const { input, nowMs, imageGcState } = world
   if (kinds.includes('containers')) {
     collected.containers = world.deadContainers
     world.deadContainers = 0
@@ -454,13 +467,14 @@ function reclaim(world: World, kinds: readonly ReclaimKind[], collected: Collect
     collected.images = idsOf(round.deleted)
     collected.frees = freeDeleted(world, collected.images)
   }
-  return observationsOf(resources, input.observations)
+  return world.observations
 }
 
 /** The next pass finds the pod's space free, because the kubelet waits for that. A pod that ends slowly holds its space until then. */
 function evict(world: World, { pod, signal, exceeded }: Eviction) {
   const { resources, input, assumption } = world
-  const used = usageOf(pod, input)
+  const { podStats } = input
+  const used = podStats.once(['usage', pod], () => usageOf(pod, podStats))
   const factor = 1 + usageError * (2 * assumption.frees - 1)
   const give = (resource: Resource | undefined, amount: number) =>
     free(resource, Math.round(amount * factor))
@@ -475,7 +489,8 @@ function evict(world: World, { pod, signal, exceeded }: Eviction) {
   }
   if (assumption.cleanupShare) world.owed.push(release)
   else release()
-  world.pods = world.pods.filter(other => other !== pod)
+  const { pods } = world
+  world.pods = podStats.once(['without', pods, pod], () => pods.filter(other => other !== pod))
   dropUser(world, nameOf(pod))
   const detail = {
     namespace: pod.namespace,
@@ -490,7 +505,7 @@ function evict(world: World, { pod, signal, exceeded }: Eviction) {
   push(world, `evict ${nameOf(pod)}`, { event: 'evict', detail })
 }
 
-function usageOf(pod: Pod, { podStats }: TimelineInput) {
+function usageOf(pod: Pod, podStats: PodStatsIndex) {
   const stats = podStatsOf(podStats, pod)
   const { containers = [], volumes = [] } = stats ?? {}
   const localNames = new Set(pod.volumes.flatMap(({ name, isLocal }) => (isLocal ? name : [])))

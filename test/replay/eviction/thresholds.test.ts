@@ -428,9 +428,9 @@ describe('thresholds that are alike', () => {
   it.each([
     { what: 'itself', a: base, b: base, is: true },
     {
-      what: 'a quantity read twice, which upstream holds by pointer',
+      what: 'a quantity of two thresholds, which upstream holds by pointer',
       a: base,
-      b: of({ 'nodefs.available': '1Gi' }),
+      b: { ...base },
       is: false,
     },
     {

@@ -1,5 +1,6 @@
 /** Plans the configuration of one node: checks it, predicts what the kubelet does with it, and decides which file is written. */
 
+import { once } from '#base/once.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
@@ -78,10 +79,12 @@ export function planNode(node: ReadNode, patch: RawObject, rules: PlanRules): No
   const start = startOf(node, patch, change.host)
   if (typeof start === 'string') return refusedNode(start)
 
-  const present = { ...record, host: withoutFiles(host) }
-  const before = stateOf(present, replay(present, takenAt), rules.policy)
+  const before = stateOf(record, node.prediction(), rules.policy)
   // At its restart the kubelet forgets when it first saw each image and when each image was last used.
-  const changedRecord = withChanges({ ...present, known: null }, start.changes)
+  const changedRecord = withChanges(
+    { ...record, host: withoutFiles(host), known: null },
+    start.changes,
+  )
   const prediction = replay(changedRecord, takenAt)
   const after = stateOf(changedRecord, prediction, rules.policy)
   const unsure = whyUnsure(patch, prediction)
@@ -119,12 +122,13 @@ export function planNode(node: ReadNode, patch: RawObject, rules: PlanRules): No
  * @param value of the changed place, as a reading of the node shows it
  */
 export function plannedFile(
-  { record, takenAt, identity }: ReadNode,
+  node: ReadNode,
   planned: Pick<PlannedNode, 'change' | 'instanceId' | 'says'>,
   value: { before: unknown; after: unknown },
   { policy }: PlanRules,
 ): NodeOutcome {
-  const state = stateOf(record, replay(record, takenAt), policy)
+  const { record, identity } = node
+  const state = stateOf(record, node.prediction(), policy)
   const field = planned.change.path
   return {
     state: 'planned',
@@ -179,8 +183,15 @@ function expectedOf(
 }
 
 /** KubeletConfiguration as it runs; null: not read. */
-export const runningOf = ({ configuration }: NodeInput): RawObject | null =>
-  configuration?.printed ?? null
+const runningOf = ({ configuration }: NodeInput): RawObject | null => configuration?.printed ?? null
+
+export const readNode = (
+  given: Pick<ReadNode, 'record' | 'takenAt' | 'identity' | 'releaseVersion'>,
+): ReadNode => ({
+  ...given,
+  running: runningOf(given.record),
+  prediction: once(() => replay(given.record, given.takenAt)),
+})
 
 /** AMI releases by nodegroup. */
 export const releasesOf = ({ nodegroups }: ClusterRecord): [name: string, version: string][] =>

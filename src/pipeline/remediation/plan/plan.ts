@@ -22,7 +22,7 @@ import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './c
 import { FleetImageDigests } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
 import { ManualChanges } from './manual-changes.ts'
-import { type PlanRules, releasesOf, runningOf } from './node.ts'
+import { type PlanRules, readNode, releasesOf } from './node.ts'
 import type { PruneWish } from './prune.ts'
 import { checkRequest, idsOf, laterText, wishesOf } from './wishes.ts'
 
@@ -71,13 +71,8 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     seen.add(name)
     identities.push(identity)
     const fixesOfNode = fixes.get(name) ?? []
-    const node = {
-      record,
-      takenAt: fleet.head.takenAt,
-      identity,
-      running: runningOf(record),
-      releaseVersion: fleet.releaseOf(record.cluster, identity),
-    }
+    const releaseVersion = fleet.releaseOf(record.cluster, identity)
+    const node = readNode({ record, takenAt: fleet.head.takenAt, identity, releaseVersion })
     manual.take(record, identity, idsOf(fixesOfNode, 'manual'))
     const wishes = wishesOf(node, fixesOfNode, fleet, request, planRules)
     if (wishes.every(wish => wish === 'unchanged')) {

@@ -1,5 +1,6 @@
 /** Whether a kubelet starts with a change, and whether the start changes nothing else. */
 
+import { once } from '#base/once.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
@@ -15,7 +16,7 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import { type KubeletConfiguration, mistakeOf } from '#model/kubelet/configuration.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
-import type { NextStartPrediction } from '#model/prediction/prediction.ts'
+import type { NextStartPrediction, NodePrediction } from '#model/prediction/prediction.ts'
 import { mergedValue } from '#remediate/merge.ts'
 import { refusalsOf, withChanges } from '#replay/configuration/configuration-change.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
@@ -29,6 +30,8 @@ export interface ReadNode {
   /** KubeletConfiguration as it runs; null: not read. */
   running: RawObject | null
   releaseVersion: string | null
+  /** Of the record, replayed when it is first asked for. */
+  prediction: () => NodePrediction
 }
 
 /** The fields of a patch with their resulting values. */
@@ -69,9 +72,9 @@ export function invalidOf(node: ReadNode, patch: RawObject): string | null {
   )
   if (unknown !== undefined) return `it does not know ${unknown}, and would ignore it`
   const changed = withChanges(record, changesOf(patch, node))
-  const before = refusalsOf(record.configuration?.printed ?? null, kubeletVersion)
+  const before = once(() => refusalsOf(record.configuration?.printed ?? null, kubeletVersion))
   const added = refusalsOf(changed.configuration?.printed ?? null, kubeletVersion).filter(
-    refusal => !before.includes(refusal),
+    refusal => !before().includes(refusal),
   )
   if (added.length > 0) return added.join('; ')
   return (

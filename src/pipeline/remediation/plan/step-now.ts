@@ -14,7 +14,7 @@ import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { otherDoubts } from '#remediate/verify/other-settings.ts'
 import { sourceBy } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
-import { planNode, runningOf } from './node.ts'
+import { planNode, readNode } from './node.ts'
 import { planPrune } from './prune.ts'
 import type { ReadNode } from './start.ts'
 
@@ -92,13 +92,7 @@ function whyNotConfigured(
   identity: NodeIdentity,
 ) {
   const { releaseVersion, policy, allowActAtOnce } = now
-  const node = {
-    record,
-    takenAt: record.at ?? '',
-    identity,
-    running: runningOf(record),
-    releaseVersion,
-  }
+  const node = readNode({ record, takenAt: record.at ?? '', identity, releaseVersion })
   const rules = { policy, allowActAtOnce, fleet: new FleetPods() }
   const outcome =
     step.until === undefined ? planNode(node, fields, rules) : prunedNow(node, step.until, rules)

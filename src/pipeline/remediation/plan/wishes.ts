@@ -8,7 +8,6 @@ import { nodeSubject } from '#judge/subject/subject.ts'
 import type { DurableFix } from '#model/finding/finding.ts'
 import type { PlanCohort } from '#model/plan/plan.ts'
 import { whyNever } from '#remediate/plan/never.ts'
-import { replay } from '#replay/replay.ts'
 import type { NodeOutcome, Wish } from './builder.ts'
 import {
   type ChosenFix,
@@ -28,8 +27,7 @@ import {
 } from './log-files.ts'
 import { isStatusKept, type PlanRules, planNode, refusedNode } from './node.ts'
 import { type PruneWish, planPrune } from './prune.ts'
-import type { ReadNode } from './start.ts'
-import { changesOf } from './start.ts'
+import { changesOf, type ReadNode } from './start.ts'
 
 /** Knowledge that needs all nodes of the fleet. */
 interface FleetKnowledge {
@@ -71,7 +69,7 @@ export function wishesOf(
   ]
 }
 
-const subjectOf = ({ record, takenAt }: ReadNode) => nodeSubject(record, replay(record, takenAt))
+const subjectOf = (node: ReadNode) => nodeSubject(node.record, node.prediction())
 
 function imageWishes(
   node: ReadNode,

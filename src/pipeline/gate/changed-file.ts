@@ -55,7 +55,7 @@ function renderedKind(file: string, text: string): UnreadFileKind | null {
 
 /** What sets something of a kubelet in HCL outside the texts that are written out, or may. Source: terraform-aws-modules/eks, inputs */
 const setsInHcl =
-  /\b\w*(?:user_?data|bootstrap|cloudinit|nodeadm)\w*\s*=(?!=)(?!\s*(?:true|false|null|\[|\{|\[\s*\{)\s*$)|kubelet|\b(?:template)?file\(/im
+  /(?:user_?data|bootstrap|cloudinit|nodeadm)\w{0,80}[ \t]{0,80}=(?!=)(?![ \t]{0,80}(?:true|false|null|\[|\{|\[[ \t]{0,80}\{)[ \t\r]{0,80}$)|kubelet|\b(?:template)?file\(/im
 
 /** @param text of HCL without the texts that are written out in it */
 const isEmptyHcl = (file: string, text: string) =>
@@ -65,7 +65,7 @@ const isEmptyHcl = (file: string, text: string) =>
 
 /** NodePools of v1 have no settings of a kubelet. Anything may come of a template that inserts blocks. */
 const isNodePool = (text: string) => {
-  const kinds = [...text.matchAll(/^kind: *(.*?)[ \r]*$/gm)].map(([, kind]) => kind)
+  const kinds = [...text.matchAll(/^kind: *(\S*)/gm)].map(([, kind]) => kind)
   return (
     kinds.length > 0 &&
     kinds.every(kind => kind === 'NodePool') &&

@@ -44,6 +44,8 @@ export interface NodeChange {
   /** Null: the kubelet would not start, or its configuration is not known. */
   before: NodeInput | null
   after: NodeInput | null
+  /** The fields before: as they run, or as the node's files give them if that was not read. Null: not known. */
+  fields: object | null
   problems: NodeProblem[]
   /** The settings of the changed files, never empty. */
   settings: readonly PlacedSetting[]
@@ -85,6 +87,7 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
   return {
     before: before === null ? input : before.input,
     after: flagged.length + fileRefusals.length > 0 ? null : after.input,
+    fields: before === null ? fieldsNow(input) : (before.input?.configuration?.fields ?? null),
     settings: settings.length > 0 ? settings : placedSettings(base),
     paths: new Set([...rollout.gone, ...settings.map(({ path }) => path)]),
     parts: head.length > 0 ? head : base,
@@ -235,10 +238,15 @@ export function changesOf(change: NodeChange, path: string): GateSetting[] {
 }
 
 /** Null: the configuration before or after is unknown. */
-function fieldsOf({ before, after, parts }: NodeChange) {
-  const old = before?.configuration?.fields
+function fieldsOf({ fields: old, after, parts }: NodeChange) {
   const now = after === null ? writtenIn(parts) : after.configuration?.fields
   return old && now ? { old, now } : null
+}
+
+function fieldsNow(input: NodeInput): object | null {
+  if (input.configuration !== null) return input.configuration.fields
+  const unchanged = rolledOut(input, nodeIdentity(input.node), { parts: [], gone: [] })
+  return unchanged.input?.configuration?.fields ?? null
 }
 
 const writtenIn = (parts: readonly ChangedPart[]): RawObject =>

@@ -90,6 +90,29 @@ describe('the largest threshold that does not evict', () => {
   })
 })
 
+it('takes the present values of a kubelet that was not asked from its files', async () => {
+  const path = '/etc/kubernetes/kubelet/config.json'
+  const config = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
+  const lines = gateWorld().map(line => {
+    const record = JSON.parse(line)
+    if (record.node?.metadata.name !== 'small-0') return line
+    const content = { ...config, ...record.configz.kubeletconfig, imageGCHighThresholdPercent: 83 }
+    const files = [{ path, role: 'config', sha256: '0'.repeat(64), content }]
+    const commandLine = ['/usr/bin/kubelet', `--config=${path}`, `--config-dir=${path}.d`]
+    const kubelet = { startedAt: record.at, commandLine, files }
+    const host = { schema: 'highwater.host/1', kubelet }
+    return JSON.stringify({ ...record, configz: undefined, mode: 'ssm', host })
+  })
+  const text =
+    'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {imageGCHighThresholdPercent: 82}}}\n'
+  const { groups } = await gated(snapshotOf(lines), [{ file: 'a.yaml', text, base: null }], {
+    group: 'small',
+  })
+  expect(groups[0]?.settings[0]).toMatchObject({
+    ...{ field: 'imageGCHighThresholdPercent', values: { before: ['83', '85'], after: ['82'] } },
+  })
+})
+
 it('names the value that ends a finding', async () => {
   const change = bad.find(({ name }) => name === 'ten-bytes')!
   const { problems } = await judged(change)

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
+import { english } from '#report/languages/language.ts'
+import { outlookView } from '#report/parts/outlook.ts'
+import {
+  auditedNode,
+  dedicatedDisks,
+  filesystem,
+  GiB,
+  quietReport,
+  sharedDisk,
+} from '#test/report-builder.ts'
+
+type Prediction = Parameters<typeof auditedNode>[1]
+
+const unusedOf = (bytes: number): DiskLedger =>
+  ({
+    ...{ isShared: true, owners: [], pods: [], namespaces: [] },
+    filesystems: [
+      {
+        ...{ filesystem: 'nodefs', capacityBytes: 20 * GiB, usedBytes: 19 * GiB, usedInodes: null },
+        lines: [
+          {
+            ...{ holder: 'images-unused', source: 'du', inodes: null },
+            ...{ bytes, lowBytes: bytes, highBytes: bytes },
+          },
+        ],
+      },
+    ],
+  }) as unknown as DiskLedger
+
+const firstOf = (prediction: Prediction, ledger?: DiskLedger) => {
+  const node = auditedNode('n1', prediction, ledger && { ledger })
+  const { key, text } = outlookView(quietReport([node]), english).rows[0]!.first
+  return `${key}: ${text}`.replaceAll('\u00a0', ' ')
+}
+
+it('says that unused images go before pods where images share the disk', () => {
+  expect(firstOf(sharedDisk(95))).toMatch(/^Goes first: unused images; if not enough, /)
+  expect(firstOf(sharedDisk(95), unusedOf(3 * GiB))).toMatch(
+    /^Goes first: unused images \(3\.0 GiB\); if not enough, /,
+  )
+})
+
+const [full, empty] = [filesystem(20 * GiB, GiB), filesystem(20 * GiB, 19 * GiB)]
+
+it('says that pods go first on a disk without images', () => {
+  expect(firstOf(dedicatedDisks(full, empty))).toMatch(/^Evicted first: /)
+  expect(firstOf(dedicatedDisks(empty, full))).toMatch(/^Goes first: unused images; /)
+})

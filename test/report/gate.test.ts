@@ -134,6 +134,14 @@ it('names settings that one reason leaves without effect in one entry', () => {
     '- **a.sh:3** maxPods, podPidsLimit (line 4) take no effect: nothing reads it.',
     '- **a.sh:3** *2 nodes in 2 groups: prod/general (1), prod/batch (1)*',
   ])
+  const group = {
+    ...hostile.groups[0]!,
+    cluster: 'prod',
+    group: { ...harmedGroup, name: 'general' },
+  }
+  expect(gateMarkdown({ ...hostile, files: [], problems, groups: [group] })).toContain(
+    '❌ 2 settings without effect on 1 node',
+  )
 })
 
 it('gives no verdict on files that are not read, or that reach no node', () => {

@@ -115,14 +115,18 @@ function settingsCell({ settings, refused }: GateGroup, problems: readonly GateP
 function consequences({ refused, evictions, imageGcs }: GateGroup, own: readonly GateProblem[]) {
   const problemsOf = (kind: GateProblem['kind']) => own.filter(problem => problem.kind === kind)
   const count = (kind: GateProblem['kind']) => byEffect(problemsOf(kind)).length
-  const idle = problemsOf('no-effect').length
+  const idle = problemsOf('no-effect')
+  const idleNodes = Math.max(0, ...idle.map(({ nodes }) => nodes.count))
   const mark = (kind: GateProblem['kind']) =>
     own.some(problem => problem.kind === kind && problem.stops) ? '❌ ' : ''
   const said: [number, string][] = [
     [refused, `❌ refused on ${counted(refused, 'node')}`],
     [evictions, `❌ evictions start on ${counted(evictions, 'node')}`],
     [count('threshold-lost'), '❌ a hard threshold is lost'],
-    [idle, `❌ ${counted(idle, 'setting')} without effect`],
+    [
+      idle.length,
+      `❌ ${counted(idle.length, 'setting')} without effect on ${counted(idleNodes, 'node')}`,
+    ],
     [count('worse'), `${mark('worse')}${counted(count('worse'), 'new or worse finding')}`],
     [imageGcs, `image GC starts on ${counted(imageGcs, 'node')}`],
     [count('better'), `✅ ${counted(count('better'), 'finding')} better`],

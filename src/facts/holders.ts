@@ -62,6 +62,12 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     source:
       'containerd/containerd#13416: no garbage collection removes a snapshot with a lease or root label',
   },
+  'other-namespaces': {
+    freedBy: 'nothing',
+    actor: 'platform',
+    steps: ['clean-namespace'],
+    source: 'containerd docs/namespaces.md: the CRI sees the namespace k8s.io alone',
+  },
   'writable-layers': {
     freedBy: 'pod-deletion',
     actor: 'owner',

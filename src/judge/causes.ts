@@ -203,10 +203,15 @@ function stepsOf(findings: Finding[]): Step[] {
   return [...byAction.values()].slice(0, shownSteps).map(alike => {
     const commands = alike.flatMap(one => one.commands)
     const lost = alike.flatMap(one => one.action.lost ?? [])
-    const action = withAmounts(alike.map(one => one.action))
+    const { pods: _, ...action } = withAmounts(alike.map(one => one.action))
+    const pods = [...new Set(alike.flatMap(one => one.action.pods ?? []))].slice(0, mostLosses)
     return {
       ...alike[0]!,
-      action: action.lost === undefined ? action : { ...action, lost: joinedLosses(lost) },
+      action: {
+        ...action,
+        ...(pods.length > 0 && { pods }),
+        ...(action.lost && { lost: joinedLosses(lost) }),
+      },
       commands: [...new Map(commands.map(one => [JSON.stringify(one), one])).values()],
     }
   })

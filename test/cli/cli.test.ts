@@ -355,9 +355,10 @@ describe('a live audit', () => {
 
   it('prints only the findings with --format json, and exits 1 with --fail-on', async () => {
     const { environment } = await labOf([recorded])
-    const { code, stdout } = await runCommand(['audit', '--format', 'json', '--fail-on', 'high'], {
-      env: environment,
-    })
+    const { code, stdout } = await runCommand(
+      ['audit', '--format', 'json', '--fail-on', 'medium'],
+      { env: environment },
+    )
     expect(code).toBe(1)
     expect(JSON.parse(stdout).schema).toBe('highwater.findings/1')
   })

@@ -45,7 +45,7 @@ describe('highwater tick', () => {
     const { code, stdout, stderr } = await tick(['--at', job])
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`run ${runId}`) })
     expect(stderr).toMatch(/read: \d+\.\d s/)
-    expect(stderr).toContain('cluster recorded: grade F, 2 of 2 nodes read')
+    expect(stderr).toContain('cluster recorded: grade C, 2 of 2 nodes read')
     expect(JSON.parse(stdout)).toMatchObject({
       runId,
       state: 'published',

@@ -54,6 +54,12 @@ const withoutStep = ({ findings }: FindingsDocument) =>
     )
     .map(({ rule, subject }) => `${rule} on ${subject.name}`)
 
+const kept = ({ cause, fix, steps }: FindingsDocument['findings'][number]) => ({
+  cause,
+  fix,
+  steps,
+})
+
 /** Commands of Kubernetes name their context, all others their region. */
 const placeOf = (command: string) =>
   (command.startsWith('kubectl') ? / --context \S/ : / --region \S/).test(command)
@@ -84,6 +90,10 @@ it('shows on the second morning what was repaired, on the third that it is lost,
       .filter(id => !ids.includes(id))
       .toSorted(),
   )
+  // A cause that stays keeps its setting, its values and its steps.
+  const before = new Map(first.document.findings.map(one => [one.id, one]))
+  for (const { id, cause, fix, steps } of second.document.findings)
+    expect({ id, cause, fix, steps }).toEqual({ id, ...kept(before.get(id)!) })
   expect(flat(second.news)).toContain(words.changes.counts.resolved(2))
   expect(second.mail).toMatch(/Since the run of \S+ \S+ UTC: 2 resolved\./)
   expect(second.stdout).toContain(words.changes.counts.resolved(2))

@@ -53,7 +53,7 @@ describe('a tick of the schedule', () => {
     expect(lab.mails()[0]).toMatchObject({
       to: ['team@example.com'],
       from: 'highwater@example.com',
-      subject: expect.stringContaining('Critical'),
+      subject: expect.stringContaining('Medium'),
     })
     expect(lab.mails()[0]?.html).toBe(file('email.html'))
     expect(lab.mails()[0]?.attachments.map(({ fileName }) => fileName)).toEqual(['report.html'])
@@ -224,7 +224,7 @@ describe('history', () => {
     const third = await morning('2026-11-23T05:00:00Z', 30)
     expect(third.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
     expect(mails).toEqual([
-      expect.stringMatching(/^Critical: \d+ critical, /),
+      expect.stringMatching(/^High: 1 high, /),
       expect.stringMatching(
         new RegExp(`^2 nodes evict now, first ip-10-64-0-19 \\(\\w+\\); ${appeared.length} new`),
       ),
@@ -415,7 +415,11 @@ describe('on demand', () => {
   it('a dry run reads and judges, and leaves nothing', async () => {
     const { lab, storeFolder } = await world()
     const answer = await invoke({ clusters: ['recorded'], dryRun: true })
-    expect(answer).toMatchObject({ state: 'dry-run', deliveries: [], findings: { critical: 1 } })
+    expect(answer).toMatchObject({
+      state: 'dry-run',
+      deliveries: [],
+      findings: { medium: 3, low: 2 },
+    })
     expect(lab.mails()).toEqual([])
     expect(existsSync(join(storeFolder, 'highwater-lab', 'runs'))).toBe(false)
   })

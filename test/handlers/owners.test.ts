@@ -248,7 +248,7 @@ describe('other messengers', () => {
     ])
     expect(bodies).toHaveLength(1)
     expect(JSON.parse(bodies[0]!).text).toMatch(
-      /^Critical: .* in recorded - highwater .*\n- Critical: /,
+      /^Medium: .* in recorded - highwater .*\n- Medium: /,
     )
     const { deliveries } = await invoke(
       { ...tick, scheduledTime: '2026-11-22T05:00:00Z' },

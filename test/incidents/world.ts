@@ -56,6 +56,8 @@ export interface Workload {
   /** An emptyDir with `medium: Memory`. */
   memoryDirGib?: number
   memoryGib?: number
+  /** Of that memory, what is no page cache. */
+  anonymousGib?: number
   hostPath?: string
   /** Its volume is a claim; the bytes are not on the node's own disks. */
   claim?: string
@@ -82,6 +84,8 @@ export interface Held {
   /** Writable layers of dead containers, and how many there are. */
   dead?: { gib: number; containers: number; owner: string }
   content?: number
+  /** Namespaces of containerd beside the kubelet's. `contentGib` is a part of `content`. */
+  namespaces?: { name: string; layersGib: number; contentGib: number }[]
   journal?: number
   hostLogs?: number
   coreDumps?: { path: string; gib: number }
@@ -131,7 +135,10 @@ export interface NodeWorld {
   /** Conditions beside the kubelet's. */
   conditions?: { type: string; status: string; reason: string; message: string }[]
   pids?: { max: number; used: number }
+  memoryGib?: number
   availableMemoryGib?: number
+  /** What the kubelet counts for the runtime itself. */
+  runtimeMemoryGib?: number
   kernel?: RawObject
   events?: Omit<EventProfile, 'about' | 'host'>[]
   ageDays?: number
@@ -436,16 +443,18 @@ function statsOf({ gib, usedGib, inodes, reservedGib = 0 }: Disk, usedBytes: num
 function summaryOf(scene: Scene): RawObject {
   const { world, profile } = scene
   const imageFs = statsOf(world.imageDisk ?? world.disk, bytesOf(snapshotGib(scene)))
-  const memoryBytes = bytesOf(30.9)
+  const memoryBytes = bytesOf(world.memoryGib ?? 30.9)
   const availableBytes = bytesOf(world.availableMemoryGib ?? 20)
   return {
     node: {
       nodeName: profile.name,
-      systemContainers: ['kubelet', 'runtime', 'pods'].map(name => ({
-        name,
-        startTime: '2026-11-01T00:00:00Z',
-        memory: { time: takenAt, workingSetBytes: 2e8, usageBytes: 2e8, rssBytes: 1e8 },
-      })),
+      systemContainers: ['kubelet', 'runtime', 'pods'].map(name => {
+        const bytes = name === 'runtime' ? bytesOf(world.runtimeMemoryGib ?? 0.2) : 2e8
+        return {
+          ...{ name, startTime: '2026-11-01T00:00:00Z' },
+          memory: { time: takenAt, workingSetBytes: bytes, usageBytes: bytes, rssBytes: bytes / 2 },
+        }
+      }),
       startTime: '2026-11-01T00:00:00Z',
       memory: {
         time: takenAt,
@@ -490,13 +499,14 @@ function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObjec
       ...statsOf({ gib: claim.size, usedGib: claim.used }, bytesOf(claim.used)),
     })
   const memory = bytesOf((workload.memoryGib ?? 0.2) + (workload.memoryDirGib ?? 0))
+  const rssBytes = workload.anonymousGib === undefined ? memory / 2 : bytesOf(workload.anonymousGib)
   return {
     podRef: { namespace: profile.namespace, name: profile.name, uid: podUid(profile) },
     startTime: takenAt,
     containers: profile.containers.map(({ name }) => ({
       name,
       startTime: takenAt,
-      memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes: memory / 2 },
+      memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes },
       // The capacity of the filesystem, and the inodes of the layer alone.
       rootfs: {
         ...statsOf(world.imageDisk ?? world.disk, bytesOf(layerGib)),
@@ -504,7 +514,7 @@ function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObjec
       },
       logs: { ...nodefs(logsGib), inodesUsed: 1 },
     })),
-    memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes: memory / 2 },
+    memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes },
     volume: volumes,
     'ephemeral-storage': nodefs(
       layerGib + logsGib + emptyDirGib + (isHostsFile(workload) ? workload.podFolder!.gib : 0),
@@ -679,6 +689,10 @@ function diskUseOf(scene: Scene): RawObject {
       ...{ name: name.replace('/dev/', ''), bytes: bytesOf(gib), isUsed: mounted },
       model: `Amazon ${/nvme0/.test(name) ? 'Elastic Block Store' : 'EC2 NVMe Instance Storage'}`,
     })),
+    namespaces: (held.namespaces ?? []).map(({ name, layersGib, contentGib }) => ({
+      ...{ name, bytes: bytesOf(layersGib), inodes: Math.round(layersGib * 20_000) },
+      content: bytesOf(contentGib),
+    })),
     ...{ brokenLinks: 0, missed: 0 },
   }
 }
@@ -757,7 +771,8 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
     ),
   )
   const onNodefs = volumes + logs + journal + hostLogs + temporary + packages + cores + elsewhere
-  const onRuntime = snapshotGib(scene) + content
+  const ofOthers = sum((held.namespaces ?? []).map(({ layersGib }) => layersGib))
+  const onRuntime = snapshotGib(scene) + ofOthers + content
   const system = disk.usedGib - onNodefs - (imageDisk === undefined ? onRuntime : 0)
   if (system < 0) throw new Error(`${-system} GiB more are held than are used`)
   const folder = (holder: string, path: string, gib: number, on = 'nodefs') => ({

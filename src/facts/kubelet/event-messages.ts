@@ -95,6 +95,17 @@ const noSpace = /no space left on device/i
 
 export const isNoSpace = (message: string): boolean => noSpace.test(message)
 
+/** The upper folders of the path at which there was no space: `/run/containerd/runc`. Null: the message names none. */
+export function placeWithoutSpace(message: string): string | null {
+  const end = message.search(noSpace)
+  if (end < 0) return null
+  const words = message.slice(Math.max(0, end - longestPath), end).split(/[\s"'`,;()]+/)
+  const path = words.findLast(word => /^\/[\w.-]+\//.test(word))
+  return path === undefined ? null : path.split('/').slice(0, 4).join('/').replace(/:+$/, '')
+}
+
+const longestPath = 1000
+
 /** An error of Go's os package: the runtime failed at a file of the node. */
 const ownFile =
   /\b(?:l?stat|open|mkdir|rename|remove|unlinkat|link|symlink|chmod|lchown|read|write) \/[^\s:"]{1,500}: /

@@ -87,14 +87,14 @@ function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): S
   ]
   return found.flatMap(line => {
     if (line === null) return []
-    const [effect, text, nodes] = line
+    const [effect, text, count] = line
     const command = [text]
       .flat()
       .map(one => inPlace(one, place))
       .join(' && ')
     // A truncated command does something else. A command with invisible characters is deceptive.
     const isWhole = command.length <= longestCommand && isPrintable(command)
-    return isWhole ? [{ place: cluster, command, effect, ...(nodes && { nodes }) }] : []
+    return isWhole ? [{ place: cluster, command, effect, ...count }] : []
   })
 }
 
@@ -135,7 +135,7 @@ function session(
   const start = aws('ssm', 'start-session', '--target', said(instanceId))
   if (command === undefined) return ['reads', start]
   const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${shellWord(JSON.stringify({ command: [command] }))}`
-  return effect === 'restarts' ? [effect, text, 1] : [effect, text]
+  return effect === 'restarts' ? [effect, text, { nodes: 1 }] : [effect, text]
 }
 
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', said(node.name))]
@@ -154,7 +154,7 @@ const readAgain = ({ node, place }: OnNode): Command | null =>
 function replacement(on: OnNode): Command[] {
   const { node } = on
   if (node.owner === 'karpenter')
-    return [['replaces', kubectl('delete', 'node', said(node.name)), 1]]
+    return [['replaces', kubectl('delete', 'node', said(node.name)), { nodes: 1 }]]
   if (node.owner !== 'managed-nodegroup' || node.instanceId === null)
     return [['changes', drain(on)]]
   const terminate = aws(
@@ -162,7 +162,7 @@ function replacement(on: OnNode): Command[] {
     ...(['--no-should-decrement-desired-capacity', '--instance-id'] as const),
     said(node.instanceId),
   )
-  return [['replaces', [drain(on), terminate], 1]]
+  return [['replaces', [drain(on), terminate], { nodes: 1 }]]
 }
 
 function restart(on: OnNode): Command[] {
@@ -170,7 +170,7 @@ function restart(on: OnNode): Command[] {
   if (instanceId === null) return [['changes', drain(on)]]
   const reboot = aws('ec2', 'reboot-instances', '--instance-ids', said(instanceId))
   return [
-    ['restarts', [drain(on), reboot], 1],
+    ['restarts', [drain(on), reboot], { nodes: 1 }],
     ['changes', kubectl('uncordon', said(name))],
   ]
 }
@@ -183,7 +183,7 @@ const nodegroup = (call: string, { finding: { subject }, place }: OnNode) =>
 
 const upgrade = (on: OnNode): Command[] =>
   isManaged(on)
-    ? [['replaces', nodegroup('update-nodegroup-version', on), on.finding.nodes.count]]
+    ? [['replaces', nodegroup('update-nodegroup-version', on), { nodes: on.finding.nodes.count }]]
     : replacement(on)
 
 const podOf = (owner: HolderOwner | undefined) =>
@@ -191,11 +191,15 @@ const podOf = (owner: HolderOwner | undefined) =>
     ? null
     : { namespace: owner.namespace, pod: owner.pod }
 
-function deletePod({ action, ...on }: OnNode): Command {
+/** A command for each pod: that all of a workload end at once is for its owner to decide. */
+function deletePods({ action, ...on }: OnNode): Command[] {
   const pod = podOf(action.owner)
-  return pod === null
-    ? session(on.node, 'reads')
-    : ['restarts', kubectl('delete', 'pod', '-n', pod.namespace, said(pod.pod))]
+  if (pod === null) return [session(on.node, 'reads')]
+  return (action.pods ?? [pod.pod]).map(name => [
+    'restarts',
+    kubectl('delete', 'pod', '-n', pod.namespace, said(name)),
+    { pods: 1 },
+  ])
 }
 
 /** Kinds whose template can be changed; pods of a Job cannot. */
@@ -235,6 +239,20 @@ function sizes({ unit }: StepAction, place = '/var') {
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: stepForAll('set'),
   'ask-owner': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'clean-namespace': {
+    ...stepForAll('free'),
+    lines: ({ action: { place }, node }) => [
+      session(
+        node,
+        'reads',
+        place === undefined
+          ? 'sudo ctr namespaces ls'
+          : ['images', 'containers', 'leases']
+              .map(what => `sudo ctr -n ${shellWord(place)} ${what} ls`)
+              .join('; '),
+      ),
+    ],
+  },
   'clean-objects': stepForAll('free'),
   'correct-file': {
     ...stepForAll('set'),
@@ -254,6 +272,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   drain: { ...stepForPart('free', 'pods'), lines: on => [['changes', drain(on)]] },
   'drop-idle-log-blocks': { ...stepForAll('set'), lines: on => plan(on) },
+  'empty-log': {
+    ...stepForAll('free'),
+    lines: ({ action: { place = '/var/log/pods' }, node }) => [
+      session(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
+    ],
+  },
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
   'grow-partition': {
     ...stepForAll('resize', 'node-replaced'),
@@ -274,6 +298,16 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'list-deletions': {
     ...showing,
     lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
+  },
+  'list-memory': {
+    ...showing,
+    lines: ({ node }) => [
+      session(
+        node,
+        'reads',
+        'ps -e -o rss=,pid=,comm= --sort=-rss | head -n 20; grep -e ^Slab -e ^SUnreclaim -e ^Shmem: -e ^PageTables -e ^Hugetlb /proc/meminfo',
+      ),
+    ],
   },
   'list-processes': {
     ...showing,
@@ -307,6 +341,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   'raise-volume-limit': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'read-again': { ...showing, lines: on => [readAgain(on)] },
+  'read-devices': {
+    ...showing,
+    lines: ({ node }) => [
+      session(node, 'reads', 'lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'),
+    ],
+  },
   'read-journal': {
     ...showing,
     lines: ({ node }) => [session(node, 'reads', 'sudo journalctl -u kubelet -n 100')],
@@ -349,7 +389,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...stepForAll('set', 'kubelet-restart'),
     lines: on => [cordon(on), session(on.node, 'restarts', 'sudo systemctl restart kubelet')],
   },
-  'restart-pod': { ...stepForAll('free', 'pods'), lines: on => [deletePod(on)] },
+  'restart-pod': { ...stepForAll('free', 'pods'), lines: on => deletePods(on) },
   'set-at-source': stepForAll('set', 'node-replaced'),
   'set-discard-unpacked': stepForAll('set', 'node-replaced'),
   'set-ephemeral-storage': { ...stepForAll('ask-owner', 'pods'), lines: setStorage },

@@ -3,8 +3,12 @@
 import { shellWord } from '#base/text/shell-word.ts'
 import type { CommandEffect } from '#model/finding/cause.ts'
 
-/** A command, and what it does as it stands. Of several, each runs if the one before succeeds. `nodes`: how many it restarts or replaces. */
-export type Command = [effect: CommandEffect, command: string | readonly string[], nodes?: number]
+/** A command, and what it does as it stands. Of several, each runs if the one before succeeds. `count`: how many nodes or pods it restarts or replaces. */
+export type Command = [
+  effect: CommandEffect,
+  command: string | readonly string[],
+  count?: { nodes?: number; pods?: number },
+]
 
 /** A word that came from a cluster, such as an object name. */
 export interface ClusterWord {

@@ -6,7 +6,7 @@
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
-import { kubeletSetting, settingIn, worldCause } from '#judge/rule.ts'
+import { kubeletSetting, settingIn } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded, bytes, gibibyte, nameLength } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
@@ -22,7 +22,7 @@ import type { HeldDisks } from '#model/report.ts'
 import { volumeToWrite } from './disk-size.ts'
 import { areMeasured, largestPod } from './drain.ts'
 import { writableMounts } from './host-mounts.ts'
-import { reservedOf } from './reservations.ts'
+import { daemonsOf, reservedOf } from './reservations.ts'
 
 export interface Reason {
   cause: Cause
@@ -172,6 +172,26 @@ function ownerOf({ owner, place }: HolderPart) {
   return `${owner.namespace}/${owner.workload ?? owner.pod}`
 }
 
+const mostPods = 5
+
+/** The pods of the owner that hold a tenth of the holder or more, the largest first. */
+function podsOf({ owner, holder, filesystem, amount }: HolderCause, parts: readonly HolderPart[]) {
+  if (owner === null || !('workload' in owner) || owner.workload === null) return []
+  const sums = new Map<string, number>()
+  for (const part of parts) {
+    const own = part.holder === holder && part.filesystem === filesystem ? part.owner : null
+    if (own === null || !('workload' in own) || own.pod === null) continue
+    if (own.namespace !== owner.namespace || own.workload !== owner.workload) continue
+    const size = amount.unit === 'inodes' ? (part.inodes ?? 0) : part.lowBytes
+    sums.set(own.pod, (sums.get(own.pod) ?? 0) + size)
+  }
+  return [...sums]
+    .filter(([, size]) => size >= leastOwned * amount.low)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, mostPods)
+    .map(([pod]) => pod)
+}
+
 /** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */
 const largestRequest = 0.4
 
@@ -227,6 +247,7 @@ export function reasonOf(
   const disk = filesystems.find(one => one.filesystem === filesystem)
   const isTooLarge =
     (values.bytes ?? 0) > largestRequest * (disk?.capacityBytes ?? Number.POSITIVE_INFINITY)
+  const pods = podsOf(cause, parts)
   const steps = stepsOf(cause, discardUnpackedLayers)
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
@@ -236,11 +257,38 @@ export function reasonOf(
     steps: [...steps, ...(isOwned ? (['ask-owner'] as const) : [])].map(id => ({
       id,
       ...values,
+      ...(id === 'restart-pod' && pods.length > 1 && { pods }),
       ...(amount.unit === 'inodes' && { unit: amount.unit }),
       ...(id === 'upgrade-runtime' && version !== undefined && { message: version }),
     })),
   }
 }
+
+/** The deletion of a mirror pod restarts no container of its static pod. */
+export function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
+  const { cause, steps } = reason
+  const owner = cause.kind === 'holder' ? cause.owner : null
+  if (owner === null || !('pod' in owner) || !isMirror(pods, owner)) return reason
+  const isLog = cause.kind === 'holder' && cause.holder === 'container-logs'
+  return {
+    ...reason,
+    steps: steps.flatMap(step => {
+      if (step.id !== 'restart-pod') return [step]
+      return isLog ? [{ ...step, id: 'empty-log' as const }] : []
+    }),
+  }
+}
+
+const isMirror = (
+  pods: NodeSubject['pods'],
+  owner: { namespace: string | null; pod: string | null },
+) =>
+  pods?.some(
+    ({ metadata }) =>
+      metadata?.name === owner.pod &&
+      metadata?.namespace === owner.namespace &&
+      metadata?.ownerReferences?.some(({ kind }) => kind === 'Node'),
+  ) === true
 
 /** Why the disk of a signal is full. Null: nothing was measured. */
 export function diskReason(
@@ -253,11 +301,9 @@ export function diskReason(
   const isInUse = first.holder === 'images' && imageGC?.reachesLow === false
   const holder = isInUse ? 'images-in-use' : first.holder
   const cause: HolderCause = { ...first, holder, freedBy: holders[holder].freedBy }
-  const reason = reasonOf(
-    cause,
-    ledger ?? { parts: [], filesystems: [] },
-    identity,
-    runtimeOf({ host, node }),
+  const reason = withStaticPods(
+    reasonOf(cause, ledger ?? { parts: [], filesystems: [] }, identity, runtimeOf({ host, node })),
+    pods,
   )
   const set =
     cause.holder === 'container-logs'
@@ -355,6 +401,8 @@ function largerReserve(
 }
 
 const leastMemoryVolume = 0.2
+/** Share of the memory of a pod from which on it is mostly cache. */
+const leastCached = 0.7
 /** Share of memory below which the largest pod is no cause. */
 const leastMemoryPod = 0.05
 
@@ -362,7 +410,7 @@ const leastMemoryPod = 0.05
 export function memoryReason(
   subject: Pick<NodeSubject, 'ledger' | 'summary' | 'pods' | 'identity' | 'eviction'>,
 ): Reason {
-  const { ledger, identity, eviction } = subject
+  const { ledger, identity, eviction, summary } = subject
   const capacityBytes = eviction?.signals['memory.available']?.capacityBytes ?? 0
   const volume = ledger?.parts.find(({ filesystem }) => filesystem === 'memory')
   if (volume && volume.lowBytes >= leastMemoryVolume * capacityBytes) {
@@ -375,16 +423,45 @@ export function memoryReason(
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
   const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
   if (isSmall && areMeasured(subject))
-    return { cause: worldCause('memory-outside-pods'), steps: [{ id: 'reboot' }] }
+    return { cause: outsidePods(subject), steps: [{ id: 'list-memory' }, { id: 'reboot' }] }
+  const cause = settingIn('workload', 'resources.requests.memory')
+  if (largest === null || isSmall) return { cause, steps: [{ id: 'read-pods' }] }
+  const { owner, amount } = largest
+  const own = summary?.pods?.find(
+    ({ podRef }) => podRef?.namespace === owner.namespace && podRef?.name === owner.pod,
+  )?.memory
+  // -1: the answer had no number there.
+  const anonymous = Number(own?.rssBytes ?? -1)
+  const cached = anonymous < 0 ? 0 : amount - anonymous
   return {
-    cause: settingIn('workload', 'resources.requests.memory'),
-    steps: [
-      largest === null || isSmall
-        ? { id: 'read-pods' }
-        : { id: 'set-memory', owner: largest.owner, bytes: largest.amount },
-    ],
+    cause,
+    steps: [{ id: 'set-memory', owner, bytes: amount }],
+    ...(cached >= leastCached * amount && {
+      seen: `Of the ${bytes(amount)} of ${bounded(`${owner.namespace}/${owner.pod}`, nameLength)}, ${bytes(cached)} are cache of files that it reads or writes, or files in memory: the kubelet counts them, and a memory limit makes the kernel drop such a cache.`,
+    }),
   }
 }
+
+/** The program of the node with most of the memory that no pod uses, if the kubelet counts it. */
+function outsidePods({
+  summary,
+  eviction,
+}: Pick<NodeSubject, 'summary' | 'eviction'>): Extract<Cause, { kind: 'world' }> {
+  const { capacityBytes = 0, availableBytes = 0 } = eviction?.signals['memory.available'] ?? {}
+  const ofPods = (summary?.pods ?? []).reduce(
+    (sum, { memory }) => sum + Number(memory?.workingSetBytes ?? 0),
+    0,
+  )
+  const bytes = Math.max(0, capacityBytes - availableBytes - ofPods)
+  const daemon = daemonsOf(summary).used.find(one => 2 * one.bytes >= bytes)
+  const cause = { kind: 'world', event: 'memory-outside-pods' } as const
+  return daemon === undefined
+    ? { ...cause, subject: null, bytes }
+    : { ...cause, subject: programs[daemon.name] ?? daemon.name, bytes: daemon.bytes }
+}
+
+/** Programs by their name in the kubelet's statistics. */
+const programs: Readonly<Record<string, string>> = { runtime: 'containerd' }
 
 /** Writers of folders, of which the kubelet counts nothing. */
 function withMounts(step: StepAction, pods: NodeSubject['pods']): StepAction {

@@ -235,6 +235,20 @@ export const isShortOfInodes = (disk: FilesystemState | null): boolean =>
   disk.inodesFree !== null &&
   disk.inodesFree < (leastFreePercent / 100) * disk.inodes
 
+/** How much of an unwatched disk is free, in percent: below the first it fills soon, from the second on there is time. */
+const unwatchedFree = { little: 15, much: 50 }
+
+/** The severity of a disk that no threshold watches, by the space or the inodes that are left. */
+export function unwatchedSeverity(disk: FilesystemState | null): 'critical' | 'high' | 'medium' {
+  const free = percentOf(disk?.availableBytes, disk?.capacityBytes)
+  if (isShortOfInodes(disk) || (free !== null && free < unwatchedFree.little)) return 'critical'
+  if (free === null) return 'high'
+  return free < unwatchedFree.much ? 'high' : 'medium'
+}
+
+const percentOf = (part: number | null | undefined, whole: number | null | undefined) =>
+  part == null || !whole ? null : (100 * part) / whole
+
 /* Rankings without repeats: signals of one resource on one disk put pods in the same order. */
 
 const derived: readonly string[] = [

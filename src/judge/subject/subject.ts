@@ -51,7 +51,8 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     runtime,
     host,
     mode,
-    coverage: coverageState(unread, input),
+    // Of a Fargate node only the pods can be read: it counts as not audited.
+    coverage: identity.owner === 'fargate' ? 'notRead' : coverageState(unread, input),
     unread,
     isKubeletDown: input.errors.some(({ isKubeletDown }) => isKubeletDown),
     readFailure: failureOf(input.errors.filter(({ what }) => what in unread)),

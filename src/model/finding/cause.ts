@@ -83,7 +83,7 @@ export interface HolderCause {
   owner: HolderOwner | null
   /** Why a holder of workloads has no owner here: none of many holds much, or the owner is not known. */
   owners?: 'many' | 'unknown'
-  /** Absolute folder or file on the node. Null: not one place. */
+  /** Absolute folder or file on the node, or a namespace of containerd. Null: not one place. */
   place: string | null
   /** What the owner, or the place without an owner, holds of the amount in bytes. Absent: nearly all of it, or unknown. */
   largestBytes?: number
@@ -104,8 +104,8 @@ export type Cause =
   | SettingCause
   | HolderCause
   | DeviceCause
-  /** `subject`: a registry, a program, a kind of object. */
-  | { kind: 'world'; event: WorldEvent; subject: string | null }
+  /** `subject`: a registry, a program, a kind of object. `bytes`: what it holds of memory. */
+  | { kind: 'world'; event: WorldEvent; subject: string | null; bytes?: number }
   /** `place`: the file that was edited. Null: several, or unknown. */
   | { kind: 'hand-edit'; place: string | null }
   /** `source`: what was not read. */
@@ -119,18 +119,21 @@ export type StepActionId =
   | 'advice'
   | 'ask-owner'
   | 'check-rotation'
+  | 'clean-namespace'
   | 'clean-objects'
   | 'correct-file'
   | 'create-group'
   | 'delete-place'
   | 'drain'
   | 'drop-idle-log-blocks'
+  | 'empty-log'
   | 'grant-rights'
   | 'grow-partition'
   | 'import-image'
   | 'import-sandbox'
   | 'larger-disk'
   | 'list-deletions'
+  | 'list-memory'
   | 'list-processes'
   | 'look-on-node'
   | 'limit-processes'
@@ -144,6 +147,7 @@ export type StepActionId =
   | 'prune-images'
   | 'raise-volume-limit'
   | 'read-again'
+  | 'read-devices'
   | 'read-journal'
   | 'read-limits'
   | 'read-on-node'
@@ -170,7 +174,7 @@ export interface StepAction {
   id: StepActionId
   /** Who has to act, or whose data it is about. */
   owner?: HolderOwner
-  /** Folder, file or device. */
+  /** Folder, file, device, or a namespace of containerd. */
   place?: string
   /** KubeletConfiguration fields or settings of another layer. */
   fields?: string[]
@@ -178,6 +182,8 @@ export interface StepAction {
   images?: string[]
   /** Folders of the node that pods can write, as `/tmp (Deployment shop/api)`. */
   mounts?: string[]
+  /** Names of the owner's pods that hold much of it, the largest first. */
+  pods?: string[]
   /** Pods, as `namespace/name`, that end for good, and pods whose emptyDir data is deleted. Absent: unknown. */
   lost?: { pods: string[]; data: string[] }
   /** What is scarce. Absent: bytes. */
@@ -202,6 +208,8 @@ export interface StepCommand {
   effect: CommandEffect
   /** Number of nodes that it restarts or replaces. Absent: none, or unknown. */
   nodes?: number
+  /** Number of pods that it restarts. Absent: none, or unknown. */
+  pods?: number
 }
 
 export interface Step {

@@ -101,6 +101,14 @@ const diskUse = z.object({
     .array(z.object({ use: text, count, bytes: count, inodes: count.optional() }))
     .max(10)
     .optional(),
+  /**
+   * Namespaces of containerd beside the kubelet's `k8s.io`. `bytes`, `inodes`: of snapshots. `content`: bytes of packed content that
+   * no namespace before has.
+   */
+  namespaces: z
+    .array(z.object({ name: text, bytes: count, inodes: count, content: count }))
+    .max(8)
+    .optional(),
   /** Folders of pods and of pod logs whose pod has no sandbox. */
   orphans: z.array(place).max(100),
   /** Files that are deleted and still open. */

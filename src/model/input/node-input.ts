@@ -52,7 +52,7 @@ export const summaryShape = {
       rootfs: ofPod.filesystem,
       logs: ofPod.filesystem,
     }),
-    memory: ofPod.memory,
+    memory: { ...ofPod.memory, rssBytes: 'statistic' },
     volume: list({
       ...ofPod.filesystem,
       capacityBytes: 'statistic',

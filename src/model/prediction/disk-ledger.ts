@@ -12,6 +12,7 @@ export type DiskHolder =
   | 'not-images'
   | 'image-content'
   | 'leftover-snapshots'
+  | 'other-namespaces'
   | 'writable-layers'
   | 'dead-containers'
   | 'container-logs'

@@ -117,9 +117,11 @@ export function unreadOf({
     ruleErrors === null
       ? clusters.some(({ outcomes }) => outcomes.error > 0)
       : ruleErrors.length > 0
-  const isLost = clusters.some(
-    ({ coverage: { nodes: all, read, partlyRead } }) => all > 0 && read + partlyRead === 0,
-  )
+  const ofFargate = notAudited.filter(({ cause }) => cause === 'fargate')
+  const isLost = clusters.some(({ name, coverage: { nodes: all, read, partlyRead } }) => {
+    const readable = all - ofFargate.filter(({ cluster }) => cluster === name).length
+    return readable > 0 && read + partlyRead === 0
+  })
   if (isCut || hasErrors || isLost) return 'cluster'
   if (nodes !== null)
     return nodes.some(({ coverage, isFargate }) => coverage !== 'read' && !isFargate)
@@ -129,5 +131,5 @@ export function unreadOf({
     (sum, { coverage }) => sum + coverage.partlyRead + coverage.notRead,
     0,
   )
-  return unread > notAudited.filter(({ cause }) => cause === 'fargate').length ? 'node' : 'none'
+  return unread > ofFargate.length ? 'node' : 'none'
 }

@@ -228,6 +228,37 @@ snapshots() {
   ask "$out" 9 ctr -a "${endpoint#unix://}" -n k8s.io snapshots --snapshotter "$snapshotter" "$@"
 }
 
+# namespaces: what other clients of containerd hold: their snapshots, and packed content that neither the kubelet's images nor a namespace before has.
+namespaces() {
+  ask names 5 ctr -a "${endpoint#unix://}" namespaces ls -q || { unread 'namespaces of containerd' "$why"; return; }
+  awk '$0 != "k8s.io" && /^[A-Za-z0-9][A-Za-z0-9._-]*$/ && length($0) <= 76 && n++ < 8' names >others
+  if [ ! -s others ]; then echo '[]' >part.use.namespaces; return; fi
+  blobs=${images%/*}/io.containerd.content.v1.content/blobs
+  : >claimed
+  ask stored 6 find "$R$blobs" -type f -exec stat -c '%b %B %n' '{}' + || : >stored
+  if ! ask content 5 ctr -a "${endpoint#unix://}" -n k8s.io content ls -q; then unread 'namespaces of containerd' "$why"; return; fi
+  cat content >>claimed
+  while IFS= read -r one; do
+    if ! ask usage 6 ctr -a "${endpoint#unix://}" -n "$one" snapshots --snapshotter "$snapshotter" usage -b \
+      || ! ask content 5 ctr -a "${endpoint#unix://}" -n "$one" content ls -q; then unread 'namespaces of containerd' "$why"; continue; fi
+    NAME=$one awk "$lib"'
+      FNR == 1 { file++ }
+      file == 1 { claimed[$1] = 1; next }
+      file == 2 { own[$1] = 1; next }
+      file == 3 {
+        digest = $3
+        sub(/^.*\/blobs\//, "", digest)
+        sub(/\//, ":", digest)
+        if (digest in own && !(digest in claimed)) packed += $1 * $2
+        next
+      }
+      FNR > 1 { bytes += $(NF - 1); inodes += $NF }
+      END { if (bytes + packed > 0) print "{" kv("name", jstr(ENVIRON["NAME"])) "," kv("bytes", bytes + 0) "," kv("inodes", inodes + 0) "," kv("content", packed + 0) "}" }' claimed content stored usage
+    cat content >>claimed
+  done <others >lines
+  joined lines >part.use.namespaces
+}
+
 # By use, and the largest writable layers.
 layers() {
   : >layers
@@ -346,7 +377,7 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
   snapshotter=overlayfs
   case $images in */io.containerd.snapshotter.v1.*) snapshotter=$(printf %s "${images##*/io.containerd.snapshotter.v1.}" | tr -dc 'a-z0-9-') ;; esac
   if [ -s part.runtime.containers ] && [ -s part.runtime.sandboxes ] \
-    && snapshots tree ls && snapshots usage usage -b; then layers; else
+    && snapshots tree ls && snapshots usage usage -b; then layers; namespaces; else
     unread 'snapshots of containerd' "${why:-the list of containers was not read}"
   fi
   # Processes end while `find` walks.
@@ -360,7 +391,7 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
   fi
   devices
   printf '%s' "$missed" >part.use.missed
-  members use. folders orphans inside snapshots layers deletedFiles processes devices brokenLinks missed >part.host.diskUse
+  members use. folders orphans inside snapshots namespaces layers deletedFiles processes devices brokenLinks missed >part.host.diskUse
 fi
 # Highwater-Inspect prints them.
 rm -f part.runtime.*

@@ -106,7 +106,8 @@ export function folderParts(node: PreparedNode, use: HostDiskUse, byUid: PodsByU
           ? (imageVolumesOwner(node, place) ?? hostPathOwner(node.input.pods, place))
           : volumeOwner(byUid, pod)
       const { bytes, inodes } = ownSpace(folder, all)
-      return [{ holder, filesystem, bytes, inodes, place, owner }]
+      const others = folder.holder === 'content' ? Math.min(bytes, sumOfContent(use)) : 0
+      return [{ holder, filesystem, bytes: bytes - others, inodes, place, owner }]
     })
   })
 }
@@ -186,6 +187,7 @@ function entriesOf(
   if (known === null) return []
   const own = ownSpace(folder, all)
   const orphanHolder = orphanHolders[holder]
+  if (holder === 'content') return contentEntries(own, node.host?.diskUse)
   if (orphanHolder === undefined) return [{ holder: known, ...own, source: 'du' }]
   const orphaned = orphanedBytes(path, orphans)
   const ofPods = { ...own, bytes: Math.max(0, own.bytes - orphaned) }
@@ -194,6 +196,20 @@ function entriesOf(
     { holder: orphanHolder, bytes: orphaned, source: 'du' },
   ]
 }
+
+/** Packed content of the kubelet's images, and that of other clients of containerd. */
+function contentEntries({ bytes, inodes }: Amount, use: HostDiskUse | undefined): Entry[] {
+  const others = Math.min(bytes, sumOfContent(use))
+  return [
+    { holder: 'image-content', bytes: bytes - others, inodes, source: 'du' },
+    ...(others > 0
+      ? [{ holder: 'other-namespaces', bytes: others, inodes: 0, source: 'ctr' } as const]
+      : []),
+  ]
+}
+
+const sumOfContent = (use: HostDiskUse | undefined) =>
+  (use?.namespaces ?? []).reduce((sum, { content = 0 }) => sum + content, 0)
 
 const orphanedBytes = (path: string, orphans: readonly Orphan[]) =>
   orphans

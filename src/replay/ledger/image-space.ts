@@ -20,8 +20,10 @@ const groups: readonly ImageGroup[] = ['images-in-use', 'images-unused', 'images
 
 /** Entries of images, without the writable layers of running containers. */
 export function imageEntries(node: PreparedNode, pods: PodUse | null): Entry[] {
-  const snapshots = node.host?.diskUse?.snapshots
-  return snapshots === undefined ? estimatedEntries(node, pods) : measuredEntries(node, snapshots)
+  const use = node.host?.diskUse
+  return use?.snapshots === undefined
+    ? estimatedEntries(node, pods)
+    : [...measuredEntries(node, use.snapshots), ...namespaceEntries(use)]
 }
 
 type Snapshots = NonNullable<HostDiskUse['snapshots']>
@@ -63,6 +65,15 @@ function measuredEntries(node: PreparedNode, snapshots: Snapshots): Entry[] {
     entry('image-content', 'unpacking'),
   ]
 }
+
+/** Snapshots of other clients of containerd. Their content has an entry beside the folder of all content. */
+const namespaceEntries = ({ namespaces = [] }: HostDiskUse): Entry[] =>
+  namespaces.map(({ bytes = 0, inodes = null }) => ({
+    holder: 'other-namespaces',
+    bytes,
+    inodes,
+    source: 'ctr',
+  }))
 
 /** Listed images explain a part of the runtime's bytes. What they cannot explain is `not-images`. */
 function estimatedEntries(node: PreparedNode, pods: PodUse | null): Entry[] {

@@ -43,6 +43,7 @@ function measuredParts(node: PreparedNode, use: HostDiskUse): HolderPart[] {
       ? foldersOfPods(use, byUid)
       : foldersBesideVolumes(node, use, byUid)),
     ...layerParts(node, use),
+    ...namespaceParts(node, use),
     ...processParts(use, byUid),
   ]
   const groups = Map.groupBy(parts, ({ holder, filesystem }) => `${holder} ${filesystem}`)
@@ -119,6 +120,17 @@ function layerParts(node: PreparedNode, { layers = [], snapshots = [] }: HostDis
   })
   return [leftover, ...ofContainers]
 }
+
+/** Snapshots and packed content of other clients of containerd, by their namespace. */
+const namespaceParts = (node: PreparedNode, { namespaces = [] }: HostDiskUse): Measured[] =>
+  namespaces.map(({ name = '', bytes = 0, inodes = null, content = 0 }) => ({
+    holder: 'other-namespaces',
+    filesystem: imagesDisk(node),
+    bytes: bytes + content,
+    inodes,
+    place: name,
+    owner: null,
+  }))
 
 /** Deleted files that are open, by the process that holds them. */
 function processParts({ processes = [] }: HostDiskUse, byUid: PodsByUid): Measured[] {

@@ -72,7 +72,7 @@ export function mailCausesView(
 const lineStep = (cause: FoundCause, step: string, on: MailWords) =>
   step.length <= lineLimit
     ? step
-    : causeView({ ...cause, steps: cause.steps.slice(0, 1) }, 0, on).step
+    : withoutRemarks(causeView({ ...cause, steps: cause.steps.slice(0, 1) }, 0, on).step)
 
 /** `… (replaces 1 node, 1 of 3 commands)`: what the shown command does, and that it is not the only one. */
 function withRemarks(step: string, remarks: (string | null)[], { words }: Language) {

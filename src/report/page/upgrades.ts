@@ -103,7 +103,7 @@ function releaseRows(nodes: readonly AuditedNode[], region: string | null, langu
       nodes: words.nodeCount(members.length),
       versions: words.steps.labelled(
         `${line(release!, nameLimit)} → ${line(newer.release, nameLimit)}`,
-        words.steps.effect('replaces', members.length),
+        words.steps.effect('replaces', members.length, 0),
       ),
       isRefused: false,
       lines: [],

@@ -102,7 +102,7 @@ export function stepWithReason(found: FoundCause, language: Language): string {
   const { cause, steps, settings, findings } = found
   const [worst] = findings
   const set = settingsText(found, language, 'current values too')
-  const step = stepsText(steps, worst!, set, language)
+  const step = stepsText(steps, worst!, set, language, 'without commands')
   if (cause.kind !== 'setting') return step
   const isValueShown =
     steps.some(({ action }) => action.id === 'set-fields') && settings[0]?.now.length === 1
@@ -310,7 +310,10 @@ function heldText(
     ({ cluster, nodes: { count, sample } }) =>
       count === 1 && cluster === node.cluster && sample[0] === node.identity.name,
   )
-  return cause?.kind === 'holder' && isOfNode ? causeText(cause, language) : null
+  const isOfMemory = cause?.kind === 'world' && cause.event === 'memory-outside-pods'
+  return cause && (cause.kind === 'holder' || isOfMemory) && isOfNode
+    ? causeText(cause, language)
+    : null
 }
 
 /** The commands for the node that is nearest to eviction come first. */

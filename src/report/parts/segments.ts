@@ -25,6 +25,7 @@ const kindOf: Record<DiskHolder, SegmentKind> = {
   system: 'host',
   'reserved-blocks': 'host',
   'leftover-snapshots': 'leftover',
+  'other-namespaces': 'leftover',
   'not-images': 'leftover',
   'dead-containers': 'leftover',
   'log-debris': 'leftover',

@@ -62,7 +62,13 @@ const isBilled = ({ identity, ledger }: AuditedNode) =>
 
 /** Holders that a larger disk does not end. */
 const strangers: ReadonlySet<DiskHolder> = new Set([
-  ...(['not-images', 'leftover-snapshots', 'orphaned-pods', 'log-debris'] as const),
+  ...([
+    'not-images',
+    'leftover-snapshots',
+    'other-namespaces',
+    'orphaned-pods',
+    'log-debris',
+  ] as const),
   ...([
     'host-path',
     'local-volumes',

@@ -6,6 +6,7 @@ import type {
   HolderCause,
   Step,
   StepAction,
+  StepActionId,
   StepCommand,
 } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
@@ -57,7 +58,9 @@ function placeText({ holder, owner, place }: HolderCause, language: Language): s
   if (owner?.kind === 'container') return []
   if (owner?.kind === 'pod' && owner.volume !== null && ofKubelet.has(holder))
     return [language.words.steps.volume(language.line(owner.volume, limits.name))]
-  return place === null ? [] : [language.line(place, limits.place)]
+  if (place === null) return []
+  const shown = language.line(place, limits.place)
+  return [holder === 'other-namespaces' ? language.words.steps.namespace(shown) : shown]
 }
 
 /** `70.0 GiB leftover snapshots of containerd; neither garbage collection nor eviction frees it`. */
@@ -97,7 +100,8 @@ export function causeText(cause: Cause, language: Language): string | null {
       return steps.device(steps.devices[what], declared ?? null, actual ?? null)
     }
     case 'world':
-      if (cause.event === 'memory-outside-pods') return steps.memoryOutsidePods
+      if (cause.event === 'memory-outside-pods')
+        return steps.memoryOutsidePods(cause.subject, bytes(cause.bytes ?? 0))
       if (cause.event === 'processes-outside-pods') return steps.processesOutsidePods
       if (cause.event === 'image-missing' && cause.subject !== null)
         return steps.imageMissing(line(cause.subject, limits.name))
@@ -160,12 +164,14 @@ export function stepsText(
   finding: Finding,
   settings: string | null,
   language: Language,
+  commands: 'with commands' | 'without commands' = 'with commands',
 ): string {
   const leading = withCommands(steps)
   return inOrder(
     steps.slice(0, limits.together).map(step => {
       const text = stepText(step.action, finding, settings, language)
-      return step === leading ? withEffect(text, step, language) : text
+      const isSaid = commands === 'with commands' || !isReading([step])
+      return step === leading && isSaid ? withEffect(text, step, language) : text
     }),
     language,
   )
@@ -187,22 +193,39 @@ const withCommands = (steps: readonly Step[]): Step | undefined =>
 
 const ofNodes: ReadonlySet<CommandEffect> = new Set(['restarts', 'replaces'])
 
-/** The step, with what its commands do if they do not just what it says. */
+/** The step, with what its commands do as they stand. */
 function withEffect(text: string, step: Step, language: Language): string {
   const { steps: words } = language.words
-  if (step.commands.length === 0) return text
   const effect = effectText([step], language)
-  if (effect !== null) return words.labelled(text, effect)
-  const isForOwner = step.kind === 'ask-owner' || step.action.id === 'prune-dead-containers'
-  return isForOwner ? words.labelled(text, words.showsPods) : text
+  if (effect === null) return text
+  return words.labelled(text, (isReading([step]) && shownOnly(step, words)) || effect)
 }
 
-/** What the leading commands do: `replaces 1 node`. Null: they only read. */
+/** What a command reads or writes instead of what its step says. */
+function shownOnly({ kind, action: { id } }: Step, words: Language['words']['steps']) {
+  if (kind === 'ask-owner' || id === 'prune-dead-containers') return words.showsPods
+  return planned.has(id) ? words.plans : null
+}
+
+/** Steps whose command is a plan. */
+const planned: ReadonlySet<StepActionId> = new Set([
+  'drop-idle-log-blocks',
+  'pin-images',
+  'prune-images',
+  'set-fields',
+  'set-log-files',
+])
+
+const isReading = (steps: readonly Step[]): boolean =>
+  leadingCommands(steps).every(({ effect }) => effect === 'reads')
+
+/** What the leading commands do: `replaces 1 node`. Null: there are none. */
 export function effectText(steps: readonly Step[], { words }: Language): string | null {
   const commands = leadingCommands(steps)
   const last = commands.find(({ effect }) => ofNodes.has(effect)) ?? commands.at(-1)
-  if (last === undefined || last.effect === 'reads') return null
-  return words.steps.effect(last.effect, last.nodes ?? 0)
+  return last === undefined
+    ? null
+    : words.steps.effect(last.effect, last.nodes ?? 0, last.pods ?? 0)
 }
 
 /** The commands that have to run together: drain, reboot and uncordon one node. Other commands are for other places. */
@@ -228,7 +251,7 @@ export const commandsView = (steps: readonly Step[], language: Language) =>
   steps
     .flatMap(({ commands }) => commands)
     .slice(0, limits.commands)
-    .map(({ command, effect, nodes = 0 }) => ({
+    .map(({ command, effect, nodes = 0, pods = 0 }) => ({
       command: language.block(command, limits.command),
-      effect: language.words.steps.effect(effect, nodes),
+      effect: language.words.steps.effect(effect, nodes, pods),
     }))

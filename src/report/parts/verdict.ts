@@ -24,15 +24,9 @@ export function verdictView(
   const sum = (of: (cluster: ClusterResult) => number) =>
     clusters.reduce((total, cluster) => total + of(cluster), 0)
   const nodes = sum(({ coverage }) => coverage.nodes)
-  const unaudited = new Set(document.notAudited.map(({ cluster, node }) => keyOf(cluster, node)))
-  // Of a Fargate node the pods are read. It counts only as not audited.
-  const both = audited.filter(
-    ({ coverage, cluster, identity }) =>
-      coverage === 'partlyRead' && unaudited.has(keyOf(cluster, identity.name)),
-  )
-  const partly = sum(({ coverage }) => coverage.partlyRead) - both.length
+  const partly = sum(({ coverage }) => coverage.partlyRead)
   const read = sum(({ coverage }) => coverage.read)
-  const seen = read + partly + both.length
+  const seen = read + partly
   const worst = findings.toSorted(worstFirst)[0]
   const gaps = gapsOf(
     document,
@@ -64,8 +58,6 @@ function withoutFindings(seen: number, evicting: number, { words }: Language) {
   const { nothingFound } = words.verdict
   return evicting > 0 ? words.clauses([nothingFound, words.next.bands.now(evicting)]) : nothingFound
 }
-
-const keyOf = (cluster: string, node: string | null) => JSON.stringify([cluster, node])
 
 function gapsOf(
   { clusters, notAudited, run }: AuditReport['document'],

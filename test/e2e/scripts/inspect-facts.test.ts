@@ -606,6 +606,49 @@ describe('what holds the disks', () => {
     )
   })
 
+  it(
+    'includes what other namespaces of containerd hold, without content that two have',
+    generous,
+    () => {
+      const blobs = '/var/lib/containerd/io.containerd.content.v1.content/blobs/sha256'
+      const answer = disksOf(
+        withFiles(
+          {
+            '/var/lib/kubelet/pods/living/x': 'x',
+            [`${blobs}/aa`]: 'x'.repeat(8192),
+            [`${blobs}/bb`]: 'x'.repeat(16_384),
+            [`${blobs}/cc`]: 'x'.repeat(4096),
+          },
+          {
+            crictl: crictl({
+              ps: prints(JSON.stringify({ containers })),
+              pods: prints(JSON.stringify({ items: pods })),
+            }),
+            ctr: `case "$*" in
+            *' namespaces ls -q') ${prints('buildkit\nempty\nk8s.io\nmoby\nno name')}
+            ;;
+            *' -n k8s.io content ls -q') ${prints('sha256:aa')}
+            ;;
+            *' -n buildkit content ls -q') ${prints('sha256:aa\nsha256:bb')}
+            ;;
+            *' -n moby content ls -q') ${prints('sha256:bb\nsha256:cc')}
+            ;;
+            *' -n buildkit snapshots '*' usage -b') ${prints('KEY SIZE INODES\nx 4294967296 7\ny 1 1')}
+            exit
+            ;;
+            esac
+            ${ctr}`,
+          },
+        ),
+      )
+      const { namespaces } = answer.host.diskUse as Record<string, unknown>
+      expect(namespaces).toEqual([
+        { name: 'buildkit', bytes: 4_294_967_297, inodes: 8, content: 16_384 },
+        { name: 'moby', bytes: expect.any(Number), inodes: expect.any(Number), content: 4096 },
+      ])
+    },
+  )
+
   it('includes the largest unlisted folders and files, volumes and logs', generous, () => {
     const much = 'x'.repeat(3 * 2 ** 20)
     const snapshots = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs'

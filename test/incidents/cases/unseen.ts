@@ -271,7 +271,7 @@ export const unseenIncidents: Incident[] = [
     }),
     cause: [{ kind: 'world' }],
     owner: 'platform',
-    steps: ['replace', 'free'],
+    steps: ['read-more'],
     words: [/no pod uses much memory/],
     notCauses: ['images-in-use', 'images-unused', 'writable-layers', 'pod-volumes'],
     never: [/larger volume|volumeSize|prune-images|apps\/app-\d requests/],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { diskReason, reasonOf } from '#judge/help/holders.ts'
+import { diskReason, memoryReason, reasonOf, withStaticPods } from '#judge/help/holders.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
@@ -121,4 +121,79 @@ describe('pods that keep within their requests', () => {
     const reason = reasonFor({ ...others, ...more }, parts, reserved('1Gi'), 50)
     expect(reason.cause.kind).toBe(kind)
   })
+})
+
+describe('memory', () => {
+  const pods = [{ metadata: { namespace: 'shop', name: 'api' }, status: { phase: 'Running' } }]
+  const observed = { capacityBytes: 100 * GiB, availableBytes: GiB }
+  const reasonWith = (memory: { workingSetBytes: number; rssBytes?: number }, runtime = 0) => {
+    const summary = {
+      node: { systemContainers: [{ name: 'runtime', memory: { workingSetBytes: runtime } }] },
+      pods: [{ podRef: { namespace: 'shop', name: 'api' }, memory }],
+    }
+    const { eviction, ...subject } = exampleSubject({ pods, summary })
+    const signals = { 'memory.available': { ...observed, time: null } }
+    return memoryReason({ ...subject, eviction: { ...eviction!, signals } })
+  }
+
+  it.each([
+    [0, null, 97],
+    [48, null, 97],
+    [49, 'containerd', 49],
+  ])('of no pod, with %i GiB of the runtime: %s, %i GiB', (runtime, subject, gib) => {
+    const { cause, steps } = reasonWith({ workingSetBytes: 2 * GiB }, runtime * GiB)
+    expect(cause).toMatchObject({ event: 'memory-outside-pods', subject, bytes: gib * GiB })
+    expect(steps).toEqual([{ id: 'list-memory' }, { id: 'reboot' }])
+  })
+
+  it.each([
+    [3, true],
+    [4, false],
+    [undefined, false],
+    // The answer had no number there.
+    [-1 / GiB, false],
+  ])('of a pod with %s GiB of its own, mostly cache: %s', (own, isCache) => {
+    const rssBytes = own === undefined ? {} : { rssBytes: own * GiB }
+    const { steps, seen } = reasonWith({ workingSetBytes: 10 * GiB, ...rssBytes })
+    expect(steps).toMatchObject([{ id: 'set-memory', bytes: 10 * GiB }])
+    expect(seen?.includes('cache of files') ?? false).toBe(isCache)
+  })
+})
+
+it('names the pods of a workload that hold much, each for a command of its own', () => {
+  const of = (pod: string, gib: number) => {
+    const one = part('writable-layers', 'api', gib)
+    return { ...one, owner: { ...one.owner, pod } as HolderPart['owner'] }
+  }
+  const parts = [of('a', 30), of('b', 20), of('c', 4)]
+  const cause = {
+    ...{
+      kind: 'holder' as const,
+      holder: 'container-logs' as const,
+      filesystem: 'nodefs' as const,
+    },
+    ...{ freedBy: 'pod-deletion' as const, owner: parts[0]!.owner, place: null },
+    amount: { unit: 'bytes' as const, low: 54 * GiB, high: 54 * GiB },
+  }
+  const logs = parts.map(one => ({ ...one, holder: 'container-logs' as const }))
+  const { identity } = exampleSubject({})
+  const { steps } = reasonOf(cause, { parts: logs, filesystems: [] }, identity)
+  expect(steps.find(({ id }) => id === 'restart-pod')?.pods).toEqual(['a', 'b'])
+})
+
+it.each([
+  ['container-logs', 'Node', ['empty-log', 'ask-owner']],
+  ['container-logs', 'ReplicaSet', ['restart-pod', 'ask-owner']],
+  ['pod-volumes', 'Node', ['ask-owner']],
+] as const)('%s of a pod of a %s: %s', (holder, kind, steps) => {
+  const { owner } = part(holder, 'api', 1)
+  const cause = {
+    ...{ kind: 'holder' as const, holder, filesystem: 'nodefs' as const, place: null, owner },
+    ...{ freedBy: 'pod-deletion' as const },
+    amount: { unit: 'bytes' as const, low: GiB, high: GiB },
+  }
+  const actions = [{ id: 'restart-pod' as const }, { id: 'ask-owner' as const }]
+  const metadata = { namespace: 'shop', name: 'api-1', ownerReferences: [{ kind }] }
+  const reason = withStaticPods({ cause, steps: actions }, [{ metadata }])
+  expect(reason.steps.map(({ id }) => id)).toEqual(steps)
 })

@@ -641,9 +641,10 @@ describe('coverage', () => {
       record: { configz: null, summary: null },
     })
     const { audited, clusters, findings, notAudited } = judged(rules, [fargate])
-    expect(audited[0]?.coverage).toBe('partlyRead')
+    expect(audited[0]?.coverage).toBe('notRead')
     expect(clusters[0]).toMatchObject({
       grade: null,
+      coverage: { nodes: 1, read: 0, partlyRead: 0, notRead: 1 },
       outcomes: outcomes({ notApplicable: ofNodes.length }),
     })
     expect(notAudited[0]?.reason).toContain('Fargate')

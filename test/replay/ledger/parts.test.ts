@@ -171,6 +171,25 @@ describe('parts that the node measured', () => {
     ])
   })
 
+  it('are snapshots and content of other clients of containerd, which are no content of images', () => {
+    const parts = measured({
+      folders: [{ holder: 'content', path: '/content', on: 'imagefs', bytes: 9e10, inodes: 9 }],
+      namespaces: [
+        { name: 'moby', count: 4, bytes: 5e10, inodes: 8, content: 6e10 },
+        { name: 'default', count: 1, bytes: 1e9, inodes: 2, content: 2e9 },
+      ],
+    })
+    const of = (wanted: string) =>
+      parts.flatMap(({ holder, lowBytes, place }) =>
+        holder === wanted ? [[lowBytes, place] as const] : [],
+      )
+    expect(of('other-namespaces')).toEqual([
+      [11e10, 'moby'],
+      [3e9, 'default'],
+    ])
+    expect(of('image-content').map(([size]) => size)).toEqual([28e9])
+  })
+
   it('are unknown folders, unless a pod writes there by hostPath', () => {
     const folders = [
       { holder: 'unknown', path: '/var/openebs', on: 'nodefs', bytes: 4e10, inodes: 9 },

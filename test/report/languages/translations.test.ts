@@ -139,7 +139,8 @@ it.each(catalogues)('steps of %s with and without their values can be shown', (i
     steps.drain('shop/a', 'shop/b'),
     steps.holds('logs', '3.0 GiB', ['/var/log']),
     steps.unusedDisk('/dev/nvme1n1', null),
-    steps.effect('restarts', 2),
+    steps.effect('restarts', 2, 0),
+    steps.effect('restarts', 0, 1),
   ])
     expect(text).not.toMatch(/[{}]|null|undefined/)
   expect(steps.actions['ask-owner'](owner)).toContain(owner)

@@ -49,14 +49,15 @@ export const diskDiffersFromNodeClass = contextRule({
     identity.operatingSystem === 'linux' &&
     (identity.owner === 'karpenter' || identity.owner === 'managed-nodegroup'),
 
-  fact: ({ identity, node, disks, ledger, host }) => ({
+  fact: ({ identity, node, disks, ledger, host, filesystems }) => ({
     owner: identity.owner,
     group: identity.group.name,
     amiFamily: identity.amiFamily,
     className: declaredNode({ identity, node }).nodeClass.name,
     template: declaredNode({ identity, node }).template,
     capacityBytes: disks.nodefs?.capacityBytes ?? null,
-    mapped: mappedDevice(host),
+    ...deviceOfNodefs(host),
+    isShared: filesystems.layout === 'shared',
     volumes: ledger?.volumes?.map(({ volumeId: _, ...volume }) => volume) ?? null,
     volumesUnread: ledger?.volumesUnread ?? null,
   }),
@@ -98,7 +99,7 @@ export const diskDiffersFromNodeClass = contextRule({
  * declared size, neither before nor after its volume grows.
  */
 function notGrown(
-  { amiFamily, capacityBytes, volumes, mapped }: NodeDisk,
+  { amiFamily, capacityBytes, volumes, mapped, isRead, isShared }: NodeDisk,
   declared: DeclaredVolume | string | null,
 ): Failing | null {
   const device = dataDevice({ amiFamily })
@@ -143,11 +144,23 @@ function notGrown(
         ),
       ],
     }
+  // Without the node, only Bottlerocket shows on which disk it is: the kubelet may have a partition or an instance store of its own.
+  const isKnown = isRead || amiFamily === 'Bottlerocket'
+  const read = isKnown ? [] : [{ id: 'read-devices' as const }]
+  if (!isKnown && !isShared)
+    return {
+      severity: 'medium',
+      title: titles.notGrown,
+      cause: deviceCause('differs', { device, ...sizes }),
+      steps: read,
+      consequence: `The volume ${device} has ${bytes(volume)}, and the filesystem of the kubelet ${bytes(capacityBytes)}: it has a partition or a disk of its own, or it was not grown.`,
+      evidence,
+    }
   return {
     severity: 'medium',
     title: titles.notGrown,
     cause: deviceCause('not-grown', { device, ...sizes }),
-    steps: [{ id: 'reboot', place: device, bytes: volume }],
+    steps: [...read, { id: 'reboot', place: device, bytes: volume }],
     consequence: `The volume ${device} has ${bytes(volume)}, and its filesystem ${bytes(capacityBytes)}: the rest is used by nothing until the filesystem grows, at the next boot.`,
     evidence,
   }
@@ -160,15 +173,19 @@ const isOfOtherVolume = ({ amiFamily, capacityBytes, volumes }: NodeDisk): boole
     return device !== dataDevice({ amiFamily }) && ratio >= share.least && ratio <= share.most
   })
 
-/** The device mapper's name of nodefs. Null: nodefs is a partition or a whole disk, or is not known. */
-function mappedDevice(host: NodeSubject['host']): string | null {
+/** Whether the node showed the device of nodefs. `mapped`: its name, if it is one of the device mapper. */
+function deviceOfNodefs(host: NodeSubject['host']): Pick<NodeDisk, 'mapped' | 'isRead'> {
   const device = host?.filesystems?.find(({ role }) => role === 'nodefs')?.device
-  return device?.startsWith('/dev/mapper/') === true ? bounded(device, 100) : null
+  const isMapped = device?.startsWith('/dev/mapper/') === true
+  return { mapped: isMapped ? bounded(device, 100) : null, isRead: device !== undefined }
 }
 
 interface NodeDisk extends BottlerocketNode {
   amiFamily: AmiFamily
   mapped: string | null
+  isRead: boolean
+  /** One disk for all. */
+  isShared: boolean
 }
 
 interface BottlerocketNode extends VolumesOfNode {

@@ -145,7 +145,7 @@ function reasonOf(
     }
   if (!first.signal.startsWith('memory.')) return {}
   const memory = memoryReason(subject)
-  return { cause: memory.cause, steps: [...memory.steps, drainStep(subject)] }
+  return { ...memory, steps: [...memory.steps, drainStep(subject)] }
 }
 
 /** Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. */

@@ -2,6 +2,7 @@ import {
   imageGcBeside,
   isShortOfInodes,
   lostDefaults,
+  unwatchedSeverity,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
@@ -46,6 +47,7 @@ export const lostDefaultThreshold = nodeRule({
       ([signal]) => signal.startsWith('imagefs.') || signal.startsWith('nodefs.'),
     )
     yield {
+      ...(isFarFromFull(lost, filesystems) && { severity: 'medium' }),
       cause: kubeletSetting(`evictionHard.${mostUrgent(lost, filesystems)}`),
       consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${lost.map(([signal]) => consequenceOf(signal, filesystems.layout)).join('; ')}.`,
       confidence:
@@ -71,6 +73,14 @@ export const lostDefaultThreshold = nodeRule({
   },
 })
 
+/** Whether only disks with much space left lost a threshold. */
+const isFarFromFull = (lost: readonly (readonly [string, string])[], filesystems: Filesystems) =>
+  lost.every(([signal]) => {
+    const name =
+      signal.startsWith('imagefs.') && filesystems.layout !== 'shared' ? 'imagefs' : 'nodefs'
+    return /^(?:image|node)fs\./.test(signal) && unwatchedSeverity(filesystems[name]) === 'medium'
+  })
+
 /** Of a disk without inodes, else the bytes of images. */
 function mostUrgent(lost: readonly (readonly [string, string])[], filesystems: Filesystems) {
   const isShort = ([signal]: readonly [string, string]) =>
@@ -81,7 +91,7 @@ function mostUrgent(lost: readonly (readonly [string, string])[], filesystems: F
 }
 
 function consequenceOf(signal: string, layout: Filesystems['layout']) {
-  // If images have their own disk, the critical rule unwatched-imagefs states the consequence.
+  // If images have their own disk, the rule unwatched-imagefs states the consequence.
   if (signal === 'imagefs.available' && layout !== 'shared' && layout !== null)
     return 'imagefs.available: see unwatched-imagefs'
   if (signal === 'memory.available')

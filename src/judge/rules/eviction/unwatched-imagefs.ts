@@ -3,6 +3,7 @@ import {
   imageGcBeside,
   isShortOfInodes,
   lostDefaults,
+  unwatchedSeverity,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import {
@@ -24,7 +25,7 @@ const diskSignals: readonly string[] = ['nodefs.available', 'imagefs.available']
 export const unwatchedImagefs = nodeRule({
   id: 'unwatched-imagefs',
   family: 'eviction',
-  severity: 'critical',
+  severity: 'high',
   cause: hardThresholds,
   effect: 'threshold-lost',
   needs: ['configuration', 'eviction'],
@@ -55,6 +56,7 @@ export const unwatchedImagefs = nodeRule({
     const isShort = isShortOfInodes(filesystems.imagefs)
     const signal = isShort ? 'imagefs.inodesFree' : 'imagefs.available'
     yield {
+      severity: unwatchedSeverity(filesystems.imagefs),
       consequence:
         'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers fail with "no space left on device".',
       confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
@@ -102,6 +104,7 @@ function oneDiskFailing(
   const threshold = hardDefaults(identity)['nodefs.available'] ?? '10%'
   return {
     title: 'The disk is watched by no eviction threshold',
+    severity: unwatchedSeverity(filesystems.nodefs),
     consequence:
       'When the disk is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers, their logs and the node itself fail with "no space left on device".',
     evidence: lines(

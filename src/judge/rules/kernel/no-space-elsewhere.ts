@@ -1,4 +1,9 @@
-import { isMemoryCgroupRefused, isNoSpace, isOfPull } from '#facts/kubelet/event-messages.ts'
+import {
+  isMemoryCgroupRefused,
+  isNoSpace,
+  isOfPull,
+  placeWithoutSpace,
+} from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import { eventEvidence, recentEvents, startReasons, unreadEvents } from '#judge/events/events.ts'
 import { recentStarts, waitingContainers } from '#judge/events/pulls.ts'
@@ -51,9 +56,11 @@ export const noSpaceElsewhere = contextRule({
     ])
     const [first] = pods
     if (first === undefined) return yield* unreadEvents(context)
+    const message = [...waiting, ...refused].find(one => placeWithoutSpace(one.message) !== null)
+    const place = message && placeWithoutSpace(message.message)
     yield {
       ...seenFirst(
-        `${counted(pods.size, 'pod')} cannot start, the first ${bounded(first, 300)}: "no space left on device". The fullest disk has ${bytes(disks.leastBytes)} and inodes free.`,
+        `${counted(pods.size, 'pod')} cannot start, the first ${bounded(first, 300)}: "no space left on device"${place == null ? '' : ` in ${bounded(place, 200)}`}. The fullest disk has ${bytes(disks.leastBytes)} and inodes free.`,
         'Another limit of the node is reached: nothing that frees disk space ends it.',
       ),
       evidence: lines(

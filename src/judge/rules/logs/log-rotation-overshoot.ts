@@ -1,7 +1,10 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
+import { holderCause, reasonOf, withStaticPods } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
+  type ContainerLog,
+  type LogRotation,
   logBound,
   logGrowth,
   logMonitorMs,
@@ -10,11 +13,15 @@ import {
   roomForLogs,
   runningLogs,
 } from '#judge/logs/logs.ts'
-import { isLinux, line, logRotation, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bytes, exactBytes, span } from '#judge/text.ts'
+import { type Failing, isLinux, line, logRotation, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bounded, bytes, exactBytes, nameLength, span } from '#judge/text.ts'
 
 /** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1
+/** A log so many times larger than rotation permits is rotated by nothing, and with these shares of the disk it is a cause. */
+const unrotated = { times: 5, share: 0.25, highShare: 0.5 }
+
+const titles = { unrotated: 'A container log is far larger than rotation permits' }
 
 export const logRotationOvershoot = nodeRule({
   id: 'log-rotation-overshoot',
@@ -22,6 +29,7 @@ export const logRotationOvershoot = nodeRule({
   severity: 'low',
   cause: logRotation,
   needs: ['configuration', 'eviction', 'pods', 'summary'],
+  titles,
   title: 'Rotated container logs may take more than the disk has left',
   why: `Each running container may keep containerLogMaxFiles files of containerLogMaxSize, and one that was restarted as many again of its dead instance. The size is no hard limit either: a log is looked at every ${containerLogMonitorPeriodMs / 1000} s and grows meanwhile, longer where few workers have many logs to rotate. What the files may take beyond the room before eviction ends in DiskPressure.`,
   fix: 'Lower containerLogMaxSize or containerLogMaxFiles, or give the node a larger disk; more containerLogMaxWorkers (kubelet 1.30 and later) keep logs near their size.',
@@ -46,6 +54,8 @@ export const logRotationOvershoot = nodeRule({
     // Without room the kubelet evicts already, which eviction-due reports.
     if (room === 0) return
     const logs = runningLogs(subject)
+    const large = unrotatedLog(subject, logs, rotation, capacity)
+    if (large !== null) return yield large
     const evidence = rotationLines(subject, rotation, logs, room)
     const monitorMs = logMonitorMs(subject)
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)
@@ -74,6 +84,35 @@ export const logRotationOvershoot = nodeRule({
     }
   },
 })
+
+/** The largest log, if it holds much of the disk and rotation would long have cut it. */
+function unrotatedLog(
+  { ledger, identity, pods }: Satisfied<'configuration'>,
+  logs: readonly ContainerLog[],
+  { maxSize, files, perContainerBytes }: LogRotation,
+  capacityBytes: number,
+): Failing | null {
+  const [log] = logs.toSorted((a, b) => (b.usedBytes ?? 0) - (a.usedBytes ?? 0))
+  const size = log?.usedBytes ?? 0
+  const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === 'nodefs')
+  const held = disk?.lines.find(({ holder }) => holder === 'container-logs')
+  if (!log || !ledger || !disk || !held || size < unrotated.share * capacityBytes) return null
+  if (size < unrotated.times * logBound([log], perContainerBytes)) return null
+  const seen = `One log has ${bytes(size)}, and rotation permits ${bytes(perContainerBytes)}: nothing rotates it, or it is written faster.`
+  return {
+    ...withStaticPods(reasonOf(holderCause(held, disk, ledger.parts), ledger, identity), pods),
+    seen,
+    title: titles.unrotated,
+    severity: size >= unrotated.highShare * capacityBytes ? 'high' : 'medium',
+    consequence: `The log of ${bounded(log.name, nameLength)} has ${bytes(size)}, where rotation permits ${bytes(perContainerBytes)}. Other values of containerLogMaxSize change nothing then, and the log grows until pods are evicted.`,
+    evidence: [
+      line('configz', 'containerLogMaxSize', maxSize),
+      line('configz', 'containerLogMaxFiles', files),
+      line('summary', `log of ${bounded(log.name, nameLength)}`, exactBytes(size)),
+      line('summary', 'capacity of nodefs', exactBytes(capacityBytes)),
+    ],
+  }
+}
 
 function rotationLines(
   { identity, configuration }: Satisfied<'configuration'>,

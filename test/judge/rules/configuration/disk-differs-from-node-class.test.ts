@@ -32,6 +32,25 @@ describe('disk-differs-from-node-class', () => {
     ])
   })
 
+  it.each([
+    ['shared', undefined, 'not-grown', ['read-devices', 'reboot']],
+    ['imagefs', undefined, 'differs', ['read-devices']],
+    ['imagefs', '/dev/nvme0n1p1', 'not-grown', ['reboot']],
+  ] as const)('layout %s, device %s: %s', (layout, device, what, steps) => {
+    const volume = { volumeId: 'vol-1', device: '/dev/xvda', type: 'gp3', iops: 3000 }
+    const nodefs = { ...disk, capacityBytes: 20 * 2 ** 30, availableBytes: 2 ** 30 }
+    const filesystems = device === undefined ? [] : [{ role: 'nodefs' as const, device }]
+    const outcome = outcomeIn(diskDiffersFromNodeClass, {
+      ...declares(200),
+      volumes: [{ ...volume, sizeBytes: 200 * 2 ** 30 }],
+      filesystems: { layout, nodefs },
+      host: { filesystems },
+    })
+    if (outcome.state !== 'fail') throw new Error(outcome.state)
+    expect(outcome.failing.cause).toMatchObject({ kind: 'device', what })
+    expect(outcome.failing.steps?.map(({ id }) => id)).toEqual(steps)
+  })
+
   it('keeps one fact for nodes that differ only in the ids of their volumes', () => {
     const factOf = (volumeId: string) =>
       diskDiffersFromNodeClass.fact(

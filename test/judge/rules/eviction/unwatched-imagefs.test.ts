@@ -72,6 +72,37 @@ describe('unwatched-imagefs', () => {
     expect(state(unwatchedImagefs, lost)).toBe('notApplicable')
   })
 
+  it.each([
+    [14, null, 'critical'],
+    [16, null, 'high'],
+    [49, null, 'high'],
+    [51, null, 'medium'],
+    [90, 4, 'critical'],
+    [null, null, 'high'],
+  ])('with %s percent and %s percent of the inodes free: %3$s', (free, inodesFree, severity) => {
+    const disk = {
+      ...{ capacityBytes: 100, availableBytes: free, usedPercent: null },
+      ...{ inodes: inodesFree === null ? null : 100, inodesFree },
+    }
+    const split = { layout: 'imagefs' as const, imagefs: disk }
+    expect(failingOf(unwatchedImagefs, { ...running(trio), filesystems: split }).severity).toBe(
+      severity,
+    )
+    const shared = { layout: 'shared' as const, nodefs: disk, imagefs: disk }
+    const off = running({ ...trio, 'nodefs.available': '0%', 'imagefs.available': '0%' })
+    expect(failingOf(unwatchedImagefs, { ...off, filesystems: shared }).severity).toBe(severity)
+  })
+
+  it('leaves a lost threshold of a disk with much room at medium, not one of memory', () => {
+    const room = { capacityBytes: 100, availableBytes: 60, usedPercent: 40 }
+    const disk = { ...room, inodes: null, inodesFree: null }
+    const filesystems = { layout: 'shared' as const, nodefs: disk, imagefs: disk }
+    const severityOf = (signal: 'memory.available' | 'nodefs.available') =>
+      failingOf(lostDefaultThreshold, { ...running(only(signal)), filesystems }).severity
+    expect(severityOf('memory.available')).toBe('medium')
+    expect(severityOf('nodefs.available')).toBeUndefined()
+  })
+
   it('counts a threshold of 0 bytes as none', () => {
     expect(
       state(unwatchedImagefs, {

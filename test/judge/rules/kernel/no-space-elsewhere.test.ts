@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { placeWithoutSpace } from '#facts/kubelet/event-messages.ts'
 import { noSpaceElsewhere } from '#judge/rules/kernel/no-space-elsewhere.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
@@ -41,6 +42,16 @@ describe('no-space-elsewhere', () => {
   ])('%s: %s', (_, example, expected) => {
     const given = { ...waiting('CreateContainerError', watches), ...example }
     expect(state(noSpaceElsewhere, given)).toBe(expected)
+  })
+
+  it('names the folder of the message, in which there is no space', () => {
+    const message =
+      'failed to create containerd task: write /run/containerd/io.containerd.runtime.v2.task/a: no space left on device'
+    const failing = failingOf(noSpaceElsewhere, waiting('CreateContainerError', message))
+    expect(JSON.stringify(failing)).toContain('/run/containerd/io.containerd')
+    expect(placeWithoutSpace(message)).toBe('/run/containerd/io.containerd.runtime.v2.task')
+    expect(placeWithoutSpace(watches)).toBeNull()
+    expect(placeWithoutSpace('write /run/a: input/output error')).toBeNull()
   })
 
   it('reads events of sandboxes, until their pod has started', () => {

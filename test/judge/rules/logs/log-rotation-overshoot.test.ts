@@ -73,6 +73,25 @@ describe('log-rotation-overshoot', () => {
     expect(state(logRotationOvershoot, node)).toBe(expected)
   })
 
+  const written = (gib: number, size = '10Mi') => ({
+    ...example(size, gib * GiB),
+    held: { 'container-logs': gib },
+  })
+
+  it.each([
+    ['a quarter of the disk', written(25), 'medium'],
+    ['half of it', written(50), 'high'],
+    ['less than a quarter', written(24.9), null],
+    ['not far above what rotation permits', written(25, '1025Mi'), null],
+  ] as const)('a log that nothing rotates is the cause: %s', (_, node, severity) => {
+    if (severity === null) return expect(state(logRotationOvershoot, node)).toBe('pass')
+    expect(failingOf(logRotationOvershoot, node)).toMatchObject({
+      title: 'A container log is far larger than rotation permits',
+      severity,
+      cause: { kind: 'holder', holder: 'container-logs' },
+    })
+  })
+
   it('says nothing of logs that are less than a tenth of the disk', () => {
     const disk = {
       capacityBytes: 100 * GiB,

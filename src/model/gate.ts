@@ -65,8 +65,8 @@ export interface GateProblem {
   values: GateValues | null
   /** The thresholds that are met at once. */
   most: GateLimit[]
-  /** Values of the field that end the finding, at most four. Empty: the field alone does not end it. */
-  instead: string[]
+  /** Settings to write in place of the field, by path, each set ends the finding; at most four sets. Empty: another field ends it. */
+  instead: Record<string, string>[]
   /** Null: no node of the snapshot is reached, or the problem is the file's own. */
   cluster: string | null
   group: Subject | null

@@ -17,7 +17,7 @@ const problem: GateProblem = {
   ...{ nodes: { count: 1, sample: [harm] }, rule: null, severity: null, text: harm, detail: harm },
   values: { before: [harm, null], after: [harm] },
   most: [{ signal: harm, available: 2 ** 30, percent: 1 }],
-  instead: [harm],
+  instead: [{ [harm]: harm }],
 }
 
 const hostile: GateDocument = {
@@ -113,8 +113,9 @@ it('names the values that a threshold may have, those that hold in each group', 
   expect(textOf(of('a', { most: [few, low] }))).toContain(
     'with nodefs.inodesFree of at most 900 inodes and memory.available of at most 1022 MiB, or 7%.',
   )
-  expect(textOf(of('a', { instead: ['85'] }), of('b', { instead: ['80', '85'] }))).toContain(
-    'It evicts. Write 85 or 80 instead.',
+  const pair = { a: '85', b: '80' }
+  expect(textOf(of('a', { instead: [pair] }), of('b', { instead: [{ a: '80' }, pair] }))).toContain(
+    'It evicts. Write a 85 and b 80 or a 80 instead.',
   )
 })
 

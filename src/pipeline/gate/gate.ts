@@ -29,8 +29,8 @@ import {
   type NodeChange,
   type NodeProblem,
   placeOfFinding,
+  settingsInstead,
   startsAtOnce,
-  valuesInstead,
   valuesOf,
 } from './node-change.ts'
 import { type NodePlace, Problems, verdictOf } from './problems.ts'
@@ -266,7 +266,7 @@ function addEffects(
     const detail = isBetter ? null : consequence
     const at = placeOfProblem(placeOfFinding(finding, change))
     const values = valuesOf(change, at.field)
-    const instead = isBetter ? [] : valuesInstead(finding, at.field)
+    const instead = isBetter ? [] : settingsInstead(finding, change, at.field)
     problems.add({ kind, rule, severity, text, detail, values, instead, ...at }, place)
   }
 }

@@ -5,7 +5,7 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
-import { isWrittenOut } from '#judge/drift/drift.ts'
+import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { GateLimit, GateProblemKind, GateSetting, GateValues } from '#model/gate.ts'
@@ -321,10 +321,22 @@ function lostThresholds(before: NodePrediction, after: NodePrediction) {
   )
 }
 
-/** Values of the field that end a finding. */
-export function valuesInstead({ fix }: Finding, path: string | null): string[] {
-  const value = path === null ? null : textOf(valueAt(fix.config, path))
-  return value === null ? [] : [value]
+const mostFields = 4
+
+/** What the fix of a finding sets otherwise than the change does. Empty: it does not set the field. */
+export function settingsInstead(
+  { fix }: Finding,
+  change: NodeChange,
+  path: string | null,
+): Record<string, string>[] {
+  const now = fieldsOf(change)?.now ?? {}
+  const wanted = Object.entries(writtenSettings(fix.config)).flatMap(([field, value]) => {
+    const text = textOf(value)
+    return text === null || text === textOf(valueAt(now, field)) ? [] : [[field, text] as const]
+  })
+  return wanted.some(([field]) => field === path)
+    ? [Object.fromEntries(wanted.slice(0, mostFields))]
+    : []
 }
 
 /** The changed setting that a finding names. Else the first one. */

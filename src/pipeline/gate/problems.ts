@@ -88,7 +88,9 @@ export class Problems {
       for (const name of names) known.names.add(name)
       known.values = values === null ? known.values : joinedValues(known.values, values)
       known.most = smallestLimits([...known.most, ...most])
-      known.instead = [...new Set([...known.instead, ...instead])].slice(0, mostValues)
+      known.instead = [
+        ...new Map([...known.instead, ...instead].map(one => [JSON.stringify(one), one])).values(),
+      ].slice(0, mostValues)
     } else
       this.#problems.set(key, {
         kind,

@@ -175,6 +175,9 @@ function takeByNodeadm(
     return
   }
   files.commandLine.push(...flags)
+  // nodeadm gives the kubelet its folder of drop-ins only if it writes one: amazon-eks-ami nodeadm internal/kubelet/config.go
+  const hasFolder = flagValue(files.commandLine, 'config-dir') !== null
+  if (!hasFolder && Object.keys(config).length > 0) files.commandLine.push(`--config-dir=${folder}`)
   const dropIn = [nodeadmDropIn, oldNodeadmDropIn].find(path => files.dropIns.has(path))
   const before = files.dropIns.get(dropIn ?? '') ?? { ...kubeletConfigurationKind }
   files.dropIns.set(dropIn ?? nodeadmDropIn, mergePatch(before, knownConfig(config)))

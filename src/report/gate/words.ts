@@ -133,14 +133,20 @@ export function headlineOf(effect: Effect): string {
 /** The value to write. */
 function valueTexts(effect: Effect): string[] {
   const limits = limitTexts(effect.flatMap(({ most }) => most))
-  const instead = [...new Set(effect.flatMap(one => one.instead))].map(nameText)
+  const instead = new Set(effect.flatMap(one => one.instead).map(insteadText))
   return [
     ...(limits.length === 0 ? [] : [`It does not with ${limits.join(' and ')}.`]),
-    ...(instead.length === 0
+    ...(instead.size === 0
       ? []
-      : [`Write ${instead.slice(0, shownValues).join(' or ')} instead.`]),
+      : [`Write ${[...instead].slice(0, shownValues).join(' or ')} instead.`]),
   ]
 }
+
+/** `imageGCHighThresholdPercent 56 and imageGCLowThresholdPercent 51`. */
+const insteadText = (settings: Record<string, string>) =>
+  Object.entries(settings)
+    .map(([field, value]) => `${nameText(field)} ${nameText(value)}`)
+    .join(' and ')
 
 /** `nodefs.available of at most 3.2 GiB, or 10%`, which holds in each group. */
 const limitTexts = (limits: readonly GateLimit[]) =>

@@ -90,6 +90,7 @@ describe('the largest threshold that does not evict', () => {
   })
 })
 
+/** nodeadm makes the folder of drop-ins and its flag with the first NodeConfig. */
 it('takes the present values of a kubelet that was not asked from its files', async () => {
   const path = '/etc/kubernetes/kubelet/config.json'
   const config = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
@@ -98,7 +99,7 @@ it('takes the present values of a kubelet that was not asked from its files', as
     if (record.node?.metadata.name !== 'small-0') return line
     const content = { ...config, ...record.configz.kubeletconfig, imageGCHighThresholdPercent: 83 }
     const files = [{ path, role: 'config', sha256: '0'.repeat(64), content }]
-    const commandLine = ['/usr/bin/kubelet', `--config=${path}`, `--config-dir=${path}.d`]
+    const commandLine = ['/usr/bin/kubelet', `--config=${path}`]
     const kubelet = { startedAt: record.at, commandLine, files }
     const host = { schema: 'highwater.host/1', kubelet }
     return JSON.stringify({ ...record, configz: undefined, mode: 'ssm', host })
@@ -116,7 +117,9 @@ it('takes the present values of a kubelet that was not asked from its files', as
 it('names the value that ends a finding', async () => {
   const change = bad.find(({ name }) => name === 'ten-bytes')!
   const { problems } = await judged(change)
-  expect(problems.find(({ stops }) => stops)?.instead).toEqual(['10%'])
+  expect(problems.find(({ stops }) => stops)?.instead).toEqual([
+    { 'evictionHard.nodefs.available': '10%' },
+  ])
 })
 
 it('names the file whose setting acts, not the one that it hides', async () => {

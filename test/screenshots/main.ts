@@ -242,8 +242,12 @@ function keepSamples({ page, mail }: { page: string; mail: string }, folder: str
 /** The mail of the demo's second morning, which says what happened since the first. */
 function secondMail(): string {
   const folder = mkdtempSync(join(tmpdir(), 'highwater-second-'))
-  const args = ['bin/highwater.mjs', 'demo', '--morning', '2', '--out', folder]
-  execFileSync(process.execPath, args, { stdio: 'ignore' })
+  for (const morning of ['1', '2'])
+    execFileSync(
+      process.execPath,
+      ['bin/highwater.mjs', 'demo', '--morning', morning, '--out', folder],
+      { stdio: 'ignore' },
+    )
   return join(folder, 'email.html')
 }
 

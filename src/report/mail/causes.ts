@@ -1,4 +1,4 @@
-/** Causes in a mail: the worst three as cards, the next in two lines each, the rest counted. Each shown cause has its step and a command. */
+/** Causes in a mail: the worst three as cards, the next in two lines, the rest counted. Each shown cause has its step and a command. */
 import type { Language } from '#report/languages/language.ts'
 import {
   type CauseView,
@@ -14,7 +14,7 @@ import type { Fold } from '#report/text.ts'
 import type { MailChanges } from './changes.ts'
 import { severityMark } from './palette.ts'
 
-const shown = { cards: 3, lines: 2 }
+const shown = { cards: 3, lines: 1 }
 const lineLimit = 160
 /** Number of causes in a mail. Nodes in the verdict name only these causes, by their number. */
 export const shownCauses = shown.cards + shown.lines

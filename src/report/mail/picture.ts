@@ -3,7 +3,7 @@ import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type Alerts, actingMarks, nearestDisk } from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
-import { segmentLegend } from '#report/parts/segments.ts'
+import { hasEstimateOf, segmentLegend } from '#report/parts/segments.ts'
 import { markTones, segmentTones } from './palette.ts'
 
 /** Holders of less than this part of the used bytes are not in the legend. */
@@ -53,7 +53,7 @@ export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, langu
       after: below.slice(index + 1),
       rest: 100 - (below.at(-1)?.end ?? 0),
     })),
-    estimate: segments.some(({ isEstimate }) => isEstimate)
+    estimate: hasEstimateOf(segments)
       ? { tone: segmentTones.unknown, text: language.words.picture.estimate }
       : null,
     legend:

@@ -29,6 +29,8 @@ import { mailDeliveriesView, mailNotAuditedView, openCommandOf } from './remaind
 import { mailSubject } from './subject.ts'
 import { mailTrend } from './trend.ts'
 
+/** Kinds of events since the last run, the worst first. */
+const shownKinds = 2
 const shownInputErrors = 10
 const shownNotices = 5
 const shownPolicyNotices = 3
@@ -98,7 +100,6 @@ export function mailView(
     verdict: {
       ...mailVerdict(report, verdict, { next, changes, fold, language }),
       first: firstCauseText(causes, outlook.rows.slice(0, nextShown), { titleOf, language }),
-      freeable: verdict.freeable,
       undelivered:
         mailed.failures.length > 0
           ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
@@ -305,7 +306,10 @@ function nightText(report: AuditReport, { words, utc, line }: Language): string 
   })
   if (parts.length === 0) return null
   const isCut = report.nodes.some(({ happened }) => happened?.length === mostHappenings)
-  return night[isCut ? 'atLeast' : 'line'](utc(new Date(sinceMs).toISOString()), parts)
+  return night[isCut ? 'atLeast' : 'line'](
+    utc(new Date(sinceMs).toISOString()),
+    parts.slice(0, shownKinds),
+  )
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

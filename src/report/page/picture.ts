@@ -11,7 +11,7 @@ import {
 } from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
-import { segmentLegend, segmentsOf } from '#report/parts/segments.ts'
+import { hasEstimateOf, segmentLegend, segmentsOf } from '#report/parts/segments.ts'
 import { fillPlot } from './fill-plot.ts'
 
 interface FirstRow extends Omit<OutlookView['rows'][number], 'cause' | 'step'> {
@@ -55,7 +55,7 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
       facts: [],
     },
     legend: ledger === null ? [] : segmentLegend(ledger, language),
-    hasEstimate: ledger !== null && segmentsOf(ledger, language).some(one => one.isEstimate),
+    hasEstimate: ledger !== null && hasEstimateOf(segmentsOf(ledger, language)),
     plot: fillPlot(row.node, gauge, language),
   }
 }

@@ -51,6 +51,10 @@ interface Segment {
   text: string
 }
 
+/** Whether a known holder has bounds. What was not measured has its hatch in its own entry of the legend. */
+export const hasEstimateOf = (segments: readonly Segment[]) =>
+  segments.some(({ isEstimate, kind }) => isEstimate && kind !== 'unknown')
+
 /** Segments from the left, as far as the used bytes go. */
 export function segmentsOf(
   { lines, capacityBytes, usedBytes }: FilesystemLedger,

@@ -122,7 +122,8 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
   const which = isGroup && more.length === 0 ? ['--nodegroup', subject.name] : ['--node', node.name]
   // Plans of several causes lie side by side.
   const file = `plan-${place.name}-${which[1]}.json`.replaceAll(/[^\w.-]/g, '-')
-  return [highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)]
+  const [, command] = highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)
+  return [['plans', command]]
 }
 
 /** A command on the node, by Systems Manager: as ssm-user, who may use sudo. Without a session, what the API shows of the node. */

@@ -198,8 +198,8 @@ export interface StepAction {
   message?: string
 }
 
-/** What a command does as it stands. `reads`: it changes nothing on a node or in a cluster. */
-export type CommandEffect = 'reads' | 'changes' | 'restarts' | 'replaces'
+/** What a command does as it stands. `reads`: it changes nothing on a node or in a cluster. `plans`: it writes a plan on the user's machine. */
+export type CommandEffect = 'reads' | 'plans' | 'changes' | 'restarts' | 'replaces'
 
 export interface StepCommand {
   /** The cluster. */

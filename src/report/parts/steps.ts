@@ -6,7 +6,6 @@ import type {
   HolderCause,
   Step,
   StepAction,
-  StepActionId,
   StepCommand,
 } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
@@ -170,7 +169,7 @@ export function stepsText(
   return inOrder(
     steps.slice(0, limits.together).map(step => {
       const text = stepText(step.action, finding, settings, language)
-      const isSaid = commands === 'with commands' || !isReading([step])
+      const isSaid = commands === 'with commands' || !changesNothing([step])
       return step === leading && isSaid ? withEffect(text, step, language) : text
     }),
     language,
@@ -198,26 +197,15 @@ function withEffect(text: string, step: Step, language: Language): string {
   const { steps: words } = language.words
   const effect = effectText([step], language)
   if (effect === null) return text
-  return words.labelled(text, (isReading([step]) && shownOnly(step, words)) || effect)
+  return words.labelled(text, changesNothing([step]) && showsPods(step) ? words.showsPods : effect)
 }
 
-/** What a command reads or writes instead of what its step says. */
-function shownOnly({ kind, action: { id } }: Step, words: Language['words']['steps']) {
-  if (kind === 'ask-owner' || id === 'prune-dead-containers') return words.showsPods
-  return planned.has(id) ? words.plans : null
-}
+/** The command shows the pods whose owner has to act. */
+const showsPods = ({ kind, action: { id } }: Step) =>
+  kind === 'ask-owner' || id === 'prune-dead-containers'
 
-/** Steps whose command is a plan. */
-const planned: ReadonlySet<StepActionId> = new Set([
-  'drop-idle-log-blocks',
-  'pin-images',
-  'prune-images',
-  'set-fields',
-  'set-log-files',
-])
-
-const isReading = (steps: readonly Step[]): boolean =>
-  leadingCommands(steps).every(({ effect }) => effect === 'reads')
+const changesNothing = (steps: readonly Step[]): boolean =>
+  leadingCommands(steps).every(({ effect }) => effect === 'reads' || effect === 'plans')
 
 /** What the leading commands do: `replaces 1 node`. Null: there are none. */
 export function effectText(steps: readonly Step[], { words }: Language): string | null {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DiskHolder, FilesystemLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
 import { english } from '#report/languages/language.ts'
-import { segmentLegend, segmentsOf } from '#report/parts/segments.ts'
+import { hasEstimateOf, segmentLegend, segmentsOf } from '#report/parts/segments.ts'
 
 const line = (holder: DiskHolder, bytes: number, lowBytes = bytes): LedgerLine => ({
   ...{ holder, bytes, lowBytes, highBytes: bytes, inodes: null },
@@ -29,6 +29,14 @@ describe('segmentsOf', () => {
   it('draws what no measurement covers only as an estimate', () => {
     const [only] = segmentsOf(disk([line('unread', 200)]), english)
     expect(only).toMatchObject({ kind: 'unknown', width: '20.00%', isEstimate: true })
+  })
+
+  it.each([
+    ['a holder with bounds', line('images-in-use', 300, 100), true],
+    ['a measured holder', line('images-in-use', 300), false],
+    ['what was not measured', line('unread', 200), false],
+  ])('asks the legend to explain bounds: %s', (_, one, isExplained) => {
+    expect(hasEstimateOf(segmentsOf(disk([one]), english))).toBe(isExplained)
   })
 
   it('ends where the use ends, whatever the lines say', () => {

@@ -11,17 +11,20 @@ const imageOf = ({ release, upgrade, identity: { amiFamily, kubeletVersion } }: 
 
 /** @param nodes of the report; an owner's report names no group of others */
 export function withNewerReleases(nodes: readonly AuditedNode[]): AuditedNode[] {
+  const images = nodes.map(imageOf)
   const newest = new Map<string | null, NonNullable<AuditedNode['newerRelease']>>()
-  for (const node of nodes) {
-    const { cluster, identity, release } = node
-    const known = newest.get(imageOf(node))
+  for (const [index, { cluster, identity, release }] of nodes.entries()) {
+    const image = images[index]!
+    const known = newest.get(image)
     if (release !== undefined && byReleaseVersion(known?.release ?? '', release) < 0)
-      newest.set(imageOf(node), { release, cluster, group: identity.group })
+      newest.set(image, { release, cluster, group: identity.group })
   }
-  return nodes.map(({ newerRelease: _, ...node }) => {
-    const image = imageOf(node)
+  return nodes.map((node, index) => {
+    const image = images[index]!
     const newer = image === null ? undefined : newest.get(image)
-    const isBehind = newer && byReleaseVersion(node.release ?? '', newer.release) < 0
-    return isBehind ? { ...node, newerRelease: newer } : node
+    if (newer && byReleaseVersion(node.release ?? '', newer.release) < 0)
+      return { ...node, newerRelease: newer }
+    const { newerRelease, ...others } = node
+    return newerRelease === undefined ? node : others
   })
 }

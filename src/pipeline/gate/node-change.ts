@@ -323,7 +323,7 @@ function lostThresholds(before: NodePrediction, after: NodePrediction) {
 
 const mostFields = 4
 
-/** What the fix of a finding sets otherwise than the change does. Empty: it does not set the field. */
+/** What the fix of a finding sets otherwise than the change does. Empty: it does not set the field, or more than a reader copies. */
 export function settingsInstead(
   { fix }: Finding,
   change: NodeChange,
@@ -334,9 +334,8 @@ export function settingsInstead(
     const text = textOf(value)
     return text === null || text === textOf(valueAt(now, field)) ? [] : [[field, text] as const]
   })
-  return wanted.some(([field]) => field === path)
-    ? [Object.fromEntries(wanted.slice(0, mostFields))]
-    : []
+  const isWhole = wanted.length <= mostFields && wanted.some(([field]) => field === path)
+  return isWhole ? [Object.fromEntries(wanted)] : []
 }
 
 /** The changed setting that a finding names. Else the first one. */

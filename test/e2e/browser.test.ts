@@ -12,12 +12,14 @@ import { overviewOf } from '#test/garbage-builder.ts'
 import { withWeek } from '#test/remembered-week.ts'
 import {
   auditedNode,
+  diskLedger,
   finding,
   lastRun,
   morningReport,
   nodegroup,
   quietReport,
   sharedDisk,
+  withCauses,
 } from '#test/report-builder.ts'
 
 const { words } = english
@@ -177,6 +179,37 @@ describe.skipIf(browserPath === null)(
         for (const each of await hidden.all()) expect(await each.isVisible()).toBe(true)
         await page.context().close()
       }
+    })
+
+    it('keeps each number in one line on a phone, and the nodes next to break on the paper', async () => {
+      const held = (['images-in-use', 'journal', 'system', 'container-logs'] as const).map(
+        (holder, index) => [holder, 2 ** 20, 2 ** 30 + index] as const,
+      )
+      const [name] = morning.nodes.map(({ identity }) => identity.name)
+      const withLedger = morning.nodes.map(node =>
+        node.identity.name === name ? { ...node, ledger: diskLedger(...held) } : node,
+      )
+      const on = { cluster: morning.nodes[0]!.cluster, nodes: { count: 1, sample: [name!] } }
+      const { document } = morning
+      const findings = [finding('high', on), ...document.findings]
+      const report = { ...morning, nodes: withLedger, document: { ...document, findings } }
+      const { page } = await open(withCauses(report), '', { viewport: { width: 390, height: 844 } })
+      await unfold(page)
+      const lines = `[...document.querySelectorAll('td.number')].map(cell => {
+        const range = document.createRange()
+        range.selectNodeContents(cell)
+        return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size
+      })`
+      const counted = await page.evaluate<number[]>(lines)
+      expect(counted.length).toBeGreaterThan(3)
+      expect(Math.max(...counted)).toBe(1)
+      // The printable width of A4 at 96 pixels an inch.
+      await page.setViewportSize({ width: 703, height: 1000 })
+      await page.emulateMedia({ media: 'print' })
+      expect(
+        await page.evaluate('document.querySelector(".outlook").scrollWidth'),
+      ).toBeLessThanOrEqual(703)
+      await page.context().close()
     })
 
     it('copies the command of a cause', async () => {

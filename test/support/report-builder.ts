@@ -13,6 +13,7 @@ import {
   startsAboveUsedPercent,
   startsBelowAvailableBytes,
 } from '#model/kubelet/image-gc-trigger.ts'
+import type { DiskHolder, DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
   FilesystemState,
@@ -322,6 +323,31 @@ function watchedBy(
       ],
     },
     settings: settings(highThresholdPercent, lowThresholdPercent),
+  }
+}
+
+/** One disk of 20 GiB, used by the lines: holder, and its bytes at least and at most. */
+export function diskLedger(
+  ...held: readonly (readonly [holder: DiskHolder, lowBytes: number, highBytes: number])[]
+): DiskLedger {
+  const lines = held.map(([holder, lowBytes, highBytes]) => ({
+    ...{ holder, bytes: highBytes, lowBytes, highBytes },
+    ...{ inodes: null, source: 'du' as const },
+  }))
+  const freeable = {
+    ...{ nextImageGcBytes: null, unusedImageBytes: null, deadContainerBytes: null },
+    ...{ unrotatedLogBytes: null, debrisBytes: null, totalBytes: 0, unusableBytes: null },
+  }
+  return {
+    schema: 'highwater.ledger/1',
+    isShared: true,
+    filesystems: [
+      {
+        ...{ filesystem: 'nodefs', capacityBytes: 20 * GiB, usedBytes: 15 * GiB, usedInodes: null },
+        lines,
+      },
+    ],
+    ...{ pods: [], owners: [], namespaces: [], freeable, volumes: null, volumesUnread: null },
   }
 }
 

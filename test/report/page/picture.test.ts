@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
 import type { CauseSetting } from '#model/finding/finding.ts'
-import type { DiskLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/page/view.ts'
@@ -10,6 +9,7 @@ import { fillText } from '#report/parts/ledger.ts'
 import {
   adviceWith,
   auditedNode,
+  diskLedger,
   finding,
   GiB,
   morningReport,
@@ -78,19 +78,12 @@ it.each([
   ['more than the holder has for certain', 3, ', 3.0 GiB not measured'],
   ['less than that', 1, null],
 ])('says how much is not measured where it is %s', (_, unreadGib, words) => {
-  const line = (holder: LedgerLine['holder'], low: number, high: number): LedgerLine => ({
-    ...{ holder, bytes: high * GiB, lowBytes: low * GiB, highBytes: high * GiB },
-    ...{ inodes: null, source: 'du' },
-  })
-  const lines = [line('images-in-use', 2, 12), line('unread', unreadGib, unreadGib)]
-  const filesystem = {
-    ...{ filesystem: 'nodefs', capacityBytes: 20 * GiB, usedBytes: 15 * GiB, usedInodes: null },
-    lines,
-  }
-  const ledger = { isShared: true, filesystems: [filesystem], owners: [], pods: [] }
-  const text = plain(
-    fillText(auditedNode('a', sharedDisk(75)), ledger as unknown as DiskLedger, english),
+  const unreadBytes = unreadGib * GiB
+  const ledger = diskLedger(
+    ['images-in-use', 2 * GiB, 12 * GiB],
+    ['unread', unreadBytes, unreadBytes],
   )
+  const text = plain(fillText(auditedNode('a', sharedDisk(75)), ledger, english))
   expect(text).toMatch(/^2\.0 GiB to 12\.0 GiB (?:of 15\.0 GiB )?are images/)
   if (words === null) expect(text).not.toContain('not measured')
   else expect(text).toContain(words)

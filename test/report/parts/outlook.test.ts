@@ -5,6 +5,7 @@ import { outlookView } from '#report/parts/outlook.ts'
 import {
   auditedNode,
   dedicatedDisks,
+  diskLedger,
   filesystem,
   GiB,
   quietReport,
@@ -12,22 +13,6 @@ import {
 } from '#test/report-builder.ts'
 
 type Prediction = Parameters<typeof auditedNode>[1]
-
-const unusedOf = (bytes: number): DiskLedger =>
-  ({
-    ...{ isShared: true, owners: [], pods: [], namespaces: [] },
-    filesystems: [
-      {
-        ...{ filesystem: 'nodefs', capacityBytes: 20 * GiB, usedBytes: 19 * GiB, usedInodes: null },
-        lines: [
-          {
-            ...{ holder: 'images-unused', source: 'du', inodes: null },
-            ...{ bytes, lowBytes: bytes, highBytes: bytes },
-          },
-        ],
-      },
-    ],
-  }) as unknown as DiskLedger
 
 const firstOf = (prediction: Prediction, ledger?: DiskLedger) => {
   const node = auditedNode('n1', prediction, ledger && { ledger })
@@ -37,7 +22,7 @@ const firstOf = (prediction: Prediction, ledger?: DiskLedger) => {
 
 it('says that unused images go before pods where images share the disk', () => {
   expect(firstOf(sharedDisk(95))).toMatch(/^Goes first: unused images; if not enough, /)
-  expect(firstOf(sharedDisk(95), unusedOf(3 * GiB))).toMatch(
+  expect(firstOf(sharedDisk(95), diskLedger(['images-unused', 3 * GiB, 3 * GiB]))).toMatch(
     /^Goes first: unused images \(3\.0 GiB\); if not enough, /,
   )
 })

@@ -28,6 +28,7 @@ import {
   changesOf,
   type NodeChange,
   type NodeProblem,
+  type Place,
   placeOfFinding,
   settingsInstead,
   startsAtOnce,
@@ -230,7 +231,9 @@ async function judgeNodes(snapshot: string, judging: Judging) {
   const findings = Map.groupBy(judgement.close(), ({ finding: { cluster }, node }) =>
     nodeKey(cluster, node),
   )
-  for (const [key, node] of changed) addEffects(judging.problems, node, findings.get(key) ?? [])
+  const blame = openBlame(options.policy, survey.takenAt)
+  for (const [key, node] of changed)
+    addEffects(judging.problems, blame, node, findings.get(key) ?? [])
   return reached
 }
 
@@ -244,6 +247,7 @@ interface ChangedNode {
 /** A finding that reports what starts at once explains it; the others are effects of their own. */
 function addEffects(
   problems: Problems,
+  blame: Blame,
   { place, change, atOnce }: ChangedNode,
   findings: readonly ChangedFinding[],
 ) {
@@ -264,10 +268,33 @@ function addEffects(
     const isBetter = kind === 'better'
     const text = isBetter ? `Ends: ${title}.` : `${title}.`
     const detail = isBetter ? null : consequence
-    const at = placeOfProblem(placeOfFinding(finding, change))
+    const at = placeOfProblem(
+      isBetter ? placeOfFinding(finding, change, () => false) : blame(finding, change),
+    )
     const values = valuesOf(change, at.field)
     const instead = isBetter ? [] : settingsInstead(finding, change, at.field)
     problems.add({ kind, rule, severity, text, detail, values, instead, ...at }, place)
+  }
+}
+
+type Blame = (finding: Finding, change: NodeChange) => Place
+
+/** The setting that a finding comes from; the nodes of a subject share it. */
+function openBlame(policy: Policy, takenAt: string): Blame {
+  const places = new Map<string, Place>()
+  return (finding, change) => {
+    const { rule: id, cluster, subject } = finding
+    const key = JSON.stringify([id, cluster, subject])
+    const known = places.get(key)
+    if (known !== undefined && change.parts.includes(known.part)) return known
+    const own = changeRules.filter(rule => rule.id === id)
+    const place = placeOfFinding(finding, change, input => {
+      const judgement = openJudgement(own, policy, { refusalsOf: null })
+      judgement.take(input, replay(input, takenAt))
+      return judgement.close(takenAt).findings.some(one => bySeverity(one, finding) <= 0)
+    })
+    places.set(key, place)
+    return place
   }
 }
 

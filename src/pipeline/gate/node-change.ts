@@ -14,6 +14,8 @@ import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
+import { valueAt } from '#remediate/merge.ts'
+import { withChanges } from '#replay/configuration/configuration-change.ts'
 import type { ChangedPart, FileProblem } from './changed-part.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {
@@ -238,9 +240,13 @@ export function changesOf(change: NodeChange, path: string): GateSetting[] {
 }
 
 /** Null: the configuration before or after is unknown. */
-function fieldsOf({ fields: old, after, parts }: NodeChange) {
+function fieldsOf({
+  fields: old,
+  after,
+  parts,
+}: NodeChange): Record<'old' | 'now', RawObject> | null {
   const now = after === null ? writtenIn(parts) : after.configuration?.fields
-  return old && now ? { old, now } : null
+  return old && now ? { old: { ...old }, now: { ...now } } : null
 }
 
 function fieldsNow(input: NodeInput): object | null {
@@ -257,12 +263,6 @@ const writtenIn = (parts: readonly ChangedPart[]): RawObject =>
   )
 
 const longestValue = 80
-
-function valueAt(fields: object, path: string) {
-  const field = fieldOf(path)
-  const value = mapOf(fields)[field]
-  return path === field ? value : mapOf(value)[path.slice(field.length + 1)]
-}
 
 function textOf(value: unknown) {
   if (value === undefined || value === null) return null
@@ -338,14 +338,47 @@ export function settingsInstead(
   return isWhole ? [Object.fromEntries(wanted)] : []
 }
 
-/** The changed setting that a finding names. Else the first one. */
-export function placeOfFinding(finding: Finding, change: NodeChange): Place {
+/** Each is tried with a replay. */
+const mostBlamed = 20
+
+/**
+ * The changed setting without which the finding ends. Else the one that the finding names; else the first one.
+ * @param isFound whether the node has the finding
+ */
+export function placeOfFinding(
+  finding: Finding,
+  change: NodeChange,
+  isFound: (node: NodeInput) => boolean,
+): Place {
   const { evidence, fix, cause } = finding
-  return settingNear(change, [
+  const named = [
     ...evidence.map(({ what }) => what),
     ...Object.keys(fix.config),
     ...(cause.kind === 'setting' ? cause.fields : []),
-  ])
+  ].flatMap(text => text.split(' '))
+  const changed = changedPaths(change, named)
+  const { after } = change
+  if (changed.length < 2 || after === null || !isFound(after)) return settingNear(change, named)
+  const blamed = changed
+    .slice(0, mostBlamed)
+    .find(path => !isFound(withOldValue(change, after, path)))
+  return settingNear(change, blamed === undefined ? named : [blamed])
+}
+
+/** Those that the finding names come first. */
+function changedPaths(change: NodeChange, named: readonly string[]): string[] {
+  const paths = change.settings.map(({ path }) => path)
+  const isNamed = (path: string) => named.includes(path) || named.includes(fieldOf(path))
+  return [...new Set([...paths.filter(isNamed), ...paths])].filter(
+    path => valuesOf(change, path) !== null,
+  )
+}
+
+/** The node after the change, but for one setting. */
+function withOldValue(change: NodeChange, after: NodeInput, path: string): NodeInput {
+  const field = fieldOf(path)
+  const keys = path === field ? [field] : [field, path.slice(field.length + 1)]
+  return withChanges(after, [{ path: keys, value: valueAt(fieldsOf(change)?.old ?? {}, path) }])
 }
 
 /** @param texts paths, or texts with paths as words */

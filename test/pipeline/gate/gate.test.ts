@@ -748,3 +748,13 @@ describe("nodeadm's files on the node", () => {
     expect(lost.map(({ kind: effect, line }) => [effect, line])).toEqual(stop ? [[stop, 3]] : [])
   })
 })
+
+it('blames the setting without which the finding ends', async () => {
+  const file = nodeConfig(
+    '      imageGCHighThresholdPercent: 84\n      imageGCLowThresholdPercent: 75\n      evictionHard:\n        nodefs.available: "20%"\n',
+  )
+  const { problems } = await gated(gateSnapshot(), [file], { group: 'general' })
+  expect(problems).toMatchObject([
+    { rule: 'eviction-before-image-gc', field: 'evictionHard.nodefs.available', line: 9 },
+  ])
+})

@@ -31,6 +31,7 @@ export function diskUsePart(profile: NodeProfile): MachinePart {
   const logs = sum(containers.map(({ logsMiB }) => logsMiB))
   const folders: Record<string, number> = {
     ...fixedMiB,
+    ...profile.disk?.foldersMiB,
     '/var/lib/kubelet': volumes + kubeletMiB,
     '/var/lib/kubelet/pods': volumes,
     '/var/log': fixedMiB['/var/log/journal'] + logs + messagesMiB,
@@ -64,16 +65,20 @@ function snapshotsOf(profile: NodeProfile, allBytes: number): Record<string, str
       bytes: container.rootfsMiB * MiB,
     })),
   ])
+  const leftBehind = (profile.disk?.leftBehindMiB ?? 0) * MiB
   const images = imagesOf(profile).map(({ names, sizeBytes }) => ({
     key: layerOf(names[1] ?? ''),
     sizeBytes,
   }))
-  const left = Math.max(0, allBytes - sum(writable.map(({ bytes }) => bytes)))
+  const left = Math.max(0, allBytes - leftBehind - sum(writable.map(({ bytes }) => bytes)))
   const listed = Math.max(1, sum(images.map(({ sizeBytes }) => sizeBytes)))
-  const layers = images.map(({ key, sizeBytes }) => ({
-    key,
-    bytes: Math.trunc((left * sizeBytes) / listed),
-  }))
+  const layers = [
+    ...images.map(({ key, sizeBytes }) => ({
+      key,
+      bytes: Math.trunc((left * sizeBytes) / listed),
+    })),
+    ...(leftBehind ? [{ key: layerOf('left behind'), bytes: leftBehind }] : []),
+  ]
   const usage = [...layers, ...writable].map(
     ({ key, bytes }) => `${key} ${bytes} ${inodesOf(bytes)}`,
   )

@@ -183,6 +183,24 @@ export const evictedPod = (node: string, message: string): PodProfile => ({
   failure: { reason: 'Evicted', message },
 })
 
+/** The same pods, of which the first container of one app holds other amounts. */
+export const holding = (
+  pods: readonly PodProfile[],
+  app: string,
+  { emptyDirMiB, ...held }: { rootfsMiB?: number; logsMiB?: number; emptyDirMiB?: number },
+): PodProfile[] =>
+  pods.map(pod =>
+    pod.labels.app === app
+      ? {
+          ...pod,
+          containers: pod.containers.map((container, index) =>
+            index === 0 ? { ...container, ...held } : container,
+          ),
+          ...(emptyDirMiB !== undefined && { emptyDir: { name: 'work', usedMiB: emptyDirMiB } }),
+        }
+      : pod,
+  )
+
 export const ordinaryPods = (node: string): PodProfile[] => [
   ...systemPods(node),
   ...workloadPods(node),

@@ -22,6 +22,8 @@ export interface Disk {
   capacityBytes: number
   /** Of the capacity; the rest is available. */
   usedPercent: number
+  /** What snapshots take of the used part, if the disk has the images. Default: 80. */
+  imagesPercent?: number
 }
 
 export interface NodeProfile {
@@ -79,6 +81,10 @@ export interface OnDisk {
   isSandboxImageUnpinned?: boolean
   /** Images that no container uses: compressed bytes by name. */
   unusedImages?: Readonly<Record<string, number>>
+  /** Folders of the host, beside those that every node has. */
+  foldersMiB?: Readonly<Record<string, number>>
+  /** A snapshot that no image and no container has. */
+  leftBehindMiB?: number
   /** Memory cgroups that are deleted and not gone. */
   dyingCgroups?: number
 }
@@ -97,5 +103,6 @@ export const availableBytes = ({ capacityBytes, usedPercent }: Disk) =>
 
 /** What snapshots take of the used part of the disk that has the images. */
 export function imagesBytes({ nodefs, imagefs = nodefs }: NodeProfile): number {
-  return Math.trunc((imagefs.capacityBytes - availableBytes(imagefs)) * 0.8)
+  const usedBytes = imagefs.capacityBytes - availableBytes(imagefs)
+  return Math.trunc((usedBytes * (imagefs.imagesPercent ?? 80)) / 100)
 }

@@ -1,7 +1,13 @@
 /** The nodes of the incidents, each with the rules that it fires. */
 import { autoMode, inNodegroup, onFargate, selfManaged } from '#lab/nodes/placement.ts'
-import { evictedPod, ordinaryPods, systemPods, workloadPods } from '#lab/nodes/pod-profile.ts'
-import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
+import {
+  evictedPod,
+  holding,
+  ordinaryPods,
+  systemPods,
+  workloadPods,
+} from '#lab/nodes/pod-profile.ts'
+import { type Disk, type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { type ExpectedRule, fixedNodes, type NodeSource } from './scenario.ts'
 
@@ -30,31 +36,41 @@ const agentOf = (family: Family): Pick<NodeProfile, 'agent'> => {
   return { agent: family === 'Windows' ? { platform: 'Windows' } : {} }
 }
 
-const disk = (gibibytes: number, usedPercent: number) => ({
+const disk = (gibibytes: number, usedPercent: number, imagesPercent?: number): Disk => ({
   capacityBytes: gibibytes * GiB,
   usedPercent,
+  ...(imagesPercent !== undefined && { imagesPercent }),
 })
 export const al2 = { family: 'AL2', version: '1.32.9', instanceType: 'm5.large' } as const
 export const al2023 = { family: 'AL2023', version: '1.32.9', instanceType: 'm6i.large' } as const
 
-/** EKS's Amazon Linux 2 image as it comes. The second node's disk has passed image GC's 85 %, and no eviction threshold. */
+/** EKS's Amazon Linux 2 image as it comes. The second node's disk has passed image GC's 85 %, and no eviction threshold: a pod's emptyDir grew. */
 const defaults: ExpectedNode[] = [
   expectedNode(
-    { ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.11' }), nodefs: disk(20, 46) },
+    {
+      ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.11' }),
+      nodefs: disk(20, 46, 64),
+      disk: { foldersMiB: { '/var/lib/docker': 1190 } },
+    },
     ['alert-before-image-gc'],
   ),
   expectedNode(
-    { ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.12' }), nodefs: disk(20, 88) },
-    ['alert-before-image-gc', 'image-gc-due', 'unreachable-gc-low-threshold'],
+    {
+      ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.12' }),
+      nodefs: disk(20, 88, 47),
+      pods: holding(ordinaryPods('10.0.1.12'), 'checkout', { emptyDirMiB: 6320 }),
+    },
+    ['alert-before-image-gc', 'disk-nearly-full', 'image-gc-due', 'unreachable-gc-low-threshold'],
   ),
 ]
 
 /** The same image with 70/50 in its user data: nothing to find. */
-const tuned: ExpectedNode[] = ['10.0.1.21', '10.0.1.22'].map(ip =>
+const tuned: ExpectedNode[] = ['10.0.1.21', '10.0.1.22'].map((ip, index) =>
   expectedNode(
     {
       ...inNodegroup('al2-tuned', { ...al2, ip }),
-      nodefs: disk(20, 58),
+      nodefs: disk(20, 58, 71 - 24 * index),
+      pods: holding(ordinaryPods(ip), 'cache', { rootfsMiB: 410 + 3070 * index }),
       configuration: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 },
     },
     [],
@@ -69,7 +85,8 @@ const kubespray: ExpectedNode[] = [
         { family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.31' },
         'kubespray-worker-1',
       ),
-      nodefs: disk(100, 52),
+      nodefs: disk(100, 52, 57),
+      disk: { foldersMiB: { '/opt': 11_400, '/tmp': 2870 } },
       configuration: {
         evictionHard: {
           'memory.available': '100Mi',
@@ -103,7 +120,8 @@ const sized: ExpectedNode[] = [
         { family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.32' },
         'sized-worker-1',
       ),
-      nodefs: disk(100, 41),
+      nodefs: disk(100, 41, 34),
+      pods: holding(ordinaryPods('sized-worker-1'), 'cache', { emptyDirMiB: 17_900 }),
       memoryBytes: 10 * GiB,
       daemonsMiB: { kubelet: 400, runtime: 624 },
       configuration: {
@@ -128,7 +146,7 @@ const refused: ExpectedNode[] = [
   expectedNode(
     {
       ...inNodegroup('al2-refused', { ...al2, ip: '10.0.1.41' }),
-      nodefs: disk(20, 61),
+      nodefs: disk(20, 61, 76),
       configuration: { imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 50 },
       silent: true,
       fault: { kind: 'down' },
@@ -143,7 +161,8 @@ const dataDisk: ExpectedNode[] = ['10.0.1.51', '10.0.1.52'].map((ip, index) =>
     {
       ...inNodegroup('data-disk', { ...al2023, ip }),
       nodefs: disk(20, 31),
-      imagefs: disk(200, 57 + 9 * index),
+      imagefs: disk(200, 57 + 9 * index, 97),
+      pods: holding(ordinaryPods(ip), 'checkout', { emptyDirMiB: 640 + 2110 * index }),
     },
     ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs'],
   ),
@@ -157,7 +176,11 @@ const pressure =
 const edited: ExpectedNode[] = [
   ...['10.0.1.61', '10.0.1.62', '10.0.1.63'].map((ip, index) =>
     expectedNode(
-      { ...inNodegroup('general', { ...al2023, ip }), nodefs: disk(20, 44 + 7 * index) },
+      {
+        ...inNodegroup('general', { ...al2023, ip }),
+        nodefs: disk(20, 44 + 7 * index, 73 - 11 * index),
+        disk: { leftBehindMiB: 1740 * (index % 2) },
+      },
       [
         'alert-before-image-gc',
         // Only its events show it: the pod is gone.
@@ -168,7 +191,7 @@ const edited: ExpectedNode[] = [
   expectedNode(
     {
       ...inNodegroup('general', { ...al2023, ip: editedAddress }),
-      nodefs: disk(20, 73),
+      nodefs: disk(20, 73, 61),
       configuration: {
         evictionHard: {
           'memory.available': '100Mi',
@@ -180,7 +203,7 @@ const edited: ExpectedNode[] = [
       },
       diskPressure: true,
       pods: [
-        ...ordinaryPods(editedAddress),
+        ...holding(ordinaryPods(editedAddress), 'checkout', { emptyDirMiB: 2460, logsMiB: 46 }),
         { ...evictedPod(editedAddress, pressure), endedHoursAgo: 2 / 3 },
       ],
     },
@@ -222,7 +245,7 @@ export const managedNodes: ExpectedNode[] = [
         instanceType: 'm5.xlarge',
         ip: '10.0.4.21',
       }),
-      nodefs: disk(50, 66),
+      nodefs: disk(50, 66, 54),
       pods: workloadPods('windows').slice(0, 1),
     },
     ['alert-before-image-gc'],
@@ -235,7 +258,7 @@ export const managedNodes: ExpectedNode[] = [
         instanceType: 'm6i.2xlarge',
         ip: '10.0.4.31',
       }),
-      nodefs: disk(80, 37),
+      nodefs: disk(80, 37, 88),
       pods: [...systemPods('auto').slice(1, 2), ...workloadPods('auto')],
     },
     ['alert-before-image-gc', 'eviction-before-image-gc'],

@@ -2,6 +2,7 @@
 import { inNodegroup, onPremises, selfManaged } from '#lab/nodes/placement.ts'
 import {
   finishedPod,
+  holding,
   ordinaryPods,
   type PodProfile,
   systemPods,
@@ -37,9 +38,12 @@ const expectedNode = (profile: Unfinished, rules: readonly ExpectedRule[]): Expe
     nodefs: {
       capacityBytes: 20 * GiB,
       usedPercent: 36 + Math.round(20 * randomOf(`disk/${profile.name}`)()),
+      imagesPercent: 31 + Math.round(50 * randomOf(`images/${profile.name}`)()),
     },
     agent: {},
-    pods: ordinaryPods(profile.name),
+    pods: holding(ordinaryPods(profile.name), 'cache', {
+      emptyDirMiB: 90 + Math.round(1800 * randomOf(`cache/${profile.name}`)()),
+    }),
     ...profile,
   },
   rules,
@@ -165,7 +169,7 @@ const others: ExpectedNode[] = [
         instanceType: 'm6i.large',
         ip: '10.0.5.51',
       }),
-      nodefs: { capacityBytes: 80 * GiB, usedPercent: 33 },
+      nodefs: { capacityBytes: 80 * GiB, usedPercent: 33, imagesPercent: 66 },
       configuration: { ...calm, evictionHard: { 'memory.available': '200Mi' } },
     },
     // Whoever set one threshold by apiclient took all others away. Its disks and images stay unknown.
@@ -178,7 +182,7 @@ const others: ExpectedNode[] = [
         { family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.5.61' },
         'probe-worker-1',
       ),
-      nodefs: { capacityBytes: 100 * GiB, usedPercent: 38 },
+      nodefs: { capacityBytes: 100 * GiB, usedPercent: 38, imagesPercent: 84 },
       configuration: {
         ...calm,
         authorization: {
@@ -203,7 +207,7 @@ const others: ExpectedNode[] = [
   expectedNode(
     {
       ...onPremises(cluster, { version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.5.71' }),
-      nodefs: { capacityBytes: 200 * GiB, usedPercent: 51 },
+      nodefs: { capacityBytes: 200 * GiB, usedPercent: 51, imagesPercent: 23 },
       configuration: { ...calm, maxPods: 110 },
     },
     [],

@@ -69,6 +69,8 @@ export interface Workload {
   evicted?: string
   /** They have ended, and their objects are still there. */
   hasEnded?: boolean
+  /** Their deletion was asked for so long ago, and they still run. */
+  deletedMinutesAgo?: number
   /** Why their containers wait, `CreateContainerConfigError`, and with which message. */
   waiting?: string
   message?: string
@@ -131,14 +133,19 @@ export interface NodeWorld {
   /** Disks that the node sees, mounted or not. */
   devices?: { name: string; gib: number; mounted: boolean }[]
   diskPressure?: boolean
+  /** Default: 3. */
+  pressureMinutes?: number
   memoryPressure?: boolean
   /** Conditions beside the kubelet's. */
   conditions?: { type: string; status: string; reason: string; message: string }[]
   pids?: { max: number; used: number }
   memoryGib?: number
   availableMemoryGib?: number
-  /** What the kubelet counts for the runtime itself. */
+  /** What the kubelet counts for itself and for the runtime. */
+  kubeletMemoryGib?: number
   runtimeMemoryGib?: number
+  /** Reserved at boot as pages of 2 MiB. */
+  hugePagesGib?: number
   kernel?: RawObject
   events?: Omit<EventProfile, 'about' | 'host'>[]
   ageDays?: number
@@ -150,6 +157,9 @@ export interface World {
   launchTemplates?: RawObject[]
   objects?: Record<string, RawObject[]>
 }
+
+const before = (minutes: number) =>
+  `${new Date(Date.parse(takenAt) - minutes * 60_000).toISOString().slice(0, 19)}Z`
 
 const bytesOf = (gib: number) => Math.round(gib * GiB)
 const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)
@@ -328,10 +338,15 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
         ...{ workload, profile: pod },
         object: {
           ...object,
-          // `Bare worker`: a pod without a controller.
-          ...(workload.owner.startsWith('Bare ') && {
-            metadata: { ...object.metadata, ownerReferences: undefined },
-          }),
+          metadata: {
+            ...object.metadata,
+            // `Bare worker`: a pod without a controller.
+            ...(workload.owner.startsWith('Bare ') && { ownerReferences: undefined }),
+            ...(workload.deletedMinutesAgo !== undefined && {
+              deletionTimestamp: before(workload.deletedMinutesAgo),
+              deletionGracePeriodSeconds: 30,
+            }),
+          },
           spec: { ...object.spec, volumes, containers },
           ...(workload.waiting !== undefined && {
             status: waitingStatus(object, workload.waiting, workload.message),
@@ -378,18 +393,19 @@ const imageOf = ({ image, owner }: Workload) =>
 function nodeOf({ world, profile }: Scene): RawObject {
   const node = nodeObject(profile, takenAt) as RawObject & {
     metadata: RawObject
-    status: RawObject & { nodeInfo: RawObject; conditions: RawObject[] }
+    status: RawObject &
+      Record<'nodeInfo' | 'capacity' | 'allocatable', RawObject> & { conditions: RawObject[] }
   }
   const { status } = node
-  const ageMs = (world.ageDays ?? 30) * 86_400_000
   return {
     ...node,
-    metadata: {
-      ...node.metadata,
-      creationTimestamp: `${new Date(Date.parse(takenAt) - ageMs).toISOString().slice(0, 19)}Z`,
-    },
+    metadata: { ...node.metadata, creationTimestamp: before((world.ageDays ?? 30) * 1440) },
     status: {
       ...status,
+      ...(world.hugePagesGib !== undefined && {
+        capacity: { ...status.capacity, 'hugepages-2Mi': `${world.hugePagesGib}Gi` },
+        allocatable: { ...status.allocatable, 'hugepages-2Mi': `${world.hugePagesGib}Gi` },
+      }),
       nodeInfo: {
         ...status.nodeInfo,
         ...(world.runtimeVersion !== undefined && {
@@ -400,7 +416,12 @@ function nodeOf({ world, profile }: Scene): RawObject {
         ...status.conditions.map(condition =>
           world.memoryPressure === true && condition.type === 'MemoryPressure'
             ? { ...condition, status: 'True', reason: 'KubeletHasInsufficientMemory' }
-            : condition,
+            : {
+                ...condition,
+                ...(world.pressureMinutes !== undefined && {
+                  lastTransitionTime: before(world.pressureMinutes),
+                }),
+              },
         ),
         ...(world.conditions ?? []),
       ],
@@ -448,8 +469,9 @@ function summaryOf(scene: Scene): RawObject {
   return {
     node: {
       nodeName: profile.name,
-      systemContainers: ['kubelet', 'runtime', 'pods'].map(name => {
-        const bytes = name === 'runtime' ? bytesOf(world.runtimeMemoryGib ?? 0.2) : 2e8
+      systemContainers: (['kubelet', 'runtime', 'pods'] as const).map(name => {
+        const { kubeletMemoryGib: kubelet, runtimeMemoryGib: runtime } = world
+        const bytes = bytesOf({ kubelet, runtime, pods: undefined }[name] ?? 0.2)
         return {
           ...{ name, startTime: '2026-11-01T00:00:00Z' },
           memory: { time: takenAt, workingSetBytes: bytes, usageBytes: bytes, rssBytes: bytes / 2 },

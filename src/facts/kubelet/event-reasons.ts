@@ -51,6 +51,13 @@ const agentReports =
   /^(?:BlockDeviceIOError|EBS(?:Instance|Volume)(?:IOPS|Throughput)Exceeded|EtcHostsMountFailed|IODelays|KubeletDiskUsageSlow|XFSSmallAverageClusterSize|ApproachingKernelPidMax|ApproachingMaxOpenFiles|ExcessiveZombieProcesses|ForkFailedOutOfPIDs|ZramHighUsage)(?=:|$)/
 export const agentConditions: readonly string[] = ['KernelReady', 'StorageReady']
 
+/** Conditions of a problem detector that are True when something is wrong: `DiskFullVarLog`, `ReadonlyFilesystem`, `CorruptDockerOverlay2`. */
+export const isDiskProblem = (type: string): boolean =>
+  !kubeletConditions.has(type) &&
+  /Disk|File ?[sS]ystem|Inode|Overlay|Xfs/.test(type) &&
+  !/(?:Ready|Healthy|Available|Sufficient)$|^No[A-Z]/.test(type)
+const kubeletConditions: ReadonlySet<string> = new Set(['DiskPressure', 'OutOfDisk'])
+
 /** `IODelays`. Null: the agent reports something else. */
 export const agentReportOf = (message: string): string | null =>
   agentReports.exec(message)?.[0] ?? null

@@ -90,6 +90,8 @@ const sinceMinor = {
   reservedCpuInMilliCores: 37,
   /** Each resource of each container decides the QoS class. Before, the sums decided. */
   qosByRequirement: 37,
+  /** Memory of huge pages is not available. Before, the kubelet counts it as available. */
+  hugePagesNotAvailable: 37,
   /** A CronJob finds its Jobs by the UID of their controller. Before, by the controller's name. */
   cronJobOwnsByUid: 37,
 } as const

@@ -140,11 +140,15 @@ function session(
 }
 
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', said(node.name))]
-/** It cordons the node first. Without --force it refuses pods that have no controller: only a step that names them may delete them. */
-const drain = ({ node, action: { lost } }: OnNode) =>
+/**
+ * It cordons the node first. Without --force it refuses pods that have no controller: only a step that names them may delete them. It would wait
+ * forever for the pod whose processes the reboot ends.
+ */
+const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
   kubectl(
     ...(['drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data'] as const),
     ...(lost !== undefined && lost.pods.length > 0 ? ['--force'] : []),
+    ...(id === 'reboot' && owner !== undefined ? ['--skip-wait-for-delete-timeout=60'] : []),
   )
 const podsOfNode = ({ node }: OnNode) =>
   reads('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)

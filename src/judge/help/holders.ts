@@ -8,8 +8,9 @@ import { holders } from '#facts/holders.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import { kubeletSetting, settingIn } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, bytes, gibibyte, nameLength } from '#judge/text.ts'
+import { bounded, bytes, gibibyte, nameLength, span } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
   FilesystemLedger,
@@ -264,6 +265,28 @@ export function reasonOf(
   }
 }
 
+/** How long after its grace period a pod still ends by itself. */
+const mostEndingMs = 600_000
+
+/** Of a pod that was deleted and does not end: only a reboot ends its processes, and with them its volumes and layers. */
+function withEndlessPods(reason: Reason, { pods, at }: Pick<DiskSubject, 'pods' | 'at'>): Reason {
+  const owner = reason.cause.kind === 'holder' ? reason.cause.owner : null
+  if (owner === null || !('pod' in owner) || owner.kind === 'process') return reason
+  const deleted = pods?.find(({ metadata }) => isPod(metadata, owner))?.metadata?.deletionTimestamp
+  const endingMs = Date.parse(at ?? '') - Date.parse(deleted ?? '')
+  if (!(endingMs > mostEndingMs)) return reason
+  return {
+    ...reason,
+    steps: [{ id: 'reboot', owner }],
+    seen: `Pod ${bounded(`${owner.namespace}/${owner.pod}`, nameLength)} was deleted ${span(endingMs)} ago and is still Terminating: its data stays as long as its processes, and eviction cannot end those either.`,
+  }
+}
+
+const isPod = (
+  metadata: KubernetesPod['metadata'],
+  { namespace, pod }: { namespace: string | null; pod: string | null },
+) => metadata?.name === pod && metadata?.namespace === namespace
+
 /** The deletion of a mirror pod restarts no container of its static pod. */
 export function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const { cause, steps } = reason
@@ -285,14 +308,12 @@ const isMirror = (
 ) =>
   pods?.some(
     ({ metadata }) =>
-      metadata?.name === owner.pod &&
-      metadata?.namespace === owner.namespace &&
-      metadata?.ownerReferences?.some(({ kind }) => kind === 'Node'),
+      isPod(metadata, owner) && metadata?.ownerReferences?.some(({ kind }) => kind === 'Node'),
   ) === true
 
 /** Why the disk of a signal is full. Null: nothing was measured. */
 export function diskReason(
-  { ledger, identity, imageGC, host, node, configuration, pods = null }: DiskSubject,
+  { ledger, identity, imageGC, host, node, configuration, pods = null, at }: DiskSubject,
   signal: Signal,
 ): Reason | null {
   const [first, second] = heldBySignal(ledger, signal)
@@ -310,6 +331,8 @@ export function diskReason(
       ? smallerLogs(configuration, reason, ledger)
       : largerReserve(configuration, cause, ledger)
   if (set !== null) return { ...reason, ...set }
+  const endless = withEndlessPods(reason, { pods, at })
+  if (endless !== reason) return endless
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
     second?.holder === 'unread' &&
@@ -422,7 +445,8 @@ export function memoryReason(
   }
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
   const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
-  if (isSmall && areMeasured(subject))
+  const isLess = daemonsOf(summary).used.some(({ bytes }) => bytes > (largest?.amount ?? bytes))
+  if ((isSmall || isLess) && areMeasured(subject))
     return { cause: outsidePods(subject), steps: [{ id: 'list-memory' }, { id: 'reboot' }] }
   const cause = settingIn('workload', 'resources.requests.memory')
   if (largest === null || isSmall) return { cause, steps: [{ id: 'read-pods' }] }
@@ -484,6 +508,7 @@ function withSize(
 
 interface DiskSubject {
   ledger: NodeLedger | null
+  at?: string
   pods?: NodeSubject['pods']
   identity: InspectIdentity
   imageGC?: ImageGcPrediction | null

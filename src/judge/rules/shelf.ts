@@ -45,6 +45,7 @@ export { localStorageLimitExceeded } from './eviction/local-storage-limit-exceed
 export { lostDefaultThreshold } from './eviction/lost-default-threshold.ts'
 export { memoryThresholdTooSmall } from './eviction/memory-threshold-too-small.ts'
 export { podsWithoutEphemeralRequestsFirst } from './eviction/pods-without-ephemeral-requests-first.ts'
+export { pressureStays } from './eviction/pressure-stays.ts'
 export { repeatedPressure } from './eviction/repeated-pressure.ts'
 export { shortTransitionPeriod } from './eviction/short-transition-period.ts'
 export { softThresholdWithoutGrace } from './eviction/soft-threshold-without-grace.ts'

@@ -34,6 +34,7 @@ export type WorldEvent =
   | 'not-restarted'
   | 'pods-evicted'
   | 'pressure-repeats'
+  | 'pressure-stays'
   | 'processes-outside-pods'
   | 'pull-fails'
   | 'registry-rate-limit'

@@ -11,6 +11,7 @@ import { laterIncidents } from './later.ts'
 import { nearMisses } from './near-misses.ts'
 import { otherCauseIncidents } from './other-causes.ts'
 import { podIncidents } from './pods.ts'
+import { rarerIncidents } from './rarer.ts'
 import { apiIncidents } from './read-by-api.ts'
 import { measuredIncidents } from './read-on-node.ts'
 import { reserveIncidents } from './reserves.ts'
@@ -35,4 +36,5 @@ export const incidents: readonly Incident[] = [
   ...otherCauseIncidents,
   ...heldOutIncidents,
   ...freshIncidents,
+  ...rarerIncidents,
 ]

@@ -1,6 +1,6 @@
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { drainStep } from '#judge/help/drain.ts'
-import { diskReason, memoryReason } from '#judge/help/holders.ts'
+import { diskReason, memoryReason, type Reason } from '#judge/help/holders.ts'
 import {
   conditionOf,
   configuredAt,
@@ -21,7 +21,6 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import type { Cause } from '#model/finding/cause.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
@@ -139,22 +138,20 @@ function reasonOf(
   if (held !== null && isOfImages)
     return { cause: imageGcThresholds, steps: [...held.steps, drainStep(subject)] }
   if (held !== null)
-    return {
-      ...held,
-      steps: [...held.steps, ...(endsByDrain(held.cause) ? [drainStep(subject)] : [])],
-    }
+    return { ...held, steps: [...held.steps, ...(endsByDrain(held) ? [drainStep(subject)] : [])] }
   if (!first.signal.startsWith('memory.')) return {}
   const memory = memoryReason(subject)
   return { ...memory, steps: [...memory.steps, drainStep(subject)] }
 }
 
-/** Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. */
-const endsByDrain = (cause: Cause): boolean =>
-  cause.kind === 'holder'
+/** Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. A reboot has a drain of its own. */
+const endsByDrain = ({ cause, steps }: Reason): boolean =>
+  steps[0]?.id !== 'reboot' &&
+  (cause.kind === 'holder'
     ? cause.freedBy !== 'nothing' &&
       cause.freedBy !== 'process-end' &&
       !(cause.owner && 'workload' in cause.owner && cause.owner.workload?.startsWith('DaemonSet '))
-    : cause.kind !== 'unread'
+    : cause.kind !== 'unread')
 
 /** Whether the API shows images that no pod of the node uses. */
 function areUnusedKnown({ pods, ledger }: Satisfied<'eviction'>): boolean {

@@ -1,10 +1,11 @@
-import { agentConditions, agentReportOf } from '#facts/kubelet/event-reasons.ts'
+import { agentConditions, agentReportOf, isDiskProblem } from '#facts/kubelet/event-reasons.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { contextRule, line, seenFirst, worldCause } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 interface AgentCondition {
   type: string
+  status: string
   reason: string
   message: string
 }
@@ -15,18 +16,20 @@ export const nodeAgentReports = contextRule({
   severity: 'medium',
   cause: worldCause('agent-reports'),
   steps: ['look-on-node', 'advice'],
-  title: 'The node monitoring agent of EKS reports a problem of disks, processes or memory',
-  why: 'The agent reads the logs of kernel and kubelet, which no statistic of the kubelet has. Most of its reports are events: node auto repair does nothing about them.',
-  fix: 'Read the words of the agent, and what its documentation says of them. A condition that is False lasts until the node is repaired or replaced.',
+  title: 'An agent on the node reports a problem of disks, processes or memory',
+  why: 'The node monitoring agent of EKS and problem detectors see what no statistic of the kubelet has: errors of the kernel, a volume such as /var/log that no threshold watches. Most reports of the EKS agent are events: node auto repair does nothing about them.',
+  fix: 'Read the words of the agent, and what its documentation says of them. Its condition lasts until the cause is gone, or the node is repaired or replaced.',
   sources: [
     'aws/eks-node-monitoring-agent pkg/manager/node_exporter.go',
     'aws/eks-node-monitoring-agent docs/node-health-issues.adoc',
+    'kubernetes/node-problem-detector pkg/types/types.go Condition',
   ],
 
   fact: ({ node }): AgentCondition[] =>
     (node.status?.conditions ?? []).flatMap(({ type = '', status, reason = '', message = '' }) =>
-      agentConditions.includes(type) && status === 'False' && agentReportOf(reason) !== null
-        ? [{ type, reason: bounded(reason, 100), message: bounded(message, 300) }]
+      (agentConditions.includes(type) && status === 'False' && agentReportOf(reason) !== null) ||
+      (isDiskProblem(type) && status === 'True')
+        ? [{ type, status, reason: bounded(reason, 100), message: bounded(message, 300) }]
         : [],
     ),
 
@@ -41,8 +44,8 @@ export const nodeAgentReports = contextRule({
         ...(conditions.length > 0 && { severity: 'high' as const }),
         ...seenFirst(`The agent says: ${[...new Set(words)].slice(0, 3).join('; ')}.`),
         evidence: [
-          ...conditions.map(({ type, reason, message }) =>
-            line('node', `condition ${type} is False`, `${reason}: ${message}`),
+          ...conditions.map(({ type, status, reason, message }) =>
+            line('node', `condition ${bounded(type, 100)} is ${status}`, `${reason}: ${message}`),
           ),
           ...[...Map.groupBy(reported, ({ message }) => agentReportOf(message)).values()].flatMap(
             alike => eventEvidence(alike, at),

@@ -1,4 +1,6 @@
+import { amountOrNull } from '#base/go/quantity.ts'
 import { isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
 import { evictionMonitoringPeriodMs, evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
   eventEvidence,
@@ -19,7 +21,8 @@ import {
   seenFirst,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bounded } from '#judge/text.ts'
+import { bounded, bytes, exactBytes, mebibyte } from '#judge/text.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 
 export const oomBeforeEviction = contextRule({
   id: 'oom-before-eviction',
@@ -85,13 +88,18 @@ function* judgeKills(events: readonly NodeEvent[] | null, at: string): Iterable<
 
 function* judgeThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
   const { identity, configuration, eviction } = subject
-  const watching = eviction.thresholds.filter(({ signal }) => signal === 'memory.available')
+  const hugePages = countedHugePages(subject)
+  const watching = eviction.thresholds.filter(
+    ({ signal, resolved }) =>
+      signal === 'memory.available' && (resolved === null || resolved > hugePages),
+  )
   // A soft threshold whose grace period expires by the next pass is as good as a hard threshold.
   if (watching.some(({ gracePeriodMs }) => gracePeriodMs <= evictionMonitoringPeriodMs)) return
   // The rule lost-default-threshold reports a default that evictionHard removed.
   if (lostDefaults(subject)?.lost.some(([signal]) => signal === 'memory.available')) return
   const waits = watching.map(({ gracePeriodMs }) => gracePeriodMs / 1000)
   const byDefault = hardDefaults(identity)['memory.available'] ?? '100Mi'
+  if (hugePages > 0) return yield aboveHugePages(hugePages, byDefault, configuration)
   yield {
     consequence:
       waits.length === 0
@@ -109,6 +117,45 @@ function* judgeThresholds(subject: Satisfied<'configuration' | 'eviction'>): Ite
     ],
     fix: {
       config: { evictionHard: { ...configuration.evictionHard, 'memory.available': byDefault } },
+    },
+  }
+}
+
+/** Bytes of huge pages that the kubelet counts as available, although no other memory can use them. 0: none. */
+function countedHugePages({ identity, node }: Satisfied<'eviction'>): number {
+  if (featuresOf(identity.kubeletVersion).has('hugePagesNotAvailable')) return 0
+  return Object.entries(node.status?.capacity ?? {})
+    .filter(([resource]) => resource.startsWith('hugepages-'))
+    .reduce((sum, [, text]) => sum + (amountOrNull(text) ?? 0), 0)
+}
+
+/** A soft threshold takes nothing from what pods may request, as a larger hard one would. */
+function aboveHugePages(
+  hugePages: number,
+  byDefault: string,
+  configuration: KubeletConfiguration,
+): Failing {
+  const least = `${Math.ceil((hugePages + (amountOrNull(byDefault) ?? 0)) / mebibyte)}Mi`
+  const grace = `${evictionMonitoringPeriodMs / 1000}s`
+  const entry = { 'memory.available': least }
+  return {
+    title: 'Huge pages count as available memory: the kubelet never evicts for memory',
+    ...seenFirst(
+      `Huge pages reserve ${bytes(hugePages)}, and this kubelet counts them as available: memory.available cannot fall below that, and its threshold is never met.`,
+      'When the other memory is used up, the kernel kills processes. Kubelets from 1.37 on do not count huge pages.',
+    ),
+    evidence: [
+      line('node', 'capacity of huge pages', exactBytes(hugePages)),
+      entryLine('evictionHard', 'memory.available', configuration),
+    ],
+    fix: {
+      config: {
+        evictionSoft: { ...configuration.evictionSoft, ...entry },
+        evictionSoftGracePeriod: {
+          ...configuration.evictionSoftGracePeriod,
+          'memory.available': grace,
+        },
+      },
     },
   }
 }

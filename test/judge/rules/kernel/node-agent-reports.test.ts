@@ -30,6 +30,21 @@ it.each([
   expect(outcome.state === 'fail' ? (outcome.failing.severity ?? 'medium') : null).toBe(severity)
 })
 
+it.each([
+  ['DiskFullVarLog', 'True', 'fail'],
+  ['ReadonlyFilesystem', 'True', 'fail'],
+  ['ReadonlyFilesystem', 'False', 'pass'],
+  ['DiskPressure', 'True', 'pass'],
+  ['FilesystemHealthy', 'True', 'pass'],
+  ['NoDiskProblem', 'True', 'pass'],
+  ['NetworkUnavailable', 'True', 'pass'],
+] as const)('condition %s is %s: %s', (type, status, expected) => {
+  const conditions = [{ type, status, reason: type, message: 'Disk /dev/nvme3n1 is full.' }]
+  expect(outcomeFor(nodeAgentReports, { events: [], node: { status: { conditions } } }).state).toBe(
+    expected,
+  )
+})
+
 it('has the words of the agent, each report once', () => {
   const events = [event('IODelays: a waits'), event('IODelays: b waits')]
   const outcome = outcomeFor(nodeAgentReports, { events })

@@ -82,6 +82,28 @@ describe('oom-before-eviction', () => {
     })
   })
 
+  it.each([
+    ['v1.34.2', '8Gi', 1, 'fail'],
+    ['v1.34.2', '0', 1, 'pass'],
+    ['v1.34.2', '8Gi', 9 * 1024 ** 3, 'pass'],
+    ['v1.37.0', '8Gi', 1, 'pass'],
+  ] as const)(
+    '%s with %s of huge pages and a threshold of %s: %s',
+    (version, pages, least, expected) => {
+      const example = {
+        thresholds: [hard('memory.available', least)],
+        identity: { kubeletVersion: version },
+        node: { status: { capacity: { 'hugepages-2Mi': pages, 'hugepages-1Gi': '0' } } },
+      }
+      expect(stateOf(oomBeforeEviction, example)).toBe(expected)
+      if (expected === 'fail')
+        expect(failingIn(oomBeforeEviction, example).fix?.config).toEqual({
+          evictionSoft: { 'memory.available': '8292Mi' },
+          evictionSoftGracePeriod: { 'memory.available': '10s' },
+        })
+    },
+  )
+
   it('leaves a default that the map took away to lost-default-threshold, unless a soft one hides it there', () => {
     const configuration = { evictionHard: { 'nodefs.available': '10%' } }
     const lost = { configuration, thresholds: [hard('nodefs.available', 10)] }

@@ -1,0 +1,103 @@
+import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { agoMs, recentEvents, unreadEvents } from '#judge/events/events.ts'
+import { conditionOf, shownAmount } from '#judge/help/thresholds.ts'
+import { amountOf, durationMs } from '#judge/help/values.ts'
+import { contextRule, line, type Satisfied, seenFirst, worldCause } from '#judge/rule.ts'
+import { span } from '#judge/text.ts'
+import type { EvaluatedThreshold, EvictionPrediction } from '#model/prediction/prediction.ts'
+
+/** Eviction signals are resources in the words of an event. */
+const pressures = {
+  DiskPressure: ['ephemeral-storage', 'inodes'],
+  MemoryPressure: ['memory'],
+  PIDPressure: ['pids'],
+} as const
+
+const conditionsOfPressure = Object.keys(pressures) as (keyof typeof pressures)[]
+
+interface StayingPressure {
+  condition: keyof typeof pressures
+  since: string
+  transitionMs: number
+  /** `nodefs.available is 138.0 GiB, above 20.0 GiB`, of the nearest threshold. */
+  nearest: string
+}
+
+/** Beyond the transition period: the kubelet reports its status every few minutes. */
+const leastStayMs = 1_200_000
+
+export const pressureStays = contextRule({
+  id: 'pressure-stays',
+  family: 'eviction',
+  severity: 'high',
+  cause: worldCause('pressure-stays'),
+  steps: ['restart-kubelet'],
+  needs: ['eviction'],
+  title: 'The node reports pressure, and no threshold is met',
+  why: 'The kubelet ends a condition when no threshold was met for evictionPressureTransitionPeriod. Until then the node has a taint, and refuses pods. The taint comes back if it is removed by hand, because the condition is still there.',
+  fix: 'Restart the kubelet: it measures anew. If the pressure returns, something fills and empties the node in turn.',
+  sources: [
+    'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    'pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince',
+    'kubernetes/kubernetes#83668',
+  ],
+
+  fact: subject => stayingPressures(subject),
+
+  *judge(staying, { events, at, why, failed }) {
+    for (const { condition, since, transitionMs, nearest } of staying) {
+      const ageMs = agoMs(since, at) ?? 0
+      if (ageMs < transitionMs + leastStayMs) continue
+      const isMetAgain = recentEvents(events, at, ['EvictionThresholdMet']).some(({ message }) =>
+        pressures[condition].some(resource => resource === evictionCause(message).resource),
+      )
+      if (isMetAgain) continue
+      if (events === null) yield { unknown: why('events') }
+      else
+        yield {
+          confidence: 'likely',
+          ...seenFirst(
+            `The node reports ${condition} for ${span(ageMs)} and refuses pods, and no threshold is met: ${nearest}.`,
+          ),
+          evidence: [
+            line('node', `condition ${condition} is True since`, since),
+            line('computed', 'nearest threshold', nearest),
+          ],
+        }
+    }
+    yield* unreadEvents({ failed })
+  },
+})
+
+/** Conditions whose thresholds, with what they reclaim at least, are all not met. */
+function stayingPressures(subject: Satisfied<'eviction'>): StayingPressure[] {
+  const { node, eviction, configuration } = subject
+  const transitionMs = durationMs(
+    configuration?.evictionPressureTransitionPeriod ??
+      configurationDefaults.evictionPressureTransitionPeriod,
+  )
+  return (node.status?.conditions ?? []).flatMap(({ type, status, lastTransitionTime: since }) => {
+    const condition = conditionsOfPressure.find(one => one === type)
+    const own = eviction.thresholds
+      .filter(({ signal }) => conditionOf(signal) === condition)
+      .map(threshold => ({ ...threshold, share: roomOf(threshold, eviction) }))
+      .toSorted((a, b) => a.share - b.share)
+    const [nearest] = own
+    if (condition === undefined || status !== 'True' || since === undefined) return []
+    if (transitionMs === null || nearest?.resolved == null || nearest.share <= 0) return []
+    const { signal, resolved, margin } = nearest
+    const [now, least] = [resolved + (margin ?? 0), resolved].map(one => shownAmount(nearest, one))
+    return [{ condition, since, transitionMs, nearest: `${signal} is ${now}, above ${least}` }]
+  })
+}
+
+/** Share of the capacity above the threshold and what it reclaims at least. 0: unknown. */
+function roomOf(
+  { signal, margin, minReclaim }: EvaluatedThreshold,
+  { signals }: EvictionPrediction,
+) {
+  const capacity = signals[signal]?.capacityBytes ?? 0
+  if (margin === null || capacity === 0) return 0
+  return (margin - (amountOf(minReclaim, capacity) ?? 0)) / capacity
+}

@@ -21,24 +21,26 @@ import { imageGcThresholds } from './rule.ts'
 
 /**
  * The causes of all findings: the worst first. What happens now stands above what a vendor default makes possible, then those of the nodes
- * nearest to eviction. Each finding belongs to one cause.
+ * whose disks fill first at observed growth, then of those nearest to eviction. Each finding belongs to one cause.
  */
 export function causesOf({
   document: { findings },
   nodes,
 }: Pick<AuditReport, 'document' | 'nodes'>): CauseGroup[] {
   const nodeOf = nodesByName(nodes)
-  const headroom = (finding: Finding) =>
-    Math.min(
-      ...finding.nodes.sample.map(name => headroomShare(nodeOf(finding.cluster, name))),
-      Number.POSITIVE_INFINITY,
-    )
+  const least = ({ cluster, nodes }: Finding, of: (node: AuditedNode | undefined) => number) =>
+    Math.min(...nodes.sample.map(name => of(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
   const rank = ({ severity }: Finding) => severities.indexOf(severity)
   const ranked = withDevices(findings)
-    .map(finding => ({ finding, room: headroom(finding) }))
+    .map(finding => ({
+      finding,
+      hours: least(finding, hoursToEnd),
+      room: least(finding, headroomShare),
+    }))
     .toSorted(
       (a, b) =>
         rank(a.finding) - rank(b.finding) ||
+        compareNumbers(a.hours, b.hours) ||
         compareNumbers(a.room, b.room) ||
         Number(hasHappened(b.finding)) - Number(hasHappened(a.finding)),
     )
@@ -57,6 +59,7 @@ export function causesOf({
       (a, b) =>
         rank(a.worst.finding) - rank(b.worst.finding) ||
         Number(isMild(a)) - Number(isMild(b)) ||
+        compareNumbers(a.worst.hours, b.worst.hours) ||
         compareNumbers(a.worst.room, b.worst.room) ||
         Number(isHeld(b)) - Number(isHeld(a)) ||
         Number(hasHappened(b.worst.finding)) - Number(hasHappened(a.worst.finding)) ||
@@ -141,6 +144,26 @@ function headroomShare(node: AuditedNode | undefined) {
     return hard && margin !== null && capacity ? [margin / capacity] : []
   })
   return Math.min(...shares, Number.POSITIVE_INFINITY)
+}
+
+/** Observed growth says nothing of what comes later than this, or than some times the observed time. */
+const foreseen = { hours: 168, times: 4 }
+
+/** Hours until the first disk of the node evicts, or is full if no threshold watches it, at observed growth. Infinite: not within a week, or unknown. */
+function hoursToEnd(node: AuditedNode | undefined): number {
+  const { filesystems, eviction } = node?.prediction ?? {}
+  const hours = (['nodefs', 'imagefs'] as const).flatMap(name => {
+    const growth = node?.growth?.[name]
+    const margins = (eviction?.thresholds ?? []).flatMap(({ hard, signal, margin }) =>
+      hard && margin !== null && signal === `${name}.available` ? [margin] : [],
+    )
+    const left = margins.length > 0 ? Math.min(...margins) : filesystems?.[name]?.availableBytes
+    if (!growth?.isSeen || left == null) return []
+    const end = Math.max(0, left) / growth.bytesPerHour.median
+    const horizon = Math.min(foreseen.hours, (foreseen.times * growth.overMs) / 3_600_000)
+    return end <= horizon ? [end] : []
+  })
+  return Math.min(...hours, Number.POSITIVE_INFINITY)
 }
 
 /** The setting with `isDefault` for the finding's first node. Null: the cause is no setting. */

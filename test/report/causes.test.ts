@@ -175,6 +175,22 @@ describe('causes', () => {
       'rule-60',
     ])
   })
+
+  it('of the node whose disk fills first at observed growth come before those', () => {
+    const rate = 4 * 1024 ** 3
+    const growth = {
+      nodefs: {
+        ...{ isSeen: true as const, readings: 5, falls: 0, overMs: 96 * 3_600_000 },
+        bytesPerHour: { min: rate, median: rate, max: rate },
+      },
+    }
+    const nodes = [60, 89].map(used =>
+      auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c', ...(used === 60 && { growth }) }),
+    )
+    const findings = ['60', '89'].map(used => on(`rule-${used}`, 'c', used))
+    const [first] = causesOf(quietReport(nodes, { findings }))
+    expect(first?.rule).toBe('rule-60')
+  })
 })
 
 describe('without observed growth', () => {

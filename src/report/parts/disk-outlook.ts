@@ -14,7 +14,6 @@ type DiskForecast = 'nodefs' | 'imagefs'
 export interface ActingTimes {
   /** Undefined: no images on this disk, or image GC is off or unknown. */
   imageGcMs: number | null | undefined
-  pressureMs: number | null
   evictionMs: number | null
 }
 
@@ -38,10 +37,10 @@ export interface DiskOutlook extends ActingTimes {
 
 export interface SeenOutlook {
   growth: ObservedGrowth
-  /** Times at median (`usual`), fastest and slowest observed growth. */
-  usual: ActingTimes
-  soonest: ActingTimes
-  latest: ActingTimes
+  /** Milliseconds to eviction, or to full if no threshold watches the disk, at median, fastest and slowest observed growth. Null: never; 0: now. */
+  usualMs: number | null
+  soonestMs: number | null
+  latestMs: number | null
   /** Later times are not predicted, because the observation is too short. */
   horizonMs: number
 }
@@ -73,6 +72,10 @@ export function diskOutlooks(
     const holdsImages = layout === 'shared' || disk === 'imagefs'
     const untilTrigger = holdsImages && imageGC?.enabled ? imageGC.bytesUntilTrigger : null
     const at = (bytesPerHour: number) => actingAt(bytesPerHour, { untilTrigger, watching })
+    const endMs = (bytesPerHour: number) =>
+      watching.length === 0
+        ? timeUntil(availableBytes, bytesPerHour)
+        : at(bytesPerHour).times.evictionMs
     const bytesPerHour =
       ((assumptions.growthPercent / 100) * capacityBytes * hourMs) / assumptions.imageGcPeriodMs
     const { times, threshold } = at(bytesPerHour)
@@ -85,7 +88,7 @@ export function diskOutlooks(
         availableBytes,
         bytesPerHour,
         ...times,
-        seen: grown?.isSeen ? seenOutlook(grown, at) : null,
+        seen: grown?.isSeen ? seenOutlook(grown, endMs) : null,
         unseen: grown?.isSeen === false ? grown : null,
         threshold: threshold ?? nearestThreshold(watching),
         first: firstToAct(times.imageGcMs ?? null, times.evictionMs, assumptions.imageGcPeriodMs),
@@ -96,14 +99,19 @@ export function diskOutlooks(
 
 const seenOutlook = (
   growth: ObservedGrowth,
-  at: (bytesPerHour: number) => { times: ActingTimes },
+  endMs: (bytesPerHour: number) => number | null,
 ): SeenOutlook => ({
   growth,
-  usual: at(growth.bytesPerHour.median).times,
-  soonest: at(growth.bytesPerHour.max).times,
-  latest: at(growth.bytesPerHour.min).times,
+  usualMs: endMs(growth.bytesPerHour.median),
+  soonestMs: endMs(growth.bytesPerHour.max),
+  latestMs: endMs(growth.bytesPerHour.min),
   horizonMs: lookAhead * growth.overMs,
 })
+
+function timeUntil(bytes: number, bytesPerHour: number): number | null {
+  if (bytes <= 0) return 0
+  return bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null
+}
 
 interface FillingDisk {
   untilTrigger: number | null
@@ -114,29 +122,17 @@ function actingAt(
   bytesPerHour: number,
   { untilTrigger, watching }: FillingDisk,
 ): { times: ActingTimes; threshold: EvaluatedThreshold | null } {
-  const timeUntil = (bytes: number) => {
-    if (bytes <= 0) return 0
-    return bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null
-  }
   const times = watching.flatMap(threshold => {
-    const pressureMs = timeUntil(threshold.margin ?? Number.POSITIVE_INFINITY)
-    return pressureMs === null
-      ? []
-      : [
-          {
-            threshold,
-            pressureMs,
-            evictionMs: pressureMs + (threshold.hard ? 0 : threshold.gracePeriodMs),
-          },
-        ]
+    const metMs = timeUntil(threshold.margin ?? Number.POSITIVE_INFINITY, bytesPerHour)
+    const graceMs = threshold.hard ? 0 : threshold.gracePeriodMs
+    return metMs === null ? [] : [{ threshold, evictionMs: metMs + graceMs }]
   })
   const soonest = times.toSorted(
     (a, b) => a.evictionMs - b.evictionMs || (a.threshold.margin ?? 0) - (b.threshold.margin ?? 0),
   )[0]
   return {
     times: {
-      imageGcMs: untilTrigger === null ? undefined : timeUntil(untilTrigger),
-      pressureMs: times.length === 0 ? null : Math.min(...times.map(time => time.pressureMs)),
+      imageGcMs: untilTrigger === null ? undefined : timeUntil(untilTrigger, bytesPerHour),
       evictionMs: soonest?.evictionMs ?? null,
     },
     threshold: soonest?.threshold ?? null,

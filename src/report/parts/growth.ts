@@ -6,7 +6,7 @@ import type { ObservedGrowth } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { formatRange } from '#report/numbers.ts'
-import type { ActingTimes, DiskOutlook, SeenOutlook } from './disk-outlook.ts'
+import type { DiskOutlook, SeenOutlook } from './disk-outlook.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -57,12 +57,10 @@ function roundDuration(ms: number) {
 
 /** `in about 6 d`, with the note `2 d to 12 d`; times beyond the horizon are marked as such. */
 export function seenTime(
-  { usual, soonest, latest, horizonMs }: SeenOutlook,
-  of: keyof ActingTimes,
+  { usualMs: middle, soonestMs: first, latestMs: last, horizonMs }: SeenOutlook,
   language: Language,
 ) {
   const { growth: words, next } = language.words
-  const [middle, first, last] = [usual[of] ?? null, soonest[of] ?? null, latest[of] ?? null]
   if (middle === 0) return { text: next.nowShort, note: '' }
   const isForeseen = (ms: number | null): ms is number => ms !== null && ms <= horizonMs
   const durationText = (ms: number) => language.duration(roundDuration(ms))
@@ -76,18 +74,4 @@ export function seenTime(
   if (!isForeseen(last)) return { text, note: words.orLater(from) }
   const to = durationText(last)
   return { text, note: to === from ? '' : words.fromTo(from, to) }
-}
-
-/**
- * Milliseconds to eviction at observed growth. Infinite: eviction never comes, or comes beyond the
- * horizon. Null: no threshold watches the disk.
- */
-export function seenEvictionMs(
-  { usual, horizonMs }: SeenOutlook,
-  isWatched: boolean,
-): number | null {
-  if (!isWatched) return null
-  return usual.evictionMs !== null && usual.evictionMs <= horizonMs
-    ? usual.evictionMs
-    : Number.POSITIVE_INFINITY
 }

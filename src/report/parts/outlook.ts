@@ -11,7 +11,7 @@ import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model
 import type { Language } from '#report/languages/language.ts'
 import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
 import { subjectText } from './findings.ts'
-import { growthText, seenEvictionMs, seenTime } from './growth.ts'
+import { growthText, seenTime } from './growth.ts'
 import { fillText } from './ledger.ts'
 import { nameLimit } from './node.ts'
 import { releasesText } from './releases.ts'
@@ -33,7 +33,7 @@ interface NodeOutlook {
   disk: DiskOutlook | null
   /** The signal of a hard threshold that is met now, if the disk above does not evict now. */
   met: Signal | null
-  /** Milliseconds to eviction at observed growth. Null: not observed, or beyond the horizon. */
+  /** Milliseconds to eviction or to full at observed growth. Null: not observed, or beyond the horizon. */
   seenMs: number | null
   /** Headroom above the threshold, in percent of the capacity; null: unknown. */
   headroomPercent: number | null
@@ -102,11 +102,9 @@ function bandOf(headroomPercent: number | null, seenMs: number | null): Band {
   return headroomPercent < nearPercent ? 'near' : 'calm'
 }
 
-/** Milliseconds to eviction. Null: growth was not observed, or the time is beyond the horizon. */
-function seenMsOf({ seen, threshold }: DiskOutlook) {
-  const ms = seen === null ? null : seenEvictionMs(seen, threshold !== null)
-  return ms === null || !Number.isFinite(ms) ? null : ms
-}
+/** Milliseconds to eviction or to full. Null: growth was not observed, or the time is beyond the horizon. */
+const seenMsOf = ({ seen }: DiskOutlook) =>
+  seen?.usualMs != null && seen.usualMs <= seen.horizonMs ? seen.usualMs : null
 
 /** To eviction, or to full where no threshold watches. Null: unknown. */
 const bytesLeft = ({ threshold, availableBytes }: DiskOutlook) =>
@@ -201,16 +199,15 @@ function stateOf(one: NodeOutlook, language: Language) {
       threshold == null ? '' : words.below(threshold.signal, language.line(threshold.value, 40))
     return { state: words.now, note }
   }
-  if (band === 'soon' && disk?.seen) {
-    const { text, note } = seenTime(disk.seen, 'evictionMs', language)
-    return { state: text, note: [note, growthText(disk, language)].filter(Boolean).join('; ') }
-  }
-  const bytes = language.bytes(disk && bytesLeft(disk))
-  const left = disk?.threshold === null ? words.leftUnwatched : words.left
-  return {
-    state: left(bytes, language.percent(one.headroomPercent)),
-    note: disk?.seen ? growthText(disk, language) : '',
-  }
+  const isUnwatched = disk?.threshold === null
+  const left = (isUnwatched ? words.leftUnwatched : words.left)(
+    language.bytes(disk && bytesLeft(disk)),
+    language.percent(one.headroomPercent),
+  )
+  const growth = disk?.seen ? growthText(disk, language) : ''
+  if (band !== 'soon' || !disk?.seen) return { state: left, note: growth }
+  const { text, note } = seenTime(disk.seen, language)
+  return { state: text, note: [note, isUnwatched && left, growth].filter(Boolean).join('; ') }
 }
 
 /** Null: the holder was not read. */

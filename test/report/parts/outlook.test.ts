@@ -33,3 +33,24 @@ it('says that pods go first on a disk without images', () => {
   expect(firstOf(dedicatedDisks(full, empty))).toMatch(/^Evicted first: /)
   expect(firstOf(dedicatedDisks(empty, full))).toMatch(/^Goes first: unused images; /)
 })
+
+it('puts a disk that no threshold watches and that is full within the hour first', () => {
+  const bytesPerHour = (gib: number) => ({ min: gib * GiB, median: gib * GiB, max: gib * GiB })
+  const seen = (gib: number) => ({
+    isSeen: true as const,
+    ...{ readings: 5, falls: 0, overMs: 96 * 3_600_000, bytesPerHour: bytesPerHour(gib) },
+  })
+  const unwatched = sharedDisk(50, { evictionHard: {} })
+  const report = quietReport([
+    auditedNode('still', sharedDisk(80)),
+    auditedNode('slow', sharedDisk(50), { growth: { nodefs: seen(1) } }),
+    auditedNode('fast', unwatched, { growth: { nodefs: seen(40) } }),
+  ])
+  const { rows } = outlookView(report, english)
+  expect(rows.map(({ name, state }) => [name, state.replaceAll('\u00a0', ' ')])).toEqual([
+    ['fast', 'in about 1 h'],
+    ['slow', 'in about 1 d 4 h'],
+    ['still', '4.0 GiB (5 %) to eviction'],
+  ])
+  expect(rows[0]!.note).toContain('to full: no threshold watches it')
+})

@@ -82,10 +82,17 @@ export function segmentsOf(
   return segments
 }
 
-/** Bytes that were measured, and that no holder explains, are not called unmeasured. */
+const unnamed: ReadonlySet<SegmentKind> = new Set(['leftover', 'unknown'])
+const leastNamed = 0.99
+
+/** The one holder, if a kind of unlike holders has only one. What was not measured has no holder. */
 function labelOf(kind: SegmentKind, lines: readonly LedgerLine[], { ledger }: Language['words']) {
-  const isMeasured = lines.every(({ holder, bytes }) => holder !== 'unread' || bytes === 0)
-  return kind === 'unknown' && isMeasured ? ledger.holders['not-explained'] : ledger.kinds[kind]
+  const own = lines.filter(({ holder }) => kindOf[holder] === kind)
+  const all = own.reduce((sum, { bytes }) => sum + bytes, 0)
+  const only = own.find(({ bytes }) => bytes > 0 && bytes >= leastNamed * all)?.holder
+  return only !== undefined && only !== 'unread' && unnamed.has(kind)
+    ? ledger.holders[only]
+    : ledger.kinds[kind]
 }
 
 /** Label and amount of each segment, largest first. */

@@ -76,3 +76,34 @@ it('segmentLegend gives a range for an estimate, largest first', () => {
     ['logs', '1.0 GiB'],
   ])
 })
+
+describe('a kind of unlike holders', () => {
+  const labels = (...lines: LedgerLine[]) =>
+    segmentLegend(disk(lines), english).map(({ label }) => label)
+
+  it.each([
+    [
+      'one holder',
+      [line('other-namespaces', 200)],
+      english.words.ledger.holders['other-namespaces'],
+    ],
+    [
+      'two',
+      [line('other-namespaces', 200), line('log-debris', 9)],
+      english.words.ledger.kinds.leftover,
+    ],
+    [
+      'next to nothing beside',
+      [line('other-namespaces', 200), line('log-debris', 1)],
+      english.words.ledger.holders['other-namespaces'],
+    ],
+    ['not measured', [line('unread', 200)], english.words.ledger.kinds.unknown],
+    [
+      'measured and not explained',
+      [line('not-explained', 200)],
+      english.words.ledger.holders['not-explained'],
+    ],
+  ])('is called by its name where it has %s', (_, lines, expected) => {
+    expect(labels(...lines)).toEqual([expected])
+  })
+})

@@ -1,7 +1,7 @@
 /** The bar of the page's first picture as cells of a table: without an image, which many mail programs hide. */
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type Alerts, actingMarks, nearestDisk } from '#report/parts/gauge.ts'
+import { type Alerts, actingMarks, nearestGauge } from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
 import { hasEstimateOf, segmentLegend } from '#report/parts/segments.ts'
 import { markTones, segmentTones } from './palette.ts'
@@ -9,9 +9,9 @@ import { markTones, segmentTones } from './palette.ts'
 /** Holders of less than this part of the used bytes are not in the legend. */
 const leastPart = 0.01
 
-/** Null: no node is near eviction, or the use of its disk is unknown. Numbers are whole percents, which Outlook needs. */
+/** Null: no node is near eviction, or its use is unknown. Numbers are whole percents, which Outlook needs. */
 export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, language: Language) {
-  const gauge = node === undefined ? null : nearestDisk(node, alerts, language)
+  const gauge = node === undefined ? null : nearestGauge(node, alerts, language)
   if (node === undefined || gauge === null || gauge.usedPercent === null) return null
   const ledger = ledgerOf(node, gauge)
   const bar = barView(node, { ...gauge, marks: actingMarks(gauge) }, { id: '' }, language)

@@ -7,7 +7,7 @@ import {
   describeGauge,
   inOrder,
   type Mark,
-  nearestDisk,
+  nearestGauge,
 } from '#report/parts/gauge.ts'
 import { barView, ledgerOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
@@ -24,7 +24,7 @@ interface FirstRow extends Omit<OutlookView['rows'][number], 'cause' | 'step'> {
 /** Null: no node is near eviction, or no disk of the nearest node was observed. */
 export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language: Language) {
   const [row] = rows
-  const gauge = row === undefined ? null : nearestDisk(row.node, alerts, language)
+  const gauge = row === undefined ? null : nearestGauge(row.node, alerts, language)
   if (row === undefined || gauge === null) return null
   const ledger = ledgerOf(row.node, gauge)
   const { picture: words, unknown, clauses } = language.words
@@ -78,7 +78,7 @@ function laterMarks(marks: Mark[], { words, percent: shown }: Language): string 
 
 /** The bar of a row in "Next to break": without labels, because the columns beside it have the numbers. */
 export function smallBar(node: AuditedNode, alerts: Alerts, language: Language) {
-  const gauge = nearestDisk(node, alerts, language)
+  const gauge = nearestGauge(node, alerts, language)
   if (gauge === null || gauge.usedPercent === null) return null
   const ledger = ledgerOf(node, gauge)
   return {

@@ -301,8 +301,13 @@ export function actingMarks({ marks }: Gauge): Mark[] {
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)
 
-export const nearestDisk = (node: AuditedNode, alerts: Alerts, language: Language) =>
-  nearestOf(gaugesOf(node, alerts, language))
+/** The nearest disk, or the memory of a node that evicts for memory alone. */
+export function nearestGauge(node: AuditedNode, alerts: Alerts, language: Language) {
+  const gauges = gaugesOf(node, alerts, language)
+  const disk = nearestOf(gauges)
+  const memory = gauges.find(({ kind, state }) => kind === 'memory' && state === 'pressure')
+  return disk?.state === 'pressure' ? disk : (memory ?? disk)
+}
 
 /** The disk with the least headroom. Null: no disk of the node was observed. */
 export function nearestOf(gauges: readonly Gauge[]): Gauge | null {

@@ -404,7 +404,11 @@ function nodeOf({ world, profile }: Scene): RawObject {
       ...status,
       ...(world.hugePagesGib !== undefined && {
         capacity: { ...status.capacity, 'hugepages-2Mi': `${world.hugePagesGib}Gi` },
-        allocatable: { ...status.allocatable, 'hugepages-2Mi': `${world.hugePagesGib}Gi` },
+        allocatable: {
+          ...status.allocatable,
+          memory: `${Number.parseInt(String(status.allocatable.memory), 10) - world.hugePagesGib * 2 ** 20}Ki`,
+          'hugepages-2Mi': `${world.hugePagesGib}Gi`,
+        },
       }),
       nodeInfo: {
         ...status.nodeInfo,

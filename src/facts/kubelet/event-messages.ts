@@ -106,6 +106,10 @@ export function placeWithoutSpace(message: string): string | null {
 
 const longestPath = 1000
 
+/** `/var/log` of `Disk /dev/nvme3n1 (mount point /var/log) is full.` Null: the message names none. */
+export const mountPointOf = (message: string): string | null =>
+  /\bmount ?(?:point|ed on|path) (\/[\w./-]{0,200}\w)/i.exec(message)?.[1] ?? null
+
 /** An error of Go's os package: the runtime failed at a file of the node. */
 const ownFile =
   /\b(?:l?stat|open|mkdir|rename|remove|unlinkat|link|symlink|chmod|lchown|read|write) \/[^\s:"]{1,500}: /

@@ -278,7 +278,7 @@ function withEndlessPods(reason: Reason, { pods, at }: Pick<DiskSubject, 'pods' 
   return {
     ...reason,
     steps: [{ id: 'reboot', owner }],
-    seen: `Pod ${bounded(`${owner.namespace}/${owner.pod}`, nameLength)} was deleted ${span(endingMs)} ago and is still Terminating: its data stays as long as its processes, and eviction cannot end those either.`,
+    seen: `the pod was deleted ${span(endingMs)} ago and is still Terminating: its processes do not end.`,
   }
 }
 

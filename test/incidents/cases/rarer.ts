@@ -55,7 +55,7 @@ export const rarerIncidents: Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'platform',
     steps: ['read-more', 'free'],
-    words: [/DiskFullVarLog/, /\/var\/log/],
+    words: [/DiskFullVarLog/, /\/var\/log/, /du -h -x -d 2 \/var\/log /],
     never: [imageGc, /containerLogMaxSize/],
   },
   {
@@ -93,10 +93,10 @@ export const rarerIncidents: Incident[] = [
         },
       ],
     }),
-    cause: [setting('evictionHard')],
+    cause: [setting('evictionHard'), setting('evictionSoft')],
     owner: 'platform',
     steps: ['set'],
-    words: [/[Hh]uge ?pages/, /8(?:\.0)? GiB/],
+    words: [/[Hh]uge ?pages/, /8(?:\.0)? GiB/, /set evictionSoft\.memory\.available 8292Mi/],
     never: [imageGc, /larger (?:disk|volume)/],
   },
   {

@@ -20,7 +20,7 @@ interface StayingPressure {
   condition: keyof typeof pressures
   since: string
   transitionMs: number
-  /** `nodefs.available is 138.0 GiB, above 20.0 GiB`, of the nearest threshold. */
+  /** `nodefs.available is 138.0 GiB, above its threshold of 20.0 GiB`, of the nearest threshold. */
   nearest: string
 }
 
@@ -57,9 +57,7 @@ export const pressureStays = contextRule({
       else
         yield {
           confidence: 'likely',
-          ...seenFirst(
-            `The node reports ${condition} for ${span(ageMs)} and refuses pods, and no threshold is met: ${nearest}.`,
-          ),
+          ...seenFirst(`${condition} stays for ${span(ageMs)}, and pods are refused: ${nearest}.`),
           evidence: [
             line('node', `condition ${condition} is True since`, since),
             line('computed', 'nearest threshold', nearest),
@@ -88,7 +86,14 @@ function stayingPressures(subject: Satisfied<'eviction'>): StayingPressure[] {
     if (transitionMs === null || nearest?.resolved == null || nearest.share <= 0) return []
     const { signal, resolved, margin } = nearest
     const [now, least] = [resolved + (margin ?? 0), resolved].map(one => shownAmount(nearest, one))
-    return [{ condition, since, transitionMs, nearest: `${signal} is ${now}, above ${least}` }]
+    return [
+      {
+        condition,
+        since,
+        transitionMs,
+        nearest: `${signal} is ${now}, above its threshold of ${least}`,
+      },
+    ]
   })
 }
 

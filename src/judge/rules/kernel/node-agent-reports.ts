@@ -1,3 +1,4 @@
+import { mountPointOf } from '#facts/kubelet/event-messages.ts'
 import { agentConditions, agentReportOf, isDiskProblem } from '#facts/kubelet/event-reasons.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { contextRule, line, seenFirst, worldCause } from '#judge/rule.ts'
@@ -39,10 +40,13 @@ export const nodeAgentReports = contextRule({
       ...conditions.map(({ reason, message }) => `${reason}: ${message}`),
       ...reported.map(({ message }) => bounded(message, 300)),
     ]
+    const said = [...new Set(words)].slice(0, 3).join('; ')
+    const place = mountPointOf(said)
     if (words.length > 0)
       yield {
         ...(conditions.length > 0 && { severity: 'high' as const }),
-        ...seenFirst(`The agent says: ${[...new Set(words)].slice(0, 3).join('; ')}.`),
+        ...seenFirst(`The agent says: ${said.replace(/\.$/, '')}.`),
+        ...(place !== null && { steps: [{ id: 'look-on-node', place }, { id: 'advice' }] }),
         evidence: [
           ...conditions.map(({ type, status, reason, message }) =>
             line('node', `condition ${bounded(type, 100)} is ${status}`, `${reason}: ${message}`),

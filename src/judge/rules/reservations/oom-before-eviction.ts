@@ -16,6 +16,7 @@ import {
   type Failing,
   hardThresholds,
   isLinux,
+  kubeletSetting,
   line,
   type Satisfied,
   seenFirst,
@@ -148,6 +149,10 @@ function aboveHugePages(
       line('node', 'capacity of huge pages', exactBytes(hugePages)),
       entryLine('evictionHard', 'memory.available', configuration),
     ],
+    cause: kubeletSetting(
+      'evictionSoft.memory.available',
+      'evictionSoftGracePeriod.memory.available',
+    ),
     fix: {
       config: {
         evictionSoft: { ...configuration.evictionSoft, ...entry },

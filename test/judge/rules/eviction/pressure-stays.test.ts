@@ -54,6 +54,6 @@ it('waits for what has to be reclaimed at least', () => {
 
 it('says what the nearest threshold leaves', () => {
   expect(failingOf(pressureStays, example(600, 60)).consequence).toBe(
-    'The node reports DiskPressure for 10 h and refuses pods, and no threshold is met: nodefs.available is 70.0 GiB, above 10.0 GiB.',
+    'DiskPressure stays for 10 h, and pods are refused: nodefs.available is 70.0 GiB, above its threshold of 10.0 GiB.',
   )
 })

@@ -1,4 +1,3 @@
-import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { agoMs, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { conditionOf, shownAmount } from '#judge/help/thresholds.ts'
@@ -6,23 +5,6 @@ import { amountOf, durationMs } from '#judge/help/values.ts'
 import { contextRule, line, type Satisfied, seenFirst, worldCause } from '#judge/rule.ts'
 import { span } from '#judge/text.ts'
 import type { EvaluatedThreshold, EvictionPrediction } from '#model/prediction/prediction.ts'
-
-/** Eviction signals are resources in the words of an event. */
-const pressures = {
-  DiskPressure: ['ephemeral-storage', 'inodes'],
-  MemoryPressure: ['memory'],
-  PIDPressure: ['pids'],
-} as const
-
-const conditionsOfPressure = Object.keys(pressures) as (keyof typeof pressures)[]
-
-interface StayingPressure {
-  condition: keyof typeof pressures
-  since: string
-  transitionMs: number
-  /** `nodefs.available is 138.0 GiB, above its threshold of 20.0 GiB`, of the nearest threshold. */
-  nearest: string
-}
 
 /** Beyond the transition period: the kubelet reports its status every few minutes. */
 const leastStayMs = 1_200_000
@@ -46,13 +28,10 @@ export const pressureStays = contextRule({
   fact: subject => stayingPressures(subject),
 
   *judge(staying, { events, at, why, failed }) {
+    const isMetAgain = recentEvents(events, at, ['EvictionThresholdMet']).length > 0
     for (const { condition, since, transitionMs, nearest } of staying) {
       const ageMs = agoMs(since, at) ?? 0
-      if (ageMs < transitionMs + leastStayMs) continue
-      const isMetAgain = recentEvents(events, at, ['EvictionThresholdMet']).some(({ message }) =>
-        pressures[condition].some(resource => resource === evictionCause(message).resource),
-      )
-      if (isMetAgain) continue
+      if (ageMs < transitionMs + leastStayMs || isMetAgain) continue
       if (events === null) yield { unknown: why('events') }
       else
         yield {
@@ -69,31 +48,24 @@ export const pressureStays = contextRule({
 })
 
 /** Conditions whose thresholds, with what they reclaim at least, are all not met. */
-function stayingPressures(subject: Satisfied<'eviction'>): StayingPressure[] {
-  const { node, eviction, configuration } = subject
-  const transitionMs = durationMs(
-    configuration?.evictionPressureTransitionPeriod ??
-      configurationDefaults.evictionPressureTransitionPeriod,
-  )
-  return (node.status?.conditions ?? []).flatMap(({ type, status, lastTransitionTime: since }) => {
-    const condition = conditionsOfPressure.find(one => one === type)
-    const own = eviction.thresholds
-      .filter(({ signal }) => conditionOf(signal) === condition)
-      .map(threshold => ({ ...threshold, share: roomOf(threshold, eviction) }))
-      .toSorted((a, b) => a.share - b.share)
-    const [nearest] = own
-    if (condition === undefined || status !== 'True' || since === undefined) return []
-    if (transitionMs === null || nearest?.resolved == null || nearest.share <= 0) return []
+function stayingPressures({ node, eviction, configuration }: Satisfied<'eviction'>) {
+  const { evictionPressureTransitionPeriod: written } = {
+    ...configurationDefaults,
+    ...configuration,
+  }
+  const transitionMs = durationMs(written)
+  const byCondition = Map.groupBy(eviction.thresholds, ({ signal }) => conditionOf(signal))
+  return [...byCondition].flatMap(([condition, own]) => {
+    const since = node.status?.conditions?.find(
+      ({ type, status }) => type === condition && status === 'True',
+    )?.lastTransitionTime
+    const [nearest] = own.toSorted((a, b) => roomOf(a, eviction) - roomOf(b, eviction))
+    if (since === undefined || transitionMs === null || nearest?.resolved == null) return []
+    if (roomOf(nearest, eviction) <= 0) return []
     const { signal, resolved, margin } = nearest
     const [now, least] = [resolved + (margin ?? 0), resolved].map(one => shownAmount(nearest, one))
-    return [
-      {
-        condition,
-        since,
-        transitionMs,
-        nearest: `${signal} is ${now}, above its threshold of ${least}`,
-      },
-    ]
+    const text = `${signal} is ${now}, above its threshold of ${least}`
+    return [{ condition, since, transitionMs, nearest: text }]
   })
 }
 

@@ -257,4 +257,100 @@ export const rarerIncidents: Incident[] = [
     words: [/artifact-keeper-backend/, /1Gi|1(?:\.0)? GiB/],
     never: [imageGc, /larger (?:disk|volume)/],
   },
+  {
+    name: 'backups-without-retention',
+    thread: 'https://github.com/etcd-io/etcd/issues/12267',
+    found:
+      'kubespray writes a snapshot of etcd into /var/backups at each run and deletes none: the root disk fills and pods are evicted.',
+    world: nodeOf({
+      ...{ disk: { gib: 60, usedGib: 55.4 }, instanceType: 'm5.xlarge' },
+      diskPressure: true,
+      workloads: users(6),
+      held: { images: images(7, 0.8, 2.4), folders: { '/var/backups': 26 } },
+    }),
+    cause: [held('unknown-folder', '/var/backups')],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/\/var\/backups/, /26(?:\.0)? GiB/],
+    never: [imageGc],
+  },
+  {
+    name: 'access-log-of-an-ingress-daemon',
+    thread: 'https://github.com/kinvolk/lokomotive/issues/1206',
+    found:
+      'Envoy of Contour, a DaemonSet: its log on the node goes up to 300 GB. An eviction does not help, because the DaemonSet starts it again.',
+    world: nodeOf({
+      disk: { gib: 350, usedGib: 327 },
+      diskPressure: true,
+      workloads: [
+        ...users(4),
+        {
+          ...{ namespace: 'projectcontour', owner: 'DaemonSet envoy', container: 'envoy' },
+          logsGib: 300,
+        },
+      ],
+      held: { images: images(5, 0.9, 2.7) },
+    }),
+    cause: [held('container-logs')],
+    owner: 'projectcontour/DaemonSet envoy',
+    steps: ['free', 'set', 'ask-owner'],
+    words: [/envoy/, /300(?:\.0)? GiB/],
+    never: [imageGc, /larger (?:disk|volume)/, /drain the node/],
+  },
+  {
+    name: 'defunct-processes-of-a-sandbox',
+    thread: 'https://github.com/UKGovernmentBEIS/inspect_k8s_sandbox/issues/251',
+    found:
+      'The first process of a sandbox pod, tail, reaps no children: 1802 zombies in one pod, until its own limit. The node has process ids enough.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 100, usedGib: 34 } },
+      configuration: { podPidsLimit: 2048 },
+      pids: { max: 4_194_304, used: 2300 },
+      workloads: [
+        ...users(3),
+        { namespace: 'inspect', owner: 'StatefulSet agent-env', processes: 1806 },
+      ],
+      held: { images: images(3, 0.8, 2.4) },
+    }),
+    ...nearMiss,
+  },
+  {
+    name: 'forks-that-fail-at-32768',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/79466',
+    found:
+      '"fork/exec /usr/bin/nice: resource temporarily unavailable": kernel.pid_max is 32768, and some program leaks threads. Raising it and finding the leak is the answer.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 100, usedGib: 41 } },
+      pids: { max: 32_768, used: 32_410 },
+      workloads: [
+        ...users(5, { processes: 120 }),
+        { namespace: 'crm', owner: 'Deployment timeaccounting', processes: 30_200 },
+      ],
+      held: { images: images(5, 0.8, 2.4) },
+    }),
+    cause: [setting('evictionHard')],
+    owner: 'platform',
+    steps: ['set', 'ask-owner'],
+    words: [/timeaccounting/, /pid/],
+    never: [imageGc, /larger (?:disk|volume)/],
+  },
+  {
+    name: 'full-claim-of-a-scheduler',
+    thread: 'https://github.com/operate-first/operations/issues/489',
+    found:
+      'The claim of 1 GB with the logs of an Airflow scheduler is full, and the scheduler fails. The disk of the node has room.',
+    world: nodeOf({
+      disk: { gib: 120, usedGib: 38 },
+      workloads: [
+        ...users(5),
+        {
+          ...{ namespace: 'openmetadata', owner: 'Deployment airflow-scheduler' },
+          ...{ claim: 'airflow-logs', claimGib: { size: 1, used: 1 } },
+        },
+      ],
+      held: { images: images(5, 0.8, 2.4) },
+    }),
+    ...nearMiss,
+    never: [/airflow-scheduler/],
+  },
 ]

@@ -55,23 +55,18 @@ function roundDuration(ms: number) {
   return Math.max(Math.round(ms / unitMs), 1) * unitMs
 }
 
-/** `in about 6 d`, with the note `2 d to 12 d`; times beyond the horizon are marked as such. */
+/** `in about 6 d`, with the note `2 d to 12 d`. A time beyond the horizon is not foreseen. */
 export function seenTime(
-  { usualMs: middle, soonestMs: first, latestMs: last, horizonMs }: SeenOutlook,
+  usualMs: number,
+  { soonestMs, latestMs, horizonMs }: SeenOutlook,
   language: Language,
 ) {
   const { growth: words, next } = language.words
-  if (middle === 0) return { text: next.nowShort, note: '' }
-  const isForeseen = (ms: number | null): ms is number => ms !== null && ms <= horizonMs
+  if (usualMs === 0) return { text: next.nowShort, note: '' }
   const durationText = (ms: number) => language.duration(roundDuration(ms))
-  if (!isForeseen(middle))
-    return {
-      text: words.notWithin(durationText(horizonMs)),
-      note: isForeseen(first) ? words.fastest(durationText(first)) : '',
-    }
-  const text = words.about(durationText(middle))
-  const from = durationText(first ?? middle)
-  if (!isForeseen(last)) return { text, note: words.orLater(from) }
-  const to = durationText(last)
+  const text = words.about(durationText(usualMs))
+  const from = durationText(soonestMs ?? usualMs)
+  if (latestMs === null || latestMs > horizonMs) return { text, note: words.orLater(from) }
+  const to = durationText(latestMs)
   return { text, note: to === from ? '' : words.fromTo(from, to) }
 }

@@ -190,7 +190,7 @@ function firstOf(
 
 function stateOf(one: NodeOutlook, language: Language) {
   const { next: words } = language.words
-  const { node, disk, met, band } = one
+  const { node, disk, met, band, seenMs } = one
   if (band === 'now') {
     const thresholds = node.prediction.eviction?.thresholds ?? []
     const threshold =
@@ -205,8 +205,8 @@ function stateOf(one: NodeOutlook, language: Language) {
     language.percent(one.headroomPercent),
   )
   const growth = disk?.seen ? growthText(disk, language) : ''
-  if (band !== 'soon' || !disk?.seen) return { state: left, note: growth }
-  const { text, note } = seenTime(disk.seen, language)
+  if (band !== 'soon' || seenMs === null || !disk?.seen) return { state: left, note: growth }
+  const { text, note } = seenTime(seenMs, disk.seen, language)
   return { state: text, note: [note, isUnwatched && left, growth].filter(Boolean).join('; ') }
 }
 

@@ -36,20 +36,23 @@ export function applyCommand(): Command {
     .addHelpText(
       'after',
       `
-One node of each cohort changes first, then the plan's waves, a few nodes of a cluster at a time. Each
-node is verified before the next. If more nodes fail than the policy allows (remediation.maxErrors,
-default 0), the run stops and rolls back its wave. Ctrl-C pauses; --resume continues. A plan is applied
-once; a second apply sends nothing. Instances need SSM agent 3.3.2746.0 or later, and the stack's
-documents (--param='remediation=on').
+One node of each cohort changes first, then the plan's waves, a few nodes of a
+cluster at a time. Each node is verified before the next. If more nodes fail
+than the policy allows (remediation.maxErrors, default 0), the run stops and
+rolls back its wave. Ctrl-C pauses; --resume continues. A plan is applied once;
+a second apply sends nothing. Instances need SSM agent 3.3.2746.0 or later, and
+the stack's documents (--param='remediation=on').
 
 Examples:
-  highwater apply plan.json --approval plan.approval.json --store s3://BUCKET/highwater
-  highwater apply plan.json --approval plan.approval.json --store s3://BUCKET/highwater --resume
+  highwater apply plan.json --approval plan.approval.json \\
+    --store s3://BUCKET/highwater
+  highwater apply plan.json --approval plan.approval.json \\
+    --store s3://BUCKET/highwater --resume
   highwater rollback RUN --store s3://BUCKET/highwater
 
-Exit codes: 0 every node is verified or pruned; 1 some failed, or the run stopped and rolled back
-its wave; 2 refused before anything was sent, or bad usage; 3 paused, or nodes were skipped;
-4 the run broke off.`,
+Exit codes: 0 every node is verified or pruned; 1 some failed, or the run
+stopped and rolled back its wave; 2 refused before anything was sent, or bad
+usage; 3 paused, or nodes were skipped; 4 the run broke off.`,
     )
     .action(exitAction(runApply))
 }

@@ -32,13 +32,15 @@ export function approvePolicyCommand(): Command {
     .addHelpText(
       'after',
       `
-With an unapproved policy the function remediate starts and resumes no run, and remediation.auto approves
-no plan. Each change of the file needs a new approval.
+With an unapproved policy the function remediate starts and resumes no run, and
+remediation.auto approves no plan. Each change of the file needs a new approval.
 
 Example:
-  highwater approve-policy highwater.yaml --by "Ada Lovelace" --store s3://BUCKET/highwater
+  highwater approve-policy highwater.yaml --by "Ada Lovelace" \\
+    --store s3://BUCKET/highwater
 
-Exit codes: 0 approved; 2 the file is not a policy, or bad usage; 4 the approval could not be written.`,
+Exit codes: 0 approved; 2 the file is not a policy, or bad usage; 4 the approval
+could not be written.`,
     )
     .action(async (file: string, { by, store: place, until }: ApprovePolicyOptions) => {
       const text = textOf(file, 'policy')

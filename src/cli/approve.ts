@@ -55,12 +55,14 @@ export function approveCommand(): Command {
     .addHelpText(
       'after',
       `
-Example:
-  highwater approve plan.json --digest 5f2c… --by "Ada Lovelace" --until 2026-11-22T18:00:00Z
-  highwater approve plan.json --digest 5f2c… --by "Ada Lovelace" --store s3://reports/eks
+Examples:
+  highwater approve plan.json --digest 5f2c… --by "Ada Lovelace" \\
+    --until 2026-11-22T18:00:00Z
+  highwater approve plan.json --digest 5f2c… --by "Ada Lovelace" \\
+    --store s3://reports/eks
 
-Exit codes: 0 approved; 2 the digest is of another plan, the time has passed, or bad usage; 4 the approval
-could not be written.`,
+Exit codes: 0 approved; 2 the digest is of another plan, the time has passed, or
+bad usage; 4 the approval could not be written.`,
     )
     .action(async (file: string, options: ApproveOptions) => {
       const plan = parsePlan(textOf(file, 'plan'), file)

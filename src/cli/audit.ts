@@ -73,14 +73,16 @@ const snapshotName = 'snapshot.ndjson.gz'
 
 const help = `
 Examples:
-  highwater audit                                every EKS cluster of this account and region
+  highwater audit                                all EKS clusters of the region
   highwater audit --cluster prod --node ip-10-0-1-23.ec2.internal
   highwater audit --kubeconfig ~/.kube/config --context staging
-  highwater audit --snapshot highwater-out/${snapshotName} --format json --fail-on high
+  highwater audit --snapshot highwater-out/${snapshotName} --format json \\
+    --fail-on high
   highwater audit -o wide                        one row per node
 
-Exit codes: 0 nothing at or above --fail-on; 1 findings at or above it; 2 bad usage or
-bad input; 3 something was not read (--fail-on-unread); 4 failed, nothing published.`
+Exit codes: 0 nothing at or above --fail-on; 1 findings at or above it; 2 bad
+usage or bad input; 3 something was not read (--fail-on-unread); 4 failed,
+nothing published.`
 
 export function auditCommand(): Command {
   const command = new Command('audit')

@@ -27,7 +27,8 @@ Examples:
   highwater collect --out today.ndjson.gz
   highwater collect --cluster prod --out prod.ndjson.gz
 
-Exit codes: 0 everything was read; 2 bad usage; 3 something was not read; 4 failed.`,
+Exit codes: 0 everything was read; 2 bad usage; 3 something was not read; 4
+failed.`,
     )
     .action(exitAction(collectInto))
 }

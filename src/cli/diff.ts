@@ -59,18 +59,20 @@ export function diffCommand(): Command {
     .addHelpText(
       'after',
       `
-Snapshots are judged by today's rules and policy, so two snapshots differ only in their
-data. A findings.json keeps the rules and policy of its day. It lists at most 20 nodes
-of a finding (all with audit --all-nodes); the output names what stays open because of
-this. --fail-on counts new and worse findings.
+Snapshots are judged by today's rules and policy, so two snapshots differ only
+in their data. A findings.json keeps the rules and policy of its day. It lists
+at most 20 nodes of a finding (all with audit --all-nodes); the output names
+what stays open because of this. --fail-on counts new and worse findings.
 
 Examples:
   highwater diff yesterday.ndjson.gz today.ndjson.gz
   highwater diff yesterday/findings.json today/snapshot.ndjson.gz --fail-on high
-  highwater diff before.ndjson.gz after.ndjson.gz --nodegroup general --format json
+  highwater diff before.ndjson.gz after.ndjson.gz --nodegroup general \\
+    --format json
 
-Exit codes: 0 nothing new or worse at or above --fail-on; 1 something is; 2 bad usage or
-bad input; 3 a part of either audit was not read (--fail-on-unread); 4 failed.`,
+Exit codes: 0 nothing new or worse at or above --fail-on; 1 something is; 2 bad
+usage or bad input; 3 a part of either audit was not read (--fail-on-unread); 4
+failed.`,
     )
     .action(async (oldFile: string, newFile: string, options: DiffOptions) => {
       const result = await diff(oldFile, newFile, {

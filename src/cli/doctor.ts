@@ -37,17 +37,17 @@ export function doctorCommand(): Command {
     .addHelpText(
       'after',
       `
-It sends list and describe calls, queries the API server for its rights, and reads one
-node as an audit does. It sends no command to a node.
+It sends list and describe calls, queries the API server for its rights, and
+reads one node as an audit does. It sends no command to a node.
 
 Examples:
-  highwater doctor                               every EKS cluster of this account and region
+  highwater doctor                               all EKS clusters of the region
   highwater doctor --cluster prod --mode ssm
   highwater doctor --cluster prod --remediate    also the rights to apply plans
   highwater doctor --kubeconfig ~/.kube/config --context staging
 
-Exit codes: 0 nothing is missing; 2 bad usage or bad input; 3 something is missing or
-failed; 4 nothing could be reached.`,
+Exit codes: 0 nothing is missing; 2 bad usage or bad input; 3 something is
+missing or failed; 4 nothing could be reached.`,
     )
     .action(exitAction(runDoctor))
 }

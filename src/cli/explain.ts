@@ -27,7 +27,7 @@ Examples:
   highwater explain                              every rule, by family
   highwater explain eviction-before-image-gc
   highwater explain image-gc                     the rules of one family
-  highwater explain --format json                {"schema":"highwater.rules/1","rules":[…]}
+  highwater explain --format json                all rules, as highwater.rules/1
 
 Exit codes: 0 the rule is explained; 2 there is no such rule, or bad usage.`,
     )

@@ -44,13 +44,15 @@ export function historyCommand(): Command {
       'after',
       `
 The service keeps its whole runs in its bucket; highwater audit keeps them with
---store. Runs on a part of a fleet (--cluster, --nodegroup, --node) are not kept.
+--store. Runs on a part of a fleet (--cluster, --nodegroup, --node) are not
+kept.
 
 Examples:
   highwater history ip-10-0-1-23.ec2.internal --store s3://our-bucket/highwater
   highwater history --store ./history --days 90 --format json
 
-Exit codes: 0 data was found; 2 no data, or bad usage; 4 the store could not be read.`,
+Exit codes: 0 data was found; 2 no data, or bad usage; 4 the store could not be
+read.`,
     )
     .action(exitAction(runHistory))
 }

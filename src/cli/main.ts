@@ -83,18 +83,41 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
-/** A script that a shell can source twice: tab makes its constants readonly. */
+/** A script that a shell can source twice, and that completes names of files: tab makes its constants readonly, and lets bash complete nothing else. */
 function printSourceable() {
   const print = console.log
-  console.log = (text: unknown) => print(String(text).replaceAll(/^readonly (?=ShellComp)/gm, ''))
+  console.log = (text: unknown) =>
+    print(
+      String(text)
+        .replaceAll(/^readonly (?=ShellComp)/gm, '')
+        .replace('compopt +o default', ':')
+        .replace(/_get_comp_words_by_ref .*/, wordsOrOwn)
+        .replace(/^complete -F/m, 'complete -o default -F'),
+    )
 }
+
+/** Bash has the words itself; the package bash-completion joins those with = and : again. */
+const wordsOrOwn = (call: string) =>
+  `if declare -F _get_comp_words_by_ref >/dev/null; then ${call}; else
+        words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD cur=\${COMP_WORDS[COMP_CWORD]}
+    fi`
+
+const completionHelp = `
+Examples:
+  source <(highwater complete bash)
+  highwater complete zsh > ~/.zfunc/_highwater
+  highwater complete fish > ~/.config/fish/completions/highwater.fish
+
+Exit codes: 0 printed; 2 no such shell.`
 
 /** An unknown command with --help is an unknown command. */
 function withoutStrayHelp(args: string[], { commands }: Command) {
   const name = args.find((arg, index) => !isGlobal(arg, args[index - 1]))
   const isKnown = name === undefined || name === 'help' || commands.some(one => one.name() === name)
-  return isKnown ? args : args.filter(arg => arg !== '--help' && arg !== '-h')
+  return isKnown ? args : args.filter(arg => !isHelp(arg))
 }
+
+const isHelp = (arg: string) => arg === '--help' || arg === '-h'
 
 /** The program with the command that the arguments name; other commands have only a name. */
 export async function programFor(args: string[]): Promise<Command> {
@@ -115,7 +138,7 @@ export async function programFor(args: string[]): Promise<Command> {
     .hook('preAction', () => useGlobalOptions(program.opts()))
   const [first, second] = args.filter((arg, index) => !isGlobal(arg, args[index - 1]))
   const chosen = first === 'help' ? second : first
-  const isCompletion = chosen === 'complete'
+  const isCompletion = first === 'complete' && !args.some(isHelp)
   for (const [name, load] of Object.entries(loaders)) {
     const command = isCompletion || name === chosen ? await load() : new Command(name)
     program.addCommand(command.description(summaries[name as keyof typeof summaries]))
@@ -125,7 +148,11 @@ export async function programFor(args: string[]): Promise<Command> {
   if (isCompletion) {
     printSourceable()
     ;(await import('@bomb.sh/tab/commander')).default(program)
-  } else program.command('complete [shell]').description('print the completion script of a shell')
+  } else
+    program
+      .command('complete [shell]')
+      .description('print the completion script of a shell: bash, zsh, fish or powershell')
+      .addHelpText('after', completionHelp)
   for (const command of [program, ...program.commands.flatMap(one => [one, ...one.commands])])
     command.exitOverride().configureHelp({ showGlobalOptions: true, minWidthToWrap: 24 })
   return program

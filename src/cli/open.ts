@@ -1,7 +1,8 @@
 /** `highwater open`: opens a report of the service in the browser, by a URL that is signed with the reader's own credentials. */
 import { spawn } from 'node:child_process'
 import { Command, InvalidArgumentError } from 'commander'
-import { objectUrl } from '#clients/store/s3.ts'
+import { OperatorError } from '#base/operator-error.ts'
+import { hasObject, objectUrl } from '#clients/store/s3.ts'
 import { exitCode } from './exit-code.ts'
 import { exitAction } from './options.ts'
 import { regionOf } from './store.ts'
@@ -26,15 +27,16 @@ export function openCommand(): Command {
       'after',
       `
 The URL works for an hour, and only as long as your credentials. It needs
-s3:GetObject below BUCKET/PREFIX, and kms:Decrypt if a KMS key encrypts the bucket.
-Who has the URL can read the report: do not pass it on.
+s3:GetObject below BUCKET/PREFIX, and kms:Decrypt if a KMS key encrypts the
+bucket. Who has the URL can read the report: do not pass it on.
 
 Examples:
   highwater open latest --bucket our-bucket/highwater
   highwater open 2026-11-22T05-00-00Z --bucket our-bucket --region eu-central-1
   highwater open --bucket our-bucket --print
 
-Exit codes: 0 opened or printed; 2 bad usage; 4 no credentials, or no browser.`,
+Exit codes: 0 opened or printed; 2 no such report, or bad usage; 4 no
+credentials, no right to read it, or no browser.`,
     )
     .action(exitAction(runOpen))
 }
@@ -42,7 +44,11 @@ Exit codes: 0 opened or printed; 2 bad usage; 4 no credentials, or no browser.`,
 async function runOpen(run: string, { bucket, region, page, print }: OpenOptions): Promise<number> {
   const place = { ...bucket, region: region ?? (await regionOf(`the bucket ${bucket.bucket}`)) }
   const key = run === 'latest' ? `latest/${page}` : `runs/${run}/${page}`
-  const url = await objectUrl({ ...place }, key, { expiresIn, signingDate: new Date() })
+  if (!(await hasObject(place, key)))
+    throw new OperatorError(
+      `s3://${bucket.bucket}/${bucket.prefix}${key} is not there. Compare bucket, prefix and run with the mail. If no run was published yet, start one`,
+    )
+  const url = await objectUrl(place, key, { expiresIn, signingDate: new Date() })
   if (print === true) {
     process.stdout.write(`${url}\n`)
     return exitCode.ok

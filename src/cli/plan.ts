@@ -102,20 +102,23 @@ export function planCommand(): Command {
     .addHelpText(
       'after',
       `
-A plan needs the files and flags of each node (mode ssm or both). It contains the exact
-bytes of every file. A person approves its digest.
+A plan needs the files and flags of each node (mode ssm or both). It contains
+the exact bytes of every file. A person approves its digest.
 
 Examples:
   highwater plan --snapshot snapshot.ndjson.gz
-  highwater plan --snapshot snapshot.ndjson.gz --rule eviction-before-image-gc --nodegroup general
+  highwater plan --snapshot snapshot.ndjson.gz \\
+    --rule eviction-before-image-gc --nodegroup general
   highwater plan --snapshot snapshot.ndjson.gz --rule log-rotation-drift
   highwater plan --snapshot snapshot.ndjson.gz --rule required-image-at-risk
   highwater plan --cluster prod --nodegroup general --prune-images --to 60
-  highwater plan --cluster prod --set imageGCHighThresholdPercent=70 --set imageGCLowThresholdPercent=50
+  highwater plan --cluster prod --set imageGCHighThresholdPercent=70 \\
+    --set imageGCLowThresholdPercent=50
   highwater approve plan.json --digest DIGEST --by "Ada Lovelace"
 
-Exit codes: 0 the plan is written; 2 bad usage, or no kubelet accepts the change; 3 the plan is written,
-but some nodes or parts of the input could not be read; 4 failed.`,
+Exit codes: 0 the plan is written; 2 bad usage, or no kubelet accepts the
+change; 3 the plan is written, but some nodes or parts of the input could not be
+read; 4 failed.`,
     )
     .action(exitAction(runPlan))
 }

@@ -58,21 +58,20 @@ Exit codes: 0 written; 2 the file exists, or bad usage.`,
     })
 }
 
-export function policyCommand(): Command {
-  const command = new Command('policy')
-  command
-    .command('check')
-    .description('name each mistake of a policy, and the waivers that have ended or will soon')
-    .argument('[file]', 'the policy', policyFileName)
-    .addHelpText(
-      'after',
-      `
+const checkHelp = `
 Examples:
   highwater policy check
   highwater policy check prod.yaml
 
-Exit codes: 0 valid; 2 mistakes, which are listed.`,
-    )
+Exit codes: 0 valid; 2 mistakes, which are listed.`
+
+export function policyCommand(): Command {
+  const command = new Command('policy').addHelpText('after', checkHelp)
+  command
+    .command('check')
+    .description('name each mistake of a policy, and the waivers that have ended or will soon')
+    .argument('[file]', 'the policy', policyFileName)
+    .addHelpText('after', checkHelp)
     .action((file: string) => {
       const { waivers } = parsePolicy(textOf(file, 'policy'), file, policyTerms)
       const count = `${waivers.length} waiver${waivers.length === 1 ? '' : 's'}`

@@ -68,11 +68,15 @@ export function predictCommand(): Command {
       'after',
       `
 Examples:
-  highwater predict --snapshot snapshot.ndjson.gz --node ip-10-0-1-23.ec2.internal
-  highwater predict --snapshot snapshot.ndjson.gz --set imageGCHighThresholdPercent=70 \\
+  highwater predict --snapshot snapshot.ndjson.gz \\
+    --node ip-10-0-1-23.ec2.internal
+  highwater predict --snapshot snapshot.ndjson.gz \\
+    --set imageGCHighThresholdPercent=70 \\
                     --set imageGCLowThresholdPercent=60
-  highwater predict --snapshot snapshot.ndjson.gz --set evictionHard.nodefs.available=15%
-  highwater predict --cluster prod --node ip-10-0-1-23.ec2.internal --fill nodefs=50Mi/s
+  highwater predict --snapshot snapshot.ndjson.gz \\
+    --set evictionHard.nodefs.available=15%
+  highwater predict --cluster prod --node ip-10-0-1-23.ec2.internal \\
+    --fill nodefs=50Mi/s
   highwater predict --snapshot snapshot.ndjson.gz --kubelet 1.35
 
 Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start;

@@ -21,17 +21,20 @@ export function rollbackCommand(): Command {
     .addHelpText(
       'after',
       `
-Uses the journal only, and may run again: each node knows what it restored. A node whose file was
-changed by another program since is not changed, and is listed. Each node is read again until it runs
-as before. One node goes first, then more, up to remediation.maxConcurrency. If more than
-remediation.maxErrors nodes are not healthy, the rollback stops. It continues once they are healthy, or
-with --despite-errors. Windows, alarms and disruption budgets do not block a rollback.
+Uses the journal only, and may run again: each node knows what it restored. A
+node whose file was changed by another program since is not changed, and is
+listed. Each node is read again until it runs as before. One node goes first,
+then more, up to remediation.maxConcurrency. If more than remediation.maxErrors
+nodes are not healthy, the rollback stops. It continues once they are healthy,
+or with --despite-errors. Windows, alarms and disruption budgets do not block a
+rollback.
 
 Example:
   highwater rollback 5f2c0a9be1d34c77 --store s3://BUCKET/highwater
 
-Exit codes: 0 every node is restored; 1 some could not be restored; 2 no such run, or bad usage; 3 not
-finished, or not all nodes were seen restored; 4 the rollback broke off.`,
+Exit codes: 0 every node is restored; 1 some could not be restored; 2 no such
+run, or bad usage; 3 not finished, or not all nodes were seen restored; 4 the
+rollback broke off.`,
     )
     .action(async (run: string, options: RemediationOptions & { despiteErrors?: boolean }) => {
       const ended = await withRemediation(options, live =>

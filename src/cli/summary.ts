@@ -51,9 +51,6 @@ interface CliSummary extends Required<SummaryOptions> {
   limit(of: keyof typeof shown): number
 }
 
-/** Lines of the verdict with --quiet. Report, snapshot and next command follow. */
-const quietLines = 4
-
 /** The verdict comes last, where the reader of a terminal looks. The text ends with a newline. */
 export function summaryText(
   { report, ruleErrors }: Pick<AuditResult, 'report' | 'ruleErrors'>,
@@ -88,31 +85,60 @@ export function summaryText(
       notAuditedLines(on),
       changeLines(on),
       causeLines(on),
+      notes.slice(0, on.limit('notAudited')).map(note => wrap(note, '! ', '  ')),
+      verdictLines(on),
     ],
-    notes.slice(0, isQuiet ? 1 : on.limit('notAudited')).map(note => wrap(note, '! ', '  ')),
-    linesOf(...verdictLines(on)).slice(0, isQuiet ? quietLines : undefined),
+    isQuiet && quietVerdict(on, notes),
   )
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function verdictLines({ report, language, paint, words, limit }: CliSummary) {
+function verdictParts({ report, language }: CliSummary) {
   const { outlook, causes } = causesAndOutlook(report, language)
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
-  const { severity } = verdict
+  const { severity, headline, scope, freeable } = verdict
   const gaps = verdict.gaps.map(({ text }) => text)
-  const waived = report.document.waived.length
   const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
+  return {
+    rows: outlook.rows,
+    headline,
+    style,
+    freeable,
+    scope,
+    gaps:
+      gaps.length > 0 ? [`${language.words.verdict.notCovered} ${language.words.list(gaps)}`] : [],
+  } as const
+}
+
+function verdictLines(on: CliSummary) {
+  const { rows, headline, style, freeable, scope, gaps } = verdictParts(on)
+  const { report, language, words, paint, limit } = on
+  const waived = report.document.waived.length
   return [
-    wrap(verdict.headline).map(line => paint(style, line)),
-    verdict.freeable !== null && wrap(verdict.freeable.replaceAll('\u00a0', ' ')),
-    verdict.scope,
+    wrap(headline).map(line => paint(style, line)),
+    freeable !== null && wrap(freeable.replaceAll('\u00a0', ' ')),
+    scope,
     waived > 0 && wrap(language.words.mail.waived(waived)),
-    gaps.length > 0 && wrap(`${language.words.verdict.notCovered} ${language.words.list(gaps)}`),
-    outlook.rows
+    gaps.map(text => wrap(text)),
+    rows
       .slice(0, Math.min(limit('next'), shown.next))
       .map(({ name, state, where }) => wrap(words.next(name, state, where), '  ', '    ')),
     '',
   ]
+}
+
+/** Five lines, the worst node first. Report, snapshot and next command follow. */
+function quietVerdict(on: CliSummary, notes: readonly string[]) {
+  const { rows, headline, style, scope, gaps } = verdictParts(on)
+  return [
+    ...rows.slice(0, 1).map(({ name, state, where }) => on.words.next(name, state, where)),
+    headline,
+    scope,
+    ...gaps,
+    ...notes.slice(0, 1).map(note => `! ${note}`),
+  ].map((line, index) =>
+    index === 0 ? on.paint(style, cutToColumns(line, width)) : cutToColumns(line, width),
+  )
 }
 
 function clusterLines({ report, language, words, paint, limit }: CliSummary) {

@@ -44,20 +44,21 @@ export function tickCommand(): Command {
 Its settings are those of the function, from the environment: HIGHWATER_BUCKET,
 HIGHWATER_PREFIX, HIGHWATER_KMS_KEY_ID, HIGHWATER_SENDER, HIGHWATER_RECIPIENTS,
 HIGHWATER_REPORT_BASE_URL, HIGHWATER_TOPIC_ARN, HIGHWATER_EVENT_BUS_ARN,
-HIGHWATER_WEBHOOK_URL, HIGHWATER_WEBHOOK_FORMAT (slack or teams), and AWS_REGION. The
-policy is highwater.yaml in the bucket. It may name the roles of
-HIGHWATER_MEMBER_ROLE_ARNS and HIGHWATER_KUBELET_ROLE_ARNS, the addresses and domains of
-HIGHWATER_POLICY_RECIPIENTS (default: the domains of sender and recipients) and the bucket
-HIGHWATER_INSPECT_OUTPUT_BUCKET. With HIGHWATER_SHOWS_OWN_TOKEN=yes it may show kubelets
-the run's own token. The webhook's host must be one of HIGHWATER_WEBHOOK_HOSTS. The answer
-is JSON. A second run for the same tick does nothing.
+HIGHWATER_WEBHOOK_URL, HIGHWATER_WEBHOOK_FORMAT (slack or teams), and
+AWS_REGION. The policy is highwater.yaml in the bucket. It may name the roles of
+HIGHWATER_MEMBER_ROLE_ARNS and HIGHWATER_KUBELET_ROLE_ARNS, the addresses and
+domains of HIGHWATER_POLICY_RECIPIENTS (default: the domains of sender and
+recipients) and the bucket HIGHWATER_INSPECT_OUTPUT_BUCKET. With
+HIGHWATER_SHOWS_OWN_TOKEN=yes it may show kubelets the run's own token. The
+webhook's host must be one of HIGHWATER_WEBHOOK_HOSTS. The answer is JSON. A
+second run for the same tick does nothing.
 
 Examples:
   highwater tick
   highwater tick --in-cluster prod
 
-Exit codes: 0 published, now or before; 2 bad settings; 4 something could not be delivered,
-or no node could be read: the report has the reasons.`,
+Exit codes: 0 published, now or before; 2 bad settings; 4 something could not be
+delivered, or no node could be read: the report has the reasons.`,
     )
     .action(runTick)
 }

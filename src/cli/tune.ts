@@ -73,7 +73,8 @@ one and a stricter one: one predicted day of each node at its measured growth.
 
 Examples:
   highwater tune --group general --snapshot snapshot.ndjson.gz --store ./history
-  highwater tune --group general --snapshot snapshot.ndjson.gz --fill nodefs=300Ki/s
+  highwater tune --group general --snapshot snapshot.ndjson.gz \\
+    --fill nodefs=300Ki/s
 
 Exit codes: 0 compared; 2 bad usage, or no such group; 3 the growth of a node
 is unknown, or a part of the input could not be read; 4 failed.`,

@@ -36,17 +36,19 @@ export function verifyCommand(): Command {
     .addHelpText(
       'after',
       `
-A node is verified if all of these hold: its kubelet runs with every setting of its step (by configz,
-or by its files and a start after the plan); the node stays Ready, without new pressure; its pods are
-ready again; the replay gives the effect that the plan predicted. Unread nodes are not yet verified.
+A node is verified if all of these hold: its kubelet runs with every setting of
+its step (by configz, or by its files and a start after the plan); the node
+stays Ready, without new pressure; its pods are ready again; the replay gives
+the effect that the plan predicted. Unread nodes are not yet verified.
 
 Examples:
   highwater verify plan.json
   highwater verify plan.json --mode both --cluster prod
-  highwater collect --out after.ndjson.gz && highwater verify plan.json --snapshot after.ndjson.gz
+  highwater collect --out after.ndjson.gz && highwater verify plan.json \\
+    --snapshot after.ndjson.gz
 
-Exit codes: 0 all are verified; 1 the change failed on some nodes; 2 bad usage or bad input; 3 some
-nodes are not yet verified, or could not be read; 4 failed.`,
+Exit codes: 0 all are verified; 1 the change failed on some nodes; 2 bad usage
+or bad input; 3 some nodes are not yet verified, or could not be read; 4 failed.`,
     )
     .action(exitAction(runVerify))
 }

@@ -250,7 +250,9 @@ describe('the audit of a snapshot', () => {
     const { stdout } = await audited('--quiet')
     const printed = stdout.trim().split('\n')
     expect(printed.length).toBeLessThanOrEqual(8)
-    expect(printed[0]).toMatch(/^(?:Critical|High|Medium|Low|Info|No findings)/)
+    const headline = printed.findIndex(line => /^(?:Critical|High|Medium|Low|Info): /.test(line))
+    // A node that evicts now or next stands above it.
+    expect([0, 1]).toContain(headline)
     expect(stdout).toContain('Report:')
   })
 
@@ -439,17 +441,25 @@ describe('a live audit', () => {
   })
 })
 
-describe('help', () => {
-  it.each([
-    [['--help']],
-    [['audit', '--help']],
-    [['history', '--help']],
-    [['collect', '--help']],
-    [['lab', '--help']],
-  ])('%j fits 80 columns and exits 0', async args => {
-    const { code, stdout } = await runCommand(args)
+describe('help', async () => {
+  const { commands } = await programFor([])
+  const isTooWide = (line: string) => line.length > 80
+
+  it('fits 80 columns and exits 0', async () => {
+    const { code, stdout } = await runCommand(['--help'])
     expect(code).toBe(0)
     expect(stdout.length).toBeGreaterThan(200)
-    expect(stdout.split('\n').filter(line => line.length > 100)).toEqual([])
+    expect(stdout.split('\n').filter(isTooWide)).toEqual([])
   })
+
+  it.each([...commands.map(command => command.name()), 'policy check'])(
+    'of %s fits 80 columns, with an example and exit codes',
+    async name => {
+      const { code, stdout } = await runCommand([...name.split(' '), '--help'])
+      expect(code).toBe(0)
+      expect(stdout.split('\n').filter(isTooWide)).toEqual([])
+      expect(stdout).toMatch(/^Examples?:\n {2}/m)
+      expect(stdout).toContain('\nExit codes: 0 ')
+    },
+  )
 })

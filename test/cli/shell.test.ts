@@ -1,5 +1,5 @@
 /** What a shell, a pipe and a full disk see of the command. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { openSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -170,14 +170,31 @@ describe('filters', () => {
   })
 })
 
+async function completionScript(shell: string) {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+  const { code } = await inProcess(['complete', shell])
+  const script = log.mock.calls.join('\n')
+  log.mockRestore()
+  expect(code).toBe(0)
+  return script
+}
+
 describe('completion', () => {
   it.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async shell => {
-    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
-    const { code } = await inProcess(['complete', shell])
-    const stdout = log.mock.calls.join('\n')
-    log.mockRestore()
-    expect(code).toBe(0)
-    expect(stdout).toContain('highwater')
-    expect(stdout.length).toBeGreaterThan(1000)
+    const script = await completionScript(shell)
+    expect(script).toContain('highwater')
+    expect(script.length).toBeGreaterThan(1000)
+  })
+
+  it('works in a bash without the package bash-completion, and twice', async () => {
+    const script = await completionScript('bash')
+    const lines = [
+      ...[script, script, "highwater() { printf 'audit\\tread every node\\n:4\\n'; }"],
+      ...['COMP_WORDS=(highwater aud) COMP_CWORD=1', '__highwater_complete', 'echo "$COMPREPLY"'],
+      'complete -p highwater',
+    ]
+    const output = execFileSync('bash', ['--norc', '-c', lines.join('\n')], { encoding: 'utf8' })
+    // Names of files, if highwater knows nothing.
+    expect(output).toBe('audit\ncomplete -o default -F __highwater_complete highwater\n')
   })
 })

@@ -1,5 +1,13 @@
 /** Each highwater command that the README and docs/ show runs once, in their order, in one folder beside a lab. */
-import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -89,6 +97,9 @@ beforeAll(async () => {
     ...{ HIGHWATER_RUN_KEY_ID: labRunKey, HIGHWATER_APPROVAL_KEY_ID: labApprovalKey },
   }
   writeFileSync(join(folder, 'kubeconfig'), lab.kubeconfig)
+  const latest = join(folder, 'buckets', bucket, 'shown', 'latest')
+  mkdirSync(latest, { recursive: true })
+  writeFileSync(join(latest, 'report.html'), '')
   for (const [file, change] of Object.entries(changedFiles))
     copyFileSync(`test/pipeline/gate/changes/good/${change}`, join(folder, file))
   return async () => {
@@ -120,6 +131,12 @@ it.each(distinct)('$file: $text', { timeout: 120_000 }, async ({ block, words: s
     const { stdout: list } = await run(['predict', '--snapshot', 'today.ndjson.gz', '-o', 'json'])
     values.set('NODE', JSON.parse(list).nodes[0].node)
   }
+})
+
+it('open says of a report that is not there where it looked', async () => {
+  const { code, stdout, stderr } = await run(['open', '2026', '--bucket', `${bucket}/shown`])
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain(`s3://${bucket}/shown/runs/2026/report.html is not there.`)
 })
 
 /** The documents of a file: the lines of a snapshot, else the JSON itself without its seal. */

@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import {
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectVersionsCommand,
   PutObjectCommand,
   type PutObjectCommandInput,
@@ -121,6 +122,19 @@ class Bucket {
     throw tooLong(`${at} in the bucket ${this.#name}`, found, maxBytes)
   }
 
+  has(at: string): Promise<boolean> {
+    const command = new HeadObjectCommand({ Bucket: this.#name, Key: at })
+    return this.#call(`HeadObject ${at}`, s3ReadPermissions.join(' and '), async () => {
+      try {
+        await this.#client.send(command, { abortSignal: this.#signal })
+        return true
+      } catch (error) {
+        if (awsError(error).status === 404) return false
+        throw error
+      }
+    })
+  }
+
   put(at: string, write: Write): Promise<unknown> {
     return this.#call(`PutObject ${at}`, 's3:PutObject', () => this.#send(at, write))
   }
@@ -233,6 +247,10 @@ class Bucket {
     return { service: 'S3', what, region, grant, signal: this.#signal, explain }
   }
 }
+
+/** Without s3:ListBucket S3 refuses an object that is not there. @throws RequestFailure */
+export const hasObject = (options: S3StoreOptions, key: string): Promise<boolean> =>
+  new Bucket(options).has(options.prefix + checkKey(key))
 
 /**
  * A URL that opens the object in a browser until it expires, with the rights of the credentials. No

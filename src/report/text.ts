@@ -40,6 +40,10 @@ export function shownLine(
 const rightToLeft =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
+/** Without the exact bytes of the documents: `16.0 GiB (17179869184 bytes)` is `16.0 GiB`. */
+export const withoutExactBytes = (text: string): string =>
+  text.replace(/(?<=[KMGTP]iB) \(-?\d+ bytes\)/g, '')
+
 /** Bounds a text: `shownLine`, `shownBlock` or `foldedLine` with the mark of a language. */
 export type Fold = (text: string, limit: number) => string
 
@@ -96,9 +100,13 @@ function wrapLine(line: string, columns: number): string[] {
   return lines.map(wrapped => wrapped.replaceAll('\u00a0', ' '))
 }
 
+const longestWord = 20
+
 function cut(text: string, limit: number, mark: CutMark) {
   if (text.length <= limit) return text
-  // The cut is never between the two halves of a surrogate pair.
-  const end = /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit
+  // At a word, if one ends there. Never between the two halves of a surrogate pair.
+  const space = text.lastIndexOf(' ', limit)
+  const whole = /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit
+  const end = space > Math.max(0, limit - longestWord) ? space : whole
   return `${text.slice(0, end)}${mark(formatCount(text.length))}`
 }

@@ -16,8 +16,7 @@ import { severityMark } from './palette.ts'
 
 const shown = { cards: 3, lines: 1 }
 const lineLimit = 160
-/** Number of causes in a mail. Nodes in the verdict name only these causes, by their number. */
-export const shownCauses = shown.cards + shown.lines
+const shownCauses = shown.cards + shown.lines
 /** Number of nodes that the verdict names. */
 export const nextShown = 3
 

@@ -6,9 +6,6 @@ import { barView, ledgerOf } from '#report/parts/node.ts'
 import { hasEstimateOf, segmentLegend } from '#report/parts/segments.ts'
 import { markTones, segmentTones } from './palette.ts'
 
-/** Holders of less than this part of the used bytes are not in the legend. */
-const leastPart = 0.01
-
 /** Null: no node is near eviction, or its use is unknown. Numbers are whole percents, which Outlook needs. */
 export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, language: Language) {
   const gauge = node === undefined ? null : nearestGauge(node, alerts, language)
@@ -59,13 +56,11 @@ export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, langu
     legend:
       ledger === null
         ? []
-        : segmentLegend(ledger, language)
-            .filter(({ allBytes }) => allBytes >= leastPart * ledger.usedBytes)
-            .map(({ kind, label, amount }) => ({
-              kind,
-              tone: segmentTones[kind],
-              text: `${label} ${amount}`,
-            })),
+        : segmentLegend(ledger, language).map(({ kind, label, amount }) => ({
+            kind,
+            tone: segmentTones[kind],
+            text: `${label} ${amount}`,
+          })),
   }
 }
 

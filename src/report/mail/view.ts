@@ -8,7 +8,6 @@ import {
   causesAndOutlook,
   type FoundCause,
   firstCauseText,
-  sinceDay,
   stepWithCount,
   stepWithReason,
 } from '#report/parts/causes.ts'
@@ -20,7 +19,7 @@ import { titlesOf } from '#report/parts/rule-words.ts'
 import { oneOfText } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
-import { mailCausesView, nextShown, shownCauses } from './causes.ts'
+import { mailCausesView, nextShown } from './causes.ts'
 import { type MailChanges, mailChanges } from './changes.ts'
 import { mailEndedView, mailHiddenView } from './findings.ts'
 import { severityMark } from './palette.ts'
@@ -145,7 +144,7 @@ const nextNodes = (
     .slice(0, nextShown)
     .map(({ name, where, state, isNow, isOfMemory, fill, first, cause, step: ofRow }, index) => {
       const found = causes[cause ?? -1]
-      const since = isNow ? sinceDay(found) : null
+      const since = isNow ? (found?.since ?? null) : null
       const isListed = shown[cause ?? -1] !== undefined
       const step =
         isListed && found
@@ -169,7 +168,6 @@ const nextNodes = (
         isNow,
         answers: index === 0 ? answers : [],
         fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),
-        cause: cause === null || cause >= shownCauses ? null : all.causes.number(cause + 1),
       }
     })
 }

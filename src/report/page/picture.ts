@@ -37,7 +37,9 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
     anchor: row.anchor,
     state: row.state,
     isNow: row.isNow,
-    about: clauses([words.where(row.where), row.note, short, later, since].filter(Boolean)),
+    about: clauses(
+      [words.where(row.where), later === '' ? row.note : '', short, later, since].filter(Boolean),
+    ),
     answers: [
       {
         key: row.isOfMemory ? words.holderOfMemory : words.holder,
@@ -60,7 +62,7 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
   }
 }
 
-/** Where hard eviction acts, and what acts only later: image GC, or the alert. Empty: nothing. */
+/** Where hard eviction acts, and what acts only later: image GC, else the alert. Empty: nothing. */
 function laterMarks(marks: Mark[], { words, percent: shown }: Language): string {
   const ordered = inOrder(marks)
   const hard = ordered.find(({ kind }) => kind === 'hard')

@@ -50,7 +50,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const waived = document.waived.toSorted(worstFirst)
   const explained = oneOfEachRule([...waived, ...sorted])
   const page = anchorsOf(sorted, explained)
-  const on = { page, titleOf, language }
+  const on = { page, titleOf, language, takenAt: document.run.takenAt }
   const groups = groupNodes(report, language)
   const { causes: found, outlook } = causesAndOutlook(report, language)
   const causes = causesView(found, on, page.ofFinding, document.clusters.some(isClusterRead))

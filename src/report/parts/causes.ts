@@ -5,7 +5,7 @@ import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.t
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { PageAnchors } from './anchors.ts'
-import { shownTitle, subjectText, tallyTexts } from './findings.ts'
+import { isOpenBefore, shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type CauseOf, type OutlookView, outlookView } from './outlook.ts'
 import type { TitleOf } from './rule-words.ts'
@@ -17,11 +17,9 @@ const limits = { settings: 2, others: 2, findings: 20, seen: 300 }
 export interface FoundCause extends Omit<CauseGroup, 'findings'> {
   /** Worst first. */
   findings: Finding[]
+  /** First day on which a finding of the cause was open. Null: the day of the run, or without a history. */
+  since: string | null
 }
-
-/** First day on which a finding of the cause was open. Null: without a history. */
-export const sinceDay = (cause: FoundCause | undefined): string | null =>
-  (cause?.findings ?? []).flatMap(({ since }) => since ?? []).toSorted(byText)[0] ?? null
 
 /** The causes of the document's findings. */
 function foundCauses({ document }: Pick<AuditReport, 'document'>): FoundCause[] {
@@ -29,7 +27,13 @@ function foundCauses({ document }: Pick<AuditReport, 'document'>): FoundCause[] 
   return (document.causes ?? [])
     .map(cause => ({ ...cause, findings: cause.findings.flatMap(id => byId.get(id) ?? []) }))
     .filter(({ findings }) => findings.length > 0)
+    .map(cause => ({ ...cause, since: firstDay(cause.findings, document.run.takenAt) }))
 }
+
+const firstDay = (findings: Finding[], takenAt: string): string | null =>
+  findings
+    .flatMap(finding => (isOpenBefore(finding, takenAt) ? finding.since : []))
+    .toSorted(byText)[0] ?? null
 
 interface ShownCause {
   titleOf: TitleOf
@@ -86,7 +90,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     severityWord: words.severities[cause.severity],
     ...shownTitle(titleOf(titled(cause)), language),
     statement: statementOf(cause, language),
-    since: sinceDay(cause),
+    since: cause.since,
     where: whereText(cause, language),
     shortWhere: shortWhere(cause, language),
     step: stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),

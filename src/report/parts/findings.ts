@@ -8,6 +8,7 @@ import { byText } from '#base/text/text-order.ts'
 import { type Finding, type NodeSample, type Severity, severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { Language } from '#report/languages/language.ts'
+import { withoutExactBytes } from '#report/text.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
 import { docsIn, type TitleOf } from './rule-words.ts'
@@ -36,7 +37,7 @@ export interface Shown {
 type CauseOf = (id: string) => { anchor: string; text: string } | null
 
 /** @param sorted worst first */
-export function findingsView(sorted: Finding[], on: Shown & { causeOf: CauseOf }) {
+export function findingsView(sorted: Finding[], on: Shown & { causeOf: CauseOf; takenAt: string }) {
   const { language } = on
   const { rows } = findingLimits
   const leftOut = sorted.slice(shownCards + rows)
@@ -173,8 +174,15 @@ export function ruleView(finding: Finding, { page, language }: Shown) {
   }
 }
 
-function findingView(finding: Finding, on: Shown) {
-  const { page, language } = on
+/** Whether an earlier day's run had the finding: the run's own day says nothing. */
+export const isOpenBefore = (
+  finding: Finding,
+  takenAt: string,
+): finding is Finding & { since: string } =>
+  finding.since !== null && finding.since < takenAt.slice(0, 10)
+
+function findingView(finding: Finding, on: Shown & { takenAt: string }) {
+  const { page, language, takenAt } = on
   const { words: all, line, block } = language
   const words = all.findings
   const { fix, evidence, nodes } = finding
@@ -200,7 +208,7 @@ function findingView(finding: Finding, on: Shown) {
     docsTag: docs.docsTag,
     doubt: finding.confidence === 'certain' ? null : words.doubts[finding.confidence],
     since: finding.since === null ? null : line(finding.since, 40),
-    sinceText: finding.since === null ? null : all.since(line(finding.since, 40)),
+    sinceText: isOpenBefore(finding, takenAt) ? all.since(line(finding.since, 40)) : null,
     fewNames:
       names.length > 0 && names.length <= 2 && names.length >= nodes.count ? all.list(names) : null,
     namesTitle: words.byName(all.nodeCount(nodes.count)),
@@ -209,7 +217,10 @@ function findingView(finding: Finding, on: Shown) {
     consequence: line(finding.consequence, 1200),
     evidence: evidence
       .slice(0, findingLimits.evidence)
-      .map(({ what, value }) => ({ what: line(what, 200), value: line(value, 400) })),
+      .map(({ what, value }) => ({
+        what: line(what, 200),
+        value: line(withoutExactBytes(value), 400),
+      })),
     evidenceLeftOut: leftOut > 0 ? words.moreInDocument(leftOut) : null,
     config,
     durable,

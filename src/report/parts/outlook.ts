@@ -146,7 +146,13 @@ function outlookRow(
       : fillText(node, node.ledger, language)
   const held = disk === null || band === 'now' ? undefined : node.held?.[disk.filesystem]
   const cause = causeOf(node, held?.cause)
-  const victims = victimsText(prediction.eviction?.firstVictims ?? null, signal, language)
+  const first = prediction.eviction?.firstVictims?.find(one => one.signal === signal)
+  const victims = victimsText(first, language)
+  // Pods of the same rank have no order.
+  const firstVictim = victimsText(
+    first && { ...first, pods: first.pods.slice(0, first.alike) },
+    language,
+  )
   return {
     node,
     cluster: node.cluster,
@@ -162,8 +168,8 @@ function outlookRow(
     victims,
     first:
       met === null
-        ? firstOf(node, disk, victims, language)
-        : { key: ofPicture.victims, text: victims },
+        ? firstOf(node, disk, firstVictim, language)
+        : { key: ofPicture.victims, text: firstVictim },
     fill: (cause === null && held && holderOf(held.cause, language)) || fill,
     isOfMemory: met === 'memory.available',
     cause,
@@ -231,13 +237,8 @@ function imageGcText(
     : words.gcIn(bytes(imageGC.bytesUntilTrigger))
 }
 
-function victimsText(
-  firstVictims: FirstVictims[] | null,
-  signal: Signal | null,
-  { words: all, line }: Language,
-) {
+function victimsText(group: FirstVictims | undefined, { words: all, line }: Language) {
   const { next: words } = all
-  const group = firstVictims?.find(one => one.signal === signal)
   if (group === undefined) return all.unknown
   const [first, ...rest] = group.pods.map(({ namespace, name }) =>
     line(`${namespace}/${name}`, nameLimit),

@@ -53,7 +53,11 @@ export function runsIndexView(runs: readonly ListedRun[], language: Language) {
     const [least, most] = [textOf(Math.min(...known)), textOf(Math.max(...known))]
     return {
       title,
-      ends: [points[0], points.at(-1)].map(point => language.utc(point?.at ?? '')),
+      ends: [0, points.length - 1].map(index => {
+        const value = values[index] ?? null
+        const at = language.utc(points[index]?.at ?? '')
+        return words.said(at, value === null ? words.unknown : textOf(value))
+      }),
       range: least === most ? least : words.ledger.between(least, most),
       spark: sparkline(days, { values }, title, days[0] ?? 0),
     }

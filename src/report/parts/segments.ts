@@ -95,15 +95,18 @@ function labelOf(kind: SegmentKind, lines: readonly LedgerLine[], { ledger }: La
     : ledger.kinds[kind]
 }
 
+/** Segments of less than this part of the used bytes are not in the legend. */
+const leastPart = 0.01
+
 /** Label and amount of each segment, largest first. */
-export function segmentLegend({ lines }: FilesystemLedger, { words, bytes }: Language) {
+export function segmentLegend({ lines, usedBytes }: FilesystemLedger, { words, bytes }: Language) {
   return segmentKinds
     .flatMap(kind => {
       const own = lines.filter(line => kindOf[line.holder] === kind)
       const sum = (amount: 'bytes' | 'lowBytes' | 'highBytes') =>
         own.reduce((total, line) => total + line[amount], 0)
       const [allBytes, lowBytes] = [sum('bytes'), sum('lowBytes')]
-      if (allBytes === 0) return []
+      if (allBytes < Math.max(1, leastPart * usedBytes)) return []
       const highBytes = Math.max(allBytes, sum('highBytes'))
       const amount =
         lowBytes < highBytes

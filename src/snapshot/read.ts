@@ -10,7 +10,12 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
 import { codeOf, messageOf } from '#base/text/error-message.ts'
 import { jsonFlaw } from '#base/text/json-flaw.ts'
-import { type MalformedLine, type SnapshotRecord, snapshotSchema } from '#model/input/record.ts'
+import {
+  type MalformedLine,
+  type NodeRecord,
+  type SnapshotRecord,
+  snapshotSchema,
+} from '#model/input/record.ts'
 import { isMoment } from '#model/plan/what-if.ts'
 import { nodeParts, prune } from './prune.ts'
 
@@ -87,13 +92,18 @@ async function* recordsIn(
         message: `the first line is no {"kind":"Snapshot","schema":"${snapshotSchema}","takenAt":…}`,
       }
     }
-    if (record.kind === 'Node' && ++nodes > maxNodes) return yield tooMany('nodes')
+    if (record.kind === 'Node') nodes += shareOf(record)
+    if (nodes > maxNodes) return yield tooMany('nodes')
     if ('cluster' in record && clusters.add(record.cluster).size > maxClusters)
       return yield tooMany('clusters')
     yield record
   }
   if (line === 0 && !isPart) throw new OperatorError(`${path} is empty`)
 }
+
+/** What a node costs, as a share of one that was read. */
+const shareOf = ({ configz, summary, runtime, host }: NodeRecord) =>
+  configz || summary || runtime || host ? 1 : 1 / 3
 
 interface Line {
   text: string

@@ -6,6 +6,7 @@ import { fargateReason } from '#judge/subject/subject.ts'
 import type { Change, ComparedFinding, ComparedRun } from '#model/finding/delta.ts'
 import type { Confidence, CoverageState, NotAudited, Severity } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
+import { isLinear } from '#test/linear.ts'
 import { clusterResult, findingsDocument, finding as sampleFinding } from '#test/report-builder.ts'
 
 const cluster = 'prod'
@@ -961,4 +962,72 @@ describe('the whole', () => {
     const { findings } = changesOf(run({ nodes: names }), run({ nodes: names, fails: names }))
     expect(findings.new[0]?.after?.nodes).toMatchObject({ count: 30, sample: { length: 20 } })
   })
+})
+
+describe('two documents of a stranger take time by their length', () => {
+  const listed = (count: number, prefix: string, given: Partial<ComparedFinding>) =>
+    Array.from({ length: count }, (_, index) =>
+      sampleFinding('high', {
+        id: `${prefix}${index}`,
+        rule: 'r',
+        cluster,
+        subject: { ...workers, name: `${prefix}${index}` },
+        nodes: { count: 1, sample: ['a'] },
+        ...given,
+      }),
+    )
+  const documents = (old: Parameters<typeof findingsDocument>[0], now: typeof old) => {
+    const runOf = (document: typeof old): ComparedRun => ({
+      document: findingsDocument({
+        ...document,
+        run: { ...findingsDocument().run, rules: ['r', 'q'] },
+        clusters: [clusterResult(cluster)],
+      }),
+      nodes: null,
+      ruleErrors: null,
+    })
+    return compareRuns(runOf(old), runOf(now))
+  }
+  const unnamed = { nodes: { count: 2, sample: [] } }
+  const drifting = { evidence: [line('layer', 'a', 'b')] }
+
+  it.each<[string, number, (count: number) => unknown]>([
+    [
+      'findings and unknown outcomes',
+      2_000,
+      count => {
+        const unknowns = listed(count, 'f', unnamed).map(each => ({ ...each, reason: 'r' }))
+        const before = { findings: listed(count, 'f', unnamed), unknowns }
+        return documents(before, {
+          ...before,
+          findings: listed(count, 'f', { ...unnamed, severity: 'low' }),
+        })
+      },
+    ],
+    [
+      'findings and nodes that were not audited',
+      4_000,
+      count =>
+        documents(
+          { findings: listed(count, 'f', {}) },
+          {
+            notAudited: [...Array(count).keys()]
+              .map(index => ({
+                ...{ cluster, node: index === 0 ? 'a' : `n${index}` },
+                ...({ cause: 'sources', reason: 'r' } as const),
+              }))
+              .toReversed(),
+          },
+        ),
+    ],
+    [
+      'findings of drift by another rule',
+      2_000,
+      count =>
+        documents(
+          { findings: listed(count, 'o', { ...drifting, rule: 'q' }) },
+          { findings: listed(count, 'n', drifting) },
+        ),
+    ],
+  ])('%s', (_, count, compare) => expect(isLinear(compare, count)).toBe(true))
 })

@@ -156,7 +156,7 @@ const rows: Record<string, Row[]> = {
   'src/snapshot/read.ts': [
     ['.size > maxClusters', '.size < 0', 'snapshot/snapshot'],
     ['if (line > maxLines)', 'if (line < 0)', 'snapshot/hostile'],
-    ['++nodes > maxNodes', 'false', 'snapshot/snapshot'],
+    ['nodes > maxNodes', 'false', 'snapshot/snapshot'],
   ],
   'src/base/limits.ts': [
     [

@@ -179,6 +179,11 @@ describe('a broken line', () => {
     ['lines', '{"kind":"Cluster","cluster":"c"}\n'.repeat(4_000), 'has so many lines'],
     ['nodes', `${JSON.stringify(node('a'))}\n`.repeat(600), 'has so many nodes'],
     [
+      'read nodes',
+      `${JSON.stringify({ ...node('a'), configz: {} })}\n`.repeat(200),
+      'has so many nodes',
+    ],
+    [
       'clusters',
       Array.from({ length: 1_500 }, (_, c) => `{"kind":"Cluster","cluster":"c${c}"}\n`).join(''),
       'has so many clusters',
@@ -190,6 +195,11 @@ describe('a broken line', () => {
       message: expect.stringContaining(message),
     })
     expect(records.length).toBeLessThan(3_200)
+  })
+
+  it('is no node of a fleet whose kubelets refuse: such a node is short', async () => {
+    const records = await read(file(gzipSync(lines(header, ...Array(290).fill(node('a'))))))
+    expect(records.filter(({ kind }) => kind === 'Node')).toHaveLength(290)
   })
 
   it('is a second header', async () => {

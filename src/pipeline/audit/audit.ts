@@ -207,7 +207,8 @@ export async function conclude(
   }
 }
 
-function documentOf(
+/** All that was judged, before it is compared and cut. */
+export function documentOf(
   {
     header,
     nodes,
@@ -215,7 +216,7 @@ function documentOf(
     lostLines,
     result,
   }: Omit<Judged, 'result'> & { result: Omit<Judged['result'], 'ruleErrors' | 'garbage'> },
-  context: ConclusionContext,
+  context: DocumentContext,
 ): FindingsDocument {
   return {
     schema: 'highwater.findings/1',
@@ -235,8 +236,10 @@ function documentOf(
   }
 }
 
+type DocumentContext = Pick<ConclusionContext, 'source' | 'version' | 'policy' | 'rules' | 'isPart'>
+
 function noticesOf(
-  { isPart, policy }: ConclusionContext,
+  { isPart, policy }: DocumentContext,
   result: Parameters<typeof waiverNotices>[1],
   takenAt: string,
 ): Pick<FindingsDocument, 'waiverNotices'> {

@@ -11,11 +11,13 @@ import { gzipSync } from 'node:zlib'
 import type { RawObject } from '#base/raw-object.ts'
 import { startLab } from '#lab/lab.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
+import type { Severity } from '#model/finding/finding.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { fullNodes } from '#test/full-nodes.ts'
 import { fleetNode, idleImage, readyPod } from '#test/plan-fleet.ts'
+import { clusterResult, findingsDocument } from '#test/report-builder.ts'
 import type { Part } from '../main.ts'
 import type { Row } from '../measure.ts'
 import { measuredProcess } from '../measured-process.ts'
@@ -38,6 +40,9 @@ const repeated = (piece: string, length: number) => piece.repeat(length / piece.
 const numbered = (length: number, piece: (index: number) => string) =>
   list(Math.floor(length / piece(10_000).length), piece).join('')
 
+/** Random bytes in a field that no reader keeps. */
+const padding = randomBytes(650_000).toString('base64')
+
 /** Limits grow with the length of the file, so random bytes in a field that no reader keeps fill it up. */
 function snapshot(records: readonly object[]): Buffer {
   const header = { kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt }
@@ -51,7 +56,7 @@ function snapshot(records: readonly object[]): Buffer {
 
 const families = ['AL2023', 'Bottlerocket', 'AL2', 'Ubuntu'] as const
 /** As many as a snapshot of this length may have. */
-const mostNodes = 800
+const mostNodes = 650
 /** With it no kubelet would start again, so that each fix is checked several times. */
 const brokenSettings = {
   evictionSoft: { 'nodefs.available': '1%' },
@@ -89,6 +94,24 @@ const alikeNodes = (): NodeRecord[] =>
       metadata: { ...node.metadata, labels: { 'eks.amazonaws.com/nodegroup': 'general' } },
     },
   }))
+
+/** A document of findings, each with an unknown outcome on the same nodes. */
+function findingsOf(severity: Severity): Buffer {
+  const cluster = clusterResult('prod')
+  const found = list(20_000, index => ({
+    ...{ id: `${index}`, rule: 'eviction-due', cluster: cluster.name, severity, title: '' },
+    ...{
+      subject: { kind: 'Nodegroup', namespace: null, name: `g${index}` },
+      confidence: 'certain',
+    },
+    ...{ nodes: { count: 2, sample: [] }, evidence: [], waived: null },
+  }))
+  const unknowns = found.map(({ rule, subject, nodes }) => ({
+    ...{ rule, cluster: cluster.name, subject, nodes, reason: '' },
+  }))
+  const document = findingsDocument({ clusters: [cluster] })
+  return gzipSync(JSON.stringify({ ...document, findings: found, unknowns, padding }))
+}
 
 const day = '2026-11-20'
 const factsOfNode = JSON.stringify({
@@ -180,7 +203,7 @@ const fill = ['--fill', 'nodefs=50Mi/s']
 const worst: readonly Worst[] = [
   {
     reader: 'audit',
-    input: '800 nodes, each a group with findings of its own, 300 clusters',
+    input: `${mostNodes} nodes, each a group with findings of its own, 300 clusters`,
     exitCode: 0,
     args: onSnapshot(unlikeNodes, 'audit', '--out', 'out'),
   },
@@ -192,7 +215,7 @@ const worst: readonly Worst[] = [
   },
   {
     reader: 'predict --fill',
-    input: '800 nodes of 5 pods and 5 images',
+    input: `${mostNodes} nodes of 5 pods and 5 images`,
     exitCode: 2,
     args: onSnapshot(() => fullNodes(mostNodes, 5, 5), 'predict', '--format', 'json', ...fill),
   },
@@ -204,7 +227,7 @@ const worst: readonly Worst[] = [
   },
   {
     reader: 'plan',
-    input: '800 nodes, each a group of its own',
+    input: `${mostNodes} nodes, each a group of its own`,
     exitCode: 0,
     args: onSnapshot(() => unlikeNodes(0, null), 'plan', '--out', 'plan.json'),
   },
@@ -218,8 +241,17 @@ const worst: readonly Worst[] = [
     },
   },
   {
+    reader: 'diff',
+    input: 'two documents of 20,000 findings that name no node',
+    exitCode: 0,
+    args({ write }) {
+      const input = write('old.json.gz', findingsOf('high'))
+      return { args: ['diff', input, write('new.json.gz', findingsOf('low'))], input }
+    },
+  },
+  {
     reader: 'tune',
-    input: '800 nodes of one group',
+    input: `${mostNodes} nodes of one group`,
     exitCode: 0,
     args: onSnapshot(alikeNodes, 'tune', '--group', 'general', ...fill),
   },
@@ -231,13 +263,13 @@ const worst: readonly Worst[] = [
   },
   {
     reader: 'upgrade',
-    input: '800 nodes of one group',
+    input: `${mostNodes} nodes of one group`,
     exitCode: 1,
     args: onSnapshot(alikeNodes, 'upgrade', '--to', '1.37'),
   },
   {
     reader: 'gate',
-    input: '30 configurations for 800 nodes',
+    input: `30 configurations for ${mostNodes} nodes`,
     exitCode: 1,
     args({ write }) {
       const input = write('snapshot.ndjson.gz', snapshot(alikeNodes()))

@@ -20,6 +20,8 @@ const wholeCluster = ({ rule, cluster }: FindingOnSubject): FindingOnSubject => 
   subject: { kind: 'Cluster', namespace: null, name: cluster },
 })
 const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
+const ruleKey = ({ rule, cluster }: Pick<FindingOnSubject, 'rule' | 'cluster'>) =>
+  keyOf(rule, cluster)
 
 /** Node names by rule and cluster. One key per node and rule would take much memory in a large fleet. */
 function namesIn(found: readonly (FindingOnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
@@ -38,7 +40,36 @@ function namesIn(found: readonly (FindingOnSubject & Pick<ComparedFinding, 'node
   }
 }
 
-/** What one audit contains, by subject, node and cluster. */
+function sumBy<Item>(
+  items: readonly Item[],
+  keyOfItem: (item: Item) => string,
+  countOf: (item: Item) => number,
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>()
+  for (const item of items) {
+    const key = keyOfItem(item)
+    sums.set(key, (sums.get(key) ?? 0) + countOf(item))
+  }
+  return sums
+}
+
+/** More than there are. A foreign document can name any number of rules. */
+const mostDriftRules = 32
+
+/** The rules that report drift of each node in this run. */
+function driftByNode(findings: readonly ComparedFinding[]) {
+  const rules = new Map<string, Set<string>>()
+  for (const { rule, cluster, nodes } of findings.filter(isDrift))
+    for (const node of nodes.sample) {
+      const key = keyOf(cluster, node)
+      const known = rules.get(key)
+      if (known === undefined) rules.set(key, new Set([rule]))
+      else if (known.size < mostDriftRules) known.add(rule)
+    }
+  return rules
+}
+
+/** What one audit contains, by subject, node and cluster: foreign documents are long, so no list is searched for each finding. */
 export function knowledgeOf(run: ComparedRun, when: 'before' | 'now') {
   const { document, nodes, ruleErrors } = run
   const { clusters, findings, waived, unknowns, notAudited } = document
@@ -49,7 +80,6 @@ export function knowledgeOf(run: ComparedRun, when: 'before' | 'now') {
   return {
     run,
     when,
-    all,
     rules: new Set(document.run.rules),
     failing: namesIn(all),
     undecided,
@@ -69,7 +99,16 @@ export function knowledgeOf(run: ComparedRun, when: 'before' | 'now') {
     ),
     /** Subjects with a finding that covers many places. */
     gathered: new Set(all.filter(({ places }) => places !== undefined).map(subjectKey)),
-    failingRules: new Set(all.map(({ rule, cluster }) => keyOf(rule, cluster))),
+    placesByRule: sumBy(all, ruleKey, ({ places }) => places ?? 1),
+    undecidedCounts: sumBy(unknowns, subjectKey, ({ nodes: { count } }) => count),
+    driftByNode: driftByNode(all.filter(({ isCarried }) => isCarried !== true)),
+    unreadReasons: new Map(
+      notAudited
+        .filter(entry => entry.node !== null || isPartMissing(entry))
+        .map(({ cluster, node, reason }) => [keyOf(cluster, node), reason] as const)
+        // Of several reasons the first one counts.
+        .toReversed(),
+    ),
     clusters: new Map(clusters.map(cluster => [cluster.name, cluster])),
     brokenLists: new Set(notAudited.filter(isPartMissing).map(({ cluster }) => cluster)),
     isWhollyPartial:
@@ -102,31 +141,20 @@ export const isPartial = ({ isWhollyPartial, brokenLists }: Knowledge, cluster: 
 export const nodeCount = ({ clusters }: Knowledge, cluster: string): number =>
   clusters.get(cluster)?.coverage.nodes ?? 0
 
-export function otherDrift(
-  { all }: Knowledge,
+export const otherDrift = (
+  known: Knowledge,
   { rule, cluster }: ComparedFinding,
   names: readonly string[],
-): string[] {
-  const others = all.filter(
-    other =>
-      other.cluster === cluster &&
-      other.rule !== rule &&
-      isDrift(other) &&
-      other.isCarried !== true &&
-      other.nodes.sample.some(name => names.includes(name)),
-  )
-  return [...new Set(others.map(other => other.rule))]
-}
+): string[] =>
+  [
+    ...new Set(names.flatMap(name => [...(known.driftByNode.get(keyOf(cluster, name)) ?? [])])),
+  ].filter(other => other !== rule)
 
-export const placesOf = ({ all }: Knowledge, { rule, cluster }: ComparedFinding): number =>
-  all
-    .filter(other => other.rule === rule && other.cluster === cluster)
-    .reduce((sum, other) => sum + (other.places ?? 1), 0)
+export const placesOf = ({ placesByRule }: Knowledge, finding: ComparedFinding): number =>
+  placesByRule.get(ruleKey(finding)) ?? 0
 
-export const undecidedCount = ({ run }: Knowledge, finding: ComparedFinding): number =>
-  run.document.unknowns
-    .filter(unknown => subjectKey(unknown) === subjectKey(finding))
-    .reduce((sum, unknown) => sum + unknown.nodes.count, 0)
+export const undecidedCount = ({ undecidedCounts }: Knowledge, finding: ComparedFinding): number =>
+  undecidedCounts.get(subjectKey(finding)) ?? 0
 
 /** Sentences about the state of the nodes that replaced a finding's nodes. */
 export function successors(
@@ -170,17 +198,14 @@ export function doubts(
 }
 
 const reasonFor = (
-  { reasons, run }: Knowledge,
+  { reasons, unreadReasons }: Knowledge,
   finding: FindingOnSubject,
   node: string | undefined,
 ): string | undefined =>
   reasons.get(subjectKey(finding)) ??
   reasons.get(subjectKey(wholeCluster(finding))) ??
-  run.document.notAudited.find(
-    entry =>
-      entry.cluster === finding.cluster &&
-      (entry.node === null ? isPartMissing(entry) : entry.node === node),
-  )?.reason
+  unreadReasons.get(keyOf(finding.cluster, null)) ??
+  (node === undefined ? undefined : unreadReasons.get(keyOf(finding.cluster, node)))
 
 /** Whether a rule threw in the cluster and the document does not name that rule. */
 const isBroken = ({ run, clusters }: Knowledge, cluster: string) =>
@@ -222,7 +247,7 @@ function stateOfCluster(known: Knowledge, finding: ComparedFinding): State {
   if (!known.rules.has(rule) || known.reasons.has(own) || known.reasons.has(whole))
     return 'undecided'
   if (known.touched.has(own) || known.gathered.has(whole)) return 'failing'
-  if (places !== undefined && known.failingRules.has(keyOf(rule, cluster))) return 'failing'
+  if (places !== undefined && known.placesByRule.has(ruleKey(finding))) return 'failing'
   if (isBroken(known, cluster)) return 'open'
   const result = known.clusters.get(cluster)
   // Cluster garbage was not read.

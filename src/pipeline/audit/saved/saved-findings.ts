@@ -9,10 +9,12 @@ import { snapshotSchema } from '#model/input/record.ts'
 import type { Selection } from '#model/input/selection.ts'
 import { isMoment } from '#model/plan/what-if.ts'
 import type { Policy } from '#model/policy.ts'
-import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
+import { type AuditResult, documentOf } from '#pipeline/audit/audit.ts'
 import { documentShape, findingShape } from '#pipeline/audit/document-shape.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
+import { judgeRecords } from '#pipeline/audit/judge-records.ts'
 import { chunksOf } from '#snapshot/read.ts'
+import { keepRecords } from './kept-records.ts'
 
 const findingsSchema = 'highwater.findings/1'
 /** Findings of tens of thousands of nodes, every node named, are some tens of MB. */
@@ -83,27 +85,27 @@ function parseLine(written: string): unknown {
   }
 }
 
-/** @throws OperatorError */
-export const savedAudit = (
-  path: string,
-  { policy, selection, version, signal, refusalsOf }: SavedAuditOptions,
-): Promise<AuditResult> =>
-  audit(savedFleet(path, selection, signal), {
-    source: 'snapshot',
-    version,
-    policy,
-    rules,
-    formats: [],
-    channels: [],
-    audiences: [],
-    snapshot: null,
-    history: null,
-    options: { allNodes: true, refusalsOf },
-  })
-
 export interface SavedAuditOptions extends Pick<JudgementOptions, 'refusalsOf'> {
   policy: Policy
   selection: Selection
   version: string
   signal?: AbortSignal
+}
+
+/** Judges a snapshot without a report. Its findings name every node, and none is left out. @throws OperatorError */
+export async function savedAudit(
+  path: string,
+  { policy, selection, version, signal, refusalsOf }: SavedAuditOptions,
+): Promise<Pick<AuditResult, 'document' | 'nodes' | 'ruleErrors'>> {
+  const judged = await judgeRecords(savedFleet(path, selection, signal), {
+    ...{ policy, rules, refusalsOf },
+    snapshot: keepRecords(null),
+    isEveryNodeNamed: true,
+  })
+  const { ruleErrors, garbage: _, ...result } = judged.result
+  const document = documentOf(
+    { ...judged, result },
+    { ...{ policy, rules, version }, source: 'snapshot' },
+  )
+  return { document, nodes: judged.nodes, ruleErrors }
 }

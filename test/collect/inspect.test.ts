@@ -187,6 +187,14 @@ describe('an answer', () => {
     const reasons = 'host' in answer ? JSON.stringify(answer.host.unread) : ''
     expect(reasons).toContain('it is no YAML')
     expect(reasons).toContain('it has more values than are read')
+  })
+
+  it('does not unpack 8 MB of files from an answer of 21,000 characters', () => {
+    const files = Array.from({ length: 123 }, (_, index) => ({
+      path: `/etc/kubernetes/kubelet/config.json.d/${index}.conf`,
+      role: 'drop-in',
+      content: '}'.repeat(65_000),
+    }))
     expect(readAnswer(packed(withHost({ kubelet: { files } })), instance)).toMatchObject({
       isKnown: false,
       reason: expect.stringContaining('more than 100 times as long as its gzip'),

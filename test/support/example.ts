@@ -2,6 +2,7 @@
 
 import { reportedRounds } from '#judge/compare/history/reclaim.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
+import { startFact } from '#judge/drift/layers.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
 import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/input/cluster-input.ts'
@@ -276,6 +277,7 @@ export function exampleSubject(
       ),
     },
     nextStart: nextStart ?? null,
+    startFact: () => startFact(nextStart ?? null),
     containerGC: example.containerGC ?? null,
     localStorageEvictions: example.localStorageEvictions ?? [],
     allocatable: example.allocatable ?? null,

@@ -3,12 +3,16 @@
 import { amiDefaults, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bounded } from '#judge/text.ts'
 import type { Confidence } from '#model/finding/finding.ts'
 import type { AmiFamily, NodeIdentity } from '#model/input/node-identity.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { SaidSetting, StartSettings, UnreadFile } from '#model/prediction/prediction.ts'
+import type {
+  NextStartPrediction,
+  SaidSetting,
+  StartSettings,
+  UnreadFile,
+} from '#model/prediction/prediction.ts'
 import { type DeclaredSetting, ignoredWords } from './declared-source.ts'
 import { type FieldValue, isSet, isWrittenOut, writtenSettings } from './drift.ts'
 
@@ -35,7 +39,7 @@ export interface StartFact {
 
 export type Running = Record<string, FieldValue>
 
-export function startFact({ nextStart }: Pick<NodeSubject, 'nextStart'>): StartFact | null {
+export function startFact(nextStart: NextStartPrediction | null): StartFact | null {
   const settings = nextStart?.settings ?? null
   if (settings === null) return null
   const { configuration, withoutFlags, said, ignored, unread } = settings

@@ -6,7 +6,7 @@ import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
-import { startFact, unreadWords } from '#judge/drift/layers.ts'
+import { unreadWords } from '#judge/drift/layers.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { StepNode } from './steps.ts'
@@ -43,7 +43,7 @@ const runningOf = (configuration: KubeletConfiguration): RawObject =>
 
 /** The part that does not follow from the running configuration. */
 function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
-  const start = startFact(subject)
+  const start = subject.startFact()
   const unreadFile = start?.unread.find(({ path }) => baseName(path) === nodeadmDropIn)
   const later = Object.entries(start?.said ?? {}).flatMap(([path, said]): Later[] => {
     const last = said.at(-1)

@@ -1,5 +1,6 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
+import type { StartFact } from '#judge/drift/layers.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { Host, Runtime } from '#model/input/inspection.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
@@ -39,6 +40,8 @@ export interface NodeSubject {
   /** Also null if the running eviction settings do not parse. Thresholds of 0, which are never met, are left out. */
   eviction: EvictionPrediction | null
   nextStart: NextStartPrediction | null
+  /** What the files and flags come to, computed on first use. Null: it is unknown. */
+  startFact(): StartFact | null
   containerGC: { removals: ContainerRemoval[] } | null
   localStorageEvictions: LocalStorageEviction[] | null
   allocatable: AllocatablePrediction | null

@@ -4,6 +4,7 @@ import { once } from '#base/once.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { supportedInput } from '#facts/kubelet/supported.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
+import { startFact } from '#judge/drift/layers.ts'
 import { bounded } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
@@ -41,6 +42,7 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     imageGC,
     eviction,
     nextStart,
+    startFact: once(() => startFact(nextStart)),
     containerGC,
     localStorageEvictions,
     allocatable,

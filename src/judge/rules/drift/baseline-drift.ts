@@ -7,7 +7,7 @@ import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
 import { type FieldValue, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { configOf } from '#judge/drift/layer-evidence.ts'
-import { pendingPaths, runs, shownRunning, startFact } from '#judge/drift/layers.ts'
+import { pendingPaths, runs, shownRunning } from '#judge/drift/layers.ts'
 import { baselineOf, isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import { contextRule, line, settingIn } from '#judge/rule.ts'
@@ -61,7 +61,7 @@ export const baselineDrift = contextRule({
     const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
     const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
     const running = subject.runningValues()
-    const start = startFact(subject)
+    const start = subject.startFact()
     return {
       owner,
       amiFamily,

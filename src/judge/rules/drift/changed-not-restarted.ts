@@ -1,6 +1,6 @@
 import { byText } from '#base/text/text-order.ts'
 import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
-import { type Loss, pendingPaths, startFact } from '#judge/drift/layers.ts'
+import { type Loss, pendingPaths } from '#judge/drift/layers.ts'
 import { nodeRule, worldCause } from '#judge/rule.ts'
 
 export const changedNotRestarted = nodeRule({
@@ -21,7 +21,7 @@ export const changedNotRestarted = nodeRule({
       return yield {
         unknown: `what runs was not read (mode ${subject.mode}), only what lies on the disk`,
       }
-    const start = startFact(subject)
+    const start = subject.startFact()
     if (start === null || nextStart.errors.length > 0)
       return yield {
         unknown:

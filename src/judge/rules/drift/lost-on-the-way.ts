@@ -10,7 +10,6 @@ import {
   lossOfDeclared,
   runs,
   type StartFact,
-  startFact,
 } from '#judge/drift/layers.ts'
 import { isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
 import { contextRule, line, lines, settingIn } from '#judge/rule.ts'
@@ -51,7 +50,9 @@ export const lostOnTheWay = contextRule({
     release: JSON.stringify(releaseOf(subject.node, subject.identity.kubeletVersion)),
     peers: peersOf(subject),
     start:
-      startFact(subject) ?? subject.missing.nextStart ?? "the files on the node's disk do not load",
+      subject.startFact() ??
+      subject.missing.nextStart ??
+      "the files on the node's disk do not load",
     doubt: subject.doubts.nextStart ?? null,
   }),
 

@@ -132,7 +132,7 @@ function differences(
   wanted: KubeletConfiguration,
   identity: NodeIdentity,
 ) {
-  const start = startFact({ nextStart })
+  const start = startFact(nextStart)
   if (start === null) return []
   const expected = fieldValues(wanted, identity)
   const isEdited = (path: string) =>
@@ -147,4 +147,4 @@ function differences(
 }
 
 const shownAt = (path: string, nextStart: NextStartPrediction | null) =>
-  shownSetting(startFact({ nextStart })?.comesTo[path])
+  shownSetting(startFact(nextStart)?.comesTo[path])

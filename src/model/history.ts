@@ -46,7 +46,7 @@ export interface RememberedRun {
   nodes: MetNode[]
   ruleErrors: NonNullable<ComparedRun['ruleErrors']>
   past: PastFinding[]
-  /** Last reading of each cluster. Empty for runs of older versions. */
+  /** Last reading of each cluster. */
   readings: ClusterReading[]
 }
 
@@ -99,7 +99,7 @@ export interface Happening {
   subject: string
   /** Text of the kubelet. */
   message: string
-  /** Of a condition. Absent: not a condition, or noted by an older version. */
+  /** Of a condition. Absent: not a condition. */
   status?: 'True' | 'False' | 'Unknown'
   /** Scarce resource of an eviction, as the kubelet names it. Absent: the pod exceeded its own limit, or the resource is unknown. */
   resource?: string

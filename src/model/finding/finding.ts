@@ -160,7 +160,7 @@ export interface ClusterResult {
   grade: Grade | null
   coverage: Coverage
   outcomes: OutcomeCounts
-  /** Sorted by mode; absent in documents of older versions. */
+  /** Sorted by mode. Absent: the snapshot was judged without its readings. */
   readings?: NodeReading[]
   /** Upgrade insights of EKS that do not pass, the worst first. Absent: there are none, or they were not read. */
   insights?: Insight[]

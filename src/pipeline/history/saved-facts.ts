@@ -22,8 +22,8 @@ const basis = {
   thresholds: z
     .array(z.object({ signal: z.string(), value: z.string(), hard: z.boolean(), margin: number }))
     .nullable(),
-  held: z.array(z.object({ filesystem: z.string(), holder: z.string(), bytes: count })).default([]),
-  firstVictims: z.array(z.object({ signal: z.string(), pods: z.array(z.string()) })).default([]),
+  held: z.array(z.object({ filesystem: z.string(), holder: z.string(), bytes: count })),
+  firstVictims: z.array(z.object({ signal: z.string(), pods: z.array(z.string()) })),
 }
 
 const nodeFacts: z.ZodType<NodeFacts> = z.object({
@@ -50,10 +50,9 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       lowThresholdPercent: z.number(),
       usagePercent: number,
       bytesUntilTrigger: number,
-      predictedBytes: number.default(null),
+      predictedBytes: number,
     })
     .nullable(),
-  // Lines of older versions have no `fill`.
   fill: z
     .object({
       bootId: z.string(),
@@ -67,50 +66,38 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
           imagefsUsedBytes: number,
         }),
       ),
-      evictedAt: z
-        .array(z.iso.datetime({ offset: true }))
-        .max(fillLimits.readings)
-        .default([]),
+      evictedAt: z.array(z.iso.datetime({ offset: true })).max(fillLimits.readings),
     })
-    .nullable()
-    .default(null),
-  // Lines of older versions have no `happened`.
-  happened: z
-    .array(
-      z.object({
-        at: z.string(),
-        what: z.enum([
-          'evicted',
-          'refused',
-          'image-gc-failed',
-          'image-deleted',
-          'condition',
-          'reboot',
-        ]),
-        subject: z.string(),
-        message: z.string(),
-        status: z.enum(['True', 'False', 'Unknown']).optional(),
-        resource: z.string().optional(),
-      }),
-    )
-    .default([]),
-  rounds: z
-    .array(
-      z.object({
-        at: z.string(),
-        wantedBytes: number,
-        countedBytes: number,
-        freedBytes: number,
-        predictedBytes: number,
-      }),
-    )
-    .default([]),
-  images: z
-    .array(z.tuple([z.string(), count, z.iso.date().nullable().optional()]))
-    .max(mostImages)
-    .default([]),
-  imagesSince: z.iso.date().nullable().default(null),
-  beforeEvictions: z.array(z.object(basis)).default([]),
+    .nullable(),
+  happened: z.array(
+    z.object({
+      at: z.string(),
+      what: z.enum([
+        'evicted',
+        'refused',
+        'image-gc-failed',
+        'image-deleted',
+        'condition',
+        'reboot',
+      ]),
+      subject: z.string(),
+      message: z.string(),
+      status: z.enum(['True', 'False', 'Unknown']).optional(),
+      resource: z.string().optional(),
+    }),
+  ),
+  rounds: z.array(
+    z.object({
+      at: z.string(),
+      wantedBytes: number,
+      countedBytes: number,
+      freedBytes: number,
+      predictedBytes: number,
+    }),
+  ),
+  images: z.array(z.tuple([z.string(), count, z.iso.date().nullable().optional()])).max(mostImages),
+  imagesSince: z.iso.date().nullable(),
+  beforeEvictions: z.array(z.object(basis)),
   rules: z.array(z.string()),
   missed: z.string(),
   leftOut: count,
@@ -135,14 +122,13 @@ const trend: z.ZodType<ClusterTrend> = z.object({
           usedPercent: z
             .object({ min: z.number(), median: z.number(), max: z.number() })
             .nullable(),
-          nearImageGc: count.nullable().default(null),
+          nearImageGc: count.nullable(),
           imageGcHeadroomBytes: number,
         }),
       ),
       imageGc: z
         .object({ rounds: count, countedBytes: count, freedBytes: count, errorPercent: number })
-        .nullable()
-        .default(null),
+        .nullable(),
       groupsLeftOut: count,
     }),
   ),

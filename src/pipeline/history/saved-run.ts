@@ -52,7 +52,7 @@ const remembered: z.ZodType<RememberedRun> = z.object({
       on: day,
       isCarried: z.boolean(),
     }),
-  ).default([]),
+  ),
 })
 
 export interface FoundRun {

@@ -119,6 +119,14 @@ const factsOfNode = JSON.stringify({
   ...{ group: { kind: 'Nodegroup', namespace: null, name: 'w' }, amiFamily: 'AL2023' },
   ...{ kubeletVersion: null, instanceType: null, layout: null, nodefs: null, imagefs: null },
   ...{ imageGC: null, thresholds: null, fill: null, rules: [], missed: '', leftOut: 0 },
+  ...{
+    held: [],
+    firstVictims: [],
+    happened: [],
+    rounds: [],
+    beforeEvictions: [],
+    imagesSince: null,
+  },
   images: list(32, index => [`i${index}`, index, day]),
 })
 const trendOf = (cluster: string) =>

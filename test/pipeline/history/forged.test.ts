@@ -50,6 +50,14 @@ const largestLine = JSON.stringify({
   ...{ group: { kind: 'Nodegroup', namespace: null, name: 'w' }, amiFamily: 'AL2023' },
   ...{ kubeletVersion: null, instanceType: null, layout: null, nodefs: null, imagefs: null },
   ...{ imageGC: null, thresholds: null, fill: null, rules: [], missed: '', leftOut: 0 },
+  ...{
+    held: [],
+    firstVictims: [],
+    happened: [],
+    rounds: [],
+    beforeEvictions: [],
+    imagesSince: null,
+  },
   images: Array.from({ length: 32 }, (_, index) => [`i${index}`, index, day]),
 })
 const linesOf = (bytes: number) =>

@@ -7,6 +7,7 @@ import { writeRoot } from '#lab/machines/root.ts'
 import { applyDocuments, documents, scriptOf } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { temporaryFolder } from './cli.ts'
+import { isSlow } from './slow.ts'
 
 export interface NodeRoot {
   /** By path; what is told as a Buffer is written as it is. */
@@ -90,6 +91,17 @@ export function platforms(): Platform[] {
     })
   }
   return found
+}
+
+/**
+ * Every shell in `npm run test:slow`; otherwise the next one of them with each call, so that the tests of a file take all of them.
+ *
+ * @returns a function for the loop of a test
+ */
+export function shellsInTurn(): () => Platform[] {
+  const all = platforms()
+  let turn = 0
+  return () => (isSlow ? all : all.slice(turn++ % all.length).slice(0, 1))
 }
 
 /** Runs it to its end. Its output is bytes from anywhere: read as UTF-8 with the wrong ones replaced. */

@@ -7,10 +7,11 @@ import { describe, expect, it } from 'vitest'
 import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
 import { isPassedOverByLogrotate } from '#facts/logrotate.ts'
 import { prune } from '#snapshot/prune.ts'
-import { inspect, type NodeRoot, platforms, which } from '#test/node-root.ts'
+import { inspect, type NodeRoot, platforms, shellsInTurn, which } from '#test/node-root.ts'
 import { al2, al2023, crictl, prints, ubuntu } from '#test/node-roots.ts'
 
 const here = platforms()
+const inTurn = shellsInTurn()
 const [first] = here
 const generous = { timeout: 120_000 }
 const kind = 'KubeletConfiguration'
@@ -108,7 +109,7 @@ describe('the kubelet', () => {
       '/proc/1000/cmdline': 'kubelet\0--config=/etc/old.json\0--root-dir=/old\0',
       '/etc/old.json': configuration({ maxPods: 1 }),
     }
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = answerOf(withFiles(other), platform)
       expect(answer.host.kubelet).toBeUndefined()
       expect(answer.configz).toBeNull()
@@ -147,7 +148,7 @@ describe('the kubelet', () => {
       '/proc/900/cmdline': `${commandLine.join('\0')}\0`,
       [`${folder}/a.conf`]: configuration({ maxPods: 9 }),
     })
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = answerOf(node, platform)
       expect(answer.nodeName).toBe('n')
       expect(filesOf(answer).find(({ path }) => path === `${folder}/a.conf`)?.role).toBe('drop-in')
@@ -173,7 +174,7 @@ describe('the kubelet', () => {
       [unit]: start,
       [`${unit}.d/99.conf`]: '[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --max-pods=5\n',
     })
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const { answer, raw } = run(node, platform)
       expect(JSON.stringify(raw)).not.toContain('hunter2')
       const units = filesOf(answer).filter(({ path }) => path.startsWith(unit))
@@ -197,7 +198,7 @@ describe('the kubelet', () => {
     ['its kind on the next line', `{"kind":\n\n "${kind}", "maxPods": 7}`],
     ['its kind on the next line of YAML', `kind:\n  ${kind}\nmaxPods: 7\n`],
   ])('loads a file with %s', generous, (_, content) => {
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = answerOf(
         withFiles({ '/etc/kubernetes/kubelet/config.json': content }),
         platform,
@@ -218,7 +219,7 @@ describe('drop-ins', () => {
     ]),
   )
   it('are listed in the kubelet’s order, with or without the program sort', generous, () => {
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = answerOf({ ...al2023(dropIns), missing: ['sort'] }, platform)
       const names = filesOf(answer).flatMap(({ path, role }) =>
         role === 'drop-in' ? [path.replace(`${folder}/`, '')] : [],
@@ -268,7 +269,7 @@ describe('where the logs of pods lie', () => {
       ),
     ],
   ])('says %s', generous, (_, node) => {
-    for (const platform of here)
+    for (const platform of inTurn())
       expect(answerOf(node, platform).host.podLogDirectories).toEqual(
         expect.arrayContaining(['a_b_c', 'e_f_g']),
       )
@@ -355,11 +356,11 @@ describe('who runs logrotate', () => {
     ],
     ['nothing', withFiles({}, inactive), { by: null, unsure: null }],
   ])('is %s', generous, (_, node, expected) => {
-    for (const platform of here) expect(run(node, platform).raw.logrotateRuns).toEqual(expected)
+    for (const platform of inTurn()) expect(run(node, platform).raw.logrotateRuns).toEqual(expected)
   })
 
   it('and when each file was changed last', generous, () => {
-    for (const platform of here)
+    for (const platform of inTurn())
       for (const entry of run(al2023(), platform).raw.logrotate as object[])
         expect(entry).toMatchObject({ modifiedAt: '2026-11-20T12:00:00Z' })
     for (const entry of run({ ...al2023(), missing: ['stat'] }).raw.logrotate as object[])
@@ -479,7 +480,7 @@ it(
   () => {
     const line = `x eviction_manager ${'é'.repeat(400)}`
     const main = configuration({ clusterDomain: 'bücher.example' })
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = answerOf(
         withFiles({ '/etc/kubernetes/kubelet/config.json': main }, { journalctl: prints(line) }),
         platform,
@@ -709,7 +710,7 @@ describe('what holds the disks', () => {
       '/var/log/pods/shop_shop-1_uid/app/1.log': '/var/lib/docker/containers/gone/gone-json.log',
     }
     const living = { [`${links}/living.log`]: log }
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = disksOf({ ...made, links: { ...made.links, ...living, ...broken } }, platform)
       // find of BusyBox does not know -xtype: the links are unread there, never counted as none.
       if (platform.name === 'busybox') {

@@ -1,10 +1,11 @@
 /** What must not leave a node, whatever lies on it: the documents' own scripts on pretend nodes. */
 import { describe, expect, it } from 'vitest'
 import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
-import { inspect, type NodeRoot, platforms } from '#test/node-root.ts'
+import { inspect, type NodeRoot, platforms, shellsInTurn } from '#test/node-root.ts'
 import { al2023, answers, bottlerocket, prints } from '#test/node-roots.ts'
 
 const here = platforms()
+const inTurn = shellsInTurn()
 const [first] = here
 const generous = { timeout: 120_000 }
 const secret = 'hunter2'
@@ -44,7 +45,7 @@ describe('a folder of logrotate', () => {
       '/etc/logrotate.d/zz': '../shadow',
       '/etc/logrotate.d/yy': '../../root/.kube/config',
     }
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = inspectNode({ ...node, links }, undefined, platform)
       for (const name of ['zz', 'yy']) {
         expect(rotationOf(answer, name)).toEqual([])
@@ -73,7 +74,7 @@ describe('a folder of logrotate', () => {
         '  endscript',
         '}',
       ].join('\n')
-      for (const platform of here) {
+      for (const platform of inTurn()) {
         const answer = inspectNode(
           withFiles({ '/etc/logrotate.d/app': `${text}\n` }),
           undefined,
@@ -134,7 +135,7 @@ describe('flags of the kubelet', () => {
       '/proc/900/cmdline': `${arguments_.join('\0')}\0`,
       '/etc/eks/kubelet/environment': environment,
     })
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = inspectNode(node, undefined, platform)
       expect((answer.host.kubelet as { commandLine: string[] }).commandLine.slice(2)).toEqual(
         expected,
@@ -161,7 +162,7 @@ describe('addresses', () => {
         ),
       },
     )
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = inspectNode(node, undefined, platform)
       expect(answer.host.containerd).toMatchObject({
         mirrors: [{ registry: 'docker.io', hosts: ['https://a.example.com/v2'] }],
@@ -237,7 +238,7 @@ describe('log lines', () => {
     [`DB_PWD=${secret} a`, 'DB_PWD=(removed) a'],
     [`x -----BEGIN RSA PRIVATE KEY-----${secret}`, 'x (removed)'],
   ])('lose %s', generous, (line, expected) => {
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = inspectNode(
         withFiles({}, { journalctl: prints(`eviction_manager ${line}`) }),
         undefined,
@@ -277,7 +278,7 @@ describe('a configuration in YAML', () => {
       ? `kind: ${kind}\r\n${content}`
       : `kind: ${kind}\n${content}\n`
     const node = withFiles({ '/c.yaml': text, '/proc/900/cmdline': 'kubelet\0--config=/c.yaml\0' })
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = inspectNode(node, undefined, platform)
       expect(fileOf(answer, '/c.yaml')).toEqual(expected)
       expect(whyUnread(answer, 'kubelet file /c.yaml')).toEqual(

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { prune } from '#snapshot/prune.ts'
-import { inspect, type NodeRoot, platforms, type Run } from '#test/node-root.ts'
+import { inspect, type NodeRoot, platforms, type Run, shellsInTurn } from '#test/node-root.ts'
 import {
   al2,
   al2023,
@@ -24,6 +24,7 @@ const linux = 'Highwater-Inspect'
 const disks = 'Highwater-InspectDisks'
 const onBottlerocket = 'Highwater-InspectBottlerocket'
 const here = platforms()
+const inTurn = shellsInTurn()
 const [first] = here
 const generous = { timeout: 120_000 }
 const instance = 'i-0123456789abcdef0'
@@ -389,7 +390,7 @@ describe('a damaged or hostile node', () => {
         '/proc/cmdline':
           'root=/dev/a password=hunter2 inst.vncpassword=hunter2 a="b root=hunter2 c" cgroup.memory=nokmem -- root=hunter2\n',
       })
-      for (const platform of here) {
+      for (const platform of inTurn()) {
         const { stdout } = inspect(linux, node, platform)
         expect(stdout).not.toContain(secret)
         const answer = answerOf({ stdout })
@@ -438,7 +439,7 @@ describe('a damaged or hostile node', () => {
     ['a setuid program under that name', '1000\t0\t0\t0', '0::/system.slice/crond.service'],
     ['one that root has in a session', '0\t0\t0\t0', '0::/user.slice/user-0.slice/session-1.scope'],
   ])('takes no other for the kubelet: %s', generous, (_, uid, cgroup) => {
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const { stdout } = inspect(linux, withFiles(al2023(), impostor(uid, cgroup)), platform)
       expect(stdout).not.toContain(secret)
       const answer = answerOf({ stdout })
@@ -499,7 +500,7 @@ describe('a damaged or hostile node', () => {
         [`${folder}/70-damaged.conf`]: `{"kind":"${kind}",`,
         [`${folder}/notes`]: shadow,
       })
-      for (const platform of here) {
+      for (const platform of inTurn()) {
         const { stdout } = inspect(linux, node, platform)
         expect(stdout).not.toContain(secret)
         const answer = answerOf({ stdout })
@@ -598,7 +599,7 @@ describe('a damaged or hostile node', () => {
       { by: null },
     ],
   ])('reports all that runs logrotate: %s', generous, (_, node, expected) => {
-    for (const platform of here)
+    for (const platform of inTurn())
       expect(answerOf(inspect(linux, node, platform)).host.logrotateRuns).toEqual({
         ...expected,
         unsure: null,
@@ -614,7 +615,7 @@ describe('a damaged or hostile node', () => {
       '/var/spool/cron/root': `5 5 * * * backup ${secret}\n6 5 * * * ctr -n k8s.io images rm web:1%${secret}\n`,
       '/etc/systemd/system/clean.service': `[Service]\nEnvironment=A=${secret}\nExecStart=/bin/sh -c "nerdctl image prune --all"\n`,
     })
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const { stdout } = inspect(linux, node, platform)
       expect(stdout).not.toContain(secret)
       expect(answerOf({ stdout }).host.cleaners).toEqual([
@@ -634,7 +635,7 @@ describe('a damaged or hostile node', () => {
 
   it('separates two logrotate blocks if a comment follows the brace', generous, () => {
     const text = '/var/log/a.log { # first\n daily\n rotate 2\n}\n/var/log/b.log {\n rotate 3\n}\n'
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const { logrotate } = answerOf(
         inspect(linux, withFiles(al2023(), { '/etc/logrotate.d/two': text }), platform),
       ).host
@@ -663,7 +664,7 @@ describe('a damaged or hostile node', () => {
         '/proc/900/cmdline': `${many.join('\0')}\0`,
         '/etc/logrotate.conf': 'weekly\ninclude /etc/logrotate.d/\ninclude /opt/logrotate.d\n',
       })
-      for (const platform of here) {
+      for (const platform of inTurn()) {
         const answer = answerOf(inspect(linux, node, platform))
         const left = unreadOf(answer).filter(
           ({ what }) => what === 'kubelet command line' || what.startsWith('logrotate'),
@@ -686,7 +687,7 @@ describe('a damaged or hostile node', () => {
       'get settings.container-registry': empty,
       'get settings.kubernetes': empty,
     })
-    for (const platform of here) {
+    for (const platform of inTurn()) {
       const answer = answerOf(
         inspect(onBottlerocket, withTools(bottlerocket(), { apiclient }), platform),
       )

@@ -6,11 +6,12 @@ import { isLogPattern, isLogrotateValue, logrotateDirectives } from '#facts/logr
 import { applyDocuments } from '#remediate/scripts/documents.ts'
 import { ChangedNode, packed, sha256 } from '#test/changed-node.ts'
 import { fill, mountAt, unmount } from '#test/full-disk.ts'
-import { inspect, type NodeRoot, type Platform, platforms } from '#test/node-root.ts'
+import { inspect, type NodeRoot, type Platform, platforms, shellsInTurn } from '#test/node-root.ts'
 import { al2, al2023 } from '#test/node-roots.ts'
 
 const here = platforms()
 const first = here[0] as Platform
+const inTurn = shellsInTurn()
 const generous = { timeout: 120_000 }
 
 const mainFile = '/etc/kubernetes/kubelet/kubelet-config.json'
@@ -139,7 +140,9 @@ describe('a whole file of the kubelet', () => {
     ['is YAML', 'kind: KubeletConfiguration\n', /no JSON/],
     ['hides the rest behind a zero byte', `${json(present)}\0\n`, /is no text/],
   ]
-  it.each(here.flatMap(platform => forged.map(one => [platform.name, ...one, platform] as const)))(
+  it.each(
+    forged.flatMap(one => inTurn().map(platform => [platform.name, ...one, platform] as const)),
+  )(
     '%s: one that %s is refused',
     generous,
     async (_, _what, content, reason, platform) =>
@@ -317,7 +320,9 @@ describe('a file of logrotate', () => {
     ['does not close its block', '/var/log/a.log {\nrotate 2\n', /a block is not closed/],
     ['hides the rest behind a zero byte', `${block('rotate 2')}\0\n`, /is no text/],
   ]
-  it.each(here.flatMap(platform => forged.map(one => [platform.name, ...one, platform] as const)))(
+  it.each(
+    forged.flatMap(one => inTurn().map(platform => [platform.name, ...one, platform] as const)),
+  )(
     '%s: one that %s is refused',
     generous,
     async (_, _what, content, reason, platform) =>

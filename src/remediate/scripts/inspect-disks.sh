@@ -165,9 +165,11 @@ strangers() {
     { known[$2] = 1; n++; sub(/^[^ ]+ [^ ]+ /, ""); print disk " " $0 }' inodes_known candidates >others
   : >sized
   slow=
-  until_then=$(($(date +%s) + 12))
+  tell_time
+  until_then=$((clock + 12))
   while read -r on path; do
-    if [ "$(date +%s)" -ge "$until_then" ]; then slow=yes; break; fi
+    tell_time
+    if [ "$clock" -ge "$until_then" ]; then slow=yes; break; fi
     if ! run 5 du -xk -d 1 "$path" >du 2>/dev/null && [ ! -s du ]; then slow=yes; continue; fi
     # The last line is the folder itself. A folder inside counts if it has most of it.
     ON=$on TOP=$path awk '

@@ -18,7 +18,7 @@ import {
 } from '#pipeline/audit/fleet.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import { eksNames } from '#pipeline/remediation/run/fresh.ts'
-import { counted, formatCount } from '#report/numbers.ts'
+import { formatCount, plural } from '#report/numbers.ts'
 import {
   type FleetOptions,
   type PlaceOptions,
@@ -169,7 +169,7 @@ export function openProgress(
     expect(cluster, nodes) {
       expected.set(cluster, nodes)
       if (stream.isTTY) maybeDraw()
-      else stream.write(`reading ${counted(nodes, 'node')} of cluster ${clean(cluster)}\n`)
+      else stream.write(`reading ${plural(nodes, 'node')} of cluster ${clean(cluster)}\n`)
     },
     nodeRead() {
       read += 1
@@ -181,7 +181,7 @@ export function openProgress(
         stream.write('no node with little headroom and unknown growth: nothing is read again\n')
         return
       }
-      const again = `${counted(nodes, 'node')} again`
+      const again = `${plural(nodes, 'node')} again`
       stream.write(
         waitMs === null
           ? `no time is left to read ${again}: growth stays unknown (--deadline)\n`
@@ -203,7 +203,7 @@ export function progressLine(
 ): string {
   const perSecond = elapsedMs > 0 ? (read * 1000) / elapsedMs : 0
   const parts = [
-    `reading ${formatCount(read)} of ${counted(Math.max(read, expected), 'node')} in ${counted(clusters, 'cluster')}`,
+    `reading ${formatCount(read)} of ${plural(Math.max(read, expected), 'node')} in ${plural(clusters, 'cluster')}`,
   ]
   if (perSecond > 0)
     parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`)

@@ -7,7 +7,7 @@ import { type Fill, parseFill } from '#model/plan/what-if.ts'
 import type { TuneDocument, TunedConfiguration, TuneRow } from '#model/tune.ts'
 import { rememberedGrowth } from '#pipeline/tune/growth.ts'
 import { tune } from '#pipeline/tune/tune.ts'
-import { counted, formatBytes } from '#report/numbers.ts'
+import { formatBytes, plural } from '#report/numbers.ts'
 import { exitCode } from './exit-code.ts'
 import {
   addFormatOption,
@@ -112,7 +112,7 @@ function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
   const isMeasured = unmeasured.count < nodes
   const where = clusters.map(cluster => clean(cluster)).join(', ')
   const lines = linesOf(
-    wrap(`${clean(group)} in ${where}: ${counted(nodes, 'node')}, one day of each`).map(bold),
+    wrap(`${clean(group)} in ${where}: ${plural(nodes, 'node')}, one day of each`).map(bold),
     isMeasured &&
       wrap(
         `The disks grow by ${formatBytes(bytesPerHour)} an hour together; GCs, evictions and minutes are sums over the nodes`,

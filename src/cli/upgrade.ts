@@ -13,7 +13,7 @@ import type {
   UpgradeStep,
 } from '#model/upgrade.ts'
 import { plannedUpgrades } from '#pipeline/audit/fleet-upgrade.ts'
-import { counted } from '#report/numbers.ts'
+import { plural } from '#report/numbers.ts'
 import { insightText, minorUpgradeText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
 import { exitCode } from './exit-code.ts'
 import {
@@ -103,7 +103,7 @@ function summaryLines(document: UpgradeDocument, { bold, wrap }: Sheet) {
   const time = takenAt === '' ? '' : `, read at ${takenAt.slice(0, 16).replace('T', ' ')} UTC`
   return [
     wrap(
-      `Kubelet ${to} on ${counted(nodesIn(upgrades), 'node')}: ${refused} would not start, ${changed} would start with other settings or another order of eviction${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}`,
+      `Kubelet ${to} on ${plural(nodesIn(upgrades), 'node')}: ${refused} would not start, ${changed} would start with other settings or another order of eviction${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}`,
     ).map(bold),
     wrap(
       `${upToDate} already run this minor or a newer one${leftOut === 0 ? '' : `, ${leftOut} are upgraded by AWS, report no version or run an unsupported minor`}${time}`,
@@ -149,7 +149,7 @@ const stepTexts: Record<
   (upgrade: PlannedUpgrade) => string
 > = {
   'in-between': ({ to, allowedBehind }) =>
-    `Before the control plane is ${minorOf(to)}, upgrade these nodes to an earlier minor: a kubelet may be ${counted(allowedBehind ?? 0, 'minor')} older at most`,
+    `Before the control plane is ${minorOf(to)}, upgrade these nodes to an earlier minor: a kubelet may be ${plural(allowedBehind ?? 0, 'minor')} older at most`,
   'other-ami': ({ to }) =>
     `Move the pods to a group of Amazon Linux 2023 or Bottlerocket: EKS publishes no AMI of Amazon Linux 2 for ${minorOf(to)}. Declare the kubelet settings there again`,
   settings: () =>

@@ -25,7 +25,7 @@ import type { GarbageFate } from '#model/finding/garbage-overview.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { GateProblemKind } from '#model/gate.ts'
 import type { Policy } from '#model/policy.ts'
-import { bounded } from './text.ts'
+import { shorten } from './text.ts'
 
 export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & {
   [Key in Needed]: NonNullable<NodeSubject[Key]>
@@ -203,7 +203,7 @@ export const line = (
   kind: EvidenceKind,
   what: string,
   value: string | number | boolean,
-): Evidence => ({ kind, what, value: bounded(String(value)) })
+): Evidence => ({ kind, what, value: shorten(String(value)) })
 
 /** The lines that exist: `condition && line(…)` omits a line. */
 export const lines = <Line extends Evidence>(

@@ -10,7 +10,7 @@ const isPlain = /^[ -~]*$/
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
 /** `text` cut to `maxLength` UTF-16 units, with control and direction characters as blanks. */
-export function bounded(text: string, maxLength = valueLength): string {
+export function shorten(text: string, maxLength = valueLength): string {
   // Cut before cleaning, because cleaning a name of many megabytes would take long.
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 3)}...` : text
   return isPlain.test(cut) ? cut : cut.toWellFormed().replace(unprintable, ' ')
@@ -51,7 +51,7 @@ export function span(ms: number): string {
 }
 
 /** `1 node`, `2 nodes`, `2 pods in deletion`. */
-export const counted = (count: number, noun: string): string =>
+export const plural = (count: number, noun: string): string =>
   `${count} ${count === 1 ? noun : noun.replace(/(?= in | of |$)/, 's')}`
 
 interface NamedPod {
@@ -63,5 +63,4 @@ interface NamedPod {
 export const podName = (pod: NamedPod | undefined): string =>
   `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
 
-export const boundedPodName = (pod: NamedPod | undefined): string =>
-  bounded(podName(pod), nameLength)
+export const shortPodName = (pod: NamedPod | undefined): string => shorten(podName(pod), nameLength)

@@ -93,8 +93,8 @@ export function formatRange(low: number, high: number, format: (value: number) =
 }
 
 /** `1 node`, `412 nodes`. */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${formatCount(count)} ${count === 1 ? noun : plural}`
+export function plural(count: number, noun: string, many = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : many}`
 }
 
 const durationUnits: [DurationUnit, number][] = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bounded, bytes, counted, exactBytes, percent, span } from '#judge/text.ts'
+import { bytes, exactBytes, percent, plural, shorten, span } from '#judge/text.ts'
 
 describe('bounded', () => {
   it.each([
@@ -9,7 +9,7 @@ describe('bounded', () => {
     ['a\nb\u0007c\u202ed', 20, 'a b c d'],
     ['\ud83d', 20, '\ufffd'],
   ])('shows %j within %i as %j', (text, length, shown) => {
-    expect(bounded(text, length)).toBe(shown)
+    expect(shorten(text, length)).toBe(shown)
   })
 })
 
@@ -55,5 +55,5 @@ it.each([
   [2, 'pod in deletion', '2 pods in deletion'],
   [2, 'version of an API group', '2 versions of an API group'],
 ])('counts %i of a %s as %s', (count, noun, told) => {
-  expect(counted(count, noun)).toBe(told)
+  expect(plural(count, noun)).toBe(told)
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
-  counted,
   formatBytes,
   formatCount,
   formatDuration,
   formatPercent,
   formatRange,
   formatUtc,
+  plural,
 } from '#report/numbers.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
@@ -63,7 +63,7 @@ describe('formatUtc', () => {
 })
 
 it('counts in singular and plural', () => {
-  expect([counted(1, 'node'), counted(0, 'node'), counted(5000, 'node')]).toEqual([
+  expect([plural(1, 'node'), plural(0, 'node'), plural(5000, 'node')]).toEqual([
     '1 node',
     '0 nodes',
     '5,000 nodes',

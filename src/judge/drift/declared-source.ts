@@ -4,7 +4,7 @@ import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { AmiFamily, NodeOwner } from '#model/input/node-identity.ts'
 import { isSet, isWrittenOut, writtenSettings } from './drift.ts'
@@ -107,7 +107,7 @@ function fromConfig(
       lostBy,
       isMisnamed: ignored !== null,
     })
-    if (field === null) return [setting(bounded(key, 100), value)]
+    if (field === null) return [setting(shorten(key, 100), value)]
     const found = Object.entries(writtenSettings({ [field]: value })).filter(([, entry]) =>
       isSet(entry),
     )
@@ -121,7 +121,7 @@ export function ignoredWords(
   field: string | null,
   ignored: string | null,
 ): string | null {
-  const written = bounded(key, 80)
+  const written = shorten(key, 80)
   if (ignored === null) return null
   if (ignored === 'minor')
     return `this kubelet's minor does not know ${written}, and drops it in silence`

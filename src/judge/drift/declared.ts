@@ -3,7 +3,7 @@ import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { LaunchTemplateVersion, NodeClass, Nodegroup } from '#model/input/cluster-input.ts'
 import {
   type Declaration,
@@ -90,7 +90,7 @@ const none: Declaration = { settings: [], undecided: [], hasScript: false }
 function declarationOfNodegroup(node: DeclaredNode, context: ClusterContext): Declaration | string {
   if (context.nodegroups === null) return context.why('nodegroups')
   const nodegroup = nodegroupOf(node.group, context)
-  if (nodegroup === null) return `nodegroups: ${bounded(node.group, 100)} is not among them`
+  if (nodegroup === null) return `nodegroups: ${shorten(node.group, 100)} is not among them`
   if (nodegroup.launchTemplate === undefined) return none
   const named = namedTemplate(nodegroup.launchTemplate, context)
   if (typeof named === 'string') return named
@@ -122,9 +122,9 @@ function namedTemplate(named: NamedTemplate, context: ClusterContext): Template 
   const wanted = named.version || '$Default'
   const version = versionNamed(wanted, versions, context)
   const entries = versions.filter(({ versionNumber }) => versionNumber === version)
-  const name = bounded(named.name || entries[0]?.launchTemplateName || named.id || '', 128)
+  const name = shorten(named.name || entries[0]?.launchTemplateName || named.id || '', 128)
   if (version === null || entries.length === 0) {
-    return `launchTemplates: version ${bounded(wanted, 20)} of ${name} was not read`
+    return `launchTemplates: version ${shorten(wanted, 20)} of ${name} was not read`
   }
   return { id: entries[0]?.launchTemplateId || null, name, version, entries }
 }
@@ -175,7 +175,7 @@ function sinceOlder(
   )
   const before =
     entries.length === 0 ? 'not read' : declarationOfTemplate({ ...named, version, entries }, node)
-  const lostBy = `the node was made from version ${bounded(String(node.template.version), 20)} of ${named.name}, and its nodegroup names version ${named.version} now`
+  const lostBy = `the node was made from version ${shorten(String(node.template.version), 20)} of ${named.name}, and its nodegroup names version ${named.version} now`
   if (typeof before === 'string')
     return {
       ...withReason(declared, lostBy),
@@ -226,7 +226,7 @@ function declarationOfKarpenter(node: DeclaredNode, context: ClusterContext): De
     ? [
         declarationOfSource(
           { config: template.kubelet },
-          `NodePool ${bounded(node.group, 63)}`,
+          `NodePool ${shorten(node.group, 63)}`,
           node,
         ),
       ]
@@ -245,7 +245,7 @@ function declarationOfKarpenter(node: DeclaredNode, context: ClusterContext): De
       ofPool[0] ??
       (classes === null
         ? context.why(classResource)
-        : `${classResource}: ${bounded(name, 63)} is not among them`)
+        : `${classResource}: ${shorten(name, 63)} is not among them`)
     )
   }
   const ofClass = declarationOfNodeClass(nodeClass, name, node)
@@ -257,7 +257,7 @@ function declarationOfNodeClass(
   name: string,
   node: DeclaredNode,
 ): Declaration {
-  const where = `EC2NodeClass ${bounded(name, 63)}`
+  const where = `EC2NodeClass ${shorten(name, 63)}`
   const { kubelet, userData, amiFamily } = spec ?? {}
   const older = changedClass(metadata?.annotations ?? {}, where, node)
   const custom =

@@ -9,7 +9,7 @@ import {
   dependsOnSize,
   isMap,
 } from '#facts/kubelet/setting-meaning.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
@@ -40,7 +40,7 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
     if (!isMap(comparison.kind)) found[field] = value
     else
       for (const [key, entry] of Object.entries(mapOf(value)))
-        found[`${field}.${bounded(key, 100)}`] = entry
+        found[`${field}.${shorten(key, 100)}`] = entry
   }
   return found
 }
@@ -61,7 +61,7 @@ export const isSet = (value: unknown): boolean =>
   value !== null && value !== undefined && value !== ''
 
 export const shownSetting = (value: unknown): string =>
-  value === undefined || value === null ? 'none' : bounded(shownValue(value), 100)
+  value === undefined || value === null ? 'none' : shorten(shownValue(value), 100)
 
 type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
 
@@ -114,7 +114,7 @@ function addMap(
   defaults: Record<string, unknown>,
 ) {
   for (const key of new Set([...Object.keys(map), ...Object.keys(defaults)])) {
-    const path = `${compared.field}.${bounded(key, 100)}`
+    const path = `${compared.field}.${shorten(key, 100)}`
     values[path] = fieldValue(compared, path, map[key], defaults[key])
   }
 }

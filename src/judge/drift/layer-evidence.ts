@@ -2,7 +2,7 @@ import type { RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { fieldOf, isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import { shownSetting } from './drift.ts'
@@ -55,7 +55,7 @@ export function lossWords(losses: readonly Loss[], running: Running): string {
     return `${firstNames(fields, mostFields)}: ${why}.`
   })
   const rest = reasons.length - words.length
-  return [...words, ...(rest > 0 ? [`And for ${counted(rest, 'more reason')}.`] : [])].join(' ')
+  return [...words, ...(rest > 0 ? [`And for ${plural(rest, 'more reason')}.`] : [])].join(' ')
 }
 
 /** The values as configuration fields. The kubelet replaces maps as a whole, so a map also keeps its other running entries. */

@@ -3,7 +3,7 @@
 import { amiDefaults, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Confidence } from '#model/finding/finding.ts'
 import type { AmiFamily, NodeIdentity } from '#model/input/node-identity.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
@@ -160,7 +160,7 @@ interface IgnoredValue {
 function ignoredValues({ ignored }: StartFact): IgnoredValue[] {
   return ignored.flatMap(({ file, key, value, field, why }) => {
     const words = `${ignoredWords(key, field, why)} (${file})`
-    if (field === null) return [{ path: bounded(key, 100), value, file, why: words }]
+    if (field === null) return [{ path: shorten(key, 100), value, file, why: words }]
     return Object.entries(writtenSettings({ [field]: value })).map(([path, entry]) => ({
       path,
       value: entry,

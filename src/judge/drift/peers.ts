@@ -3,7 +3,7 @@ import { byText } from '#base/text/text-order.ts'
 import { releaseOf } from '#facts/eks/release.ts'
 import type { CohortMember, FactOfGroup } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import { matchesCluster } from '#model/input/cluster-name.ts'
 import { isMap } from '#model/input/config-value.ts'
@@ -114,7 +114,7 @@ export function driftOfValues(
     .filter(({ nodes }) => nodes.length > 0)
   if (outlying.length === 0) return null
   const standing = standingOf(Boolean(wanted), norm !== null, meant?.by)
-  const held = reference.nodes.length === 0 ? '' : ` on ${counted(reference.nodes.length, 'node')}`
+  const held = reference.nodes.length === 0 ? '' : ` on ${plural(reference.nodes.length, 'node')}`
   return {
     hasNorm: norm !== null,
     outliers: outlying.flatMap(({ nodes }) => nodes),
@@ -169,7 +169,7 @@ const valueText = ({ value, nodes }: NodesOfValue) => `${value.shown} on ${nodes
 /** `3 nodes (a, ...)`: the first in order of names. */
 export function nodesText(nodes: readonly string[]): string {
   const [first = ''] = nodes.toSorted(byText)
-  return `${counted(nodes.length, 'node')} (${bounded(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
+  return `${plural(nodes.length, 'node')} (${shorten(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
 }
 
 /* The most common values of a group, or of a part of a group. */

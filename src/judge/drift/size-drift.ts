@@ -4,7 +4,7 @@ import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import { type CohortMember, type Failing, line } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import { type Meant, nodesText, type PeerSettings, settingOfPeer } from './peers.ts'
 
@@ -51,7 +51,7 @@ export function sizeDrifts<Fact extends SizedSettings>(
       if (!isAlike || norm.isMet(first) || meantOf(first.fact, path)?.canonical === value.canonical)
         return []
       const outliers = equals.map(({ node }) => node).toSorted(byText)
-      const shownType = bounded(type, 40)
+      const shownType = shorten(type, 40)
       return [
         {
           evidence: line(

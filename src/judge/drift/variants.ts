@@ -1,5 +1,5 @@
 import { byText } from '#base/text/text-order.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { NodeSample } from '#model/finding/finding.ts'
 
 export const sampleSize = 20
@@ -42,7 +42,7 @@ export function sample(
   const names = variants.flatMap(({ nodes }) => nodes).toSorted(byText)
   return {
     count: names.length,
-    sample: (allNodes ? names : names.slice(0, size)).map(name => bounded(name, nameLength)),
+    sample: (allNodes ? names : names.slice(0, size)).map(name => shorten(name, nameLength)),
   }
 }
 

@@ -6,7 +6,7 @@ import { firstNames } from '#base/text/first-of.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { companions } from '#judge/fixes/completion.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import { isMap } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
@@ -52,7 +52,7 @@ export function settableFields(
   const set: [field: string, value: unknown][] = []
   const leftOut = new Map<string, string[]>()
   const leaveOut = (name: string, why: string) =>
-    leftOut.set(why, [...(leftOut.get(why) ?? []), bounded(name, 60)])
+    leftOut.set(why, [...(leftOut.get(why) ?? []), shorten(name, 60)])
   for (const [field, value] of Object.entries(config)) {
     const why =
       unknownTo(origin, field) ??

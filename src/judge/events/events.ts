@@ -2,7 +2,7 @@ import { byText } from '#base/text/text-order.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import { type Failing, line, type Undecided } from '#judge/rule.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 
 const mostTimes = 1_000_000
@@ -63,11 +63,11 @@ export function eventTimes(
 
 /** `once at …`, `12 times since …, last at …`. */
 export function timesOf({ count, first, last }: EventTimes): string {
-  if (count === 1) return `once${last === null ? '' : ` at ${bounded(last, 40)}`}`
+  if (count === 1) return `once${last === null ? '' : ` at ${shorten(last, 40)}`}`
   const times = count >= mostTimes ? `${mostTimes} times or more` : `${count} times`
   return first === null || last === null
     ? times
-    : `${times} since ${bounded(first, 40)}, last at ${bounded(last, 40)}`
+    : `${times} since ${shorten(first, 40)}, last at ${shorten(last, 40)}`
 }
 
 export function eventEvidence(events: readonly NodeEvent[], at: string): Evidence[] {

@@ -4,7 +4,7 @@ import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.
 import { isEvictable } from '#judge/help/thresholds.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
@@ -46,7 +46,7 @@ export function recordedEvictions(
     const time = status?.phase === 'Failed' && status.reason === reason ? failedAt(pod) : null
     if (time === null || !isWithin(time, at, windowMs)) return []
     const [namespace, name] = [metadata?.namespace ?? '', metadata?.name ?? '']
-    const message = bounded(String(status?.message ?? ''), 1024)
+    const message = shorten(String(status?.message ?? ''), 1024)
     return [
       {
         pod: metadata?.uid ?? `${namespace}/${name}`,

@@ -1,7 +1,7 @@
 import { sharedText, sharedValue } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
 
 /** `namespace/DaemonSet/name`. Null: no controller replaces the pod. A static pod's owner is its node, and the kubelet never evicts static pods. */
@@ -55,7 +55,7 @@ export function likelyOwner(
   if (key !== null) {
     const [inNamespace = '', kind = '', ...rest] = key.split('/')
     return {
-      name: bounded(`${kind} ${inNamespace}/${rest.join('/')}`, nameLength),
+      name: shorten(`${kind} ${inNamespace}/${rest.join('/')}`, nameLength),
       key,
       isKnown: true,
     }
@@ -66,7 +66,7 @@ export function likelyOwner(
     parts.length > 1 && (generated.test(last) || /^\d{1,9}$/.test(last))
       ? `${parts.slice(0, -1).join('-')}-*`
       : name
-  return { name: bounded(`pods ${namespace}/${stem}`, nameLength), key: null, isKnown: false }
+  return { name: shorten(`pods ${namespace}/${stem}`, nameLength), key: null, isKnown: false }
 }
 
 function isNameOf(owner: string, namespace: string, pod: string) {

@@ -2,7 +2,7 @@ import { byText } from '#base/text/text-order.ts'
 import { isOfPull, type PullCause, pullCause, pulledImage } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bounded, podName } from '#judge/text.ts'
+import { podName, shorten } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { controllerOf, statusesOf } from '#model/input/pod-controller.ts'
 import { type EventTimes, eventTimes, isWithin, recentEvents } from './events.ts'
@@ -115,7 +115,7 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
       const { reason, message } = state?.waiting ?? {}
       if (reason === undefined) continue
       const pod = podName(metadata)
-      const text = bounded(typeof message === 'string' ? message : '', 1024)
+      const text = shorten(typeof message === 'string' ? message : '', 1024)
       waiting.push({ pod, workload: controllerOf(given), image, reason, message: text })
     }
   return waiting

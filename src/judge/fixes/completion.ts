@@ -12,7 +12,7 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { shownSetting } from '#judge/drift/drift.ts'
 import { durationMs } from '#judge/help/values.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import { isMap, mapOf } from '#model/input/config-value.ts'
 
 export interface Completion {
@@ -49,7 +49,7 @@ const soundGracePeriod = '1m30s'
 
 /** Keeps a text's quotes, because the quotes may be the mistake. */
 const shownAsWritten = (value: unknown) =>
-  bounded(typeof value === 'string' ? JSON.stringify(value) : shownSetting(value), 60)
+  shorten(typeof value === 'string' ? JSON.stringify(value) : shownSetting(value), 60)
 
 class Draft {
   config: RawObject
@@ -98,7 +98,7 @@ class Draft {
     const dropped = fields.filter(field => this.sets(field))
     if (dropped.length === 0) return
     this.refused.push(
-      `Left out, ${why}: ${dropped.map(field => `${bounded(field, 60)} ${shownAsWritten(this.config[field])}`).join(', ')}.`,
+      `Left out, ${why}: ${dropped.map(field => `${shorten(field, 60)} ${shownAsWritten(this.config[field])}`).join(', ')}.`,
     )
     this.config = withoutKeys(this.config, dropped)
   }
@@ -106,7 +106,7 @@ class Draft {
   dropKey(field: string, key: string, why: string) {
     const map = this.config[field]
     if (!isMap(map) || !Object.hasOwn(map, key)) return
-    this.refused.push(`Left out, ${why}: ${bounded(`${field} ${key}`, 80)}.`)
+    this.refused.push(`Left out, ${why}: ${shorten(`${field} ${key}`, 80)}.`)
     const rest = Object.entries(map).filter(([other]) => other !== key)
     this.config = Object.fromEntries(
       Object.entries(this.config).filter(([other]) => other !== field || rest.length > 0),
@@ -141,7 +141,7 @@ function dropRefused(fix: Draft) {
 }
 
 const refusalText = ([error = '']: string[]) =>
-  `a kubelet does not start with it (${bounded(error)})`
+  `a kubelet does not start with it (${shorten(error)})`
 
 function rightValues(fix: Draft) {
   for (const [field, value] of Object.entries(fix.config)) {
@@ -149,7 +149,7 @@ function rightValues(fix: Draft) {
     if (mistake !== undefined)
       fix.drop(
         [field],
-        `a kubelet takes ${mistake.wanted} for ${bounded(mistake.path.join('.'), 80)}`,
+        `a kubelet takes ${mistake.wanted} for ${shorten(mistake.path.join('.'), 80)}`,
       )
     else if (value === null) fix.drop([field], 'null is no value to set')
     else if (isMap(value) && Object.values(value).includes(null)) withoutNulls(fix, field, value)

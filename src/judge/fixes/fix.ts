@@ -9,7 +9,7 @@ import { durableTargets } from '#judge/durable/index.ts'
 import type { Proposal } from '#judge/durable/writing.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import { line } from '#judge/rule.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
@@ -121,7 +121,7 @@ function withWhatGaveWay(finding: Finding, wishes: readonly Wish[], proposed: Ra
   )
   return {
     ...finding,
-    consequence: bounded(
+    consequence: shorten(
       `${finding.consequence} Other findings on these nodes call for other values, and the fix has theirs: ${words.slice(0, 4).join('; ')}.`,
       consequenceLength,
     ),
@@ -187,7 +187,7 @@ function durableReservations(
       ...(Object.keys(system).length > 0 ? ['systemReserved'] : []),
     ]
     notes.push(
-      `Left out ${names.join(' and ')}: the group has nodes of ${counted(sizes.length, 'size')} (${bounded(sizes.join(', '), 100)}), and one value does not suit them all. Make it groups of one size${names.includes('kubeReserved') ? ', or lower maxPods' : ''}.`,
+      `Left out ${names.join(' and ')}: the group has nodes of ${plural(sizes.length, 'size')} (${shorten(sizes.join(', '), 100)}), and one value does not suit them all. Make it groups of one size${names.includes('kubeReserved') ? ', or lower maxPods' : ''}.`,
     )
     return { config: withoutKeys(config, ['kubeReserved', 'systemReserved']), notes }
   }
@@ -211,5 +211,5 @@ function takeAway(keys: readonly string[], image: string, declaration: Declarati
   const by = declaration?.settings.find(
     ({ path, value }) => value !== undefined && keys.some(key => path === `kubeReserved.${key}`),
   )
-  return `Take kubeReserved ${keys.join(' and ')} away from ${by === undefined ? 'whatever sets it' : bounded(by.where, 150)}: ${image} computes it for each instance, and a value written here would hold for all of them.`
+  return `Take kubeReserved ${keys.join(' and ')} away from ${by === undefined ? 'whatever sets it' : shorten(by.where, 150)}: ${image} computes it for each instance, and a value written here would hold for all of them.`
 }

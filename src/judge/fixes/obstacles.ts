@@ -6,7 +6,7 @@ import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import type { Origin } from '#judge/durable/writing.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import { isMap } from '#model/input/config-value.ts'
 import type { Wish } from './agreement.ts'
 import { companions } from './completion.ts'
@@ -52,14 +52,14 @@ export function actingPart({ config, origin, fact, declaration }: Wish): Acting 
     .map(([path, value]) => `${path} ${shownSetting(value)}`)
   const removals = [...Map.groupBy(blocking, ({ who }) => who)].map(
     ([who, of]) =>
-      `Take ${bounded(of.map(({ path, value }) => `${path} ${shownSetting(value)}`).join(', '), 200)} away from ${bounded(who, 150)}: what stands there wins over what is written here.`,
+      `Take ${shorten(of.map(({ path, value }) => `${path} ${shownSetting(value)}`).join(', '), 200)} away from ${shorten(who, 150)}: what stands there wins over what is written here.`,
   )
   return {
     config: acting,
     notes: [
       ...removals,
       ...(missing.length > 0
-        ? [`Set here at the same time: ${bounded(missing.join(', '), 300)}.`]
+        ? [`Set here at the same time: ${shorten(missing.join(', '), 300)}.`]
         : []),
     ],
   }

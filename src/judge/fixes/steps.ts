@@ -3,7 +3,7 @@
  * stands only where that ends the cause.
  */
 import { shellWord } from '#base/text/shell-word.ts'
-import { aws, type Command, kubectl, reads, said } from '#judge/garbage/kubectl.ts'
+import { aws, type Command, clusterWord, kubectl, reads } from '#judge/garbage/kubectl.ts'
 import { gibibyte, isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,
@@ -132,21 +132,26 @@ function session(
   effect: CommandEffect,
   command?: string,
 ): Command {
-  if (instanceId === null || !hasShell) return reads('describe', 'node', said(name))
-  const start = aws('ssm', 'start-session', '--target', said(instanceId))
+  if (instanceId === null || !hasShell) return reads('describe', 'node', clusterWord(name))
+  const start = aws('ssm', 'start-session', '--target', clusterWord(instanceId))
   if (command === undefined) return ['reads', start]
   const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${shellWord(JSON.stringify({ command: [command] }))}`
   return effect === 'restarts' ? [effect, text, { nodes: 1 }] : [effect, text]
 }
 
-const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', said(node.name))]
+const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', clusterWord(node.name))]
 /**
  * It cordons the node first. Without --force it refuses pods that have no controller: only a step that names them may delete them. It would wait
  * forever for the pod whose processes the reboot ends.
  */
 const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
   kubectl(
-    ...(['drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data'] as const),
+    ...([
+      'drain',
+      clusterWord(node.name),
+      '--ignore-daemonsets',
+      '--delete-emptydir-data',
+    ] as const),
     ...(lost !== undefined && lost.pods.length > 0 ? ['--force'] : []),
     ...(id === 'reboot' && owner !== undefined ? ['--skip-wait-for-delete-timeout=60'] : []),
   )
@@ -159,13 +164,13 @@ const readAgain = ({ node, place }: OnNode): Command | null =>
 function replacement(on: OnNode): Command[] {
   const { node } = on
   if (node.owner === 'karpenter')
-    return [['replaces', kubectl('delete', 'node', said(node.name)), { nodes: 1 }]]
+    return [['replaces', kubectl('delete', 'node', clusterWord(node.name)), { nodes: 1 }]]
   if (node.owner !== 'managed-nodegroup' || node.instanceId === null)
     return [['changes', drain(on)]]
   const terminate = aws(
     ...(['autoscaling', 'terminate-instance-in-auto-scaling-group'] as const),
     ...(['--no-should-decrement-desired-capacity', '--instance-id'] as const),
-    said(node.instanceId),
+    clusterWord(node.instanceId),
   )
   return [['replaces', [drain(on), terminate], { nodes: 1 }]]
 }
@@ -173,10 +178,10 @@ function replacement(on: OnNode): Command[] {
 function restart(on: OnNode): Command[] {
   const { name, instanceId } = on.node
   if (instanceId === null) return [['changes', drain(on)]]
-  const reboot = aws('ec2', 'reboot-instances', '--instance-ids', said(instanceId))
+  const reboot = aws('ec2', 'reboot-instances', '--instance-ids', clusterWord(instanceId))
   return [
     ['restarts', [drain(on), reboot], { nodes: 1 }],
-    ['changes', kubectl('uncordon', said(name))],
+    ['changes', kubectl('uncordon', clusterWord(name))],
   ]
 }
 
@@ -184,7 +189,7 @@ const isManaged = ({ finding: { subject }, node }: OnNode) =>
   subject.kind === 'Nodegroup' && node.owner === 'managed-nodegroup'
 
 const nodegroup = (call: string, { finding: { subject }, place }: OnNode) =>
-  aws('eks', call, '--cluster-name', place.name, '--nodegroup-name', said(subject.name))
+  aws('eks', call, '--cluster-name', place.name, '--nodegroup-name', clusterWord(subject.name))
 
 const upgrade = (on: OnNode): Command[] =>
   isManaged(on)
@@ -202,7 +207,7 @@ function deletePods({ action, ...on }: OnNode): Command[] {
   if (pod === null) return [session(on.node, 'reads')]
   return (action.pods ?? [pod.pod]).map(name => [
     'restarts',
-    kubectl('delete', 'pod', '-n', pod.namespace, said(name)),
+    kubectl('delete', 'pod', '-n', pod.namespace, clusterWord(name)),
     { pods: 1 },
   ])
 }
@@ -222,7 +227,7 @@ function setStorage(on: OnNode): Command[] {
     [
       'restarts',
       kubectl(
-        ...(['set', 'resources', kind.toLowerCase(), said(name), ...options] as const),
+        ...(['set', 'resources', kind.toLowerCase(), clusterWord(name), ...options] as const),
         ...([`--requests=${amount}`, `--limits=${amount}`] as const),
       ),
     ],
@@ -334,7 +339,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       session(node, 'reads', 'systemctl status kubelet --no-pager'),
       place.region === null
         ? null
-        : ['reads', aws('eks', 'describe-cluster', '--name', said(place.name))],
+        : ['reads', aws('eks', 'describe-cluster', '--name', clusterWord(place.name))],
     ],
   },
   'pin-images': { ...stepForAll('set'), lines: on => plan(on) },
@@ -385,7 +390,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
               'ssm',
               'describe-instance-information',
               '--filters',
-              said(`Key=InstanceIds,Values=${instanceId}`),
+              clusterWord(`Key=InstanceIds,Values=${instanceId}`),
             ),
           ],
     ],

@@ -3,7 +3,7 @@
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { ClusterEvidence, ClusterFailing } from '#judge/rule.ts'
-import { bounded, counted, nameLength, span } from '#judge/text.ts'
+import { nameLength, plural, shorten, span } from '#judge/text.ts'
 import type {
   ClusterNeed,
   ClusterPrediction,
@@ -18,7 +18,7 @@ import type {
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/finding/subject.ts'
-import { type Command, kubectl, reads, said } from './kubectl.ts'
+import { type Command, clusterWord, kubectl, reads } from './kubectl.ts'
 
 /** An object without a namespace is cluster-scoped. */
 interface NamedObject {
@@ -51,7 +51,7 @@ export function* garbageIn<Item extends NamedObject>(
         : { kind: 'Namespace', namespace: null, name }
     const found = group.toSorted((a, b) => byText(a.name, b.name)) as [Item, ...Item[]]
     const one = (singular: string, plural: string) => (found.length === 1 ? singular : plural)
-    const all = (noun: string) => `${counted(found.length, noun)} of ${subject.name}`
+    const all = (noun: string) => `${plural(found.length, noun)} of ${subject.name}`
     yield { subject, count: found.length, noun, ...failingOf(found, { subject, all, one }) }
   }
 }
@@ -66,10 +66,10 @@ export const inNamespace = (namespace = ''): string[] => (namespace === '' ? [] 
 
 /** `kubectl get Job import -n shop -o yaml` */
 export const getYaml = (kind: string, { namespace, name }: NamedObject) =>
-  reads('get', said(kind), said(name), ...inNamespace(namespace), '-o', 'yaml')
+  reads('get', clusterWord(kind), clusterWord(name), ...inNamespace(namespace), '-o', 'yaml')
 
 export const describe = (kind: string, { namespace, name }: NamedObject) =>
-  reads('describe', kind, said(name), ...inNamespace(namespace))
+  reads('describe', kind, clusterWord(name), ...inNamespace(namespace))
 
 /** Deletes the first of the objects by name. */
 export const deleteObjects = (
@@ -82,7 +82,7 @@ export const deleteObjects = (
 ]
 
 export const firstNamed = (objects: readonly NamedObject[]) =>
-  objects.slice(0, namesInCommand).map(({ name }) => said(name))
+  objects.slice(0, namesInCommand).map(({ name }) => clusterWord(name))
 
 export const inGroups = <Item>(
   items: readonly Item[],
@@ -110,7 +110,7 @@ export const controllersOf = (
   sharesOf(
     'controlled by',
     items.map(({ controller }) =>
-      controller ? bounded(`${controller.kind} ${controller.name}`, nameLength) : 'none',
+      controller ? shorten(`${controller.kind} ${controller.name}`, nameLength) : 'none',
     ),
   )
 
@@ -172,7 +172,7 @@ const dayMs = 86_400_000
 
 /** `3 days`. Below two days, in the format of `span`. */
 const age = (ms: number) =>
-  ms < 2 * dayMs ? span(Math.max(0, ms)) : counted(Math.floor(ms / dayMs), 'day')
+  ms < 2 * dayMs ? span(Math.max(0, ms)) : plural(Math.floor(ms / dayMs), 'day')
 
 /** Whether an object is old enough to be garbage. True if its time is unknown. */
 export const isOld = (timeMs: number | null, at: string, minAgeHours: number): boolean =>

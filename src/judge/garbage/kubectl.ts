@@ -14,7 +14,7 @@ export type Command = [
 export interface ClusterWord {
   readonly said: string
 }
-export const said = (word: string): ClusterWord => ({ said: word })
+export const clusterWord = (word: string): ClusterWord => ({ said: word })
 
 const isSaid = (word: string | ClusterWord): word is ClusterWord => typeof word !== 'string'
 const isLikeOption = (word: string | ClusterWord) => isSaid(word) && word.said.startsWith('-')

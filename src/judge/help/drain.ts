@@ -1,6 +1,6 @@
 /** What a drain of a node costs. */
 
-import { boundedPodName, podName } from '#judge/text.ts'
+import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { PodSummary, Summary } from '#model/input/node-input.ts'
@@ -21,7 +21,7 @@ export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): 
   )
   const hasData = ({ spec }: KubernetesPod) =>
     spec?.volumes?.some(({ emptyDir }) => emptyDir && emptyDir.medium !== 'Memory') === true
-  const names = (some: KubernetesPod[]) => some.map(({ metadata }) => boundedPodName(metadata))
+  const names = (some: KubernetesPod[]) => some.map(({ metadata }) => shortPodName(metadata))
   return {
     id: 'drain',
     lost: {

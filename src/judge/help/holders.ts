@@ -8,7 +8,7 @@ import { holders } from '#facts/holders.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import { kubeletSetting, settingIn } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, bytes, gibibyte, nameLength, span } from '#judge/text.ts'
+import { bytes, gibibyte, nameLength, shorten, span } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
@@ -419,7 +419,7 @@ function largerReserve(
     cause: reserve,
     steps: [{ id: 'set-fields' }],
     fix: { config: { systemReserved } },
-    seen: `${bounded(`${name} in ${owner.namespace}`, nameLength)} holds no more than it requests; images and system hold ${bytes(others)}, and ${bytes(reserved.total)} are reserved.`,
+    seen: `${shorten(`${name} in ${owner.namespace}`, nameLength)} holds no more than it requests; images and system hold ${bytes(others)}, and ${bytes(reserved.total)} are reserved.`,
   }
 }
 
@@ -461,7 +461,7 @@ export function memoryReason(
     cause,
     steps: [{ id: 'set-memory', owner, bytes: amount }],
     ...(cached >= leastCached * amount && {
-      seen: `Of the ${bytes(amount)} of ${bounded(`${owner.namespace}/${owner.pod}`, nameLength)}, ${bytes(cached)} are cache of files that it reads or writes, or files in memory: the kubelet counts them, and a memory limit makes the kernel drop such a cache.`,
+      seen: `Of the ${bytes(amount)} of ${shorten(`${owner.namespace}/${owner.pod}`, nameLength)}, ${bytes(cached)} are cache of files that it reads or writes, or files in memory: the kubelet counts them, and a memory limit makes the kernel drop such a cache.`,
     }),
   }
 }
@@ -528,7 +528,7 @@ export function runtimeOf({ host, node }: Pick<DiskSubject, 'host' | 'node'>): R
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('containerd://', '')
   return {
     discardUnpackedLayers: host?.containerd?.discardUnpackedLayers === true,
-    ...(version !== undefined && { version: bounded(version, 60) }),
+    ...(version !== undefined && { version: shorten(version, 60) }),
   }
 }
 

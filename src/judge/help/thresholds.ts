@@ -6,7 +6,7 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { type Failing, line, type Satisfied } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, bytes, exactBytes, percent } from '#judge/text.ts'
+import { bytes, exactBytes, percent, shorten } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
@@ -35,7 +35,7 @@ export function configuredAt(
   configuration: KubeletConfiguration | null,
 ): Evidence {
   const isIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
-  const shown = bounded(value)
+  const shown = shorten(value)
   if (isIn('evictionHard') && hard) return line('configz', `evictionHard.${signal}`, shown)
   if (isIn('evictionSoft')) return line('configz', `evictionSoft.${signal}`, shown)
   return line('computed', `${hard ? 'hard' : 'soft'} threshold ${signal}`, shown)
@@ -160,8 +160,8 @@ export function whyUnobserved(
 ): string {
   if (unread.summary !== undefined) return `summary: ${unread.summary}`
   return summary === null
-    ? `mode ${mode} does not read stats/summary, which tells ${bounded(what)}`
-    : `stats/summary does not tell ${bounded(what)}`
+    ? `mode ${mode} does not read stats/summary, which tells ${shorten(what)}`
+    : `stats/summary does not tell ${shorten(what)}`
 }
 
 export interface ImageGcPercentages {

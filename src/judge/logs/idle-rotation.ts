@@ -1,6 +1,6 @@
 import { formatBytes } from '#base/go/quantity.ts'
 import { type Failing, line, lines, type Satisfied, type Undecided } from '#judge/rule.ts'
-import { bounded, bytes, counted, exactBytes, mebibyte, span } from '#judge/text.ts'
+import { bytes, exactBytes, mebibyte, plural, shorten, span } from '#judge/text.ts'
 import type { Evidence, Severity } from '#model/finding/finding.ts'
 import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
 import {
@@ -54,21 +54,21 @@ const evidenceOf = (placed: PlacedBlock[], patterns = ({ block }: PlacedBlock) =
       .map(one =>
         line(
           'host',
-          `${one.path} ${bounded(patterns(one).join(' '), 200)}`,
+          `${one.path} ${shorten(patterns(one).join(' '), 200)}`,
           blockInWords(one.block),
         ),
       ),
     placed.length > shown &&
-      line('omitted', 'not shown', counted(placed.length - shown, 'more block')),
+      line('omitted', 'not shown', plural(placed.length - shown, 'more block')),
   )
 
 /** `/etc/logrotate.d/app (and 2 more blocks)` */
 const blockNames = ([first, ...others]: PlacedBlock[]) =>
-  `${first?.path ?? ''}${others.length === 0 ? '' : ` (and ${counted(others.length, 'more block')})`}`
+  `${first?.path ?? ''}${others.length === 0 ? '' : ` (and ${plural(others.length, 'more block')})`}`
 
 export const idleFilesFailing = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Failing => ({
   confidence: unsure === null ? 'certain' : 'likely',
-  consequence: `Nothing runs logrotate on this node, neither a timer nor cron: ${counted(blocks.length, 'block')} in its files come to nothing, and those logs grow until somebody removes them.`,
+  consequence: `Nothing runs logrotate on this node, neither a timer nor cron: ${plural(blocks.length, 'block')} in its files come to nothing, and those logs grow until somebody removes them.`,
   evidence: [
     line('host', 'host logrotateRuns.by', 'null: no timer is active, and no cron job calls it'),
     ...evidenceOf(blocks),
@@ -116,16 +116,16 @@ export function* unwrittenFailings(
     yield {
       // Docker may run beside the kubelet's runtime: only the folder's contents decide.
       confidence: seen?.areAll ? 'certain' : 'likely',
-      consequence: `${blockNames(docker)} rotates Docker logs, but this node's containers run in ${bounded(version ?? '', 60)}, which writes none there. Its logs are below ${bounded(docker[0]?.podLogs ?? usualPodLogs, 200)}, and the kubelet rotates them at containerLogMaxSize.`,
+      consequence: `${blockNames(docker)} rotates Docker logs, but this node's containers run in ${shorten(version ?? '', 60)}, which writes none there. Its logs are below ${shorten(docker[0]?.podLogs ?? usualPodLogs, 200)}, and the kubelet rotates them at containerLogMaxSize.`,
       evidence: [
-        line('node', 'container runtime', bounded(version ?? '', 100)),
+        line('node', 'container runtime', shorten(version ?? '', 100)),
         ...evidenceOf(docker, placed => patternsAt(placed, ['docker'])),
       ],
     }
   const links = all.filter(placed => patternsAt(placed, ['links', 'nothing']).length > 0)
   if (links.length > 0)
     yield {
-      consequence: `${blockNames(links)} rotates nothing: /var/log/containers holds symbolic links, which logrotate passes over, and below ${bounded(links[0]?.podLogs ?? usualPodLogs, 200)} logs lie at NAMESPACE_POD_UID/CONTAINER/0.log and nowhere else. The kubelet rotates them.`,
+      consequence: `${blockNames(links)} rotates nothing: /var/log/containers holds symbolic links, which logrotate passes over, and below ${shorten(links[0]?.podLogs ?? usualPodLogs, 200)} logs lie at NAMESPACE_POD_UID/CONTAINER/0.log and nowhere else. The kubelet rotates them.`,
       evidence: evidenceOf(links, placed => patternsAt(placed, ['links', 'nothing'])),
     }
 }
@@ -237,11 +237,11 @@ function doubleRotation(subject: Satisfied<'host'>, { settings }: LogBlock): Dou
   const isIdle = kubelet !== null && leastBytes !== null && leastBytes > kubelet.sizeBytes
   return {
     consequence: isIdle
-      ? `The kubelet acts first: it rotates a log at ${bounded(kubelet.maxSize)}, looking every ${span(logMonitorMs(subject))}, so hardly one comes to the ${bytes(leastBytes)} that logrotate waits for.`
+      ? `The kubelet acts first: it rotates a log at ${shorten(kubelet.maxSize)}, looking every ${span(logMonitorMs(subject))}, so hardly one comes to the ${bytes(leastBytes)} that logrotate waits for.`
       : `The kubelet rotates the same logs, and neither knows of the other. ${whatHappens(settings)}`,
     severity: !isIdle && isLeftBehind(settings) ? 'medium' : 'low',
     evidence: [
-      line('configz', 'containerLogMaxSize', kubelet ? bounded(kubelet.maxSize) : 'not known'),
+      line('configz', 'containerLogMaxSize', kubelet ? shorten(kubelet.maxSize) : 'not known'),
       line('configz', 'containerLogMaxFiles', kubelet ? String(kubelet.files) : 'not known'),
       ...debrisOf(subject),
     ],
@@ -280,11 +280,11 @@ function debrisOf({ host }: Satisfied<'host'>) {
   const others = seenLogsOf(host)?.byOthers ?? null
   if (others === null) return []
   const [first] = others.sample
-  const example = first ? `, as ${bounded(first.path, 200)}` : ''
+  const example = first ? `, as ${shorten(first.path, 200)}` : ''
   const value =
     others.files === 0
       ? 'none'
-      : `${counted(others.files, 'file')}, ${exactBytes(others.bytes)}${example}`
+      : `${plural(others.files, 'file')}, ${exactBytes(others.bytes)}${example}`
   return [line('host', 'files there that were rotated, but not by the kubelet', value)]
 }
 

@@ -1,4 +1,4 @@
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Host, HostLog } from '#model/input/inspection.ts'
 
 /** No wildcard matches a `/`. */
@@ -78,7 +78,7 @@ const logsIn = (logs: readonly HostLog[] = []): SeenLog[] =>
   logs
     .slice(0, mostLogs)
     .flatMap(({ path, bytes }) =>
-      path !== undefined && isCount(bytes) ? [{ path: bounded(path), bytes }] : [],
+      path !== undefined && isCount(bytes) ? [{ path: shorten(path), bytes }] : [],
     )
 
 const isCount = (value: number | undefined): value is number =>

@@ -1,5 +1,5 @@
 /** How often logrotate runs, from a systemd timer, a cron line or a cron folder. */
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Host } from '#model/input/inspection.ts'
 
 export interface LogrotateRuns {
@@ -51,13 +51,13 @@ export function logrotateRunsOf({ logrotateRuns }: Host): LogrotateRuns | null {
     periodMs:
       known.length === 0 ? null : 1 / known.reduce((often, period) => often + 1 / period, 0),
     unclear: unclear < 0 || known.length === 0 ? null : (texts[unclear] ?? 'unknown'),
-    last: last === undefined ? null : bounded(last, 80),
-    unsure: unsure && bounded(unsure, 200),
+    last: last === undefined ? null : shorten(last, 80),
+    unsure: unsure && shorten(unsure, 200),
   }
 }
 
 const mostRuns = 20
-const textOf = (schedule: string | undefined) => (schedule ? bounded(schedule, 80) : null)
+const textOf = (schedule: string | undefined) => (schedule ? shorten(schedule, 80) : null)
 
 interface Times {
   weekday: string

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto'
 import type { RawObject } from '#base/raw-object.ts'
 import { byText } from '#base/text/text-order.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
 
@@ -83,9 +83,9 @@ export function logFilesOf({ logrotate }: Host): LogFiles | null {
   // A file's directives outside of blocks also hold for the files after it.
   let inForce: Settings = {}
   for (const { path, sha256, directives } of ordered.slice(0, mostEntries)) {
-    const name = bounded(String(path), 300)
+    const name = shorten(String(path), 300)
     const file = files.get(name) ?? {
-      sha256: sha256 ? bounded(sha256, 64) : null,
+      sha256: sha256 ? shorten(sha256, 64) : null,
       blocks: new Map(),
     }
     files.set(name, file)
@@ -136,14 +136,14 @@ const keyOf = (patterns: string[]) => shortText(patterns.join(' '), 300)
 /** The hash distinguishes two long texts with the same beginning. */
 const shortText = (text: string, length: number) =>
   text.length <= length
-    ? bounded(text, length)
-    : `${bounded(text, length - 20)} ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+    ? shorten(text, length)
+    : `${shorten(text, length - 20)} ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 
 /** Directives by the setting they change, in file order: `nocompress` sets `compress`, `daily` sets the `criterion`. */
 export function settingsOf(directives: RawObject): Settings {
   const settings = new Map<string, Setting>()
   const set = (name: string, canonical: string, shown: string) => {
-    settings.set(name, { canonical, shown: bounded(shown, shownLength) })
+    settings.set(name, { canonical, shown: shorten(shown, shownLength) })
   }
   for (const [written, value] of Object.entries(directives).slice(0, mostDirectives)) {
     const name = written.toLowerCase()
@@ -177,9 +177,9 @@ export function settingsOf(directives: RawObject): Settings {
 
 /** Empty if a directive has no value. */
 function textOf(value: unknown) {
-  if (Array.isArray(value)) return bounded(value.slice(0, mostPatterns).map(String).join(', '), 300)
+  if (Array.isArray(value)) return shorten(value.slice(0, mostPatterns).map(String).join(', '), 300)
   return typeof value === 'string' || typeof value === 'number'
-    ? bounded(String(value), 300).trim().replace(/\s+/g, ' ')
+    ? shorten(String(value), 300).trim().replace(/\s+/g, ' ')
     : ''
 }
 

@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { probePart } from '#facts/probe-parts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, mebibyte } from '#judge/text.ts'
+import { mebibyte, shorten } from '#judge/text.ts'
 import type { Host } from '#model/input/inspection.ts'
 import { matchesPath, seenLogsOf } from './log-paths.ts'
 import {
@@ -63,8 +63,8 @@ export function unreadFiles({ unread = [] }: Host): Record<string, string> {
   const about = unread.flatMap(({ what = '', why }) => {
     const part = probePart(what)
     if (part.is !== 'logrotate' && part.is !== 'logrotate-file') return []
-    const path = part.is === 'logrotate-file' ? bounded(part.path, 300) : ''
-    return [[path, bounded(String(why), 200)] as const]
+    const path = part.is === 'logrotate-file' ? shorten(part.path, 300) : ''
+    return [[path, shorten(String(why), 200)] as const]
   })
   return Object.fromEntries(about.slice(0, mostUnread))
 }
@@ -83,7 +83,7 @@ export function whyFilesUnknown({
 function daysOf({ logrotate = [] }: Host): Record<string, string> {
   const days = logrotate.flatMap(({ path, modifiedAt }) => {
     const [day] = /^\d{4}-\d\d-\d\d(?=T)/.exec(modifiedAt ?? '') ?? []
-    return path === undefined || day === undefined ? [] : [[bounded(path, 300), day] as const]
+    return path === undefined || day === undefined ? [] : [[shorten(path, 300), day] as const]
   })
   return Object.fromEntries(days.slice(0, mostDays).toSorted(([a], [b]) => byText(a, b)))
 }

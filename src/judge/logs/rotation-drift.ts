@@ -2,7 +2,7 @@ import { byText } from '#base/text/text-order.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
 import { type CohortMember, line } from '#judge/rule.ts'
-import { bytes, counted } from '#judge/text.ts'
+import { bytes, plural } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
 import {
@@ -119,7 +119,7 @@ export function changesOf(
   return line(
     'host',
     `${path} last changed`,
-    [...shown, ...(more > 0 ? [`and on ${counted(more, 'more node')}`] : [])].join('; '),
+    [...shown, ...(more > 0 ? [`and on ${plural(more, 'more node')}`] : [])].join('; '),
   )
 }
 

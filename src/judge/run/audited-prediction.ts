@@ -5,7 +5,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { fargateReason } from '#judge/subject/subject.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
   EvaluatedThreshold,
@@ -61,8 +61,8 @@ function firstVictims({ rankings, protected: spared }: EvictionPrediction): Firs
     const named = order
       .slice(0, namedVictims)
       .map(({ namespace, name, rank }) => ({
-        namespace: bounded(namespace, nameLength),
-        name: bounded(name, nameLength),
+        namespace: shorten(namespace, nameLength),
+        name: shorten(name, nameLength),
         rank,
       }))
     return [

@@ -4,7 +4,7 @@ import { byText } from '#base/text/text-order.ts'
 import { readingOfMachine, withEvents, withRestart } from '#judge/compare/history/happenings.ts'
 import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history/reclaim.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type { UnknownOutcome } from '#model/finding/finding.ts'
 import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
@@ -80,7 +80,7 @@ export function closed(taken: Taken, { takenAt, predictions, before }: Beside): 
           .filter(({ cluster }) => cluster === name)
           .map(({ finding, nodes }) => ({ severity: finding.severity, nodes }))
         return {
-          name: bounded(name),
+          name: shorten(name),
           grade: gradeOf(own, coverage, outcomes, isListCut),
           coverage,
           outcomes,
@@ -160,10 +160,10 @@ function judgeGarbage(
       waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null
     own.push(...gatherSubjects(rule, cluster, failings, isWaived, allNodes))
     if (open !== null) {
-      const subject: Subject = { kind: 'Cluster', namespace: null, name: bounded(cluster) }
+      const subject: Subject = { kind: 'Cluster', namespace: null, name: shorten(cluster) }
       unknowns.push({
         rule: rule.id,
-        cluster: bounded(cluster),
+        cluster: shorten(cluster),
         subject,
         nodes: { count: 0, sample: [] },
         reason: open,

@@ -10,7 +10,7 @@ import {
   line,
   lines,
 } from '#judge/rule.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { Policy } from '#model/policy.ts'
@@ -60,7 +60,7 @@ export function judgeCluster(
 }
 
 const settledCluster = (outcome: Outcome): JudgedCluster => ({ outcome, failings: [], open: null })
-const joinReasons = (reasons: readonly string[]) => bounded([...new Set(reasons)].join('; '))
+const joinReasons = (reasons: readonly string[]) => shorten([...new Set(reasons)].join('; '))
 
 function undecidedCluster(reasons: readonly string[]): JudgedCluster {
   const reason = joinReasons(reasons)
@@ -116,7 +116,7 @@ function gatherFailings(
   const totals = [...nouns]
     .map(([each, failings]) => [countIn(failings), each] as const)
     .toSorted(([a], [b]) => b - a)
-  const all = totals.map(([count, each]) => counted(count, each)).join(' and ')
+  const all = totals.map(([count, each]) => plural(count, each)).join(' and ')
   const confidences = sorted.map(({ confidence }) => confidence ?? 'certain')
   const totalLines = [
     line('places', 'places', sorted.length),
@@ -139,7 +139,7 @@ function gatherFailings(
     evidence: lines(
       ...totalLines,
       ...shown.map(({ subject, count: here, noun }) =>
-        line('object', `${subject.kind} ${subject.name}`, counted(here, noun)),
+        line('object', `${subject.kind} ${subject.name}`, plural(here, noun)),
       ),
       sorted.length > shown.length &&
         line('omitted', 'not shown', `${sorted.length - shown.length} more`),
@@ -210,8 +210,8 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
   return lines(
     ...sorted
       .slice(0, reasonsShown)
-      .map(([what, count]) => line('object', what, counted(count, noun))),
-    rest > 0 && line('object', 'other reasons', counted(rest, noun)),
+      .map(([what, count]) => line('object', what, plural(count, noun))),
+    rest > 0 && line('object', 'other reasons', plural(rest, noun)),
     ...totals.map(([what, { amounts, textOf }]) => line('object', what, textOf(amounts))),
     ...shares.map(([what, all]) => line('object', what, sharesText(all))),
     ...firsts.map(([what, { firstMs, at }]) => line('object', what, ageText(firstMs, at))),

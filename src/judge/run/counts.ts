@@ -3,7 +3,7 @@
 import type { Rule, RuleOfNodes } from '#judge/rule.ts'
 import { ClusterFacts } from '#judge/subject/cluster-facts.ts'
 import type { JudgedNode } from '#judge/subject/node-subject.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type {
   ClusterResult,
   NotAudited,
@@ -82,18 +82,18 @@ export class Counts {
     if (outcome.state === 'error')
       this.ruleErrors.push({
         rule,
-        cluster: bounded(cluster),
-        node: bounded(node, nameLength),
+        cluster: shorten(cluster),
+        node: shorten(node, nameLength),
         message: outcome.message,
       })
   }
 
   leaveOut(cluster: string, node: string | null, cause: NotAuditedCause, reason: string): void {
     this.notAudited.push({
-      cluster: bounded(cluster),
-      node: node === null ? null : bounded(node, nameLength),
+      cluster: shorten(cluster),
+      node: node === null ? null : shorten(node, nameLength),
       cause,
-      reason: bounded(reason),
+      reason: shorten(reason),
     })
   }
 }

@@ -3,7 +3,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { sumOrNull } from '#judge/garbage/garbage.ts'
 import type { ClusterRule } from '#judge/rule.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import {
   type GarbageOverview,
@@ -32,12 +32,12 @@ export function garbageOverview(
   const isClean = (need: (typeof kinds)[number]) =>
     judged.every(({ rule, outcome }) => !rule.needs.includes(need) || outcome.state === 'pass')
   return {
-    cluster: bounded(cluster),
+    cluster: shorten(cluster),
     at,
     rows: judged.flatMap(rowOf).toSorted(byUrgency),
     clean: kinds.filter(isClean),
     gaps: [...Map.groupBy(open, ({ reason }) => reason)].map(([reason, of]) => ({
-      reason: bounded(reason),
+      reason: shorten(reason),
       needs: of.map(({ need }) => need),
     })),
   }
@@ -47,7 +47,7 @@ function rowOf({ rule, failings }: JudgedClusterRule): GarbageRow[] {
   if (failings.length === 0) return []
   const namespaces = failings
     .filter(({ subject }) => subject.kind !== 'Cluster')
-    .map(({ subject, count }) => ({ name: bounded(subject.name, nameLength), count }))
+    .map(({ subject, count }) => ({ name: shorten(subject.name, nameLength), count }))
     .toSorted((a, b) => b.count - a.count || byText(a.name, b.name))
   const evidence = failings.flatMap(failing => failing.evidence)
   const times = evidence.flatMap(({ since }) => since?.firstMs ?? [])

@@ -4,7 +4,7 @@ import { messageOf } from '#base/text/error-message.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type Failing, line, type NodeRule, type RuleOfNodes, type Undecided } from '#judge/rule.ts'
 import type { JudgedNode, Need, NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import {
   type Confidence,
   type Evidence,
@@ -47,7 +47,7 @@ export function missingNeeds({ needs }: RuleOfNodes, subject: NodeSubject): stri
 
 export const ruleError = (error: unknown): Outcome => ({
   state: 'error',
-  message: bounded(messageOf(error)),
+  message: shorten(messageOf(error)),
 })
 
 export function fromYields(yielded: Iterable<Failing | Undecided>, severity: Severity): Outcome {
@@ -59,7 +59,7 @@ export function fromYields(yielded: Iterable<Failing | Undecided>, severity: Sev
   }
   if (failings.length > 0) return { state: 'fail', failing: joinFailings(failings, severity) }
   return reasons.length > 0
-    ? { state: 'unknown', reason: bounded([...new Set(reasons)].join('; ')) }
+    ? { state: 'unknown', reason: shorten([...new Set(reasons)].join('; ')) }
     : { state: 'pass' }
 }
 

@@ -9,7 +9,7 @@ import { heldDisks } from '#judge/help/holders.ts'
 import type { CohortRule, ContextRule, Rule } from '#judge/rule.ts'
 import { isImageListCut, type NodeSubject } from '#judge/subject/node-subject.ts'
 import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { NotAuditedCause } from '#model/finding/finding.ts'
 import type { ClusterInput } from '#model/input/cluster-input.ts'
 import type { ObjectsInput } from '#model/input/cluster-objects.ts'
@@ -66,7 +66,7 @@ export class Taken {
     const open = openInsights(insights ?? [])
     if (open.length > 0) state.insights = open
     const [first] = (errors ?? []).filter(isOfInsights)
-    if (first !== undefined) state.coverage.insightsUnread = bounded(first.message)
+    if (first !== undefined) state.coverage.insightsUnread = shorten(first.message)
     const others = (errors ?? []).filter(error => !isOfInsights(error))
     // One error often stops several lists, so it is reported once.
     for (const [message, unread] of Map.groupBy(others, error => error.message))
@@ -78,7 +78,7 @@ export class Taken {
       )
     const status = eks?.status ?? 'ACTIVE'
     if (others.length === 0 && status !== 'ACTIVE')
-      this.emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
+      this.emptyReasons.set(cluster, shorten(`the cluster is ${status} and showed no nodes`))
   }
 
   /** Events, node classes and other objects of a cluster, in any order and any number of pages. */

@@ -10,7 +10,7 @@ import { originOf } from '#judge/durable/durable.ts'
 import type { Origin, Proposal } from '#judge/durable/writing.ts'
 import type { Command } from '#judge/garbage/kubectl.ts'
 import { type Failing, line, lines, type Rule, type RuleOfNodes } from '#judge/rule.ts'
-import { bounded, counted, nameLength } from '#judge/text.ts'
+import { nameLength, plural, shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { Finding, UnknownOutcome } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
@@ -76,7 +76,7 @@ export class Tally {
 
   /** @param isEnded whether mode `both` would decide the outcome */
   addUnknown(node: string, reason: string, isEnded: boolean): void {
-    add(this.#reasons, node, bounded(reason))
+    add(this.#reasons, node, shorten(reason))
     if (!isEnded) this.#isEndedByBoth = false
   }
 
@@ -138,13 +138,13 @@ export class Tally {
     if (!main) return null
     return {
       rule: this.rule.id,
-      cluster: bounded(this.cluster),
+      cluster: shorten(this.cluster),
       subject: boundedSubject(this.subject),
       nodes: sample([main, ...others], allNodes, fewNodes),
       reason:
         others.length === 0
           ? main.value
-          : `${main.value} (and ${counted(others.length, 'more reason')})`,
+          : `${main.value} (and ${plural(others.length, 'more reason')})`,
       ...(this.#isEndedByBoth && { endedBy: 'mode-both' }),
     }
   }
@@ -172,7 +172,7 @@ export const findingOf = (
   family: rule.family,
   severity,
   confidence,
-  cluster: bounded(cluster),
+  cluster: shorten(cluster),
   subject: boundedSubject(subject),
   nodes,
   ...(places !== undefined && { places }),
@@ -208,10 +208,7 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
   const differing = shown.flatMap(({ value, nodes }) =>
     value.failing.evidence
       .filter(entry => !same.has(JSON.stringify(entry)))
-      .map(entry => ({
-        ...entry,
-        what: `${entry.what} on ${counted(nodes.length, 'other node')}`,
-      })),
+      .map(entry => ({ ...entry, what: `${entry.what} on ${plural(nodes.length, 'other node')}` })),
   )
   const rest =
     hidden.length === 0
@@ -219,8 +216,8 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
       : [
           line(
             'omitted',
-            `and ${counted(hidden.length, 'more variant')}`,
-            `on ${counted(nodeCount(hidden), 'node')}`,
+            `and ${plural(hidden.length, 'more variant')}`,
+            `on ${plural(nodeCount(hidden), 'node')}`,
           ),
         ]
   return [...main.value.failing.evidence, ...differing, ...rest]
@@ -233,24 +230,24 @@ export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
   const hidden = evidence.length - evidenceLimit
   return {
     ...failing,
-    consequence: bounded(consequence, consequenceLength),
-    ...(seen !== undefined && { seen: bounded(seen) }),
+    consequence: shorten(consequence, consequenceLength),
+    ...(seen !== undefined && { seen: shorten(seen) }),
     evidence: lines(
       ...evidence
         .slice(0, evidenceLimit)
-        .map(({ kind, what, value }) => line(kind, bounded(what), value)),
-      hidden > 0 && line('omitted', 'not shown', counted(hidden, 'further line')),
+        .map(({ kind, what, value }) => line(kind, shorten(what), value)),
+      hidden > 0 && line('omitted', 'not shown', plural(hidden, 'further line')),
     ),
     // A longer configuration is no real fix: it is unbounded input inside a map.
     fix: fix && JSON.stringify(fix).length <= fixLength ? fix : undefined,
-    title: title === undefined ? undefined : bounded(title),
+    title: title === undefined ? undefined : shorten(title),
   }
 }
 
 const boundedSubject = ({ kind, namespace, name }: Subject): Subject => ({
   kind,
-  namespace: namespace === null ? null : bounded(namespace, nameLength),
-  name: bounded(name, nameLength),
+  namespace: namespace === null ? null : shorten(namespace, nameLength),
+  name: shorten(name, nameLength),
 })
 
 /** Worst first, then in the order that readers look for. The id decides between shortened names. */

@@ -1,6 +1,6 @@
 import { byText } from '#base/text/text-order.ts'
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { ReclaimRound, RememberedImage } from '#model/history.ts'
 import type {
   ClusterInput,
@@ -95,14 +95,14 @@ export class ClusterFacts implements ClusterContext {
   }
 
   why(what: string): string {
-    return this.failed(what) ?? bounded(`${what}: not in the snapshot`)
+    return this.failed(what) ?? shorten(`${what}: not in the snapshot`)
   }
 
   failed(what: string): string | null {
     const messages = this.#errors.filter(error => error.what === what).map(({ message }) => message)
     return messages.length === 0
       ? null
-      : bounded(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
+      : shorten(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
   }
 
   contextOf(node: string): ClusterContext & Pick<NodeContext, 'events'> {
@@ -181,9 +181,9 @@ function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: N
     .filter(isTime)
     .toSorted(byText)
   const event: NodeEvent = {
-    reason: bounded(item.reason ?? '', 100),
+    reason: shorten(item.reason ?? '', 100),
     pod: isOfNode ? null : podOf(subject),
-    message: bounded(item.message ?? item.note ?? '', messageLength),
+    message: shorten(item.message ?? item.note ?? '', messageLength),
     count: Math.max(1, item.series?.count ?? 0, item.count ?? 0, item.deprecatedCount ?? 0),
     firstTime: times[0] ?? null,
     lastTime: times.at(-1) ?? null,

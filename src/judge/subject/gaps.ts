@@ -1,5 +1,5 @@
 import { type ProbePart, probePart } from '#facts/probe-parts.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 
@@ -27,7 +27,7 @@ export function gapsOf({ host, runtime }: Pick<NodeInput, 'host' | 'runtime'>): 
     ...parts: ProbePart['is'][]
   ) => {
     if (part === undefined)
-      gaps.push({ source, open, why: bounded(`${name}: ${reasonFor(parts)}`, 300) })
+      gaps.push({ source, open, why: shorten(`${name}: ${reasonFor(parts)}`, 300) })
   }
   if (host !== null) {
     const files = ['host', 'kubelet', 'what the files and flags of its kubelet say'] as const
@@ -54,15 +54,15 @@ function unreadFiles(
       const reason = unread.find(({ part }) => part.is === 'kubelet-file' && part.path === path)
       return {
         source: 'host',
-        open: `what ${bounded(path, 200)} says`,
-        why: bounded(`${path}: ${reason?.why ?? 'without its fields'}`, 300),
+        open: `what ${shorten(path, 200)} says`,
+        why: shorten(`${path}: ${reason?.why ?? 'without its fields'}`, 300),
       }
     }),
     ...folders.map(
       ({ what, why }): Gap => ({
         source: 'host',
-        open: `what all ${bounded(what, 200)} say`,
-        why: bounded(`${what}: ${why}`, 300),
+        open: `what all ${shorten(what, 200)} say`,
+        why: shorten(`${what}: ${why}`, 300),
       }),
     ),
   ]

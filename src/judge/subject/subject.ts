@@ -5,7 +5,7 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { supportedInput } from '#facts/kubelet/supported.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeInput, Summary } from '#model/input/node-input.ts'
@@ -61,7 +61,7 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     missing: missingNeeds(input, prediction, sources),
     doubts:
       nextStart && leftOpen('nextStart', prediction) !== ''
-        ? { nextStart: bounded(leftOpen('nextStart', prediction)) }
+        ? { nextStart: shorten(leftOpen('nextStart', prediction)) }
         : {},
   }
 }
@@ -92,7 +92,7 @@ function missingNeeds(
     : whyNotConfigured(input, runningError, prediction)
   const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
   const unreadHere = (source: 'runtime' | 'host') =>
-    bounded(messages(input.errors, source) || notRequested(mode))
+    shorten(messages(input.errors, source) || notRequested(mode))
   const unreadSummary = promisedSources[mode].includes('summary')
     ? 'not read'
     : `mode ${mode} does not read it`
@@ -131,8 +131,8 @@ function whyNotConfigured(
 ) {
   const onDisk = leftOpen('configuration', prediction)
   if (promisedSources[mode].includes('configz') || configuration !== null)
-    return bounded(`configz: ${[runningError, onDisk].filter(text => text !== '').join('; ')}`)
-  return bounded(
+    return shorten(`configz: ${[runningError, onDisk].filter(text => text !== '').join('; ')}`)
+  return shorten(
     onDisk ||
       messages(errors, 'host') ||
       `configz: mode ${mode} does not read it, and no kubelet files were read on the node`,
@@ -144,7 +144,7 @@ function missingNextStart({ mode, host, errors }: NodeInput, prediction: NodePre
     messages(errors, 'host'),
     host !== null ? notComputed('nextStart', prediction) : '',
   ]
-  return bounded(
+  return shorten(
     reasons.filter(reason => reason !== '').join('; ') ||
       `the files on the node's disk were not read (mode ${mode})`,
   )
@@ -165,10 +165,10 @@ function readSources({
   errors,
   mode,
 }: NodeInput) {
-  const reason = (source: Source) => bounded(messages(errors, source) || 'not in the snapshot')
+  const reason = (source: Source) => shorten(messages(errors, source) || 'not in the snapshot')
   const mistake = configuration === null ? reason('configz') : mistakeOf(configuration)
   const running = mistake === null ? (configuration?.fields ?? null) : null
-  const runningError = mistake === null ? '' : bounded(mistake)
+  const runningError = mistake === null ? '' : shorten(mistake)
   const whyUnread: Record<Source, string | null> = {
     node:
       !node.metadata?.name || errors.some(({ what }) => what === 'node') ? reason('node') : null,
@@ -207,7 +207,7 @@ const messages = (errors: readonly ReadError[], what: string) =>
 /** Missing main parts of the source; null: none is missing. */
 function gapIn(source: Gap['source'], parts: Pick<NodeInput, 'host' | 'runtime'>) {
   const gaps = gapsOf(parts).filter(gap => gap.source === source)
-  return gaps.length === 0 ? null : bounded(gaps.map(({ why }) => why).join('; '))
+  return gaps.length === 0 ? null : shorten(gaps.map(({ why }) => why).join('; '))
 }
 
 /** A record that contains only read errors has no content. */
@@ -247,11 +247,11 @@ const leftOpen = (need: Need, { unknowns }: NodePrediction) =>
     .join('; ')
 
 const notComputed = (need: Need, prediction: NodePrediction) =>
-  bounded(leftOpen(need, prediction) || `${need} was not computed`)
+  shorten(leftOpen(need, prediction) || `${need} was not computed`)
 
 function missingEviction(prediction: NodePrediction) {
   const error = prediction.eviction?.error
   return error
-    ? bounded(`the running eviction settings do not parse: ${error}`)
+    ? shorten(`the running eviction settings do not parse: ${error}`)
     : notComputed('eviction', prediction)
 }

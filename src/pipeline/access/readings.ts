@@ -3,7 +3,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { listNodesPermission } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { ClusterResult, NodeReading } from '#model/finding/finding.ts'
 import { promisedSources, type ReadMode, readModes } from '#model/input/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
@@ -24,7 +24,7 @@ export function withReadings(
   clusters: readonly ClusterResult[],
   nodes: readonly AuditedNode[],
 ): ClusterResult[] {
-  const ofCluster = Map.groupBy(nodes, ({ cluster }) => bounded(cluster))
+  const ofCluster = Map.groupBy(nodes, ({ cluster }) => shorten(cluster))
   return clusters.map(cluster => ({
     ...cluster,
     readings: readingsOf(ofCluster.get(cluster.name) ?? []),
@@ -39,7 +39,7 @@ function readingsOf(nodes: readonly AuditedNode[]): NodeReading[] {
     const read = byMode.get(mode)
     if (read === undefined) return []
     const names =
-      mode === usual ? null : read.map(({ identity }) => bounded(identity.name)).toSorted(byText)
+      mode === usual ? null : read.map(({ identity }) => shorten(identity.name)).toSorted(byText)
     return [
       {
         mode,

@@ -11,7 +11,7 @@ import type { Rule } from '#judge/rule.ts'
 import type { JudgementOptions } from '#judge/run/judge.ts'
 import { type RuleError, withShownNames } from '#judge/run/result.ts'
 import { utcDay, waiverNotices } from '#judge/run/waivers.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 import {
   type Finding,
   type FindingsDocument,
@@ -299,7 +299,7 @@ export function boundedLists({ findings, waived, unknowns, notAudited }: Lists):
     })
     if (end === -1) return entries
     for (const [cluster, hidden] of Map.groupBy(entries.slice(end), entry => entry.cluster))
-      leftOut.set(cluster, [...(leftOut.get(cluster) ?? []), counted(hidden.length, noun)])
+      leftOut.set(cluster, [...(leftOut.get(cluster) ?? []), plural(hidden.length, noun)])
     return entries.slice(0, end)
   }
   const kept = {

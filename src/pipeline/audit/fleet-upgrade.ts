@@ -7,7 +7,7 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isAmiPublished } from '#facts/eks/release.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { isOlderMinor, versionSkew } from '#facts/kubernetes/version-skew.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { ClusterInput } from '#model/input/cluster-input.ts'
 import { InputErrors } from '#model/input/input-errors.ts'
@@ -139,7 +139,7 @@ export async function plannedUpgrades(
 function insightsOf({ cluster, insights, errors }: ClusterInput): ClusterInsights[] {
   const failed = errors?.find(isOfInsights)
   if (insights === null && failed === undefined) return []
-  const unread = failed === undefined ? null : bounded(failed.message)
+  const unread = failed === undefined ? null : shorten(failed.message)
   return [{ cluster, insights: openInsights(insights ?? []), unread }]
 }
 
@@ -152,7 +152,7 @@ export function openNextUpgrades() {
       controlPlanes.set(cluster, eks?.version)
       for (const { nodegroupName = '', releaseVersion } of nodegroups ?? [])
         if (releaseVersion !== undefined)
-          releases.set(`${cluster}/${nodegroupName}`, bounded(releaseVersion))
+          releases.set(`${cluster}/${nodegroupName}`, shorten(releaseVersion))
     },
     /** Without an upgrade: the kubelet is as new as its control plane, AWS upgrades it, or a version is unknown. */
     of(
@@ -175,11 +175,11 @@ export function openNextUpgrades() {
       } = kubeletUpgrade(input, takenAt, to)
       const upgrade = sharedValue<NextUpgrade>({
         ...changes,
-        errors: changes.errors.slice(0, mostErrors).map(error => bounded(error, errorLength)),
+        errors: changes.errors.slice(0, mostErrors).map(error => shorten(error, errorLength)),
         changedSettings: changes.changedSettings
           .slice(0, mostSettings)
           .map(({ field, before, after }) => ({
-            field: bounded(field),
+            field: shorten(field),
             before: boundedValue(before),
             after: boundedValue(after),
           })),
@@ -192,7 +192,7 @@ export function openNextUpgrades() {
 /** A longer value is text of limited length. */
 function boundedValue(value: unknown) {
   const text = JSON.stringify(value)
-  return text.length > errorLength ? bounded(text, errorLength) : value
+  return text.length > errorLength ? shorten(text, errorLength) : value
 }
 
 type Unplanned = FleetUpgrade & Pick<NodeIdentity, 'owner' | 'amiFamily'>

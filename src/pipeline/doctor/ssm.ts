@@ -11,7 +11,7 @@ import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { type InspectOutput, outputFolder } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
 import type { ReadMode } from '#model/input/read-mode.ts'
 import type { Policy } from '#model/policy.ts'
@@ -61,7 +61,7 @@ export async function ssmChecks(
       ])),
       ...(await agentChecks(context, reachable)),
       ...[...Map.groupBy(unreachable, ({ reason }) => reason)].map(([reason, all]) =>
-        check('SSM agents', 'note', `${counted(all.length, 'node')}: ${reason}`),
+        check('SSM agents', 'note', `${plural(all.length, 'node')}: ${reason}`),
       ),
       ...(await answerChecks(context)),
       ...(inspectOutput === null ? [] : await outputChecks(inspectOutput, place, context)),

@@ -6,7 +6,7 @@ import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { GateLimit, GateProblemKind, GateSetting, GateValues } from '#model/gate.ts'
 import { mapOf } from '#model/input/config-value.ts'
@@ -266,7 +266,7 @@ const longestValue = 80
 
 function textOf(value: unknown) {
   if (value === undefined || value === null) return null
-  return bounded(typeof value === 'string' ? value : JSON.stringify(value), longestValue)
+  return shorten(typeof value === 'string' ? value : JSON.stringify(value), longestValue)
 }
 
 type Predictions = Record<'before' | 'after', NodePrediction>

@@ -3,7 +3,7 @@ import pMap from 'p-map'
 import { nodeKey } from '#base/text/node-key.ts'
 import type { Store } from '#clients/store/store.ts'
 import { utcDay } from '#judge/run/waivers.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type {
   EarlierNodes,
   FillSeries,
@@ -64,14 +64,14 @@ export async function earlierInCluster(
 ): Promise<EarlierNodes> {
   const earlier = nothingEarlier()
   const textAt = openTexts(store, historyRoom(), earlier)
-  await takeNodes(bounded(cluster), takenAt, { textAt, ownRunId, earlier })
+  await takeNodes(shorten(cluster), takenAt, { textAt, ownRunId, earlier })
   return nodesIn(earlier)
 }
 
 export const nodesIn =
   ({ nodes }: Earlier): EarlierNodes =>
   ({ cluster, identity: { name } }) =>
-    nodes.get(nodeKey(bounded(cluster), bounded(name, nameLength))) ?? null
+    nodes.get(nodeKey(shorten(cluster), shorten(name, nameLength))) ?? null
 
 /** Null: there is no such file. */
 type TextAt = (key: string) => Promise<string | null>

@@ -2,7 +2,7 @@
 
 import type { Store } from '#clients/store/store.ts'
 import { growthIn } from '#judge/compare/history/fill.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { ClusterTrend, NodeHistory } from '#model/history.ts'
 import { clusterKey, dayOf, nodesPrefix, readText, trendsPrefix } from './keys.ts'
 import { factsIn, parsedTrend } from './saved-facts.ts'
@@ -21,7 +21,7 @@ export async function historyOfNode(
   node: string,
   { clusters, days }: LookupOptions,
 ): Promise<NodeHistory> {
-  const wanted = bounded(node, nameLength)
+  const wanted = shorten(node, nameLength)
   const last = (await runBefore(store, null)).run
   const shards = Map.groupBy(
     await keysBelow(store, nodesPrefix),

@@ -7,7 +7,7 @@ import { messageOf } from '#base/text/error-message.ts'
 import type { Store } from '#clients/store/store.ts'
 import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'
 import { rules } from '#judge/rules/index.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 import { type FindingsDocument, type Severity, severities } from '#model/finding/finding.ts'
 import { selectsEverything } from '#model/input/selection.ts'
 import type { Policy } from '#model/policy.ts'
@@ -348,9 +348,9 @@ export function nothingRead({
   if (unread.length === 0 && unlisted.length === 0) return null
   const clusters = new Set(unlisted.map(({ cluster }) => cluster)).size
   const what = [
-    ...(unread.length > 0 ? [`${counted(unread.length, 'node')} could not be read`] : []),
+    ...(unread.length > 0 ? [`${plural(unread.length, 'node')} could not be read`] : []),
     ...(clusters > 0
-      ? [`of ${counted(clusters, 'cluster')} it is not known which nodes there are`]
+      ? [`of ${plural(clusters, 'cluster')} it is not known which nodes there are`]
       : []),
   ]
   const [first] = [
@@ -369,6 +369,6 @@ const isSilent = ({ coverage, prediction: { eviction, imageGC, filesystems } }: 
     filesystems.nodefs === null)
 
 const whyUnread = ({ cluster, identity, errors }: AuditedNode) =>
-  bounded(
+  shorten(
     `node ${identity.name} of cluster ${cluster}: ${errors.map(({ what, message }) => `${what}: ${message}`).join('; ')}`,
   )

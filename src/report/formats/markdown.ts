@@ -6,7 +6,7 @@ import { type Finding, severities } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import { english } from '#report/languages/language.ts'
-import { counted } from '#report/numbers.ts'
+import { plural } from '#report/numbers.ts'
 import {
   countBySeverity,
   evidenceLines,
@@ -49,7 +49,7 @@ function markdownOf(report: AuditReport) {
   })
   const unshown = clusters.slice(0, shownClusters).length - left.length
   if (clusters.length > unshown)
-    sheet.count(`| and ${counted(clusters.length - unshown, 'more cluster')} | | | |\n`)
+    sheet.count(`| and ${plural(clusters.length - unshown, 'more cluster')} | | | |\n`)
   section(sheet, 'Not audited', notAudited, ({ cluster, node, reason }) => {
     const where = node === null ? nameText(cluster) : `${nameText(cluster)}/${nameText(node)}`
     return `- ${escapeMarkdown(where)}: ${escapeMarkdown(lineText(reason))}\n`
@@ -58,14 +58,14 @@ function markdownOf(report: AuditReport) {
   const more = sheet.addAll(worstFirst(findings), findingText)
   if (more.length > 0)
     sheet.count(
-      `\n**${counted(more.length, 'more finding')}** that did not fit: ${severityList(more)}. All of them are in findings.json.\n`,
+      `\n**${plural(more.length, 'more finding')}** that did not fit: ${severityList(more)}. All of them are in findings.json.\n`,
     )
   section(sheet, 'Waived', worstFirst(waived), ({ title, cluster, subject, waived: waiver }) => {
     const until = escapeMarkdown(lineText(waiver?.until ?? 'unknown'))
     return `- ${escapeMarkdown(lineText(title))} (${escapeMarkdown(subjectPath(cluster, subject))}), until ${until}: ${escapeMarkdown(lineText(waiver?.reason ?? ''))}\n`
   })
   section(sheet, 'Undecided', unknowns, ({ rule, cluster, subject, nodes, reason }) => {
-    return `- ${escapeMarkdown(rule)} of ${escapeMarkdown(subjectPath(cluster, subject))}${nodes.count === 0 ? '' : `, ${counted(nodes.count, 'node')}`}: ${escapeMarkdown(lineText(reason))}\n`
+    return `- ${escapeMarkdown(rule)} of ${escapeMarkdown(subjectPath(cluster, subject))}${nodes.count === 0 ? '' : `, ${plural(nodes.count, 'node')}`}: ${escapeMarkdown(lineText(reason))}\n`
   })
   section(sheet, 'Broken input', run.inputErrors, error => `- ${escapeMarkdown(lineText(error))}\n`)
   return sheet.text()
@@ -74,7 +74,7 @@ function markdownOf(report: AuditReport) {
 const headline = (findings: Finding[]) =>
   findings.length === 0
     ? 'no findings'
-    : `${counted(findings.length, 'finding')}, ${severityList(findings)}`
+    : `${plural(findings.length, 'finding')}, ${severityList(findings)}`
 
 function severityList(findings: Finding[]) {
   const counts = countBySeverity(findings)

@@ -1,7 +1,7 @@
 /** The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
 import type { GateDocument, GateFile, GateGroup, GateProblem } from '#model/gate.ts'
 import { escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
-import { counted } from '#report/numbers.ts'
+import { plural } from '#report/numbers.ts'
 import { lineText, nameText, utcTime } from '#report/parts/statements.ts'
 import {
   byEffect,
@@ -34,7 +34,7 @@ export function gateMarkdown(document: GateDocument): string {
   table(sheet, groups, problems)
   sheet.addAll(stops.slice(0, shownStops), shortEntry)
   const more = stops.length - shownStops
-  if (more > 0) sheet.count(`- and ${counted(more, 'more problem')}, see the details\n`)
+  if (more > 0) sheet.count(`- and ${plural(more, 'more problem')}, see the details\n`)
   sheet.addAll(unread.slice(0, shownStops), file => `- ⚪ ${fileText(file)}\n`)
   const details = stops.flatMap((effect, at) => (at < shownStops ? rest(effect) : entry(effect)))
   addFolded(sheet, 'Why the change is stopped', details, line => line)
@@ -50,7 +50,7 @@ function markOf(document: GateDocument) {
 }
 
 function fileText({ file, kinds, nodes, reach }: GateFile) {
-  const how = kinds.length === 0 ? '' : `${kinds.join(', ')}, ${counted(nodes, 'node')}: `
+  const how = kinds.length === 0 ? '' : `${kinds.join(', ')}, ${plural(nodes, 'node')}: `
   return `${escapeMarkdown(nameText(file))}: ${escapeMarkdown(`${how}${lineText(reach)}`)}`
 }
 
@@ -94,9 +94,9 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
     return `| ${escapeMarkdown(pathOf(cluster, group))} | ${nodes} | ${cells.join(' | ')} |\n`
   })
   const more = groups.length - Math.min(groups.length, shownRows) + left.length
-  if (more > 0) sheet.count(`| and ${counted(more, 'more group')} | | | |\n`)
+  if (more > 0) sheet.count(`| and ${plural(more, 'more group')} | | | |\n`)
   const calm = all.length - groups.length
-  if (calm > 0) sheet.count(`| ${counted(calm, 'group')} without a change | | | |\n`)
+  if (calm > 0) sheet.count(`| ${plural(calm, 'group')} without a change | | | |\n`)
   sheet.count('\n')
 }
 
@@ -120,16 +120,16 @@ function consequences({ refused, evictions, imageGcs }: GateGroup, own: readonly
   const mark = (kind: GateProblem['kind']) =>
     own.some(problem => problem.kind === kind && problem.stops) ? '❌ ' : ''
   const said: [number, string][] = [
-    [refused, `❌ refused on ${counted(refused, 'node')}`],
-    [evictions, `❌ evictions start on ${counted(evictions, 'node')}`],
+    [refused, `❌ refused on ${plural(refused, 'node')}`],
+    [evictions, `❌ evictions start on ${plural(evictions, 'node')}`],
     [count('threshold-lost'), '❌ a hard threshold is lost'],
     [
       idle.length,
-      `❌ ${counted(idle.length, 'setting')} without effect on ${counted(idleNodes, 'node')}`,
+      `❌ ${plural(idle.length, 'setting')} without effect on ${plural(idleNodes, 'node')}`,
     ],
-    [count('worse'), `${mark('worse')}${counted(count('worse'), 'new or worse finding')}`],
-    [imageGcs, `image GC starts on ${counted(imageGcs, 'node')}`],
-    [count('better'), `✅ ${counted(count('better'), 'finding')} better`],
+    [count('worse'), `${mark('worse')}${plural(count('worse'), 'new or worse finding')}`],
+    [imageGcs, `image GC starts on ${plural(imageGcs, 'node')}`],
+    [count('better'), `✅ ${plural(count('better'), 'finding')} better`],
   ]
   const texts = said.filter(([number]) => number > 0).map(([, text]) => text)
   return texts.length > 0 ? texts : ['no effect predicted']

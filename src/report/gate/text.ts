@@ -1,6 +1,6 @@
 /** The answer of a gate for a terminal or a log. */
 import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
-import { counted } from '#report/numbers.ts'
+import { plural } from '#report/numbers.ts'
 import { lineText, nameText } from '#report/parts/statements.ts'
 import {
   byEffect,
@@ -24,7 +24,7 @@ export function gateText(document: GateDocument, heading: (text: string) => stri
     '',
     ...files.map(
       ({ file, kinds, nodes, reach }) =>
-        `  ${nameText(file)}: ${kinds.length === 0 ? lineText(reach) : `${kinds.join(', ')}, ${counted(nodes, 'node')} (${lineText(reach)})`}`,
+        `  ${nameText(file)}: ${kinds.length === 0 ? lineText(reach) : `${kinds.join(', ')}, ${plural(nodes, 'node')} (${lineText(reach)})`}`,
     ),
     ...section(heading('Stops the change'), stops),
     ...section(heading('Also'), others),
@@ -56,5 +56,5 @@ const groupLine = (group: GateGroup) => {
     ...(evictions > 0 ? [`evictions at once on ${evictions}`] : []),
   ]
   const shown = [...effects.map(effect => `${group[effect]} ${effect}`), ...at].join(', ')
-  return `  ${pathOf(cluster, subject)}: ${counted(nodes, 'node')}: ${shown}`
+  return `  ${pathOf(cluster, subject)}: ${plural(nodes, 'node')}: ${shown}`
 }

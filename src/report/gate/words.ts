@@ -7,7 +7,7 @@ import type {
   GateProblemKind,
   GateValues,
 } from '#model/gate.ts'
-import { counted, formatCount } from '#report/numbers.ts'
+import { formatCount, plural } from '#report/numbers.ts'
 import { lineText, nameText, nodesText } from '#report/parts/statements.ts'
 
 const stopWords: Partial<Record<GateProblemKind, string>> = {
@@ -28,7 +28,7 @@ export function verdictText(document: GateDocument): string {
   const { verdict, files, groups, problems } = document
   const [worst, ...others] = byEffect(problems.filter(problem => problem.stops))
   if (verdict !== 'ok' && worst !== undefined) return stoppedText(worst, others.length)
-  const unread = counted(files.filter(file => file.unread !== null).length, 'file')
+  const unread = plural(files.filter(file => file.unread !== null).length, 'file')
   if (isJudged(document)) return 'Merge: no node gets worse'
   if (files.every(({ kinds: known }) => known.length === 0))
     return `Not judged: ${unread} could not be read`
@@ -39,8 +39,8 @@ export function verdictText(document: GateDocument): string {
 function stoppedText(worst: Effect, others: number) {
   const [first] = worst
   const nodes = nodeCount(groupsOf(worst))
-  const on = nodes === 0 ? '' : ` on ${counted(nodes, 'node')}`
-  const more = others === 0 ? '' : `, and ${counted(others, 'more problem')}`
+  const on = nodes === 0 ? '' : ` on ${plural(nodes, 'node')}`
+  const more = others === 0 ? '' : `, and ${plural(others, 'more problem')}`
   const why = stopWords[first.kind] ?? `leads to "${lineText(first.text).replace(/\.$/, '')}"`
   return `Do not merge: ${placeOf(first)} ${why}${on}${more}`
 }
@@ -99,7 +99,7 @@ export function placesOf(effect: Effect, names: number): string | null {
     .slice(0, names)
     .map(one => `${pathOf(one.cluster, one.group)} (${formatCount(one.nodes.count)})`)
   const more = groups.length > names ? `, and ${groups.length - names} more` : ''
-  return `${counted(nodeCount(groups), 'node')} in ${counted(groups.length, 'group')}: ${shown.join(', ')}${more}`
+  return `${plural(nodeCount(groups), 'node')} in ${plural(groups.length, 'group')}: ${shown.join(', ')}${more}`
 }
 
 export const pathOf = (cluster: string | null, group: Subject | null): string =>
@@ -199,5 +199,5 @@ export function scopeOf({ files, groups, comparedWith }: GateDocument): string {
   const judged = files.filter(({ kinds: own }) => own.length > 0).length
   const nodes = groups.reduce((sum, group) => sum + group.nodes, 0)
   const against = comparedWith === 'base' ? 'the files before the change' : 'what runs now'
-  return `${counted(judged, 'file')}, ${counted(nodes, 'node')} in ${counted(groups.length, 'group')}, compared with ${against}`
+  return `${plural(judged, 'file')}, ${plural(nodes, 'node')} in ${plural(groups.length, 'group')}, compared with ${against}`
 }

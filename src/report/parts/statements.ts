@@ -6,7 +6,7 @@ import { severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
-import { counted } from '#report/numbers.ts'
+import { plural } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
 
 const limits = { name: 253, line: 1000, evidence: 24, commands: 12, names: 20 }
@@ -30,7 +30,7 @@ export function nodesText(
   const names = sample.slice(0, limit).map(nameText)
   const more =
     count > names.length ? `${names.length === 0 ? '' : ' '}and ${count - names.length} more` : ''
-  return `${counted(count, 'node').replace('\u00a0', ' ')}: ${names.join(', ')}${names.length > 0 && more !== '' ? ',' : ''}${more}`
+  return `${plural(count, 'node').replace('\u00a0', ' ')}: ${names.join(', ')}${names.length > 0 && more !== '' ? ',' : ''}${more}`
 }
 
 /** One line for each piece of evidence; a last line counts the rest. */

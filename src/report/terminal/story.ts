@@ -22,13 +22,13 @@ import type {
 } from '#model/prediction/prediction.ts'
 import { english } from '#report/languages/language.ts'
 import {
-  counted,
   formatBytes,
   formatCount,
   formatDuration,
   formatPercent,
   formatRange,
   formatUtc,
+  plural,
 } from '#report/numbers.ts'
 import { ledgerText } from '#report/parts/ledger.ts'
 import { loserText, originText } from '#report/parts/origins.ts'
@@ -210,7 +210,7 @@ function deletionLines(deletions: ImageDeletion[] | null) {
       return `  -\u00a0${imageName(names[0] ?? image)}  ${formatBytes(sizeBytes)}${note === '' ? '' : `  ${note}`}`
     })
   return [
-    `deletes ${counted(deletions.length, 'image')}: ${said.filter(text => text !== '').join(', ')}`,
+    `deletes ${plural(deletions.length, 'image')}: ${said.filter(text => text !== '').join(', ')}`,
     ...lines,
     ...moreLine(deletions.length, shownImages),
   ]
@@ -342,7 +342,7 @@ function containerLines({ containerGC }: NodePrediction) {
   ] as const
   const counts = said
     .filter(([found]) => found > 0)
-    .map(([found, noun, plural]) => counted(found, noun, plural))
+    .map(([found, noun, many]) => plural(found, noun, many))
   return [`within a minute removes ${counts.join(', ')}`]
 }
 
@@ -377,7 +377,7 @@ function imageGcState(imageGC: ImageGcPrediction | null) {
 }
 
 const deletionState = (deletions: ImageDeletion[] | null) =>
-  deletions === null ? 'not known' : counted(deletions.length, 'image')
+  deletions === null ? 'not known' : plural(deletions.length, 'image')
 
 function timelineLines(timeline: TimelineEvent[] | null | undefined) {
   if (timeline === undefined) return []
@@ -404,13 +404,13 @@ function clock(ms: number) {
 function eventText({ event, detail }: TimelineEvent) {
   switch (event) {
     case 'imageGC':
-      return `image GC deletes ${counted(detail.images.length, 'image')}, counts ${formatBytes(detail.freedBytes)} of ${formatBytes(detail.bytesToFree)}, ${freesText(detail.frees)}${detail.error === null ? '' : ': not enough'}`
+      return `image GC deletes ${plural(detail.images.length, 'image')}, counts ${formatBytes(detail.freedBytes)} of ${formatBytes(detail.bytesToFree)}, ${freesText(detail.frees)}${detail.error === null ? '' : ': not enough'}`
     case 'condition':
       return detail.status
         ? `${detail.condition}: tainted, ${refusedPods([detail.condition])} are refused`
         : `${detail.condition} ends`
     case 'reclaim':
-      return `for ${detail.signal} collects ${counted(detail.containers, 'dead container')} and ${counted(detail.images.length, 'unused image')}${detail.images.length === 0 ? '' : `, ${freesText(detail.frees)}`}${detail.isEnough ? ', and that is enough' : ''}`
+      return `for ${detail.signal} collects ${plural(detail.containers, 'dead container')} and ${plural(detail.images.length, 'unused image')}${detail.images.length === 0 ? '' : `, ${freesText(detail.frees)}`}${detail.isEnough ? ', and that is enough' : ''}`
     case 'evict':
       return `evicts ${podName(detail)} for ${detail.signal}`
     case 'recovered':

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aws, kubectl, said } from '#judge/garbage/kubectl.ts'
+import { aws, clusterWord, kubectl } from '#judge/garbage/kubectl.ts'
 import { type ClusterFailing, clusterRule } from '#judge/rule.ts'
 import { evictedPods } from '#judge/rules/cluster-gc/evicted-pods.ts'
 import { failedPods } from '#judge/rules/cluster-gc/failed-pods.ts'
@@ -307,20 +307,23 @@ describe('kubectl', () => {
 
   it.each([
     [
-      kubectl('get', 'jobs', '-n', '-A', said('j'), '-o', 'yaml'),
+      kubectl('get', 'jobs', '-n', '-A', clusterWord('j'), '-o', 'yaml'),
       'kubectl get jobs -n -A j -o yaml',
     ],
     [
-      kubectl('get', said('Job'), said('--all'), '-n', 'shop', '-o', 'yaml'),
+      kubectl('get', clusterWord('Job'), clusterWord('--all'), '-n', 'shop', '-o', 'yaml'),
       'kubectl get -n shop -o yaml -- Job --all',
     ],
-    [kubectl('delete', 'leases', said('a'), said('-A')), 'kubectl delete leases -- a -A'],
     [
-      aws('ec2', 'describe-volumes', '--volume-ids', said('vol-1')),
+      kubectl('delete', 'leases', clusterWord('a'), clusterWord('-A')),
+      'kubectl delete leases -- a -A',
+    ],
+    [
+      aws('ec2', 'describe-volumes', '--volume-ids', clusterWord('vol-1')),
       'aws ec2 describe-volumes --volume-ids vol-1',
     ],
     [
-      aws('ec2', 'describe-volumes', '--volume-ids', said('--profile')),
+      aws('ec2', 'describe-volumes', '--volume-ids', clusterWord('--profile')),
       'aws ec2 describe-volumes --volume-ids=--profile',
     ],
   ])('takes no name for an option: %s', (line, expected) => {

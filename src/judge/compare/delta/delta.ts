@@ -7,7 +7,7 @@
 
 import { byText } from '#base/text/text-order.ts'
 import { severityRank } from '#judge/run/outcome.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import {
   type Change,
   type ChangedFinding,
@@ -228,10 +228,10 @@ const partialNotes = (
 
 /** Names the node as findings do. */
 export const metNode = ({ cluster, identity, coverage, errors }: AuditedNode): MetNode => ({
-  cluster: bounded(cluster),
-  name: bounded(identity.name, nameLength),
-  group: { ...identity.group, name: bounded(identity.group.name, nameLength) },
+  cluster: shorten(cluster),
+  name: shorten(identity.name, nameLength),
+  group: { ...identity.group, name: shorten(identity.group.name, nameLength) },
   coverage,
   isFargate: identity.owner === 'fargate',
-  missed: bounded(errors.map(({ what, message }) => `${what}: ${message}`).join('; ')),
+  missed: shorten(errors.map(({ what, message }) => `${what}: ${message}`).join('; ')),
 })

@@ -1,6 +1,6 @@
 /** State of a finding's nodes in one audit: failing, passing, absent, undecided or open. */
 
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 import type { ComparedFinding, ComparedRun } from '#model/finding/delta.ts'
 import type { NotAudited } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
@@ -164,7 +164,7 @@ export function successors(
   if (!clusters.has(cluster)) return [`the cluster ${cluster} is not there`]
   const count = groups.get(groupKey(cluster, subject))?.length ?? 0
   return count > 0
-    ? [`its nodes were replaced: ${counted(count, 'other')} of ${subject.name} without it`]
+    ? [`its nodes were replaced: ${plural(count, 'other')} of ${subject.name} without it`]
     : []
 }
 
@@ -192,7 +192,7 @@ export function doubts(
   return [
     ...(undecided.count > 0 ? [`not known ${when} of ${nodeNames(undecided)}${because}`] : []),
     ...(open.count > 0
-      ? [`open ${when} on ${counted(open.count, 'node')}: not all of its nodes are named`]
+      ? [`open ${when} on ${plural(open.count, 'node')}: not all of its nodes are named`]
       : []),
   ]
 }
@@ -278,8 +278,8 @@ const shownNames = 2
 
 export function nodeNames({ count, names }: Nodes[State]): string {
   const shown = names.slice(0, shownNames)
-  if (shown.length === 0) return counted(count, 'node')
+  if (shown.length === 0) return plural(count, 'node')
   return count > shown.length
-    ? `${counted(count, 'node')}: ${shown.join(', ')}, …`
+    ? `${plural(count, 'node')}: ${shown.join(', ')}, …`
     : shown.join(', ')
 }

@@ -1,6 +1,6 @@
 import { byText } from '#base/text/text-order.ts'
 import { severityRank } from '#judge/run/outcome.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 import type { Change, ComparedFinding } from '#model/finding/delta.ts'
 import type { Confidence } from '#model/finding/finding.ts'
 import {
@@ -208,7 +208,7 @@ function spreadByCount(
   const shrunk = Math.max(0, nodeCount(then, before.cluster) - nodeCount(today, before.cluster))
   const isMore = rise > hiddenThen
   const isFewer = -rise > hiddenNow + shrunk
-  const counts = `on ${counted(after.nodes.count, 'node')}, before on ${before.nodes.count}`
+  const counts = `on ${plural(after.nodes.count, 'node')}, before on ${before.nodes.count}`
   const unnamed = `by count alone: not all of its nodes are named`
   return {
     grows: Number(isMore) - Number(isFewer),
@@ -257,4 +257,4 @@ function movedHere(
 function placesMoved(finding: ComparedFinding, then: Knowledge, today: Knowledge) {
   return `in ${placesText(placesOf(today, finding))}, before in ${placesOf(then, finding)}: many places are reported together, few one by one`
 }
-const placesText = (count: number) => counted(count, 'place')
+const placesText = (count: number) => plural(count, 'place')

@@ -4,7 +4,7 @@
  */
 import { byText } from '#base/text/text-order.ts'
 import { diskMeasurementMs } from '#facts/kubelet/periods.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type {
   FillReading,
   FillSeries,
@@ -37,7 +37,7 @@ export function withReading(
   { identity, at, prediction, happened = [] }: TakenNode,
 ): FillSeries | null {
   if (identity.bootId === null) return null
-  const bootId = bounded(identity.bootId, 40)
+  const bootId = shorten(identity.bootId, 40)
   const earlier = before?.bootId === bootId ? before : null
   const { layout, nodefs, imagefs: images } = prediction.filesystems
   const imagefs = layout === 'shared' ? null : images

@@ -6,7 +6,7 @@ import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import { isWithin } from '#judge/events/events.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import { type FillSeries, type Happening, mostHappenings, type NodeBefore } from '#model/history.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { TakenNode } from '#model/report.ts'
@@ -102,8 +102,8 @@ function happening(
   return {
     at,
     what: isRefused ? 'refused' : what,
-    subject: bounded(subject, nameLength),
-    message: bounded(message, messageLength),
+    subject: shorten(subject, nameLength),
+    message: shorten(message, messageLength),
     // Evicted pods have a resource by which they were ranked. Refused pods have none.
     ...(resource !== null && !isRefused && { resource }),
   }
@@ -116,7 +116,7 @@ export function readingOfMachine(
 ): NodeBefore | null {
   if (last === null || !(Date.parse(joinedAt) > Date.parse(last.at))) return last
   const { bootId } = identity
-  return bootId !== null && last.fill?.bootId === bounded(bootId, 40) ? last : null
+  return bootId !== null && last.fill?.bootId === shorten(bootId, 40) ? last : null
 }
 
 /** With a restart of the machine, if its boot id has changed since the last run. */
@@ -125,7 +125,7 @@ export function withRestart(
   happened: Happening[],
   before: FillSeries | null,
 ): Happening[] {
-  if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return happened
+  if (before === null || bootId === null || shorten(bootId, 40) === before.bootId) return happened
   const message = `boot id ${before.bootId} until ${before.readings.at(-1)?.at ?? 'an earlier run'}`
   return mergeHappenings(happened, [happening(at, 'reboot', name, message)])
 }

@@ -3,7 +3,7 @@
 import { nodeKey } from '#base/text/node-key.ts'
 import { byText } from '#base/text/text-order.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { ComparedFinding, MetNode } from '#model/finding/delta.ts'
 import type { FillSeries, NodeFacts } from '#model/history.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
@@ -73,7 +73,7 @@ export function nodeFacts(
         ?.slice(0, keptThresholds)
         .map(({ signal, value, hard, margin }) => ({
           signal,
-          value: bounded(value, 24),
+          value: shorten(value, 24),
           hard,
           margin,
         })) ?? null,
@@ -86,7 +86,7 @@ export function nodeFacts(
     firstVictims: victimsOf(eviction?.firstVictims ?? null),
     beforeEvictions: [],
     rules: failing.slice(0, keptRules),
-    missed: bounded(met.missed, textLength),
+    missed: shorten(met.missed, textLength),
     leftOut:
       Math.max(0, failing.length - keptRules) +
       Math.max(0, (thresholds?.length ?? 0) - keptThresholds),
@@ -107,10 +107,10 @@ const victimsOf = (first: FirstVictims[] | null): NodeFacts['firstVictims'] =>
     .filter(({ signal }) => signal === 'memory.available' || signal === 'nodefs.available')
     .map(({ signal, pods }) => ({
       signal,
-      pods: pods.map(({ namespace, name }) => bounded(`${namespace}/${name}`, 120)),
+      pods: pods.map(({ namespace, name }) => shorten(`${namespace}/${name}`, 120)),
     }))
 
-const shortText = (text: string | null) => text && bounded(text, 60)
+const shortText = (text: string | null) => text && shorten(text, 60)
 
 const filesystemOf = (filesystem: FilesystemState | null) =>
   filesystem && {
@@ -138,7 +138,7 @@ function fitFacts(facts: NodeFacts) {
     kept = { ...kept, beforeEvictions: kept.beforeEvictions.slice(1) }
   while (isTooLong(kept) && kept.thresholds?.length)
     kept = { ...kept, thresholds: kept.thresholds.slice(0, -1), leftOut: kept.leftOut + 1 }
-  if (isTooLong(kept)) kept = { ...kept, missed: bounded(kept.missed, 20) }
+  if (isTooLong(kept)) kept = { ...kept, missed: shorten(kept.missed, 20) }
   while (isTooLong(kept) && kept.happened.length > 0)
     kept = { ...kept, happened: kept.happened.slice(1) }
   while (isTooLong(kept) && kept.fill?.readings.length)

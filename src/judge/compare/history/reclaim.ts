@@ -10,7 +10,7 @@ import { byText } from '#base/text/text-order.ts'
 import { imageGcLine, shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { Happening, NodeBefore, ReclaimRound, RememberedImage } from '#model/history.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { KeptImage, NodePrediction } from '#model/prediction/prediction.ts'
@@ -122,7 +122,7 @@ function unusedById(imageGC: NodePrediction['imageGC']): Map<string, boolean | u
 
 /** The end of the image name, because the registry in front distinguishes images least. */
 function nameOf(names: readonly string[]) {
-  const name = bounded(names.find(each => !each.includes('@')) ?? names[0] ?? '', nameLength)
+  const name = shorten(names.find(each => !each.includes('@')) ?? names[0] ?? '', nameLength)
   return name.startsWith('sha256:') ? name.slice(7, 19) : name.slice(-shownName)
 }
 

@@ -8,7 +8,7 @@ import {
   totalOf,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const danglingOwner = clusterRule({
   id: 'dangling-owner',
@@ -29,7 +29,7 @@ export const danglingOwner = clusterRule({
       return {
         count,
         ...(likely === count && { confidence: 'likely' as const }),
-        consequence: `${counted(count, 'object')} of ${subject.name} ${count === 1 ? 'has' : 'have'} no owner that is still there, and the garbage collector has not taken ${count === 1 ? 'it' : 'them'}.`,
+        consequence: `${plural(count, 'object')} of ${subject.name} ${count === 1 ? 'has' : 'have'} no owner that is still there, and the garbage collector has not taken ${count === 1 ? 'it' : 'them'}.`,
         evidence: lines(
           ...found.slice(0, 5).map(({ owner, isReplaced, text }) => {
             const replacement = isReplaced ? ' (another one has its name now)' : ''

@@ -1,8 +1,8 @@
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import { describe, garbageIn } from '#judge/garbage/garbage.ts'
-import { type Command, kubectl, said } from '#judge/garbage/kubectl.ts'
+import { type Command, clusterWord, kubectl } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 import type { CronJobGarbage } from '#model/finding/cluster-garbage.ts'
 
 /** A CronJob keeps too many Jobs from this multiple of upstream's default history limit on. */
@@ -31,7 +31,7 @@ export const jobHistoryBeyondLimit = clusterRule({
         `${name}: ${successful.count} of ${successful.limit} successful, ${failed.count} of ${failed.limit} failed`
       return {
         count: kept,
-        consequence: `${all('CronJob')} ${one('keeps', 'keep')} ${counted(kept, 'finished Job')}${beyond > 0 ? `, and ${beyond} of them more than the limit allows` : ''}.`,
+        consequence: `${all('CronJob')} ${one('keeps', 'keep')} ${plural(kept, 'finished Job')}${beyond > 0 ? `, and ${beyond} of them more than the limit allows` : ''}.`,
         evidence: [
           ...found.slice(0, 10).map(each => line('object', 'CronJob', words(each))),
           line(
@@ -66,7 +66,7 @@ function commandOf({ namespace, name, successful, failed }: CronJobGarbage): Com
     kubectl(
       'patch',
       'cronjob',
-      said(name),
+      clusterWord(name),
       '-n',
       namespace,
       '--type=merge',

@@ -1,6 +1,6 @@
 import { ageEvidence, deleteObjects, garbageIn, isOld, nameList } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const leftoverLease = clusterRule({
   id: 'leftover-lease',
@@ -26,7 +26,7 @@ export const leftoverLease = clusterRule({
     yield* garbageIn(cluster, 'lease', left, (found, { one }) => {
       const late = found.filter(({ state }) => state === 'collectable').length
       return {
-        consequence: `${counted(found.length, 'lease')} in kube-node-lease ${one('names', 'name')} a node that is gone, ${whyThere(found.length, late)}.`,
+        consequence: `${plural(found.length, 'lease')} in kube-node-lease ${one('names', 'name')} a node that is gone, ${whyThere(found.length, late)}.`,
         evidence: lines(
           late < found.length &&
             line('object', 'leases without node and owner', found.length - late),

@@ -7,7 +7,7 @@ import {
   silentNodes,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const nodeNotReadyLong = clusterRule({
   id: 'node-not-ready-long',
@@ -33,7 +33,7 @@ export const nodeNotReadyLong = clusterRule({
       )
       return {
         nodes: found.map(({ name }) => name),
-        consequence: `${counted(found.length, 'node')} ${one('has', 'have')} not been Ready for more than ${minAgeHours} h, and nothing deletes ${one('it', 'them')} as long as the instance exists${instances === null ? '; whether it does was not read' : ''}.`,
+        consequence: `${plural(found.length, 'node')} ${one('has', 'have')} not been Ready for more than ${minAgeHours} h, and nothing deletes ${one('it', 'them')} as long as the instance exists${instances === null ? '; whether it does was not read' : ''}.`,
         evidence: [
           line('object', 'nodes', nameList(found)),
           line('object', 'conditions', [...new Set(reasons)].toSorted().slice(0, 5).join(', ')),

@@ -1,6 +1,6 @@
 import { ageEvidence, deleteObjects, garbageIn, isWithoutInstance } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const nodeWithoutInstance = clusterRule({
   id: 'node-without-instance',
@@ -22,7 +22,7 @@ export const nodeWithoutInstance = clusterRule({
     yield* garbageIn(cluster, 'node', left, (found, { one }) => ({
       nodes: found.map(({ name }) => name),
       confidence: 'likely',
-      consequence: `${counted(found.length, 'node')} ${one('is', 'are')} not Ready, and no instance of this cluster is behind ${one('it', 'them')}.`,
+      consequence: `${plural(found.length, 'node')} ${one('is', 'are')} not Ready, and no instance of this cluster is behind ${one('it', 'them')}.`,
       evidence: [
         ...found
           .slice(0, 5)

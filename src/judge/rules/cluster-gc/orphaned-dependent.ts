@@ -6,7 +6,7 @@ import {
   oldOf,
   reasonOf,
 } from '#judge/garbage/garbage.ts'
-import { reads, said } from '#judge/garbage/kubectl.ts'
+import { clusterWord, reads } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 
 export const orphanedDependent = clusterRule({
@@ -39,7 +39,13 @@ export const orphanedDependent = clusterRule({
           ...ageEvidence(found, 'createdMs', at, 'oldest was made'),
         ],
         commands: [
-          reads('get', said(kind), said(name), ...inNamespace(namespace), '--show-labels'),
+          reads(
+            'get',
+            clusterWord(kind),
+            clusterWord(name),
+            ...inNamespace(namespace),
+            '--show-labels',
+          ),
         ],
       }
     })

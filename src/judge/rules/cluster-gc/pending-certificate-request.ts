@@ -8,7 +8,7 @@ import {
   nameList,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/finding/cluster-garbage.ts'
 
 /** A kubelet requests only its own certificate from these signers. Source: k8s.io/api/certificates/v1 KubeletServingSignerName, KubeAPIServerClientKubeletSignerName. */
@@ -68,12 +68,12 @@ export const pendingCertificateRequest = clusterRule({
       const requestors = [...new Set(found.map(({ requestor }) => requestor))].toSorted()
       return {
         severity: serving.length > 0 ? 'medium' : 'low',
-        consequence: `${counted(found.length, 'certificate request')}: ${pending} not approved, ${found.length - pending} approved and not issued.${serving.length > 0 ? ` Of ${counted(kubelets, 'kubelet')} no serving certificate is issued, so logs, exec and metrics may not reach ${serving.length === 1 ? 'it' : 'them'}.` : ''}`,
+        consequence: `${plural(found.length, 'certificate request')}: ${pending} not approved, ${found.length - pending} approved and not issued.${serving.length > 0 ? ` Of ${plural(kubelets, 'kubelet')} no serving certificate is issued, so logs, exec and metrics may not reach ${serving.length === 1 ? 'it' : 'them'}.` : ''}`,
         evidence: [
           ...inGroups(found, ({ signer }) => signer)
             .slice(0, 5)
             .map(([signer, { length }]) =>
-              line('object', `signer ${signer}`, counted(length, 'request')),
+              line('object', `signer ${signer}`, plural(length, 'request')),
             ),
           line('object', 'asked by', nameList(requestors.map(name => ({ name })))),
           ...ageEvidence(found, 'sinceMs', at, 'longest'),

@@ -8,7 +8,7 @@ import {
   sizeOf,
 } from '#judge/garbage/released-volumes.ts'
 import { clusterRule, lines } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const releasedVolume = clusterRule({
   id: 'released-volume',
@@ -31,7 +31,7 @@ export const releasedVolume = clusterRule({
       return {
         size: sizeOf(found),
         ...releasedConfidence(found),
-        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${one('stays', 'stay')} Released: no PVC can bind ${it}, and no controller deletes ${it}.`,
+        consequence: `${plural(found.length, 'volume')} of claims that ${subject.name} no longer has ${one('stays', 'stay')} Released: no PVC can bind ${it}, and no controller deletes ${it}.`,
         evidence: lines(
           ...costOf(found),
           ...releasedSince(found, at),

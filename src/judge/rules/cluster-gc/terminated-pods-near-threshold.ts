@@ -1,7 +1,7 @@
 import { thresholdText } from '#judge/garbage/failed-pods.ts'
 import { byFrequency } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
-import { counted, percent } from '#judge/text.ts'
+import { percent, plural } from '#judge/text.ts'
 
 /** The rule fails from this share of the threshold on. */
 const nearShare = 0.8
@@ -38,8 +38,8 @@ export const terminatedPodsNearThreshold = clusterRule({
       ...(isAssumed && { confidence: 'likely' as const }),
       consequence:
         excess > 0
-          ? `Pod GC deletes ${counted(excess, 'finished pod')} in its next round, within 20 s: ${first[0]} goes first.`
-          : `After ${counted(limit - count + 1, 'more finished pod')} pod GC begins to delete the oldest: ${first[0]} goes first.`,
+          ? `Pod GC deletes ${plural(excess, 'finished pod')} in its next round, within 20 s: ${first[0]} goes first.`
+          : `After ${plural(limit - count + 1, 'more finished pod')} pod GC begins to delete the oldest: ${first[0]} goes first.`,
       evidence: [
         line('object', 'finished pods', `${count}, ${share} of the threshold`),
         line('object', 'threshold', thresholdText(threshold)),

@@ -1,8 +1,8 @@
 import { ageEvidence, garbageIn, inGroups, nameList, oldOf } from '#judge/garbage/garbage.ts'
-import { aws, said } from '#judge/garbage/kubectl.ts'
+import { aws, clusterWord } from '#judge/garbage/kubectl.ts'
 import { costOf, sizeOf } from '#judge/garbage/released-volumes.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const unattachedDisk = clusterRule({
   id: 'unattached-disk',
@@ -32,18 +32,20 @@ export const unattachedDisk = clusterRule({
       const available = found.flatMap(({ volume: name }) => (name === null ? [] : [{ name }]))
       return {
         size: sizeOf(found),
-        consequence: `${counted(found.length, 'EBS volume')} of this cluster ${one('is', 'are')} attached to nothing, and ${whoHas(found)}.`,
+        consequence: `${plural(found.length, 'EBS volume')} of this cluster ${one('is', 'are')} attached to nothing, and ${whoHas(found)}.`,
         evidence: lines(
           ...costOf(found),
           ...inGroups(found, ({ volumeType }) => volumeType ?? 'unknown type')
             .slice(0, 5)
-            .map(([what, { length }]) => line('object', what, counted(length, 'volume'))),
+            .map(([what, { length }]) => line('object', what, plural(length, 'volume'))),
           ...ageEvidence(found, 'createdMs', at, 'oldest was made'),
           available.length > 0 &&
             line('object', 'Available PersistentVolumes that name them', nameList(available)),
           line('object', 'volumes', nameList(found)),
         ),
-        commands: [['reads', aws('ec2', 'describe-volumes', '--volume-ids', said(found[0].name))]],
+        commands: [
+          ['reads', aws('ec2', 'describe-volumes', '--volume-ids', clusterWord(found[0].name))],
+        ],
       }
     })
   },

@@ -7,13 +7,13 @@ import {
   nameList,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines } from '#judge/rule.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 import type { CertificateRequest, ControlPlane } from '#model/finding/cluster-garbage.ts'
 
 const assumedVersion = ({ version }: ControlPlane) =>
   version === null
     ? 'not known, the newest is assumed'
-    : `not known, assumed that of the newest kubelet: ${bounded(version)}`
+    : `not known, assumed that of the newest kubelet: ${shorten(version)}`
 
 export const uncollectedCertificateRequest = clusterRule({
   id: 'uncollected-certificate-request',
@@ -40,11 +40,11 @@ export const uncollectedCertificateRequest = clusterRule({
       const isDoubted = controlPlane.isAssumed && found.some(({ state }) => state === 'approved')
       return {
         ...(isDoubted && { confidence: 'likely' as const }),
-        consequence: `${counted(found.length, 'certificate request')} should have been collected, or will never be.`,
+        consequence: `${plural(found.length, 'certificate request')} should have been collected, or will never be.`,
         evidence: lines(
           isDoubted && line('object', 'version of the control plane', assumedVersion(controlPlane)),
           ...inGroups(found, reasonFor).map(([what, { length }]) =>
-            line('object', what, counted(length, 'request')),
+            line('object', what, plural(length, 'request')),
           ),
           ...ageEvidence(found, 'sinceMs', at),
           line('object', 'requests', nameList(found)),

@@ -1,6 +1,6 @@
 import { ageEvidence, garbageIn, getYaml, nameList, oldOf } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const unrenewedLease = clusterRule({
   id: 'unrenewed-lease',
@@ -27,7 +27,7 @@ export const unrenewedLease = clusterRule({
       }
     yield* garbageIn(cluster, 'lease', left, (found, { one }) => ({
       nodes: found.map(({ name }) => name),
-      consequence: `${counted(found.length, 'node')} ${one('has', 'have')} not renewed ${one('its lease', 'their leases')} for more than ${minAgeHours} h: no kubelet is connected.`,
+      consequence: `${plural(found.length, 'node')} ${one('has', 'have')} not renewed ${one('its lease', 'their leases')} for more than ${minAgeHours} h: no kubelet is connected.`,
       evidence: [
         line('object', 'leases that are not renewed', found.length),
         ...ageEvidence(found, 'renewedMs', at, 'first to be renewed no more'),

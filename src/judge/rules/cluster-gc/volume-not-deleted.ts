@@ -7,7 +7,7 @@ import {
   sizeOf,
 } from '#judge/garbage/released-volumes.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const volumeNotDeleted = clusterRule({
   id: 'volume-not-deleted',
@@ -31,7 +31,7 @@ export const volumeNotDeleted = clusterRule({
       return {
         size: sizeOf(found),
         ...releasedConfidence(found),
-        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${one('is', 'are')} not: ${undeletable === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,
+        consequence: `${plural(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${one('is', 'are')} not: ${undeletable === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,
         evidence: [
           ...costOf(found),
           ...releasedSince(found, at),

@@ -4,7 +4,7 @@ import { amountOf } from '#judge/help/values.ts'
 import { contextRule, deviceCause, type Failing, line } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, bytes, exactBytes, gibibyte } from '#judge/text.ts'
+import { bytes, exactBytes, gibibyte, shorten } from '#judge/text.ts'
 import type { NodeClass } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
@@ -177,7 +177,7 @@ const isOfOtherVolume = ({ amiFamily, capacityBytes, volumes }: NodeDisk): boole
 function deviceOfNodefs(host: NodeSubject['host']): Pick<NodeDisk, 'mapped' | 'isRead'> {
   const device = host?.filesystems?.find(({ role }) => role === 'nodefs')?.device
   const isMapped = device?.startsWith('/dev/mapper/') === true
-  return { mapped: isMapped ? bounded(device, 100) : null, isRead: device !== undefined }
+  return { mapped: isMapped ? shorten(device, 100) : null, isRead: device !== undefined }
 }
 
 interface NodeDisk extends BottlerocketNode {
@@ -241,12 +241,12 @@ interface VolumesOfNode {
 const volumeEvidence = ({ volumes, volumesUnread }: VolumesOfNode) =>
   volumes?.map(({ device, type, sizeBytes, iops }) => {
     const size = sizeBytes === null ? 'unknown size' : exactBytes(sizeBytes)
-    const value = `${bounded(type ?? 'unknown type', 20)}, ${size}, ${iops ?? 'unknown'} IOPS`
-    return line('object', `EBS volume ${bounded(device ?? '?', 40)}`, value)
+    const value = `${shorten(type ?? 'unknown type', 20)}, ${size}, ${iops ?? 'unknown'} IOPS`
+    return line('object', `EBS volume ${shorten(device ?? '?', 40)}`, value)
   }) ?? [
     volumesUnread === null
       ? line('object', 'EBS volumes', 'unknown')
-      : line('unread', 'EBS volumes', bounded(volumesUnread)),
+      : line('unread', 'EBS volumes', shorten(volumesUnread)),
   ]
 
 interface NodegroupNode {
@@ -266,7 +266,7 @@ function volumeOfTemplate(
     ({ launchTemplateId, versionNumber }) =>
       launchTemplateId === id && String(versionNumber) === version,
   )
-  const where = `launch template ${bounded(found?.launchTemplateName ?? id, 128)} version ${bounded(version, 20)}`
+  const where = `launch template ${shorten(found?.launchTemplateName ?? id, 128)} version ${shorten(version, 20)}`
   if (found?.volumes === undefined) return `the volumes of ${where} were not read`
   const { sizeGiB } = found.volumes.find(({ deviceName }) => deviceName === device) ?? {}
   return sizeGiB ? { where, sizeBytes: sizeGiB * gibibyte } : null
@@ -281,7 +281,7 @@ function volumeOfNodegroup(
   const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === group)
   if (nodegroup === undefined) return context.why('nodegroups')
   if (nodegroup.launchTemplate !== undefined) return volumeOfTemplate(node, context)
-  const where = `nodegroup ${bounded(group, 100)}`
+  const where = `nodegroup ${shorten(group, 100)}`
   return nodegroup.diskSize ? { where, sizeBytes: nodegroup.diskSize * gibibyte } : null
 }
 
@@ -300,8 +300,8 @@ function volumeOfClass(
   if (size === null) return null
   const sizeBytes = amountOf(size, 0)
   return sizeBytes === null
-    ? `the volume size ${bounded(size, 40)} is no quantity`
-    : { where: `EC2NodeClass ${bounded(name ?? '', 100)}`, sizeBytes }
+    ? `the volume size ${shorten(size, 40)} is no quantity`
+    : { where: `EC2NodeClass ${shorten(name ?? '', 100)}`, sizeBytes }
 }
 
 interface WantedDevice {

@@ -1,6 +1,6 @@
 import { deviceCause, line, nodeRule } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { bounded, bytes, exactBytes } from '#judge/text.ts'
+import { bytes, exactBytes, shorten } from '#judge/text.ts'
 
 /** Smaller disks would not help the node. */
 const leastShare = 0.25
@@ -31,7 +31,7 @@ export const unmountedInstanceStore = nodeRule({
     const idle = (host.diskUse?.devices ?? []).flatMap(
       ({ name = '', bytes: size = 0, model = '', isUsed }) =>
         isUsed === false && instanceStore.test(model) && size >= leastShare * capacity
-          ? [{ device: `/dev/${bounded(name, 60)}`, size }]
+          ? [{ device: `/dev/${shorten(name, 60)}`, size }]
           : [],
     )
     const [first] = idle

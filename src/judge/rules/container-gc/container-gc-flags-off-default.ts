@@ -1,6 +1,6 @@
 import { durationMs } from '#judge/help/values.ts'
 import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 
 /** No configuration file and no configz contains these flags. Upstream: cmd/kubelet/app/options/options.go NewKubeletFlags. */
 const flags: Record<string, { isDefault(value: string): boolean; shown: string; effect: string }> =
@@ -44,8 +44,8 @@ export const containerGcFlagsOffDefault = nodeRule({
       const value = lastValue(args, flag)
       if (value === null || isDefault(value)) continue
       yield {
-        consequence: `${flag} ${bounded(value)}: ${effect}.`,
-        evidence: [line('host', `kubelet ${flag}`, `${bounded(value)} (default ${shown})`)],
+        consequence: `${flag} ${shorten(value)}: ${effect}.`,
+        evidence: [line('host', `kubelet ${flag}`, `${shorten(value)} (default ${shown})`)],
       }
     }
   },

@@ -1,6 +1,6 @@
 import { heldBy, heldReason } from '#judge/help/held.ts'
 import { line, lines, nodeRule, worldCause } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const deadContainerPile = nodeRule({
   id: 'dead-container-pile',
@@ -30,7 +30,7 @@ export const deadContainerPile = nodeRule({
       ledger === null ? [] : heldBy(ledger, ['dead-containers'], { percent: 0, gib: 1 })
     yield {
       ...(held !== undefined && ledger !== null && heldReason(held, ledger, identity)),
-      consequence: `${counted(dead, 'dead container')} beside ${running} running: each keeps its layer, its log and its image.${removals === undefined ? '' : ` The next container GC removes ${removals} of them.`}`,
+      consequence: `${plural(dead, 'dead container')} beside ${running} running: each keeps its layer, its log and its image.${removals === undefined ? '' : ` The next container GC removes ${removals} of them.`}`,
       evidence: lines(
         line('runtime', 'dead containers', dead),
         line('runtime', 'running containers', running),

@@ -13,7 +13,7 @@ import { isEksReservation } from '#judge/help/reservations.ts'
 import { contextRule, line, settingIn } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { Baseline } from '#model/policy.ts'
 
@@ -110,7 +110,7 @@ function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) 
     field => !isCompared(field) || (baseline[field] === null && dependsOnSize(field)),
   )
   if (open.length > 0)
-    yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
+    yield { unknown: `policy baseline: ${shorten(open.join(', '), 200)} is not compared` }
 }
 
 /** Wanted values by path. Null means the default for a field, and no value for a key in a map. */
@@ -238,7 +238,7 @@ function failing(
     .map(({ path, expected }) => `${path} ${shownRunning(running, path)} instead of ${expected}`)
   const rest = deviations.length - words.length
   return {
-    consequence: `${has} ${counted(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
+    consequence: `${has} ${plural(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
     evidence: [
       line('layer', 'layer', layer),
       ...deviations.flatMap(({ path, expected }) => [

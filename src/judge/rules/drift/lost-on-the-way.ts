@@ -13,7 +13,7 @@ import {
 } from '#judge/drift/layers.ts'
 import { isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
 import { contextRule, line, lines, settingIn } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 interface LossFact {
   node: DeclaredNode
@@ -96,7 +96,7 @@ export const lostOnTheWay = contextRule({
     const isCertain = doubt === null && losses.some(isSure)
     yield {
       confidence: isCertain ? 'certain' : 'likely',
-      consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${lossWords(losses, running)}`,
+      consequence: `${plural(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${lossWords(losses, running)}`,
       evidence: lines(
         ...layerEvidence(losses),
         files === null &&

@@ -21,7 +21,7 @@ import {
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
 import { type CohortMember, cohortRule, line } from '#judge/rule.ts'
 import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
-import { bounded, counted, gibibyte } from '#judge/text.ts'
+import { gibibyte, plural, shorten } from '#judge/text.ts'
 import type { Policy } from '#model/policy.ts'
 
 interface PeerFact extends SizedSettings {
@@ -80,7 +80,7 @@ export const peerDrift = cohortRule({
       }
       if (!dependsOnSize(path)) return driftsOfPath(members, '')
       return [...Map.groupBy(members, ({ fact }) => fact.instanceType)].flatMap(([type, equals]) =>
-        driftsOfPath(equals, ` (${bounded(type ?? 'instance type not known', 40)})`),
+        driftsOfPath(equals, ` (${shorten(type ?? 'instance type not known', 40)})`),
       )
     })
     const sized = sizeDrifts(members, meantOf)
@@ -93,7 +93,7 @@ export const peerDrift = cohortRule({
       const who =
         nodes.length === members.length
           ? `Each of the ${nodes.length} nodes ${ofOne} runs with other settings than most of the others`
-          : `${nodes.length} of ${counted(members.length, 'node')} ${ofOne} run with other settings than their peers`
+          : `${nodes.length} of ${plural(members.length, 'node')} ${ofOne} run with other settings than their peers`
       const isRestored = drifts.every(drift => meaning.isRestored(drift))
       const restored = isRestored ? ", and a replacement brings back the group's own setting" : ''
       yield {
@@ -112,7 +112,7 @@ export const peerDrift = cohortRule({
         nodes: sizes,
         failing: {
           confidence: 'likely',
-          consequence: `${sizes.length} of ${counted(members.length, 'node')} ${ofOne} reserve otherwise than the other sizes of their group: ${rest.map(({ words }) => words).join('; ')}.`,
+          consequence: `${sizes.length} of ${plural(members.length, 'node')} ${ofOne} reserve otherwise than the other sizes of their group: ${rest.map(({ words }) => words).join('; ')}.`,
           evidence: evidenceOf(rest),
         },
       }

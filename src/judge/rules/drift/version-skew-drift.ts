@@ -6,7 +6,7 @@ import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/setting-meanin
 import { absentValue, type FieldValue, writtenSettings } from '#judge/drift/drift.ts'
 import { nodesText } from '#judge/drift/peers.ts'
 import { type CohortMember, cohortRule, line, worldCause } from '#judge/rule.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 
@@ -65,7 +65,7 @@ export const versionSkewDrift = cohortRule({
           members.some(({ fact }) => fact.rollsOver) || (differing.length === 0 && !isMinor)
             ? 'info'
             : 'low',
-        consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${releaseText(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing, isRead)}`,
+        consequence: `${skewed.length} of ${plural(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${releaseText(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing, isRead)}`,
         evidence: [
           line('layer', 'layer', 'peers'),
           ...releases.map(({ release, members: on }) =>
@@ -118,7 +118,7 @@ function releasesOf(members: CohortMember<VersionFact>[]): OfRelease[] {
 }
 
 const releaseText = ({ image, osImage, minor }: Release) =>
-  bounded(
+  shorten(
     [
       osImage,
       ...(image === osImage ? [] : [image]),
@@ -177,7 +177,7 @@ function differingSettings(
           values.every(isPreset(path)),
         evidence: line(
           'configz',
-          size === undefined ? path : `${path} (${bounded(size, 40)})`,
+          size === undefined ? path : `${path} (${shorten(size, 40)})`,
           values.map(({ release, value }) => `${value.shown} (${releaseText(release)})`).join('; '),
         ),
       },

@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { amountOf } from '#judge/help/values.ts'
 import { cohortRule, hardThresholds, line } from '#judge/rule.ts'
-import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
+import { bytes, exactBytes, percent, plural, shorten } from '#judge/text.ts'
 
 /** Disks are mixed from this ratio on. Filesystem overhead alone makes a smaller difference. */
 const mixedRatio = 2
@@ -53,18 +53,18 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
       yield {
         nodes: alike.map(({ node }) => node).toSorted(byText),
         failing: {
-          consequence: `${bounded(value)} is ${share(smallest.capacityBytes)} of the smallest disk (${bytes(smallest.capacityBytes)}) and ${share(largest.capacityBytes)} of the largest (${bytes(largest.capacityBytes)}) among ${counted(alike.length, 'node')} of one group.`,
+          consequence: `${shorten(value)} is ${share(smallest.capacityBytes)} of the smallest disk (${bytes(smallest.capacityBytes)}) and ${share(largest.capacityBytes)} of the largest (${bytes(largest.capacityBytes)}) among ${plural(alike.length, 'node')} of one group.`,
           evidence: [
             line('configz', `${what}`, value),
             line(
               'computed',
               'smallest disk',
-              `${exactBytes(smallest.capacityBytes)} (${bounded(smallest.node)})`,
+              `${exactBytes(smallest.capacityBytes)} (${shorten(smallest.node)})`,
             ),
             line(
               'computed',
               'largest disk',
-              `${exactBytes(largest.capacityBytes)} (${bounded(largest.node)})`,
+              `${exactBytes(largest.capacityBytes)} (${shorten(largest.node)})`,
             ),
           ],
         },

@@ -1,7 +1,7 @@
 import { matchesGlob } from '#base/text/glob.ts'
 import { ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { bounded, boundedPodName, podName } from '#judge/text.ts'
+import { podName, shorten, shortPodName } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 const firstVictims = 3
@@ -48,7 +48,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
     )
     for (const same of alike.values()) {
       const { pod, before, upTo } = same[0]!
-      const name = boundedPodName(pod)
+      const name = shortPodName(pod)
       const signals = same.map(({ signal }) => signal).join(', ')
       yield {
         // Upstream might evict the other pods of equal rank first.
@@ -58,7 +58,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
           line(
             'computed',
             `pod ${name} under ${signals}`,
-            `place ${before + 1}${upTo > before + 1 ? ` to ${upTo}` : ''}: ${bounded(pod.reason)}`,
+            `place ${before + 1}${upTo > before + 1 ? ` to ${upTo}` : ''}: ${shorten(pod.reason)}`,
           ),
           line('object', `pod ${name} priority`, pod.priority),
         ],

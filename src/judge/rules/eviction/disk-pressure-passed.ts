@@ -3,7 +3,7 @@ import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
 import { reasonOf } from '#judge/help/holders.ts'
 import { conditionOf } from '#judge/help/thresholds.ts'
 import { line, lines, nodeRule, seenFirst, worldCause } from '#judge/rule.ts'
-import { bytes, counted, exactBytes, percent } from '#judge/text.ts'
+import { bytes, exactBytes, percent, plural } from '#judge/text.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. */
@@ -50,7 +50,7 @@ export const diskPressurePassed = nodeRule({
       ...reasonOf(cause, ledger, identity),
       confidence: 'likely',
       ...seenFirst(
-        `The kubelet evicted or refused ${counted(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`,
+        `The kubelet evicted or refused ${plural(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`,
         `One container or volume holds ${bytes(low)} (${percent(100 * share)} of the disk), most of what pods write. If it grows, the pressure returns.`,
       ),
       evidence: lines(

@@ -20,7 +20,7 @@ import {
   type Satisfied,
   worldCause,
 } from '#judge/rule.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
@@ -180,7 +180,7 @@ const victimLines = ({ victims }: EvictionPrediction) =>
       line(
         'computed',
         certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
-        bounded(`${namespace}/${name}`, nameLength),
+        shorten(`${namespace}/${name}`, nameLength),
       ),
     )
 
@@ -237,7 +237,7 @@ function reclaimText({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionP
   const isCertain = victims?.[0]?.certainty === 'certain'
   return [
     ...deleted,
-    bounded(
+    shorten(
       `${isCertain ? 'First to go' : 'If that is not enough, first to go'}: ${first.join(' or ')}.`,
     ),
   ]

@@ -10,7 +10,7 @@ import {
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
 import { contextRule, type Failing, line, lines, seenFirst, worldCause } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 /** Evictions that make a loop, counted over one hour: the API server keeps events for that long. */
 const manyEvictions = 3
@@ -97,7 +97,7 @@ function loopOf(
     failing: {
       confidence: owner.isKnown ? 'certain' : 'likely',
       ...seenFirst(
-        `${owner.name}: ${counted(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at the door` : ''}${resource === null ? '' : `, for ${resource}`}.`,
+        `${owner.name}: ${plural(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at the door` : ''}${resource === null ? '' : `, for ${resource}`}.`,
         [
           returns
             ? `Its pods tolerate ${taint}: each replacement comes straight back to this node.`

@@ -3,7 +3,7 @@ import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import { amountOf } from '#judge/help/values.ts'
 import { type Failing, line, nodeRule, seenFirst, settingIn } from '#judge/rule.ts'
-import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
+import { bytes, exactBytes, nameLength, plural, shorten } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
@@ -37,7 +37,7 @@ export const localStorageLimitExceeded = nodeRule({
     ]
     yield {
       ...reasonOf(first, ledger?.parts ?? []),
-      consequence: `Within ${evictionSeconds} s the kubelet evicts ${podOf(first)}: its ${limitOf(first)} has ${bytes(first.usedBytes)} of ${bytes(first.limitBytes)}.${others.length === 0 ? '' : ` So it does for ${counted(others.length, 'other')}.`}`,
+      consequence: `Within ${evictionSeconds} s the kubelet evicts ${podOf(first)}: its ${limitOf(first)} has ${bytes(first.usedBytes)} of ${bytes(first.limitBytes)}.${others.length === 0 ? '' : ` So it does for ${plural(others.length, 'other')}.`}`,
       evidence: localStorageEvictions
         .slice(0, shown)
         .map(over =>
@@ -72,8 +72,8 @@ function* evictedBefore(pods: readonly KubernetesPod[], at: string): Generator<F
       severity: 'medium',
       title: titles.before,
       ...seenFirst(
-        `${counted(alike.length, 'pod')} ${alike.length === 1 ? 'was evicted over its' : 'were evicted over their'} own limit of ${bounded(ownLimit.quantity, 40)}.`,
-        `Owner: ${bounded(workload ?? name, nameLength)} in ${bounded(namespace, nameLength)}; the disk of the node is not the cause.`,
+        `${plural(alike.length, 'pod')} ${alike.length === 1 ? 'was evicted over its' : 'were evicted over their'} own limit of ${shorten(ownLimit.quantity, 40)}.`,
+        `Owner: ${shorten(workload ?? name, nameLength)} in ${shorten(namespace, nameLength)}; the disk of the node is not the cause.`,
       ),
       evidence: alike.slice(-shown).map(one => line('event', podOf(one), one.message)),
     }
@@ -129,9 +129,9 @@ function limitReason(
 }
 
 const podOf = ({ namespace, name }: { namespace: string; name: string }) =>
-  `pod ${bounded(namespace, nameLength)}/${bounded(name, nameLength)}`
+  `pod ${shorten(namespace, nameLength)}/${shorten(name, nameLength)}`
 
 function limitOf({ limit, what }: LocalStorageEviction) {
   if (limit === 'pod') return 'ephemeral storage as a whole'
-  return `${limit === 'emptyDir' ? 'emptyDir volume' : 'container'} ${bounded(what, nameLength)}`
+  return `${limit === 'emptyDir' ? 'emptyDir volume' : 'container'} ${shorten(what, nameLength)}`
 }

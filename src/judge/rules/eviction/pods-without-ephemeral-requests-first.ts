@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { evictable, ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { boundedPodName, bytes, exactBytes, gibibyte } from '#judge/text.ts'
+import { bytes, exactBytes, gibibyte, shortPodName } from '#judge/text.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 
 /** Minimum excess in bytes of the pod that stays over the pod evicted first. Less hardly matters. */
@@ -43,11 +43,11 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
         .toSorted((a, b) => (b.usage ?? 0) - (a.usage ?? 0) || byName(a, b))[0]
       if (!holding || (holding.usage ?? 0) - used < notableBytes) continue
       yield {
-        consequence: `Under pressure of ${signal} ${firstOf(firsts)} is evicted first and frees at most ${bytes(used)}; ${boundedPodName(holding)}, which holds ${bytes(holding.usage ?? 0)}, stays longer because of its request.`,
+        consequence: `Under pressure of ${signal} ${firstOf(firsts)} is evicted first and frees at most ${bytes(used)}; ${shortPodName(holding)}, which holds ${bytes(holding.usage ?? 0)}, stays longer because of its request.`,
         evidence: [first, holding].map(ranked =>
           line(
             'computed',
-            `pod ${boundedPodName(ranked)} under ${signal}`,
+            `pod ${shortPodName(ranked)} under ${signal}`,
             `uses ${exactBytes(ranked.usage ?? 0)}, requests ${exactBytes(ranked.request)}`,
           ),
         ),
@@ -61,7 +61,7 @@ const byName = (a: RankedPod, b: RankedPod) =>
 
 /** Upstream defines no order among pods of equal rank. */
 function firstOf(firsts: readonly RankedPod[]) {
-  const names = firsts.slice(0, shownFirsts).map(boundedPodName).join(' or ')
+  const names = firsts.slice(0, shownFirsts).map(shortPodName).join(' or ')
   if (firsts.length === 1) return `pod ${names}`
   return `one of ${firsts.length} pods that rank alike, ${names}${firsts.length > shownFirsts ? ' or another' : ''},`
 }

@@ -18,7 +18,7 @@ import {
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, counted, span } from '#judge/text.ts'
+import { bytes, plural, span } from '#judge/text.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
@@ -149,7 +149,7 @@ function* pressuresOf(
     yield {
       isOfDisk: condition === 'DiskPressure',
       ...seenFirst(
-        `${condition} came ${times} times${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${counted(timesIn(attempts), 'attempt')} to reclaim and ${counted(evicted.length, 'eviction')} in the last hour.`,
+        `${condition} came ${times} times${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(timesIn(attempts), 'attempt')} to reclaim and ${plural(evicted.length, 'eviction')} in the last hour.`,
         'New pods are refused each time.',
       ),
       evidence: lines(

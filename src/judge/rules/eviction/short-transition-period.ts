@@ -2,7 +2,7 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { durationMs } from '#judge/help/values.ts'
 import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Severity } from '#model/finding/finding.ts'
 
 export const shortTransitionPeriod = nodeRule({
@@ -26,7 +26,7 @@ export const shortTransitionPeriod = nodeRule({
     const periodMs = durationMs(written)
     if (periodMs === null)
       return yield {
-        unknown: `configz: evictionPressureTransitionPeriod "${bounded(written)}" is no duration`,
+        unknown: `configz: evictionPressureTransitionPeriod "${shorten(written)}" is no duration`,
       }
     if (periodMs >= imageGcPeriodMs) return
     yield {

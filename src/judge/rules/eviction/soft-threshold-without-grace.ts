@@ -1,7 +1,7 @@
 import { hardEviction } from '#judge/help/thresholds.ts'
 import { durationMs, withEntries } from '#judge/help/values.ts'
 import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 
 const soundGracePeriod = '90s'
 
@@ -27,7 +27,7 @@ export const softThresholdWithoutGrace = nodeRule({
       if (value === undefined || grace === undefined || durationMs(grace) !== 0) continue
       if (threshold.value !== value) continue
       yield {
-        consequence: `At the first pass below ${bounded(value)} of ${signal} pods are ${hardEviction(identity)}: nothing waits for the signal to recover.`,
+        consequence: `At the first pass below ${shorten(value)} of ${signal} pods are ${hardEviction(identity)}: nothing waits for the signal to recover.`,
         evidence: [
           line('configz', `evictionSoft.${signal}`, value),
           line('configz', `evictionSoftGracePeriod.${signal}`, grace),

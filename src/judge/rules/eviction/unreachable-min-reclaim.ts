@@ -7,7 +7,7 @@ import {
 } from '#judge/help/thresholds.ts'
 import { amountOf, float32Rounding, withEntries } from '#judge/help/values.ts'
 import { type Failing, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 
 const titles = { unfinished: 'A minimum reclaim keeps the node under DiskPressure' }
 
@@ -50,7 +50,7 @@ export const unreachableMinReclaim = nodeRule({
       )
         continue
       yield {
-        consequence: `Once ${signal} falls below ${bounded(threshold.value)} it stays met until ${resolved + amount} are available, of ${capacity} in all: the kubelet evicts pod after pod and never comes out of it.`,
+        consequence: `Once ${signal} falls below ${shorten(threshold.value)} it stays met until ${resolved + amount} are available, of ${capacity} in all: the kubelet evicts pod after pod and never comes out of it.`,
         evidence: [
           configuredAt(threshold, configuration),
           line('configz', `evictionMinimumReclaim.${signal}`, configured),

@@ -1,7 +1,7 @@
 import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import { kubeletSetting, nodeRule } from '#judge/rule.ts'
-import { bounded, mebibyte } from '#judge/text.ts'
+import { mebibyte, shorten } from '#judge/text.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 /** Null: no percentage and no number of bytes. */
@@ -45,7 +45,7 @@ export const unreachableSoftThreshold = nodeRule({
         const sound = doubledValue(hard)
         yield {
           cause: kubeletSetting(`evictionSoft.${soft.signal}`),
-          consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are ${hardEviction(subject.identity)}; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
+          consequence: `Below ${shorten(hard.value)} of ${soft.signal} pods are ${hardEviction(subject.identity)}; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
           evidence: [
             configuredAt(soft, subject.configuration),
             configuredAt(hard, subject.configuration),

@@ -10,7 +10,7 @@ import {
   nodeRule,
   worldCause,
 } from '#judge/rule.ts'
-import { boundedPodName, percent } from '#judge/text.ts'
+import { percent, shortPodName } from '#judge/text.ts'
 import type { PodSummary } from '#model/input/node-input.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
@@ -82,4 +82,4 @@ const dominantPod = (largest: LargestPod | null, usedPids: number) =>
   largest !== null && 100 * largest.amount >= mostPercent * usedPids ? largest : null
 
 const nameOf = ({ owner: { namespace, pod: name } }: LargestPod) =>
-  boundedPodName({ namespace, name })
+  shortPodName({ namespace, name })

@@ -5,7 +5,7 @@ import { amountOf } from '#judge/help/values.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import { type Failing, isLinux, line, nodeRule, type Satisfied, worldCause } from '#judge/rule.ts'
 import { isImageListCut } from '#judge/subject/node-subject.ts'
-import { boundedPodName, bytes, counted, exactBytes } from '#judge/text.ts'
+import { bytes, exactBytes, plural, shortPodName } from '#judge/text.ts'
 import type { Summary } from '#model/input/node-input.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
 import type {
@@ -116,7 +116,7 @@ function failing(short: Short, { configuration, filesystems }: EvictionSubject):
   const { signal, met } = threshold
   const otherBytes = capacityBytes - availableBytes - most.bytes
   const largest = most.pods.toSorted((a, b) => (b.usage ?? 0) - (a.usage ?? 0)).slice(0, shown)
-  const gives = `all images and ${counted(most.pods.length, 'pod')} that may be evicted give back ${bytes(most.bytes)} at most`
+  const gives = `all images and ${plural(most.pods.length, 'pod')} that may be evicted give back ${bytes(most.bytes)} at most`
   return {
     severity: met ? 'high' : 'medium',
     confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
@@ -132,13 +132,13 @@ function failing(short: Short, { configuration, filesystems }: EvictionSubject):
       line(
         'computed',
         'pods that may be evicted',
-        `${exactBytes(most.podBytes)} in ${counted(most.pods.length, 'pod')}`,
+        `${exactBytes(most.podBytes)} in ${plural(most.pods.length, 'pod')}`,
       ),
       line('computed', 'logs of dead containers, at most', exactBytes(most.deadLogBytes)),
       line('computed', 'held by something else, at least', exactBytes(otherBytes)),
       line('summary', 'capacity', exactBytes(capacityBytes)),
       ...largest.map(pod =>
-        line('computed', `pod ${boundedPodName(pod)}`, `holds ${exactBytes(pod.usage ?? 0)}`),
+        line('computed', `pod ${shortPodName(pod)}`, `holds ${exactBytes(pod.usage ?? 0)}`),
       ),
     ],
   }

@@ -2,7 +2,7 @@ import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule, worldCause } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { bounded, counted, podName } from '#judge/text.ts'
+import { plural, podName, shorten } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Repositories, without registry, of programs that delete images. */
@@ -37,14 +37,14 @@ export const foreignCleaner = nodeRule({
     const found = [
       ...(pods ?? []).flatMap(cleanersIn),
       ...jobs.map(({ path = '', command = '' }) => ({
-        name: bounded(path, 120),
-        evidence: line('host', `job ${bounded(path, 120)}`, bounded(command, 160)),
+        name: shorten(path, 120),
+        evidence: line('host', `job ${shorten(path, 120)}`, shorten(command, 160)),
       })),
     ]
     if (found.length > 0)
       yield {
         confidence: 'likely',
-        consequence: `${counted(found.length, 'program')} can delete images at any time, whatever thresholds the kubelet has: ${found
+        consequence: `${plural(found.length, 'program')} can delete images at any time, whatever thresholds the kubelet has: ${found
           .slice(0, 3)
           .map(({ name }) => name)
           .join(', ')}.`,
@@ -71,10 +71,10 @@ function cleanersIn({ metadata, spec, status }: KubernetesPod) {
   const images = (spec?.containers ?? []).flatMap(({ image }) => (image ? [image] : []))
   const known = images.find(image => cleanerImage.test(canonicalName(image)))
   const cleanerPod = (why: string) => {
-    const name = bounded(podName(metadata), 120)
+    const name = shorten(podName(metadata), 120)
     return [{ name, evidence: line('object', `pod ${name}`, why) }]
   }
-  if (known !== undefined) return cleanerPod(bounded(known, 160))
+  if (known !== undefined) return cleanerPod(shorten(known, 160))
   const named = metadata?.name ?? ''
   const names = [named, ...images].filter(text => cleanerName.test(text))
   if (names.length === 0) return []
@@ -82,7 +82,7 @@ function cleanersIn({ metadata, spec, status }: KubernetesPod) {
   const mount = (spec?.volumes ?? [])
     .map(({ hostPath }) => hostPath?.path ?? '')
     .find(path => runtimePath.test(path) || (path === '/' && areOfImages))
-  return mount === undefined ? [] : cleanerPod(`mounts ${bounded(mount, 100)}`)
+  return mount === undefined ? [] : cleanerPod(`mounts ${shorten(mount, 100)}`)
 }
 
 /** A finished pod of a CronJob counts, because the next run will come. */

@@ -2,7 +2,7 @@ import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/h
 import { contextRule, type Failing, kubeletSetting, line } from '#judge/rule.ts'
 import { utcDay } from '#judge/run/waivers.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { counted, exactBytes } from '#judge/text.ts'
+import { exactBytes, plural } from '#judge/text.ts'
 import type { RememberedImage } from '#model/history.ts'
 
 const least = { percent: 20, gib: 10 }
@@ -52,7 +52,7 @@ export const idleImages = contextRule({
 const failing = (held: Held, idle: readonly RememberedImage[], days: number): Failing => ({
   // Between two readings a container may use an image. Without a measurement the bytes are an estimate.
   confidence: held.lines.every(({ lowBytes }) => lowBytes > 0) ? 'likely' : 'possible',
-  consequence: `${heldText(held)} is images that no reading of the last ${counted(days, 'day')} shows in use. They stay until image GC starts.`,
+  consequence: `${heldText(held)} is images that no reading of the last ${plural(days, 'day')} shows in use. They stay until image GC starts.`,
   evidence: [
     ...heldEvidence(held),
     ...idle

@@ -1,7 +1,7 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { durationMs } from '#judge/help/values.ts'
 import { type Failing, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
-import { bounded, boundedPodName, counted, nameLength } from '#judge/text.ts'
+import { nameLength, plural, shorten, shortPodName } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 const soundHours = 24
@@ -32,7 +32,7 @@ export const imageAgeGcChurn = nodeRule({
       configuration.imageMaximumGCAge ?? configurationDefaults.imageMaximumGCAge ?? '0s'
     const ageMs = durationMs(written)
     if (ageMs === null)
-      yield { unknown: `configz: imageMaximumGCAge "${bounded(written)}" is no duration` }
+      yield { unknown: `configz: imageMaximumGCAge "${shorten(written)}" is no duration` }
     if (ageMs === null || ageMs <= 0) return
     const stuck = pods?.flatMap(unmadeIn) ?? []
     if (stuck.length > 0) yield pulledAgain(stuck, written)
@@ -41,7 +41,7 @@ export const imageAgeGcChurn = nodeRule({
       ({ reason, certainty }) => reason === 'age' && certainty === 'certain',
     )
     yield {
-      consequence: `Every image that no container used for ${bounded(written)} is deleted, however empty the disk${byAge?.length ? `, ${counted(byAge.length, 'image')} at the next round` : ''}, and pulled again when it is needed.`,
+      consequence: `Every image that no container used for ${shorten(written)} is deleted, however empty the disk${byAge?.length ? `, ${plural(byAge.length, 'image')} at the next round` : ''}, and pulled again when it is needed.`,
       evidence: lines(
         line('configz', 'imageMaximumGCAge', written),
         byAge && line('computed', 'images that surely go by age at the next round', byAge.length),
@@ -62,13 +62,13 @@ interface UnmadeContainer {
 const unmadeIn = ({ metadata, status }: KubernetesPod): UnmadeContainer[] =>
   [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
     .filter(({ state }) => afterPull.has(state?.waiting?.reason ?? ''))
-    .map(({ image = '' }) => ({ pod: boundedPodName(metadata), image: bounded(image, nameLength) }))
+    .map(({ image = '' }) => ({ pod: shortPodName(metadata), image: shorten(image, nameLength) }))
 
 const pulledAgain = (stuck: readonly UnmadeContainer[], age: string): Failing => ({
   title: titles.stuck,
   severity: 'medium',
   steps: [{ id: 'set-fields' }, { id: 'ask-owner' }],
-  consequence: `${counted(stuck.length, 'container')} cannot be made (${stuck[0]!.pod}): no container uses the image, so image GC deletes it at each round though imageMaximumGCAge is ${bounded(age)}, and the kubelet pulls it again.`,
+  consequence: `${plural(stuck.length, 'container')} cannot be made (${stuck[0]!.pod}): no container uses the image, so image GC deletes it at each round though imageMaximumGCAge is ${shorten(age)}, and the kubelet pulls it again.`,
   evidence: [
     line('configz', 'imageMaximumGCAge', age),
     ...stuck.slice(0, 10).map(({ pod, image }) => line('object', `pod ${pod} waits`, image)),

@@ -19,7 +19,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bounded, exactBytes } from '#judge/text.ts'
+import { exactBytes, shorten } from '#judge/text.ts'
 
 export const imageGcDead = contextRule({
   id: 'image-gc-dead',
@@ -81,7 +81,7 @@ function* failingOf(
     // A later round might have succeeded: a success produces no event.
     confidence: isJustReported(times.last, at) ? 'certain' : 'likely',
     ...seenFirst(
-      `${what} garbage collection fails: the kubelet said so ${timesOf(times)} ("${bounded(newest.message, 200)}").`,
+      `${what} garbage collection fails: the kubelet said so ${timesOf(times)} ("${shorten(newest.message, 200)}").`,
     ),
     evidence: byReason.flatMap(events => eventEvidence(events, at)),
   }
@@ -92,7 +92,7 @@ function* judgeStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Und
   const { triggered, error } = imageGC
   if (triggered === null)
     yield {
-      unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(error),
+      unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : shorten(error),
     }
   // A round that is not triggered ends in an error only if the image filesystem has no capacity.
   if (triggered !== false || error === null) return

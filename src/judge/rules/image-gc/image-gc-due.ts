@@ -4,7 +4,7 @@ import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import { type Failing, imageGcThresholds, line, lines, nodeRule } from '#judge/rule.ts'
-import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
+import { bytes, exactBytes, percent, plural, shorten } from '#judge/text.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
 
 const shown = 5
@@ -64,7 +64,7 @@ export const imageGcDue = nodeRule({
   },
 })
 
-const nameOf = ({ image, names }: ImageDeletion) => bounded(names[0] ?? image, 200)
+const nameOf = ({ image, names }: ImageDeletion) => shorten(names[0] ?? image, 200)
 
 /** Images without a known rank come last. */
 function byRank(a: ImageDeletion, b: ImageDeletion) {
@@ -84,7 +84,7 @@ function deletionWords(going: readonly ImageDeletion[]) {
   if (named.length > shownInText) names.push(`${named.length - shownInText} more`)
   const list = names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : names[0]
   const others = going.length - named.length
-  return `${surely.length > 0 ? 'deletes' : 'may delete'} ${counted(named.length, 'image')}, ${list},${others > 0 ? ` may delete ${others} more,` : ''}`
+  return `${surely.length > 0 ? 'deletes' : 'may delete'} ${plural(named.length, 'image')}, ${list},${others > 0 ? ` may delete ${others} more,` : ''}`
 }
 
 function nextRound(

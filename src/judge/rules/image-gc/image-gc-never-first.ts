@@ -19,7 +19,7 @@ import {
   type Satisfied,
   worldCause,
 } from '#judge/rule.ts'
-import { boundedPodName, percent, span } from '#judge/text.ts'
+import { percent, shortPodName, span } from '#judge/text.ts'
 import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
@@ -120,7 +120,7 @@ function failing(
     filesystems.layout &&
     nodeReclaimKinds[filesystems.layout][signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
   const ranked = eviction.rankings?.find(ranking => ranking.signal === signal)?.pods ?? []
-  const victims = evictable(ranked, eviction).slice(0, firstVictims).map(boundedPodName)
+  const victims = evictable(ranked, eviction).slice(0, firstVictims).map(shortPodName)
   const collects = kinds === null ? '' : collectsText(kinds)
   const evicts =
     victims.length === 0 ? '' : `${collects === '' ? ' It' : ', then'} evicts ${victims.join(', ')}`

@@ -4,7 +4,7 @@ import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/h
 import { reasonOf, runtimeOf } from '#judge/help/holders.ts'
 import { line, lines, nodeRule } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, counted, exactBytes } from '#judge/text.ts'
+import { bytes, exactBytes, plural } from '#judge/text.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
 import type { Severity } from '#model/finding/finding.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
@@ -94,10 +94,10 @@ function inferredLeftovers(held: Held, rest: LedgerLine, subject: NodeSubject) {
   const what = 'neither images nor running containers'
   return {
     confidence: doubts.length === 0 ? ('likely' as const) : ('possible' as const),
-    consequence: `At least ${heldText(held)} are neither images nor layers of running containers: ${counted(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * mostUnpacking)} at most. The rest is ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
+    consequence: `At least ${heldText(held)} are neither images nor layers of running containers: ${plural(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * mostUnpacking)} at most. The rest is ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
     evidence: [
       line('summary', `${filesystem} used`, exactBytes(usedBytes)),
-      line('node', `listed sizes of ${counted(sizes.length, 'image')}`, exactBytes(packed)),
+      line('node', `listed sizes of ${plural(sizes.length, 'image')}`, exactBytes(packed)),
       line('computed', `${what}, at least`, exactBytes(rest.lowBytes)),
       line('computed', `${what}, at most`, exactBytes(rest.highBytes)),
     ],
@@ -114,7 +114,7 @@ function doubtsOf({ pods }: NodeSubject) {
   const dead = statuses.filter(({ state }) => state?.terminated != null).length
   const starting = statuses.some(({ state }) => state?.waiting?.reason === 'ContainerCreating')
   return [
-    ...(dead > 0 ? [`layers of ${counted(dead, 'dead container')}`] : []),
+    ...(dead > 0 ? [`layers of ${plural(dead, 'dead container')}`] : []),
     ...(starting ? ['an image that is being pulled'] : []),
   ]
 }

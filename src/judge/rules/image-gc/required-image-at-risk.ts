@@ -5,7 +5,7 @@ import { evictionSeconds, gcMinutes } from '#facts/kubelet/periods.ts'
 import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/images.ts'
 import { line, lines, nodeRule, type Satisfied, settingIn } from '#judge/rule.ts'
 import { severityRank } from '#judge/run/outcome.ts'
-import { bounded, counted, nameLength } from '#judge/text.ts'
+import { nameLength, plural, shorten } from '#judge/text.ts'
 import type { Severity } from '#model/finding/finding.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
@@ -50,7 +50,7 @@ export const requiredImageAtRisk = nodeRule({
     for (const { risk, need } of imagesAtRisk(risks, wanted)) {
       if (risk.when === 'open')
         yield {
-          unknown: `whether image ${bounded(need.name)} is in use or pinned: what was read does not tell`,
+          unknown: `whether image ${shorten(need.name)} is in use or pinned: what was read does not tell`,
         }
       else found.push({ ...risk, ...need, severity: severityOf(need.name, risk, policy) })
     }
@@ -64,16 +64,16 @@ export const requiredImageAtRisk = nodeRule({
     const unreachable =
       worst.severity === 'low'
         ? ''
-        : ` Its registry ${bounded(registryOf(worst.name))} is not among the reachable ones: it does not come back.`
+        : ` Its registry ${shorten(registryOf(worst.name))} is not among the reachable ones: it does not come back.`
     yield {
       severity: worst.severity,
       confidence: worst.certainty,
-      consequence: `Image ${bounded(worst.name)} ${fateOf(worst)}.${unreachable}${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other image')}.`}`,
+      consequence: `Image ${shorten(worst.name)} ${fateOf(worst)}.${unreachable}${others.length === 0 ? '' : ` So it is with ${plural(others.length, 'other image')}.`}`,
       evidence: lines(
         ...[worst, ...others]
           .slice(0, shown)
           .map(({ name, why, when, certainty }) =>
-            line('computed', `image ${bounded(name)}`, `${why}; ${fateOf({ when, certainty })}`),
+            line('computed', `image ${shorten(name)}`, `${why}; ${fateOf({ when, certainty })}`),
           ),
         policy.reachableRegistries !== null &&
           line(
@@ -163,7 +163,7 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
   const byName = new Map(
     imagesOf(needing).map(({ image, pod }) => [
       canonicalName(image),
-      { name: image, why: `pod ${bounded(pod, nameLength)}` },
+      { name: image, why: `pod ${shorten(pod, nameLength)}` },
     ]),
   )
   const byPolicy = (names: string[]): RequiredImage | null => {
@@ -171,7 +171,7 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
       const name = names.find(
         name => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)),
       )
-      if (name !== undefined) return { name, why: `policy requiredImages ${bounded(pattern)}` }
+      if (name !== undefined) return { name, why: `policy requiredImages ${shorten(pattern)}` }
     }
     return null
   }

@@ -1,7 +1,7 @@
 import { heldBy, heldEvidence, heldReason, heldText } from '#judge/help/held.ts'
 import { nodeRule, worldCause } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 
 const least = { percent: 10, gib: 5 }
 
@@ -25,7 +25,7 @@ export const unexplainedDiskUse = nodeRule({
       const [folder] = ledger.parts.filter(({ holder }) => holder === 'unknown-folder')
       yield {
         ...heldReason(held, ledger, identity),
-        consequence: `${heldText(held)} is in folders that are not of Kubernetes, most in ${bounded(folder?.place ?? 'unnamed ones', 200)}: the kubelet cannot free it.`,
+        consequence: `${heldText(held)} is in folders that are not of Kubernetes, most in ${shorten(folder?.place ?? 'unnamed ones', 200)}: the kubelet cannot free it.`,
         evidence: heldEvidence(held),
       }
     }

@@ -1,6 +1,6 @@
 import { canonicalName } from '#judge/events/images.ts'
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { RuntimeImage } from '#model/input/inspection.ts'
 
 export const unpinnedSandboxImage = nodeRule({
@@ -32,11 +32,11 @@ export const unpinnedSandboxImage = nodeRule({
     )
     if (image === undefined)
       return yield {
-        unknown: `runtime: the sandbox image ${bounded(name)} is not among the images of this node`,
+        unknown: `runtime: the sandbox image ${shorten(name)} is not among the images of this node`,
       }
     if (image.pinned === true) return
     yield {
-      consequence: `When image GC or eviction next needs space it may delete ${bounded(name)}. Then no new pod starts here until it is pulled again.`,
+      consequence: `When image GC or eviction next needs space it may delete ${shorten(name)}. Then no new pod starts here until it is pulled again.`,
       evidence: [
         line('host', 'containerd sandboxImage', name),
         line('runtime', 'pinned', image.pinned === false ? 'false' : 'absent, which means false'),

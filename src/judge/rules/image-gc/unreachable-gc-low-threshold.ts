@@ -15,7 +15,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
+import { bytes, exactBytes, plural, shorten } from '#judge/text.ts'
 
 export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',
@@ -92,9 +92,9 @@ function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecid
     subject.imageGC
   if (triggered === null)
     yield {
-      unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(error),
+      unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : shorten(error),
     }
-  if (triggered === false && error !== null) yield { unknown: bounded(error) }
+  if (triggered === false && error !== null) yield { unknown: shorten(error) }
   if (!triggered || reachesLow === true) return
   if (reachesLow === null)
     return yield {
@@ -107,7 +107,7 @@ function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecid
   yield {
     // Deletions by age come first and might free enough for the round.
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
-    consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : counted(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
+    consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : plural(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
     evidence: lines(
       line('configz', 'imageGCLowThresholdPercent', subject.imageGC.lowThresholdPercent),
       bytesToFree !== null && line('computed', 'to free', exactBytes(bytesToFree)),

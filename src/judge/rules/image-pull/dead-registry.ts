@@ -7,7 +7,7 @@ import { pullFailures } from '#judge/events/pulls.ts'
 import { contextRule, type Failing, line, type Satisfied, worldCause } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, counted, podName } from '#judge/text.ts'
+import { plural, podName, shorten } from '#judge/text.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
 
 const shown = 10
@@ -85,14 +85,14 @@ function* failingsOf(images: readonly NamedPod[]): Iterable<Failing> {
     const isOfSandbox = dead.some(({ user }) => user === sandbox)
     yield {
       severity: isGone ? 'high' : 'medium',
-      consequence: `${registry} ${state}. Once the kubelet deletes ${names.length === 1 ? bounded(names[0] ?? '', 200) : `one of these ${names.length} images`}, a pod that needs it waits in ImagePullBackOff${isOfSandbox ? ', and without the sandbox image no pod starts here' : ''}; ${successor} has taken its place.`,
+      consequence: `${registry} ${state}. Once the kubelet deletes ${names.length === 1 ? shorten(names[0] ?? '', 200) : `one of these ${names.length} images`}, a pod that needs it waits in ImagePullBackOff${isOfSandbox ? ', and without the sandbox image no pod starts here' : ''}; ${successor} has taken its place.`,
       evidence: names.slice(0, shown).map(name => {
         const users = [
           ...new Set(dead.filter(({ image }) => image === name).map(({ user }) => user)),
         ].toSorted(byText)
         return line(
           'computed',
-          `image of ${bounded(users[0] ?? '', 200)}${users.length > 1 ? ` and ${counted(users.length - 1, 'more pod')}` : ''}`,
+          `image of ${shorten(users[0] ?? '', 200)}${users.length > 1 ? ` and ${plural(users.length - 1, 'more pod')}` : ''}`,
           name,
         )
       }),

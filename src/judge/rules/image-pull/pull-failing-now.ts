@@ -10,7 +10,7 @@ import {
   waitingOf,
 } from '#judge/events/pulls.ts'
 import { contextRule, deviceCause, type Failing, line, seenFirst, worldCause } from '#judge/rule.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 
 const shown = 10
 
@@ -98,18 +98,18 @@ function waitingFailing(
       title: titles.ownFile,
       cause: worldCause('pull-fails'),
       steps: [{ id: 'read-pull-events' }, { id: 'replace-node' }],
-      seen: `Pod ${bounded(first.pod, 300)} waits for ${bounded(first.image, 200)}, and containerd fails at a file of its own.`,
+      seen: `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}, and containerd fails at a file of its own.`,
     }),
     ...(full && {
       title: titles.noSpace,
       cause: deviceCause('too-small'),
       steps: [{ id: 'larger-disk' }],
     }),
-    consequence: `${counted(containers, 'container')} of ${counted(pods, 'pod')} cannot start, the first ${bounded(first.pod, 300)} for ${bounded(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
+    consequence: `${plural(containers, 'container')} of ${plural(pods, 'pod')} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(
         'object',
-        bounded(`pod ${pod} ${reason}`, 300),
+        shorten(`pod ${pod} ${reason}`, 300),
         `${image}${message === '' ? '' : `: ${message}`}`,
       ),
     ),
@@ -120,7 +120,7 @@ function waitingFailing(
 function missingImage({ pod, workload, image, reason }: WaitingContainer): Partial<Failing> {
   const [namespace = '', name = ''] = pod.split('/')
   const owner = { kind: 'pod' as const, namespace, pod: name, workload, volume: null }
-  const place = bounded(image, 200)
+  const place = shorten(image, 200)
   return {
     title: titles.missing,
     cause: worldCause('image-missing', place),
@@ -142,7 +142,7 @@ function* failingsOf(failures: readonly PullFailure[]): Iterable<Failing> {
 
 /** The image comes with the AMI: a new node has it again, if nothing hides it, such as a mount over the folder of containerd. */
 function sandboxFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
-  const place = bounded(first.image ?? '', 200)
+  const place = shorten(first.image ?? '', 200)
   const isInNoRegistry = place.startsWith('localhost/')
   return {
     severity: 'critical',
@@ -153,7 +153,7 @@ function sandboxFailing(first: PullFailure, failures: readonly PullFailure[]): F
       { id: 'import-sandbox', place },
     ],
     ...seenFirst(
-      `${counted(failures.length, 'pod')} did not start here within the last hour, the first ${bounded(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}).`,
+      `${plural(failures.length, 'pod')} did not start here within the last hour, the first ${shorten(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}).`,
     ),
     evidence: evidenceOf(failures),
   }
@@ -165,7 +165,7 @@ function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Fail
     severity: 'medium',
     title: 'Images could not be pulled within the last hour',
     ...seenFirst(
-      `${counted(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${bounded(first.pod, 300)}: the next pod for the same image meets the same.`,
+      `${plural(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${shorten(first.pod, 300)}: the next pod for the same image meets the same.`,
     ),
     evidence: evidenceOf(failures),
   }
@@ -177,7 +177,7 @@ const evidenceOf = (failures: readonly PullFailure[]) =>
     .map(failure =>
       line(
         'event',
-        bounded(
+        shorten(
           `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesOf(failure)}`,
           400,
         ),

@@ -19,7 +19,7 @@ import {
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import { bounded, counted } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 
 const shown = 10
 const { anonymousPulls, personalPulls, hours } = dockerHubLimits
@@ -84,7 +84,7 @@ function refusalFailing(
     consequence: `${registryNames(registries)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
     evidence: [
       ...waiting.map(({ pod, message }) =>
-        line('object', `pod ${bounded(pod, 300)} waits`, message),
+        line('object', `pod ${shorten(pod, 300)} waits`, message),
       ),
       ...refusals(refusedPulls),
     ],
@@ -105,7 +105,7 @@ function refusedBefore(refusedPulls: readonly PullFailure[]): Failing {
 }
 
 const registryNames = (registries: (string | null)[]) =>
-  bounded(
+  shorten(
     [...new Set(registries.map(registry => registry ?? 'a registry'))].toSorted(byText).join(', '),
     200,
   )
@@ -116,7 +116,7 @@ const refusals = (refusedPulls: readonly PullFailure[]) =>
     .map(failure =>
       line(
         'event',
-        `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`,
+        `pod ${shorten(failure.pod, 300)}, refused ${timesOf(failure)}`,
         failure.message,
       ),
     )
@@ -128,7 +128,7 @@ function* pullsAtRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Fail
   if (images.length === 0) {
     const names = new Set(ofHub.map(({ image }) => image)).size
     yield {
-      unknown: `whether the imagePullSecrets of pods with ${counted(names, 'image')} of Docker Hub are for that registry is not known`,
+      unknown: `whether the imagePullSecrets of pods with ${plural(names, 'image')} of Docker Hub are for that registry is not known`,
     }
     return
   }
@@ -152,7 +152,7 @@ function* pullsAtRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Fail
   yield {
     severity: deleted.length > 0 ? 'medium' : 'low',
     confidence: 'likely',
-    consequence: `A new node in the place of this one pulls ${counted(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${counted(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
+    consequence: `A new node in the place of this one pulls ${plural(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${plural(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
     evidence: [
       line('object', 'images of Docker Hub in pods without imagePullSecrets', names.length),
       ...names.slice(0, shown).map(name => line('object', 'image', name)),

@@ -18,7 +18,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { hasBootOption, kernelOf } from '#judge/subject/kernel.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 
 /** Maximum number of memory cgroup ids in the kernel. */
 const mostIds = 65_535
@@ -88,7 +88,7 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
   const isUndecided = isOld && cgroupVersion !== 2 && isWithoutKmem !== true
   if (isUndecided && !isExposed)
     yield {
-      unknown: `host: whether kernel ${bounded(release ?? '', 60)} runs cgroup v1 and accounts kernel memory was not read`,
+      unknown: `host: whether kernel ${shorten(release ?? '', 60)} runs cgroup v1 and accounts kernel memory was not read`,
     }
   const isDying = dyingMemoryCgroups !== null && dyingMemoryCgroups >= many
   if (!isLeaking && cgroupVersion !== 1 && isDying) yield dyingFailing(dyingMemoryCgroups)

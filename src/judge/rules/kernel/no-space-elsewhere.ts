@@ -9,7 +9,7 @@ import { eventEvidence, recentEvents, startReasons, unreadEvents } from '#judge/
 import { recentStarts, waitingContainers } from '#judge/events/pulls.ts'
 import { contextRule, isLinux, line, lines, seenFirst, worldCause } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, bytes, counted } from '#judge/text.ts'
+import { bytes, plural, shorten } from '#judge/text.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const shown = 5
@@ -60,12 +60,12 @@ export const noSpaceElsewhere = contextRule({
     const place = message && placeWithoutSpace(message.message)
     yield {
       ...seenFirst(
-        `${counted(pods.size, 'pod')} cannot start, the first ${bounded(first, 300)}: "no space left on device"${place == null ? '' : ` in ${bounded(place, 200)}`}. The fullest disk has ${bytes(disks.leastBytes)} and inodes free.`,
+        `${plural(pods.size, 'pod')} cannot start, the first ${shorten(first, 300)}: "no space left on device"${place == null ? '' : ` in ${shorten(place, 200)}`}. The fullest disk has ${bytes(disks.leastBytes)} and inodes free.`,
         'Another limit of the node is reached: nothing that frees disk space ends it.',
       ),
       evidence: lines(
         ...waiting.map(({ pod, reason, message }) =>
-          line('object', bounded(`pod ${pod} ${reason}`, 300), message),
+          line('object', shorten(`pod ${pod} ${reason}`, 300), message),
         ),
         ...eventEvidence(refused, context.at),
         line('summary', 'free bytes of the fullest disk', disks.leastBytes),

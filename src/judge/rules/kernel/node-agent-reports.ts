@@ -2,7 +2,7 @@ import { mountPointOf } from '#facts/kubelet/event-messages.ts'
 import { agentConditions, agentReportOf, isDiskProblem } from '#facts/kubelet/event-reasons.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { contextRule, line, seenFirst, worldCause } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 
 interface AgentCondition {
   type: string
@@ -30,7 +30,7 @@ export const nodeAgentReports = contextRule({
     (node.status?.conditions ?? []).flatMap(({ type = '', status, reason = '', message = '' }) =>
       (agentConditions.includes(type) && status === 'False' && agentReportOf(reason) !== null) ||
       (isDiskProblem(type) && status === 'True')
-        ? [{ type, status, reason: bounded(reason, 100), message: bounded(message, 300) }]
+        ? [{ type, status, reason: shorten(reason, 100), message: shorten(message, 300) }]
         : [],
     ),
 
@@ -38,7 +38,7 @@ export const nodeAgentReports = contextRule({
     const reported = recentEvents(events, at, agentConditions).filter(({ pod }) => pod === null)
     const words = [
       ...conditions.map(({ reason, message }) => `${reason}: ${message}`),
-      ...reported.map(({ message }) => bounded(message, 300)),
+      ...reported.map(({ message }) => shorten(message, 300)),
     ]
     const said = [...new Set(words)].slice(0, 3).join('; ')
     const place = mountPointOf(said)
@@ -49,7 +49,7 @@ export const nodeAgentReports = contextRule({
         ...(place !== null && { steps: [{ id: 'look-on-node', place }, { id: 'advice' }] }),
         evidence: [
           ...conditions.map(({ type, status, reason, message }) =>
-            line('node', `condition ${bounded(type, 100)} is ${status}`, `${reason}: ${message}`),
+            line('node', `condition ${shorten(type, 100)} is ${status}`, `${reason}: ${message}`),
           ),
           ...[...Map.groupBy(reported, ({ message }) => agentReportOf(message)).values()].flatMap(
             alike => eventEvidence(alike, at),

@@ -2,7 +2,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { unsupportedReason } from '#facts/kubelet/supported.ts'
 import { type VersionSkew, versionSkew } from '#facts/kubernetes/version-skew.ts'
 import { contextRule, line, worldCause } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 
 export const unsupportedVersion = contextRule({
   id: 'unsupported-version',
@@ -49,5 +49,5 @@ export const unsupportedVersion = contextRule({
 function consequenceOf({ state, kubeletMinor, controlPlaneMinor, allowedBehind }: VersionSkew) {
   if (state === 'newer')
     return `The kubelet of 1.${kubeletMinor} is newer than its control plane, 1.${controlPlaneMinor}: it may use what that API server does not have.`
-  return `The kubelet of 1.${kubeletMinor} is ${counted(controlPlaneMinor - kubeletMinor, 'minor')} older than its control plane, 1.${controlPlaneMinor}, and ${allowedBehind} are supported: the node may stop working at any upgrade, and EKS makes one by itself when the control plane's support ends.`
+  return `The kubelet of 1.${kubeletMinor} is ${plural(controlPlaneMinor - kubeletMinor, 'minor')} older than its control plane, 1.${controlPlaneMinor}, and ${allowedBehind} are supported: the node may stop working at any upgrade, and EKS makes one by itself when the control plane's support ends.`
 }

@@ -7,7 +7,7 @@ import {
 } from '#base/go/quantity.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { line, logRotation, nodeRule } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 
 const { containerLogMaxSize: defaultSize = '10Mi', containerLogMaxFiles: defaultFiles = 5 } =
   configurationDefaults
@@ -37,7 +37,7 @@ export const invalidLogSize = nodeRule({
     const value = quantity && asInt64(quantity)
     if (value === null)
       yield {
-        consequence: `A kubelet exits at its start: failed to initialize container log manager: failed to parse container log max size "${bounded(size, 100)}".`,
+        consequence: `A kubelet exits at its start: failed to initialize container log manager: failed to parse container log max size "${shorten(size, 100)}".`,
         evidence: [line('configz', 'containerLogMaxSize', size)],
         fix: { config: { containerLogMaxSize: wholeSize(quantity) } },
       }
@@ -46,7 +46,7 @@ export const invalidLogSize = nodeRule({
         consequence:
           'No container log is ever rotated: each grows until its container ends, or the disk is full and pods are evicted.',
         evidence: [
-          line('configz', 'containerLogMaxSize', `${bounded(size)} (negative: rotation is off)`),
+          line('configz', 'containerLogMaxSize', `${shorten(size)} (negative: rotation is off)`),
         ],
         fix: { config: { containerLogMaxSize: defaultSize } },
       }

@@ -8,7 +8,7 @@ import {
   runningLogs,
 } from '#judge/logs/logs.ts'
 import { isLinux, line, logRotation, nodeRule } from '#judge/rule.ts'
-import { bounded, bytes, counted, exactBytes, mebibyte, nameLength, span } from '#judge/text.ts'
+import { bytes, exactBytes, mebibyte, nameLength, plural, shorten, span } from '#judge/text.ts'
 
 const shown = 5
 const tidySizes = [20, 50, 100, 200, 500, 1024, 2048, 5120, 10_240]
@@ -54,7 +54,7 @@ export const logRetentionTooShort = nodeRule({
     yield {
       // The rate is the mean since the start and might change.
       confidence: 'likely',
-      consequence: `Container ${bounded(worst.name, nameLength)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(lastsMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other')}.`}`,
+      consequence: `Container ${shorten(worst.name, nameLength)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(lastsMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${plural(others.length, 'other')}.`}`,
       evidence: [
         line('configz', 'containerLogMaxSize', rotation.maxSize),
         line('configz', 'containerLogMaxFiles', rotation.files),
@@ -64,7 +64,7 @@ export const logRetentionTooShort = nodeRule({
           .map(rate =>
             line(
               'computed',
-              `container ${bounded(rate.name, nameLength)}`,
+              `container ${shorten(rate.name, nameLength)}`,
               `${exactBytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(lastsMs(rate))} at most`,
             ),
           ),

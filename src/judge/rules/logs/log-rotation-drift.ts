@@ -4,7 +4,7 @@ import { ownOf } from '#judge/logs/logrotate.ts'
 import { type NodeRotation, nodeRotation, whyFilesUnknown } from '#judge/logs/node-rotation.ts'
 import { type Cost, changesOf, distinctFacts, fileDrift } from '#judge/logs/rotation-drift.ts'
 import { type CohortMember, cohortRule, settingIn } from '#judge/rule.ts'
-import { bounded, bytes, counted } from '#judge/text.ts'
+import { bytes, plural, shorten } from '#judge/text.ts'
 
 export const logRotationDrift = cohortRule({
   id: 'log-rotation-drift',
@@ -64,7 +64,7 @@ export const logRotationDrift = cohortRule({
       failing: {
         confidence: tied.length === 0 ? 'certain' : 'possible',
         consequence: [
-          `${nodes.length} of ${counted(read.length, 'node')} of one image family rotate logs otherwise than their peers${Object.keys(logRotation).length > 0 ? ' or the policy' : ''}.`,
+          `${nodes.length} of ${plural(read.length, 'node')} of one image family rotate logs otherwise than their peers${Object.keys(logRotation).length > 0 ? ' or the policy' : ''}.`,
           ...costs.slice(0, 1).map(cost => costInWords(cost, read)),
           ...doubtOf(tied),
         ].join(' '),
@@ -101,7 +101,7 @@ const doubtOf = (tied: string[]) =>
   tied.length === 0
     ? []
     : [
-        `No value has a majority of ${bounded(tied.join(', '), longestDoubt)}: which of the nodes is the odd one is open.`,
+        `No value has a majority of ${shorten(tied.join(', '), longestDoubt)}: which of the nodes is the odd one is open.`,
       ]
 
 /** Bytes that a log may keep at most. Infinity: no size limits the log. */
@@ -120,7 +120,7 @@ function costInWords({ pattern, drift }: Cost, members: readonly CohortMember<No
   const worst = worstOf(drift)
   if (!worst) return ''
   const { reference } = drift
-  const log = bounded(pattern, 150)
+  const log = shorten(pattern, 150)
   if (excessOf(drift) < 0)
     return `Of a log of ${log} they keep only ${worst.value.shown} instead of ${reference.shown}: older lines are gone sooner.`
   const rooms = members.flatMap(({ node, fact }) =>

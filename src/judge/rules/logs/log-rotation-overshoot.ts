@@ -14,7 +14,7 @@ import {
   runningLogs,
 } from '#judge/logs/logs.ts'
 import { type Failing, isLinux, line, logRotation, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bounded, bytes, exactBytes, nameLength, span } from '#judge/text.ts'
+import { bytes, exactBytes, nameLength, shorten, span } from '#judge/text.ts'
 
 /** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1
@@ -104,11 +104,11 @@ function unrotatedLog(
     seen,
     title: titles.unrotated,
     severity: size >= unrotated.highShare * capacityBytes ? 'high' : 'medium',
-    consequence: `The log of ${bounded(log.name, nameLength)} has ${bytes(size)}, where rotation permits ${bytes(perContainerBytes)}. Other values of containerLogMaxSize change nothing then, and the log grows until pods are evicted.`,
+    consequence: `The log of ${shorten(log.name, nameLength)} has ${bytes(size)}, where rotation permits ${bytes(perContainerBytes)}. Other values of containerLogMaxSize change nothing then, and the log grows until pods are evicted.`,
     evidence: [
       line('configz', 'containerLogMaxSize', maxSize),
       line('configz', 'containerLogMaxFiles', files),
-      line('summary', `log of ${bounded(log.name, nameLength)}`, exactBytes(size)),
+      line('summary', `log of ${shorten(log.name, nameLength)}`, exactBytes(size)),
       line('summary', 'capacity of nodefs', exactBytes(capacityBytes)),
     ],
   }

@@ -1,7 +1,7 @@
 import { compareQuantities, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
 import { isLinux, line, nodeRule, worldCause } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 
 /** A smaller part is no difference. */
 const tolerated = 0.001
@@ -37,9 +37,9 @@ export const allocatableMismatch = nodeRule({
       .toSorted(([a], [b]) => byText(a, b))
     if (differing.length === 0) return
     const shown = differing.map(([name, amount]) => ({
-      name: bounded(name, 100),
+      name: shorten(name, 100),
       amount,
-      actual: bounded(reported[name] ?? 'none'),
+      actual: shorten(reported[name] ?? 'none'),
     }))
     yield {
       consequence: `The scheduler counts with what the node reports, not with what its configuration leaves: ${shown.map(({ name, amount, actual }) => `${name} ${actual} instead of ${amount}`).join(', ')}. Where it reports more, pods are placed on memory or disk that eviction or the daemons need.`,

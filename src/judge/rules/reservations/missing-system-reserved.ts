@@ -8,7 +8,7 @@ import {
 } from '#judge/help/reservations.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import { isLinux, nodeRule, reservations } from '#judge/rule.ts'
-import { bounded, bytes } from '#judge/text.ts'
+import { bytes, shorten } from '#judge/text.ts'
 
 export const missingSystemReserved = nodeRule({
   id: 'missing-system-reserved',
@@ -34,7 +34,7 @@ export const missingSystemReserved = nodeRule({
     if (reserved.system > 0) return
     if (reserved.total === 0) {
       const pods = configuration.maxPods ?? configurationDefaults.maxPods ?? 110
-      const allocatable = bounded(node.status?.allocatable?.memory ?? 'not reported')
+      const allocatable = shorten(node.status?.allocatable?.memory ?? 'not reported')
       yield {
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
         evidence: evidence(),

@@ -22,7 +22,7 @@ import {
   seenFirst,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bounded, bytes, exactBytes, mebibyte } from '#judge/text.ts'
+import { bytes, exactBytes, mebibyte, shorten } from '#judge/text.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 
 export const oomBeforeEviction = contextRule({
@@ -112,7 +112,7 @@ function* judgeThresholds(subject: Satisfied<'configuration' | 'eviction'>): Ite
         line(
           'computed',
           'soft threshold memory.available',
-          `${bounded(value)}, grace period ${gracePeriodMs / 1000} s`,
+          `${shorten(value)}, grace period ${gracePeriodMs / 1000} s`,
         ),
       ),
     ],

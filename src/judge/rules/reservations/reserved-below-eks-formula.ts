@@ -3,7 +3,7 @@ import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { reservedOf, unreadableReservation, whereItFits } from '#judge/help/reservations.ts'
 import { line, nodeRule, reservations } from '#judge/rule.ts'
-import { bounded, mebibyte } from '#judge/text.ts'
+import { mebibyte, shorten } from '#judge/text.ts'
 
 export const reservedBelowEksFormula = nodeRule({
   id: 'reserved-below-eks-formula',
@@ -49,7 +49,7 @@ export const reservedBelowEksFormula = nodeRule({
     const names = Object.entries(lacking)
     const reservedText = (resource: string) =>
       [configuration.kubeReserved, configuration.systemReserved]
-        .flatMap(map => (map?.[resource] ? [bounded(map[resource])] : []))
+        .flatMap(map => (map?.[resource] ? [shorten(map[resource])] : []))
         .join(' + ')
     yield {
       confidence: 'likely',

@@ -1,6 +1,6 @@
 import { daemonEvidence, daemonsOf } from '#judge/help/reservations.ts'
 import { isLinux, line, nodeRule, reservations as reservationFields } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 
 const reservations = [
   {
@@ -38,11 +38,11 @@ export const unsafeEnforcedReservation = nodeRule({
       // Reserved cpu is a share, not a limit. Cgroups do not control ephemeral-storage.
       const limits = ['memory', 'pid'].flatMap(resource => {
         const amount = configuration[map]?.[resource]
-        return amount === undefined ? [] : [{ resource, amount: bounded(amount) }]
+        return amount === undefined ? [] : [{ resource, amount: shorten(amount) }]
       })
       if (!enforced.includes(name) || limits.length === 0) continue
       yield {
-        consequence: `${bounded(configuration[cgroup] ?? 'That cgroup')} is held to ${limits.map(({ resource, amount }) => `${resource} ${amount}`).join(' and ')}: when ${whose} in it need more, the kernel kills in it or refuses to fork, however much the node has left.`,
+        consequence: `${shorten(configuration[cgroup] ?? 'That cgroup')} is held to ${limits.map(({ resource, amount }) => `${resource} ${amount}`).join(' and ')}: when ${whose} in it need more, the kernel kills in it or refuses to fork, however much the node has left.`,
         evidence: [
           line('configz', 'enforceNodeAllocatable', enforced.join(', ')),
           ...limits.map(({ resource, amount }) => line('configz', `${map}.${resource}`, amount)),

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { JudgementOptions } from '#judge/run/judge.ts'
-import { bounded, nameLength } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { ComparedRun } from '#model/finding/delta.ts'
 import { snapshotSchema } from '#model/input/record.ts'
 import type { Selection } from '#model/input/selection.ts'
@@ -20,8 +20,8 @@ const findingsSchema = 'highwater.findings/1'
 /** Findings of tens of thousands of nodes, every node named, are some tens of MB. */
 const longestDocument = 256 * 1024 * 1024
 
-const text = z.string().transform(written => bounded(written))
-const name = z.string().transform(written => bounded(written, nameLength))
+const text = z.string().transform(written => shorten(written))
+const name = z.string().transform(written => shorten(written, nameLength))
 const time = z.string().refine(isMoment, 'a time as RFC 3339')
 
 const document = documentShape(text, name, time, findingShape(text, name)).extend({

@@ -6,7 +6,7 @@ import { canonicalName, familiarName } from '#judge/events/images.ts'
 import { rules } from '#judge/rules/index.ts'
 import { missingNeeds } from '#judge/run/outcome.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { DurableFix } from '#model/finding/finding.ts'
 import { isImageName, splitTag } from '#model/input/image-reference.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
@@ -51,10 +51,10 @@ export function wantedImages(
       const found = isImageName(name)
         ? pinnedBy(name, policy, digestsOf)
         : {
-            why: `${bounded(name, 300)} is no name with a tag, and nothing else can be given to an image`,
+            why: `${shorten(name, 300)} is no name with a tag, and nothing else can be given to an image`,
           }
       if (found !== null) return [{ ...wanted, ...found }]
-      const why = `policy requiredImageSources names no source of ${bounded(name, 300)}`
+      const why = `policy requiredImageSources names no source of ${shorten(name, 300)}`
       return isAsked ? [{ ...wanted, why }] : []
     })
 }

@@ -13,7 +13,7 @@ import {
   wantedHash,
 } from '#judge/logs/logrotate.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bounded, bytes } from '#judge/text.ts'
+import { bytes, shorten } from '#judge/text.ts'
 import type { DurableFix } from '#model/finding/finding.ts'
 import type { Host, HostLogrotate } from '#model/input/inspection.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
@@ -136,7 +136,7 @@ export class FleetLogFiles {
       const patterns = placed.flatMap(({ block }) => block.patterns).join(', ')
       return {
         path,
-        why: `${path} has blocks without effect (${bounded(patterns, 200)}), and the policy does not name the file: ${addContent(path)} without these blocks`,
+        why: `${path} has blocks without effect (${shorten(patterns, 200)}), and the policy does not name the file: ${addContent(path)} without these blocks`,
       }
     })
   }
@@ -317,5 +317,5 @@ function keptText(path: string, before: Host, after: Host) {
   const [most] = changed.toSorted((a, b) => Math.abs(b.from - b.to) - Math.abs(a.from - a.to))
   if (most === undefined) return undefined
   const sizeText = (count: number) => (Number.isFinite(count) ? bytes(count) : 'whatever comes')
-  return `A log of ${bounded(most.name, 150)} may keep ${sizeText(most.to)} there, today ${sizeText(most.from)}.`
+  return `A log of ${shorten(most.name, 150)} may keep ${sizeText(most.to)} there, today ${sizeText(most.from)}.`
 }

@@ -4,7 +4,7 @@ import { once } from '#base/once.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
-import { bounded } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
@@ -36,7 +36,7 @@ export const noInstance = 'the Node object names no instance that SSM would know
 
 export const refusedNode = (why: string, because?: 'invalid' | 'unread'): NodeOutcome => ({
   state: 'refused',
-  why: bounded(why, 1000),
+  why: shorten(why, 1000),
   ...(because !== undefined && { because }),
 })
 

@@ -80,11 +80,12 @@ export const inputLimits = {
 /**
  * Limits of a snapshot, by the length of its file. A real Node record has about 1,900 packed bytes, the objects of a cluster about 4,000, and real records
  * are 6 to 7 times as long as their gzip. A small file of many small records is no snapshot: each node would cost 5 ms and 50 KB, and each cluster 60 KB of findings.
- * A node whose kubelet refused has 500 bytes and costs a third: `maxNodes` counts it as that.
+ * A node whose kubelet refused has 500 bytes and costs a third: `maxNodes` counts it as that. Nodes of four pods have 1,540 bytes: a large file may be
+ * full of them.
  */
 export const snapshotLimits = (fileBytes: number) => ({
   maxLines: 3_000 + fileBytes / 512,
-  maxNodes: 100 + fileBytes / 1_792,
+  maxNodes: Math.max(100 + fileBytes / 1_792, fileBytes / KiB - 300),
   maxClusters: 100 + fileBytes / 4_096,
   maxUnpackedBytes: 1 * MiB + 10 * fileBytes,
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { holders } from '#facts/holders.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import { inPlace, type StepNode, stepsOf } from '#judge/fixes/steps.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { clusterWord, kubectl } from '#judge/garbage/kubectl.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { Step, StepActionId } from '#model/finding/cause.ts'
 import type { Subject } from '#model/finding/subject.ts'
@@ -135,7 +135,7 @@ describe('commands of a rule', () => {
   it.each(['cart\n0', 'cart\u202e0', 'cart\u001b[31m'])(
     'are left out where %j is not what it looks like',
     name => {
-      expect(shown(kubectl('get', 'pod', said(name)), kubectl('get', 'pods'))).toEqual([
+      expect(shown(kubectl('get', 'pod', clusterWord(name)), kubectl('get', 'pods'))).toEqual([
         'kubectl --context prod get pods',
       ])
     },

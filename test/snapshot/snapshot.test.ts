@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { snapshotLimits } from '#base/limits.ts'
 import type { MalformedLine, NodeRecord, SnapshotRecord } from '#model/input/record.ts'
 import { prune } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
@@ -172,6 +173,10 @@ describe('a broken line', () => {
     expect(records.map(({ kind }) => kind)).toEqual([
       ...['Snapshot', 'Malformed', 'Malformed', 'Malformed', 'Malformed', 'Node'],
     ])
+  })
+
+  it.each([10, 700, 5_000, 20_000])('may have %i nodes of four pods each', nodes => {
+    expect(snapshotLimits(nodes * 1_540).maxNodes).toBeGreaterThanOrEqual(nodes)
   })
 
   it.each([

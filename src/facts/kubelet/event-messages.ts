@@ -101,7 +101,13 @@ export function placeWithoutSpace(message: string): string | null {
   if (end < 0) return null
   const words = message.slice(Math.max(0, end - longestPath), end).split(/[\s"'`,;()]+/)
   const path = words.findLast(word => /^\/[\w.-]+\//.test(word))
-  return path === undefined ? null : path.split('/').slice(0, 4).join('/').replace(/:+$/, '')
+  return path === undefined
+    ? null
+    : path
+        .split('/')
+        .slice(0, 4)
+        .join('/')
+        .replace(/(?<!:):+$/, '')
 }
 
 const longestPath = 1000

@@ -28,8 +28,12 @@ import { unzip } from '#test/zip.ts'
 
 const readerRole = 'arn:aws:iam::111122223333:role/highwater'
 let packaged: Packaged
+/** The template for deployment by CloudFormation alone. */
+let plainFile: string
 beforeAll(async () => {
   packaged = await packageService()
+  await run(process.execPath, ['tools/template.ts', packaged.archives])
+  plainFile = join(packaged.archives, 'highwater.template.yaml')
 }, 130_000)
 afterAll(() => packaged.remove())
 
@@ -161,13 +165,9 @@ describe('the parameters', () => {
   })
 })
 
-/** The template for deployment by CloudFormation alone. */
 describe('npm run template', () => {
-  let plainFile: string
   let plain: Template
-  beforeAll(async () => {
-    await run(process.execPath, ['tools/template.ts', packaged.archives])
-    plainFile = join(packaged.archives, 'highwater.template.yaml')
+  beforeAll(() => {
     plain = parseTemplate(readFileSync(plainFile, 'utf8'))
   })
 
@@ -250,7 +250,7 @@ describe('checkov', () => {
 describe('cfn-lint finds nothing', () => {
   it('in the packaged template, nor in the plain one', async context => {
     await lintTemplate(packaged.templateFile, context)
-    await lintTemplate(join(packaged.archives, 'highwater.template.yaml'), context)
+    await lintTemplate(plainFile, context)
   })
 
   it('in the template of the pod identity', context =>

@@ -1,6 +1,6 @@
 /** The gate's action on the sample repository: its step runs as a runner starts it. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -33,7 +33,7 @@ function checkout(isChanged: boolean): string {
   return cwd
 }
 
-function gate(isChanged: boolean, options = '') {
+function gate(isChanged: boolean, { options = '', times = 1 } = {}) {
   const cwd = checkout(isChanged)
   const temp = temporaryFolder()
   const command = join(temp, 'highwater/bin/highwater')
@@ -49,7 +49,11 @@ function gate(isChanged: boolean, options = '') {
     OPTIONS: options,
     OUT: join(temp, 'out'),
   }
-  spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], { cwd, env })
+  for (let run = 0; run < times; run++) {
+    // A runner empties it between jobs.
+    for (const name of ['output', 'summary']) rmSync(join(temp, name), { force: true })
+    spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], { cwd, env })
+  }
   const read = (name: string) => {
     const file = join(temp, name)
     return existsSync(file) ? readFileSync(file, 'utf8') : ''
@@ -74,13 +78,17 @@ it('stops the sample pull request at its line', { timeout: 120_000 }, () => {
   expect(summary).not.toContain('passwd')
 })
 
+it('runs again in the same checkout', { timeout: 120_000 }, () => {
+  expect(gate(true, { times: 2 }).output).toBe('exit-code=1\nhas-sarif=true\n')
+})
+
 it('passes a pull request that changes no file', { timeout: 120_000 }, () => {
   const { output, summary } = gate(false)
   expect({ output, summary }).toEqual({ output: 'exit-code=0\n', summary: '' })
 })
 
 it('gives no option to a shell', { timeout: 120_000 }, () => {
-  const { output, cwd } = gate(true, '--cluster=$(touch made)`touch made`')
+  const { output, cwd } = gate(true, { options: '--cluster=$(touch made)`touch made`' })
   expect(output).toBe('exit-code=2\n')
   expect(existsSync(join(cwd, 'made'))).toBe(false)
 })

@@ -204,11 +204,11 @@ interface Judging {
   problems: Problems
 }
 
-/** The second reading: each node that a file reaches. @returns the number of nodes by part */
+/** The second reading: each node that a file reaches. @returns the number of nodes by the file's path */
 async function judgeNodes(snapshot: string, judging: Judging) {
   const { options, survey, change } = judging
   const judgement = openChangeJudgement(options.policy, survey.takenAt)
-  const reached = new Map<Part, number>()
+  const reached = new Map<string, number>()
   const stands = standIns(judging)
   const changed = new Map<string, ChangedNode>()
   for await (const record of savedFleet(snapshot, options.selection)) {
@@ -223,7 +223,8 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     const tried = stands.get(key) ?? []
     if (tried.length > 0) tryParts(judging, nodeInput(record), tried)
     if (parts.length === 0 || changed.has(key)) continue
-    for (const part of parts) reached.set(part, (reached.get(part) ?? 0) + 1)
+    for (const file of new Set(parts.map(part => part.file)))
+      reached.set(file, (reached.get(file) ?? 0) + 1)
     const place = { cluster: record.cluster, ...node.identity }
     const input = nodeInput(record)
     changed.set(key, { place, ...judgeNode(judging, judgement, { input, node, place }) })
@@ -369,7 +370,7 @@ const declaredOf = (input: NodeInput) =>
 function fileOf(
   { file, problems, unread }: ChangedFile,
   { head, base }: Change,
-  reached: ReadonlyMap<Part, number>,
+  reached: ReadonlyMap<string, number>,
 ): GateFile {
   const [now, before] = [head, base].map(parts => parts.filter(part => part.file === file))
   const own = now?.length ? now : (before ?? [])
@@ -378,7 +379,7 @@ function fileOf(
   return {
     file,
     kinds,
-    nodes: Math.max(0, ...own.map(part => reached.get(part) ?? 0)),
+    nodes: reached.get(file) ?? 0,
     unread,
     reach: own.length > 0 ? how : withoutParts({ problems, unread }),
   }

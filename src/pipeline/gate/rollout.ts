@@ -156,8 +156,9 @@ function takeOnAl2(files: StartFiles, { source, config = {}, flags = [] }: Kubel
   if (source === 'karpenter') files.commandLine.push(...flagsOf(knownConfig(config)))
   if (source === 'bootstrap' || source === 'script') files.commandLine.push(...flags)
   if (source === 'eksctl' || source === 'script') {
+    // bootstrap.sh writes these fields after a script. eksctl merges its own after bootstrap.sh: eksctl pkg/nodebootstrap assets/scripts/bootstrap.al2.sh
     const kept = Object.entries(knownConfig(config)).filter(
-      ([field]) => !al2BootstrapFields.has(field),
+      ([field]) => source === 'eksctl' || !al2BootstrapFields.has(field),
     )
     files.main.content = mergePatch(files.main.content, Object.fromEntries(kept))
   }

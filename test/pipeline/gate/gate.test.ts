@@ -758,3 +758,34 @@ it('blames the setting without which the finding ends', async () => {
     { rule: 'eviction-before-image-gc', field: 'evictionHard.nodefs.available', line: 9 },
   ])
 })
+
+describe('a ClusterConfig of eksctl', () => {
+  const clusterConfig = (...names: string[]) =>
+    [
+      'apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata:\n  name: prod\n  region: eu-west-1\nnodeGroups:',
+      ...names.map(
+        name =>
+          `  - name: ${name}\n    amiFamily: AmazonLinux2\n    kubeletExtraConfig:\n      evictionHard:\n        nodefs.available: "60%"`,
+      ),
+    ].join('\n')
+  const judged = (...names: string[]) =>
+    gated(gateSnapshot(), [{ file: 'cluster.yaml', text: clusterConfig(...names), base: null }])
+
+  it('changes on Amazon Linux 2 what bootstrap.sh has written', async () => {
+    const { problems } = await judged('general')
+    expect(problems.map(({ kind }) => kind)).not.toContain('no-effect')
+    expect(problems).toContainEqual(
+      expect.objectContaining({
+        kind: 'eviction',
+        field: 'evictionHard.nodefs.available',
+        line: 11,
+      }),
+    )
+  })
+
+  it('reaches the nodes of all its nodegroups', async () => {
+    const { files, groups } = await judged('general', 'small')
+    expect(groups.map(({ nodes }) => nodes)).toEqual([3, 2])
+    expect(files).toMatchObject([{ nodes: 5 }])
+  })
+})

@@ -146,7 +146,7 @@ function headroomShare(node: AuditedNode | undefined) {
   return Math.min(...shares, Number.POSITIVE_INFINITY)
 }
 
-/** Observed growth says nothing of what comes later than this, or than some times the observed time. */
+/** Growth is continued for this time at most, and for a few times the time in which it was observed. */
 const foreseen = { hours: 168, times: 4 }
 
 /** Hours until the first disk of the node evicts, or is full if no threshold watches it, at observed growth. Infinite: not within a week, or unknown. */

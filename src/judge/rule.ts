@@ -25,7 +25,7 @@ import type { GarbageFate } from '#model/finding/garbage-overview.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { GateProblemKind } from '#model/gate.ts'
 import type { Policy } from '#model/policy.ts'
-import { shorten } from './text.ts'
+import { bytes, shorten } from './text.ts'
 
 export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & {
   [Key in Needed]: NonNullable<NodeSubject[Key]>
@@ -204,6 +204,12 @@ export const line = (
   what: string,
   value: string | number | boolean,
 ): Evidence => ({ kind, what, value: shorten(String(value)) })
+
+/** A line with an amount: rounded in its text, exact in `bytes`. */
+export const bytesLine = (kind: EvidenceKind, what: string, count: number): Evidence => ({
+  ...line(kind, what, bytes(count)),
+  bytes: count,
+})
 
 /** The lines that exist: `condition && line(…)` omits a line. */
 export const lines = <Line extends Evidence>(

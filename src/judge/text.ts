@@ -36,10 +36,6 @@ export function bytes(count: number): string {
   return unit < 0 ? `${count} bytes` : `${count < 0 ? '-' : ''}${scaled.toFixed(1)} ${units[unit]}`
 }
 
-/** For evidence: `16.0 GiB (17179869184 bytes)`. */
-export const exactBytes = (count: number): string =>
-  Math.abs(count) < 1024 ? bytes(count) : `${bytes(count)} (${count} bytes)`
-
 export const percent = (value: number): string => `${percentNumber(value)} %`
 
 /** A length of time in words: `45 s`, `12.5 min`, `30 h`. */

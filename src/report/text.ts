@@ -40,10 +40,6 @@ export function shownLine(
 const rightToLeft =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
-/** Without the exact bytes of the documents: `16.0 GiB (17179869184 bytes)` is `16.0 GiB`. */
-export const withoutExactBytes = (text: string): string =>
-  text.replace(/(?<=[KMGTP]iB) \(-?\d+ bytes\)/g, '')
-
 /** Bounds a text: `shownLine`, `shownBlock` or `foldedLine` with the mark of a language. */
 export type Fold = (text: string, limit: number) => string
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, exactBytes, percent, plural, shorten, span } from '#judge/text.ts'
+import { bytes, percent, plural, shorten, span } from '#judge/text.ts'
 
 describe('bounded', () => {
   it.each([
@@ -14,14 +14,13 @@ describe('bounded', () => {
 })
 
 it.each([
-  [0, '0 bytes', '0 bytes'],
-  [1023, '1023 bytes', '1023 bytes'],
-  [1024, '1.0 KiB', '1.0 KiB (1024 bytes)'],
-  [16_106_128_000, '15.0 GiB', '15.0 GiB (16106128000 bytes)'],
-  [-1_073_741_824, '-1.0 GiB', '-1.0 GiB (-1073741824 bytes)'],
-])('writes %i bytes for sentences and for evidence', (count, sentence, evidence) => {
+  [0, '0 bytes'],
+  [1023, '1023 bytes'],
+  [1024, '1.0 KiB'],
+  [16_106_128_000, '15.0 GiB'],
+  [-1_073_741_824, '-1.0 GiB'],
+])('writes %i bytes for sentences', (count, sentence) => {
   expect(bytes(count)).toBe(sentence)
-  expect(exactBytes(count)).toBe(evidence)
 })
 
 it.each([

@@ -130,7 +130,7 @@ it('names the EBS volumes of the node: id, type, size and IOPS', async () => {
   const finding = result.findings.find(({ rule }) => rule === 'disk-differs-from-node-class')
   expect(finding?.evidence.at(-1)).toEqual({
     ...{ kind: 'object', what: 'EBS volume /dev/xvda' },
-    value: 'gp3, 100.0 GiB (107374182400 bytes), 3000 IOPS',
+    value: 'gp3, 100.0 GiB, 3000 IOPS',
   })
   // The ledger that the page shows for the node has the id.
   expect(nodes[0]?.ledger?.volumes).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { foldedLine, shownBlock, shownLine, withoutExactBytes, wrapText } from '#report/text.ts'
+import { foldedLine, shownBlock, shownLine, wrapText } from '#report/text.ts'
 
 describe('shownLine', () => {
   it('leaves alone what people write', () => {
@@ -40,12 +40,6 @@ describe('foldedLine', () => {
     expect(cut(`a ${'x'.repeat(40)}`, 30)).toBe(`a ${'x'.repeat(28)}…`)
   })
 })
-
-it.each([
-  ['6.0 GiB (6442451200 bytes)', '6.0 GiB'],
-  ['uses 1.0 KiB (1024 bytes), limit 2.0 MiB (2097152 bytes)', 'uses 1.0 KiB, limit 2.0 MiB'],
-  ['512 bytes', '512 bytes'],
-])('withoutExactBytes: %s', (text, shown) => expect(withoutExactBytes(text)).toBe(shown))
 
 describe('wrapText', () => {
   it.each([

@@ -1,5 +1,5 @@
-import { line } from '#judge/rule.ts'
-import { bytes, exactBytes, gibibyte, percent } from '#judge/text.ts'
+import { bytesLine } from '#judge/rule.ts'
+import { bytes, gibibyte, percent } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type {
@@ -54,8 +54,8 @@ export function heldReason(
 }
 
 export const heldEvidence = ({ disk, lines }: Held): Evidence[] => [
-  line('summary', `${disk.filesystem} used`, exactBytes(disk.usedBytes)),
+  bytesLine('summary', `${disk.filesystem} used`, disk.usedBytes),
   ...lines.map(({ holder, bytes: held, source }) =>
-    line('host', `${holder} by ${source}`, exactBytes(held)),
+    bytesLine('host', `${holder} by ${source}`, held),
   ),
 ]

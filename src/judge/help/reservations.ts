@@ -1,8 +1,8 @@
 import { amountOrNull, type Quantity, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import { type Failing, line, type Satisfied } from '#judge/rule.ts'
-import { exactBytes, mebibyte } from '#judge/text.ts'
+import { bytesLine, type Failing, line, type Satisfied } from '#judge/rule.ts'
+import { mebibyte } from '#judge/text.ts'
 import type { Summary } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { EvictionPrediction } from '#model/prediction/prediction.ts'
@@ -106,7 +106,7 @@ export function reservedMemory(subject: Satisfied<'configuration'>) {
 
 export const daemonEvidence = ({ used }: Daemons): Failing['evidence'] =>
   used.map(({ name, bytes }) =>
-    line('summary', `summary systemContainers ${name} workingSetBytes`, exactBytes(bytes)),
+    bytesLine('summary', `summary systemContainers ${name} workingSetBytes`, bytes),
   )
 
 /** The highest `memory.available` threshold in bytes; 0: none is set. Null: one cannot be resolved. */

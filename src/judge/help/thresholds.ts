@@ -4,10 +4,10 @@ import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { type Failing, line, type Satisfied } from '#judge/rule.ts'
+import { bytesLine, type Failing, line, type Satisfied } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, exactBytes, percent, shorten } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
+import { bytes, percent, shorten } from '#judge/text.ts'
+import type { Evidence, EvidenceKind } from '#model/finding/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import { isWatched, sisterOf } from '#model/kubelet/watched-signals.ts'
@@ -149,9 +149,16 @@ export const isTwin = (
 export const shownAmount = (of: { signal: Signal }, amount: number): string =>
   isCount(of) ? `${Math.round(amount)}` : bytes(amount)
 
-/** An amount in the format for evidence, with its exact value. */
-export const exactAmount = (of: { signal: Signal }, amount: number): string =>
-  isCount(of) ? String(amount) : exactBytes(amount)
+/** A line of evidence with an amount of a signal: inodes, process ids, or bytes. */
+export const amountLine = (
+  kind: EvidenceKind,
+  { signal }: { signal: Signal },
+  what: string,
+  amount: number,
+): Evidence =>
+  isCount({ signal })
+    ? line(kind, `${signal} ${what}`, amount)
+    : bytesLine(kind, `${signal} ${what}`, amount)
 
 /** Why a part of the summary is unknown. */
 export function whyUnobserved(

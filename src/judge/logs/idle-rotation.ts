@@ -1,6 +1,6 @@
 import { formatBytes } from '#base/go/quantity.ts'
 import { type Failing, line, lines, type Satisfied, type Undecided } from '#judge/rule.ts'
-import { bytes, exactBytes, mebibyte, plural, shorten, span } from '#judge/text.ts'
+import { bytes, mebibyte, plural, shorten, span } from '#judge/text.ts'
 import type { Evidence, Severity } from '#model/finding/finding.ts'
 import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
 import {
@@ -284,7 +284,7 @@ function debrisOf({ host }: Satisfied<'host'>) {
   const value =
     others.files === 0
       ? 'none'
-      : `${plural(others.files, 'file')}, ${exactBytes(others.bytes)}${example}`
+      : `${plural(others.files, 'file')}, ${bytes(others.bytes)}${example}`
   return [line('host', 'files there that were rotated, but not by the kubelet', value)]
 }
 

@@ -235,7 +235,7 @@ export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
     evidence: lines(
       ...evidence
         .slice(0, evidenceLimit)
-        .map(({ kind, what, value }) => line(kind, shorten(what), value)),
+        .map(entry => ({ ...entry, what: shorten(entry.what), value: shorten(entry.value) })),
       hidden > 0 && line('omitted', 'not shown', plural(hidden, 'further line')),
     ),
     // A longer configuration is no real fix: it is unbounded input inside a map.

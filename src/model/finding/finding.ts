@@ -68,6 +68,8 @@ export interface Evidence {
   kind: EvidenceKind
   what: string
   value: string
+  /** The exact amount, if the value is an amount of bytes. */
+  bytes?: number
 }
 
 /** A rule's documentation, carried by each of its findings. */

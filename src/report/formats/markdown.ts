@@ -17,7 +17,6 @@ import {
   subjectPath,
   worstFirst,
 } from '#report/parts/statements.ts'
-import { withoutExactBytes } from '#report/text.ts'
 
 /** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Counted in bytes here, so the limit also holds if GitHub counts bytes. */
 const maxBytes = 65_536
@@ -87,7 +86,7 @@ function severityList(findings: Finding[]) {
 function findingText(finding: Finding) {
   const { severity, title, rule, cluster, subject, nodes, consequence } = finding
   const on = nodesText(nodes, shownNames)
-  const quote = [...evidenceLines(finding).map(withoutExactBytes), '', ...fixLines(finding)].map(
+  const quote = [...evidenceLines(finding), '', ...fixLines(finding)].map(
     line => `${escapeMarkdown(line)}  \n`,
   )
   return [

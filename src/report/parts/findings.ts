@@ -8,7 +8,6 @@ import { byText } from '#base/text/text-order.ts'
 import { type Finding, type NodeSample, type Severity, severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { Language } from '#report/languages/language.ts'
-import { withoutExactBytes } from '#report/text.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
 import { docsIn, type TitleOf } from './rule-words.ts'
@@ -217,10 +216,7 @@ function findingView(finding: Finding, on: Shown & { takenAt: string }) {
     consequence: line(finding.consequence, 1200),
     evidence: evidence
       .slice(0, findingLimits.evidence)
-      .map(({ what, value }) => ({
-        what: line(what, 200),
-        value: line(withoutExactBytes(value), 400),
-      })),
+      .map(({ what, value }) => ({ what: line(what, 200), value: line(value, 400) })),
     evidenceLeftOut: leftOut > 0 ? words.moreInDocument(leftOut) : null,
     config,
     durable,

@@ -1,10 +1,10 @@
 import { declaredNode } from '#judge/drift/declared.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
 import { amountOf } from '#judge/help/values.ts'
-import { contextRule, deviceCause, type Failing, line } from '#judge/rule.ts'
+import { bytesLine, contextRule, deviceCause, type Failing, line } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, exactBytes, gibibyte, shorten } from '#judge/text.ts'
+import { bytes, gibibyte, shorten } from '#judge/text.ts'
 import type { NodeClass } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
@@ -86,8 +86,8 @@ export const diskDiffersFromNodeClass = contextRule({
       steps: [{ id: 'replace-node', place: dataDevice(fact) }],
       consequence: `nodefs has ${bytes(capacityBytes)}, and ${volume.where} declares ${bytes(volume.sizeBytes)}.`,
       evidence: [
-        line('declared', volume.where, exactBytes(volume.sizeBytes)),
-        line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
+        bytesLine('declared', volume.where, volume.sizeBytes),
+        bytesLine('summary', 'nodefs capacity', capacityBytes),
         ...volumeEvidence(fact),
       ],
     }
@@ -114,7 +114,7 @@ function notGrown(
   if (!isWhole) return null
   const sizes = { declaredBytes: volume, actualBytes: capacityBytes }
   const evidence = [
-    line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
+    bytesLine('summary', 'nodefs capacity', capacityBytes),
     ...volumeEvidence({ volumes, volumesUnread: null }),
   ]
   if (mapped !== null)
@@ -221,7 +221,7 @@ function wrongVolume(
     steps: [{ id: 'map-volume', place: data, bytes: systemBytes }],
     consequence: `Images, containers and pods have ${data} with ${bytes(dataBytes)}. The ${bytes(systemBytes)} of ${system} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`,
     evidence: [
-      line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
+      bytesLine('summary', 'nodefs capacity', capacityBytes),
       line(
         'declared',
         'mapping to write',
@@ -240,7 +240,7 @@ interface VolumesOfNode {
 
 const volumeEvidence = ({ volumes, volumesUnread }: VolumesOfNode) =>
   volumes?.map(({ device, type, sizeBytes, iops }) => {
-    const size = sizeBytes === null ? 'unknown size' : exactBytes(sizeBytes)
+    const size = sizeBytes === null ? 'unknown size' : bytes(sizeBytes)
     const value = `${shorten(type ?? 'unknown type', 20)}, ${size}, ${iops ?? 'unknown'} IOPS`
     return line('object', `EBS volume ${shorten(device ?? '?', 40)}`, value)
   }) ?? [

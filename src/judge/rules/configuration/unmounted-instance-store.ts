@@ -1,6 +1,6 @@
-import { deviceCause, line, nodeRule } from '#judge/rule.ts'
+import { bytesLine, deviceCause, line, nodeRule } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { bytes, exactBytes, shorten } from '#judge/text.ts'
+import { bytes, shorten } from '#judge/text.ts'
 
 /** Smaller disks would not help the node. */
 const leastShare = 0.25
@@ -42,8 +42,8 @@ export const unmountedInstanceStore = nodeRule({
       cause: deviceCause('unused-disk', { device: first.device, actualBytes: all }),
       consequence: `${idle.map(({ device }) => device).join(', ')} with ${bytes(all)} ${idle.length === 1 ? 'is' : 'are'} mounted nowhere; everything is on nodefs with ${bytes(capacity)}.`,
       evidence: [
-        line('summary', 'nodefs capacity', exactBytes(capacity)),
-        ...idle.map(({ device, size }) => line('host', device, `${exactBytes(size)}, unused`)),
+        bytesLine('summary', 'nodefs capacity', capacity),
+        ...idle.map(({ device, size }) => line('host', device, `${bytes(size)}, unused`)),
       ],
     }
   },

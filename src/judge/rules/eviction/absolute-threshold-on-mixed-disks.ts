@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { amountOf } from '#judge/help/values.ts'
 import { cohortRule, hardThresholds, line } from '#judge/rule.ts'
-import { bytes, exactBytes, percent, plural, shorten } from '#judge/text.ts'
+import { bytes, percent, plural, shorten } from '#judge/text.ts'
 
 /** Disks are mixed from this ratio on. Filesystem overhead alone makes a smaller difference. */
 const mixedRatio = 2
@@ -59,12 +59,12 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
             line(
               'computed',
               'smallest disk',
-              `${exactBytes(smallest.capacityBytes)} (${shorten(smallest.node)})`,
+              `${bytes(smallest.capacityBytes)} (${shorten(smallest.node)})`,
             ),
             line(
               'computed',
               'largest disk',
-              `${exactBytes(largest.capacityBytes)} (${shorten(largest.node)})`,
+              `${bytes(largest.capacityBytes)} (${shorten(largest.node)})`,
             ),
           ],
         },

@@ -1,4 +1,4 @@
-import { configuredAt, exactAmount } from '#judge/help/thresholds.ts'
+import { amountLine, configuredAt } from '#judge/help/thresholds.ts'
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
 import { percent } from '#judge/text.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
@@ -37,11 +37,7 @@ export const alertBehindEviction = nodeRule({
         line('policy', 'policy alertPercent.critical', criticalAlertPercent),
         ...behind.flatMap(threshold => [
           configuredAt(threshold, configuration),
-          line(
-            'computed',
-            `${threshold.signal} is met below`,
-            exactAmount(threshold, threshold.resolved ?? 0),
-          ),
+          amountLine('computed', threshold, 'is met below', threshold.resolved ?? 0),
         ]),
       ],
     }

@@ -8,7 +8,7 @@ import {
   type Satisfied,
   worldCause,
 } from '#judge/rule.ts'
-import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { bytes, percent } from '#judge/text.ts'
 import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
 
@@ -87,13 +87,13 @@ function judgeSignal(
       ? `${shown} (${percent(leftPercent)}) are left before ${signal} is met, and the kubelet evicts pods.`
       : `${shown} (${percent(leftPercent)}) are left of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
     evidence: lines(
-      line('summary', `${signal} now`, isInodes ? free : exactBytes(free)),
-      line('summary', `capacity of ${signal}`, isInodes ? capacity : exactBytes(capacity)),
+      line('summary', `${signal} now`, isInodes ? free : bytes(free)),
+      line('summary', `capacity of ${signal}`, isInodes ? capacity : bytes(capacity)),
       ...heldBySignal(subject.ledger, signal).map(({ holder, amount }) =>
         line(
           'computed',
           `held by ${holder}`,
-          amount.unit === 'bytes' ? exactBytes(amount.low) : `${amount.low} inodes`,
+          amount.unit === 'bytes' ? bytes(amount.low) : `${amount.low} inodes`,
         ),
       ),
     ),

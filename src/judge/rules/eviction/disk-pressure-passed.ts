@@ -2,8 +2,8 @@ import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
 import { reasonOf } from '#judge/help/holders.ts'
 import { conditionOf } from '#judge/help/thresholds.ts'
-import { line, lines, nodeRule, seenFirst, worldCause } from '#judge/rule.ts'
-import { bytes, exactBytes, percent, plural } from '#judge/text.ts'
+import { bytesLine, line, lines, nodeRule, seenFirst, worldCause } from '#judge/rule.ts'
+import { bytes, percent, plural } from '#judge/text.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. */
@@ -56,7 +56,7 @@ export const diskPressurePassed = nodeRule({
       evidence: lines(
         line('event', 'pods evicted or refused for the disk', evicted.length),
         line('event', 'the last of them', evicted.at(-1)?.time ?? 'no time'),
-        line('summary', `largest of ${holder}`, exactBytes(low)),
+        bytesLine('summary', `largest of ${holder}`, low),
       ),
     }
   },

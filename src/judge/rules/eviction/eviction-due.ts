@@ -2,9 +2,9 @@ import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { drainStep } from '#judge/help/drain.ts'
 import { diskReason, memoryReason, type Reason } from '#judge/help/holders.ts'
 import {
+  amountLine,
   conditionOf,
   configuredAt,
-  exactAmount,
   hardDefaults,
   isTwin,
   shownAmount,
@@ -164,10 +164,10 @@ function areUnusedKnown({ pods, ledger }: Satisfied<'eviction'>): boolean {
 }
 
 function computedLines(threshold: EvaluatedThreshold) {
-  const { signal, resolved, margin } = threshold
+  const { resolved, margin } = threshold
   if (resolved === null) return []
   const computedLine = (what: string, amount: number) =>
-    line('computed', `${signal} ${what}`, exactAmount(threshold, amount))
+    amountLine('computed', threshold, what, amount)
   const limit = computedLine('is met below', resolved)
   if (margin === null) return [limit]
   return [limit, computedLine('now', resolved + margin), computedLine('margin', margin)]

@@ -1,6 +1,6 @@
 import {
+  amountLine,
   configuredAt,
-  exactAmount,
   fillMs,
   growthLine,
   highestThreshold,
@@ -72,10 +72,11 @@ export const graceLongerThanFillTime = nodeRule({
           configuredAt(soft, configuration),
           hard && configuredAt(hard, configuration),
           line('computed', `grace period of ${signal}`, span(soft.gracePeriodMs)),
-          line(
+          amountLine(
             'computed',
+            soft,
             hard ? 'between soft and hard threshold' : 'between soft threshold and full',
-            exactAmount(soft, between),
+            between,
           ),
           line('computed', 'time to fill it at the assumed growth', span(filledMs)),
           growthLine(policy),

@@ -3,7 +3,7 @@ import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import { amountOf } from '#judge/help/values.ts'
 import { type Failing, line, nodeRule, seenFirst, settingIn } from '#judge/rule.ts'
-import { bytes, exactBytes, nameLength, plural, shorten } from '#judge/text.ts'
+import { bytes, nameLength, plural, shorten } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
@@ -44,7 +44,7 @@ export const localStorageLimitExceeded = nodeRule({
           line(
             'computed',
             `${podOf(over)}, ${limitOf(over)}`,
-            `uses ${exactBytes(over.usedBytes)}, limit ${exactBytes(over.limitBytes)}`,
+            `uses ${bytes(over.usedBytes)}, limit ${bytes(over.limitBytes)}`,
           ),
         ),
     }

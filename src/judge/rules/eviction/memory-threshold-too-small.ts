@@ -7,8 +7,8 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { amountOf, withEntries } from '#judge/help/values.ts'
-import { isLinux, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bytes, exactBytes } from '#judge/text.ts'
+import { bytesLine, isLinux, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bytes } from '#judge/text.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
@@ -53,7 +53,7 @@ export const memoryThresholdTooSmall = nodeRule({
       consequence: `Eviction for memory begins only below ${bytes(resolved)}: what is written in ${evictionSeconds} s can be more, and then the kernel's OOM killer chooses.`,
       evidence: [
         configuredAt(largest, configuration),
-        line('computed', 'memory.available is met below', exactBytes(resolved)),
+        bytesLine('computed', 'memory.available is met below', resolved),
         line('computed', isNear ? 'enough for a full node' : "the kubelet's default", sound),
       ],
       fix: withEntries('evictionHard', configuration, { 'memory.available': sound }),

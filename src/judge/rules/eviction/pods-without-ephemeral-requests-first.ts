@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { evictable, ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { bytes, exactBytes, gibibyte, shortPodName } from '#judge/text.ts'
+import { bytes, gibibyte, shortPodName } from '#judge/text.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 
 /** Minimum excess in bytes of the pod that stays over the pod evicted first. Less hardly matters. */
@@ -48,7 +48,7 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
           line(
             'computed',
             `pod ${shortPodName(ranked)} under ${signal}`,
-            `uses ${exactBytes(ranked.usage ?? 0)}, requests ${exactBytes(ranked.request)}`,
+            `uses ${bytes(ranked.usage ?? 0)}, requests ${bytes(ranked.request)}`,
           ),
         ),
       }

@@ -1,7 +1,7 @@
 import {
+  amountLine,
   conditionOf,
   configuredAt,
-  exactAmount,
   shownAmount,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
@@ -90,8 +90,8 @@ function* unfinishedReclaim(subject: Satisfied<'configuration' | 'eviction'>): I
       evidence: [
         configuredAt(threshold, configuration),
         line('configz', `evictionMinimumReclaim.${signal}`, configured),
-        line('computed', `${signal} needed to end it`, exactAmount(threshold, resolved + amount)),
-        line('computed', `${signal} now`, exactAmount(threshold, resolved + margin)),
+        amountLine('computed', threshold, 'needed to end it', resolved + amount),
+        amountLine('computed', threshold, 'now', resolved + margin),
         line('node', 'node condition DiskPressure', 'True'),
       ],
       cause: kubeletSetting(`evictionMinimumReclaim.${signal}`),

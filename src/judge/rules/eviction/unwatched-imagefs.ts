@@ -7,6 +7,7 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import {
+  bytesLine,
   type Failing,
   hardThresholds,
   kubeletSetting,
@@ -16,7 +17,7 @@ import {
   type Satisfied,
 } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { exactBytes } from '#judge/text.ts'
+
 import type { Policy } from '#model/policy.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
@@ -130,5 +131,5 @@ const state = (value: string | undefined) =>
 const sizeLines = (name: string, disk: FilesystemState | null) =>
   (['capacity', 'available'] as const).flatMap(what => {
     const amount = disk?.[`${what}Bytes`] ?? null
-    return amount === null ? [] : [line('summary', `${name} ${what}`, exactBytes(amount))]
+    return amount === null ? [] : [bytesLine('summary', `${name} ${what}`, amount)]
   })

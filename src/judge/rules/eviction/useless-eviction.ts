@@ -3,9 +3,17 @@ import { diskReason } from '#judge/help/holders.ts'
 import { configuredAt, evictable, whyUnobserved } from '#judge/help/thresholds.ts'
 import { amountOf } from '#judge/help/values.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
-import { type Failing, isLinux, line, nodeRule, type Satisfied, worldCause } from '#judge/rule.ts'
+import {
+  bytesLine,
+  type Failing,
+  isLinux,
+  line,
+  nodeRule,
+  type Satisfied,
+  worldCause,
+} from '#judge/rule.ts'
 import { isImageListCut } from '#judge/subject/node-subject.ts'
-import { bytes, exactBytes, plural, shortPodName } from '#judge/text.ts'
+import { bytes, plural, shortPodName } from '#judge/text.ts'
 import type { Summary } from '#model/input/node-input.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
 import type {
@@ -126,19 +134,19 @@ function failing(short: Short, { configuration, filesystems }: EvictionSubject):
     evidence: [
       configuredAt(threshold, configuration),
       line('configz', `evictionMinimumReclaim.${signal}`, threshold.minReclaim),
-      line('summary', `${signal} now`, exactBytes(availableBytes)),
-      line('computed', `${signal} needed to end it`, exactBytes(neededBytes)),
-      line('computed', 'images and layers, at most', exactBytes(most.imageBytes)),
+      bytesLine('summary', `${signal} now`, availableBytes),
+      bytesLine('computed', `${signal} needed to end it`, neededBytes),
+      bytesLine('computed', 'images and layers, at most', most.imageBytes),
       line(
         'computed',
         'pods that may be evicted',
-        `${exactBytes(most.podBytes)} in ${plural(most.pods.length, 'pod')}`,
+        `${bytes(most.podBytes)} in ${plural(most.pods.length, 'pod')}`,
       ),
-      line('computed', 'logs of dead containers, at most', exactBytes(most.deadLogBytes)),
-      line('computed', 'held by something else, at least', exactBytes(otherBytes)),
-      line('summary', 'capacity', exactBytes(capacityBytes)),
+      bytesLine('computed', 'logs of dead containers, at most', most.deadLogBytes),
+      bytesLine('computed', 'held by something else, at least', otherBytes),
+      bytesLine('summary', 'capacity', capacityBytes),
       ...largest.map(pod =>
-        line('computed', `pod ${shortPodName(pod)}`, `holds ${exactBytes(pod.usage ?? 0)}`),
+        line('computed', `pod ${shortPodName(pod)}`, `holds ${bytes(pod.usage ?? 0)}`),
       ),
     ],
   }

@@ -1,16 +1,16 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
+  amountLine,
   assumedGrowth,
   conditionOf,
   configuredAt,
   entryLine,
-  exactAmount,
   shownAmount,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { amountOf, durationMs, withEntries } from '#judge/help/values.ts'
-import { type Failing, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
+import { type Failing, kubeletSetting, lines, nodeRule } from '#judge/rule.ts'
 import { span } from '#judge/text.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
@@ -94,8 +94,7 @@ function failing(
       lines(
         configuredAt(threshold, configuration),
         entryLine('evictionMinimumReclaim', threshold.signal, configuration),
-        threshold.margin !== null &&
-          line('computed', `${threshold.signal} margin`, exactAmount(threshold, threshold.margin)),
+        threshold.margin !== null && amountLine('computed', threshold, 'margin', threshold.margin),
       ),
     ),
     fix: withEntries(

@@ -1,6 +1,6 @@
 import { imageGcFix } from '#judge/help/thresholds.ts'
-import { imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
-import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { bytesLine, imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
+import { bytes, percent } from '#judge/text.ts'
 import {
   startsAboveUsedPercent,
   startsBelowAvailableBytes,
@@ -38,9 +38,9 @@ export const alertBeforeImageGc = nodeRule({
         ...(gap === null
           ? []
           : [
-              line('summary', 'image filesystem capacity', exactBytes(gap.capacity)),
-              line('computed', 'the alert fires below', exactBytes(gap.alert)),
-              line('computed', 'image GC starts below', exactBytes(gap.trigger)),
+              bytesLine('summary', 'image filesystem capacity', gap.capacity),
+              bytesLine('computed', 'the alert fires below', gap.alert),
+              bytesLine('computed', 'image GC starts below', gap.trigger),
             ]),
       ],
       fix: imageGcFix(subject, policy),

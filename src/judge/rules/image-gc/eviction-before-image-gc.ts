@@ -10,6 +10,7 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import {
+  bytesLine,
   type Failing,
   imageGcThresholds,
   isLinux,
@@ -18,7 +19,7 @@ import {
   nodeRule,
   type Satisfied,
 } from '#judge/rule.ts'
-import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { bytes, percent } from '#judge/text.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
@@ -137,15 +138,15 @@ function failing(
     evidence: [
       line('configz', 'imageGCHighThresholdPercent', high),
       ...firing.map(threshold => configuredAt(threshold, configuration)),
-      line('summary', 'image filesystem capacity', exactBytes(capacity)),
-      line('computed', 'image GC starts below', exactBytes(trigger)),
-      line('computed', `${first.signal} is met below`, exactBytes(resolved)),
+      bytesLine('summary', 'image filesystem capacity', capacity),
+      bytesLine('computed', 'image GC starts below', trigger),
+      bytesLine('computed', `${first.signal} is met below`, resolved),
       line(
         'computed',
         'acts first',
         margin <= 0 ? 'eviction' : 'image GC, unless the margin fills within its period',
       ),
-      line('computed', 'margin', `${exactBytes(margin)}, ${marginPercent} of the capacity`),
+      line('computed', 'margin', `${bytes(margin)}, ${marginPercent} of the capacity`),
       growthLine(policy),
     ],
     ...(sound && { fix: { config: { ...sound } } }),

@@ -1,8 +1,8 @@
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
-import { contextRule, type Failing, kubeletSetting, line } from '#judge/rule.ts'
+import { bytesLine, contextRule, type Failing, kubeletSetting } from '#judge/rule.ts'
 import { utcDay } from '#judge/run/waivers.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { exactBytes, plural } from '#judge/text.ts'
+import { plural } from '#judge/text.ts'
 import type { RememberedImage } from '#model/history.ts'
 
 const least = { percent: 20, gib: 10 }
@@ -58,7 +58,7 @@ const failing = (held: Held, idle: readonly RememberedImage[], days: number): Fa
     ...idle
       .slice(0, shownImages)
       .map(([name, size, since]) =>
-        line('runtime', `image ${name}, unused since ${since}`, exactBytes(size)),
+        bytesLine('runtime', `image ${name}, unused since ${since}`, size),
       ),
   ],
 })

@@ -19,7 +19,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { exactBytes, shorten } from '#judge/text.ts'
+import { bytes, shorten } from '#judge/text.ts'
 
 export const imageGcDead = contextRule({
   id: 'image-gc-dead',
@@ -106,7 +106,7 @@ function* judgeStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Und
       line(
         'computed',
         'image filesystem capacity',
-        capacity === null || capacity === undefined ? 'not in stats/summary' : exactBytes(capacity),
+        capacity === null || capacity === undefined ? 'not in stats/summary' : bytes(capacity),
       ),
     ],
   }

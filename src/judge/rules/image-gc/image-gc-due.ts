@@ -3,8 +3,8 @@ import { byText } from '#base/text/text-order.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
-import { type Failing, imageGcThresholds, line, lines, nodeRule } from '#judge/rule.ts'
-import { bytes, exactBytes, percent, plural, shorten } from '#judge/text.ts'
+import { bytesLine, type Failing, imageGcThresholds, line, lines, nodeRule } from '#judge/rule.ts'
+import { bytes, percent, plural, shorten } from '#judge/text.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
 
 const shown = 5
@@ -48,15 +48,15 @@ export const imageGcDue = nodeRule({
         line('configz', 'imageGCLowThresholdPercent', lowThresholdPercent),
         available !== null &&
           available !== undefined &&
-          line('summary', 'image filesystem available', exactBytes(available)),
-        bytesToFree !== null && line('computed', 'to free', exactBytes(bytesToFree)),
+          bytesLine('summary', 'image filesystem available', available),
+        bytesToFree !== null && bytesLine('computed', 'to free', bytesToFree),
         ...going
           .slice(0, shown)
           .map(image =>
             line(
               'computed',
               image.certainty === 'certain' ? 'image GC deletes' : 'image GC may delete',
-              `${nameOf(image)}${image.sizeBytes === null ? '' : `, ${exactBytes(image.sizeBytes)}`}`,
+              `${nameOf(image)}${image.sizeBytes === null ? '' : `, ${bytes(image.sizeBytes)}`}`,
             ),
           ),
       ),

@@ -2,7 +2,7 @@ import { imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { isWithin, unreadEvents } from '#judge/events/events.ts'
 import { contextRule, isLinux, line, seenFirst, worldCause } from '#judge/rule.ts'
-import { bytes, exactBytes } from '#judge/text.ts'
+import { bytes } from '#judge/text.ts'
 import type { ReclaimRound } from '#model/history.ts'
 
 const leastRounds = 3
@@ -45,7 +45,7 @@ export const imageGcFreesLittle = contextRule({
         line(
           'event',
           `round of image GC at ${at}`,
-          `counted ${exactBytes(countedBytes)}, freed ${exactBytes(freedBytes)}`,
+          `counted ${bytes(countedBytes)}, freed ${bytes(freedBytes)}`,
         ),
       ),
     }

@@ -2,9 +2,9 @@ import { usedPercentOf } from '#base/percent.ts'
 import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import {
+  amountLine,
   configuredAt,
   evictable,
-  exactAmount,
   fillMs,
   growthLine,
   shownAmount,
@@ -135,10 +135,10 @@ function failing(
       line(
         'computed',
         `${signal} used`,
-        `${percent(usedPercent)} of ${exactAmount(threshold, capacity)}`,
+        `${percent(usedPercent)} of ${shownAmount(threshold, capacity)}`,
       ),
-      line('summary', `${signal} now`, exactAmount(threshold, available)),
-      line('computed', `${signal} margin`, exactAmount(threshold, margin)),
+      amountLine('summary', threshold, 'now', available),
+      amountLine('computed', threshold, 'margin', margin),
       Number.isFinite(inMs) && line('computed', 'met at the assumed growth in', span(inMs)),
       growthLine(policy),
       line('policy', 'policy alertPercent', policy.alertPercent),

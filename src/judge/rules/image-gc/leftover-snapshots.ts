@@ -2,9 +2,9 @@ import { holders } from '#facts/holders.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
 import { reasonOf, runtimeOf } from '#judge/help/holders.ts'
-import { line, lines, nodeRule } from '#judge/rule.ts'
+import { bytesLine, line, lines, nodeRule } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, exactBytes, plural } from '#judge/text.ts'
+import { bytes, plural } from '#judge/text.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
 import type { Severity } from '#model/finding/finding.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
@@ -96,10 +96,10 @@ function inferredLeftovers(held: Held, rest: LedgerLine, subject: NodeSubject) {
     confidence: doubts.length === 0 ? ('likely' as const) : ('possible' as const),
     consequence: `At least ${heldText(held)} are neither images nor layers of running containers: ${plural(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * mostUnpacking)} at most. The rest is ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
     evidence: [
-      line('summary', `${filesystem} used`, exactBytes(usedBytes)),
-      line('node', `listed sizes of ${plural(sizes.length, 'image')}`, exactBytes(packed)),
-      line('computed', `${what}, at least`, exactBytes(rest.lowBytes)),
-      line('computed', `${what}, at most`, exactBytes(rest.highBytes)),
+      bytesLine('summary', `${filesystem} used`, usedBytes),
+      bytesLine('node', `listed sizes of ${plural(sizes.length, 'image')}`, packed),
+      bytesLine('computed', `${what}, at least`, rest.lowBytes),
+      bytesLine('computed', `${what}, at most`, rest.highBytes),
     ],
   }
 }

@@ -1,7 +1,7 @@
 import { configuredAt, highestThreshold, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { hardThresholds, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bytes, exactBytes, gibibyte, percent } from '#judge/text.ts'
+import { bytesLine, hardThresholds, kubeletSetting, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bytes, gibibyte, percent } from '#judge/text.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 /** Even the smallest disk that this rule judges grows by less than this in one image GC period. */
@@ -48,8 +48,8 @@ export const strandedDisk = nodeRule({
         consequence: `${bytes(kept)} of ${bytes(capacity)} (${percent((kept / capacity) * 100)}) can never be used: with less than that left on ${isShared ? 'the disk' : filesystem} the kubelet evicts.`,
         evidence: [
           configuredAt(most, subject.configuration),
-          line('summary', `${filesystem} capacity`, exactBytes(capacity)),
-          line('computed', `${most.signal} is met below`, exactBytes(kept)),
+          bytesLine('summary', `${filesystem} capacity`, capacity),
+          bytesLine('computed', `${most.signal} is met below`, kept),
         ],
         cause: kubeletSetting(`${most.hard ? 'evictionHard' : 'evictionSoft'}.${most.signal}`),
         fix: fix(subject, thresholds, policy.strandedPercent),

@@ -5,6 +5,7 @@ import { isJustReported, shortfalls } from '#judge/events/gc-events.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
+  bytesLine,
   contextRule,
   type Failing,
   line,
@@ -15,7 +16,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bytes, exactBytes, plural, shorten } from '#judge/text.ts'
+import { bytes, plural, shorten } from '#judge/text.ts'
 
 export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',
@@ -83,7 +84,7 @@ function evidenceOf(failures: readonly NodeEvent[], at: string) {
   const value =
     freed === undefined
       ? newest.message
-      : `${wanted == null ? '' : `asked for ${exactBytes(wanted)}, `}freed ${exactBytes(freed)}`
+      : `${wanted == null ? '' : `asked for ${bytes(wanted)}, `}freed ${bytes(freed)}`
   return [line('event', `event ${newest.reason}, ${timesOf(eventTimes(failures, at))}`, value)]
 }
 
@@ -110,10 +111,9 @@ function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecid
     consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : plural(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
     evidence: lines(
       line('configz', 'imageGCLowThresholdPercent', subject.imageGC.lowThresholdPercent),
-      bytesToFree !== null && line('computed', 'to free', exactBytes(bytesToFree)),
-      freedBytes !== null &&
-        line('computed', 'images that may go, as counted', exactBytes(freedBytes)),
-      shortfallBytes !== null && line('computed', 'short of', exactBytes(shortfallBytes)),
+      bytesToFree !== null && bytesLine('computed', 'to free', bytesToFree),
+      freedBytes !== null && bytesLine('computed', 'images that may go, as counted', freedBytes),
+      shortfallBytes !== null && bytesLine('computed', 'short of', shortfallBytes),
       error !== null && line('event', 'the kubelet says', error),
     ),
   }

@@ -8,7 +8,7 @@ import {
   runningLogs,
 } from '#judge/logs/logs.ts'
 import { isLinux, line, logRotation, nodeRule } from '#judge/rule.ts'
-import { bytes, exactBytes, mebibyte, nameLength, plural, shorten, span } from '#judge/text.ts'
+import { bytes, mebibyte, nameLength, plural, shorten, span } from '#judge/text.ts'
 
 const shown = 5
 const tidySizes = [20, 50, 100, 200, 500, 1024, 2048, 5120, 10_240]
@@ -65,7 +65,7 @@ export const logRetentionTooShort = nodeRule({
             line(
               'computed',
               `container ${shorten(rate.name, nameLength)}`,
-              `${exactBytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(lastsMs(rate))} at most`,
+              `${bytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(lastsMs(rate))} at most`,
             ),
           ),
       ],

@@ -13,8 +13,16 @@ import {
   roomForLogs,
   runningLogs,
 } from '#judge/logs/logs.ts'
-import { type Failing, isLinux, line, logRotation, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bytes, exactBytes, nameLength, shorten, span } from '#judge/text.ts'
+import {
+  bytesLine,
+  type Failing,
+  isLinux,
+  line,
+  logRotation,
+  nodeRule,
+  type Satisfied,
+} from '#judge/rule.ts'
+import { bytes, nameLength, shorten, span } from '#judge/text.ts'
 
 /** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1
@@ -67,12 +75,12 @@ export const logRotationOvershoot = nodeRule({
         consequence: `The logs grow by ${bytes(bytesPerMs * 1000)} a second or more. Rotation looks every ${span(monitorMs)}: they pass containerLogMaxSize by ${bytes(overshootBytes)} before it can act, and after ${bytes(room)} more on nodefs pods are evicted.`,
         evidence: [
           ...evidence,
-          line(
+          bytesLine(
             'computed',
             'logs were written a second, at least',
-            exactBytes(Math.round(bytesPerMs * 1000)),
+            Math.round(bytesPerMs * 1000),
           ),
-          line('computed', 'written between two looks, at least', exactBytes(overshootBytes)),
+          bytesLine('computed', 'written between two looks, at least', overshootBytes),
         ],
       }
     const growthBytes = logGrowth(logs, perContainerBytes)
@@ -80,7 +88,7 @@ export const logRotationOvershoot = nodeRule({
     yield {
       confidence: 'possible',
       consequence: `The logs of ${logs.length} running containers may grow by ${bytes(growthBytes)} before rotation holds them; after ${bytes(room)} more on nodefs pods are evicted.`,
-      evidence: [...evidence, line('computed', 'logs may grow by', exactBytes(growthBytes))],
+      evidence: [...evidence, bytesLine('computed', 'logs may grow by', growthBytes)],
     }
   },
 })
@@ -108,8 +116,8 @@ function unrotatedLog(
     evidence: [
       line('configz', 'containerLogMaxSize', maxSize),
       line('configz', 'containerLogMaxFiles', files),
-      line('summary', `log of ${shorten(log.name, nameLength)}`, exactBytes(size)),
-      line('summary', 'capacity of nodefs', exactBytes(capacityBytes)),
+      bytesLine('summary', `log of ${shorten(log.name, nameLength)}`, size),
+      bytesLine('summary', 'capacity of nodefs', capacityBytes),
     ],
   }
 }
@@ -132,5 +140,5 @@ function rotationLines(
     const workers = String(configuration.containerLogMaxWorkers ?? 1)
     lines.push(line('configz', 'containerLogMaxWorkers', workers))
   }
-  return [...lines, line('computed', 'nodefs has left before eviction', exactBytes(roomBytes))]
+  return [...lines, bytesLine('computed', 'nodefs has left before eviction', roomBytes)]
 }

@@ -12,6 +12,7 @@ import {
 } from '#judge/events/events.ts'
 import { entryLine, hardDefaults, lostDefaults } from '#judge/help/thresholds.ts'
 import {
+  bytesLine,
   contextRule,
   type Failing,
   hardThresholds,
@@ -22,7 +23,7 @@ import {
   seenFirst,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bytes, exactBytes, mebibyte, shorten } from '#judge/text.ts'
+import { bytes, mebibyte, shorten } from '#judge/text.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 
 export const oomBeforeEviction = contextRule({
@@ -146,7 +147,7 @@ function aboveHugePages(
       'When the other memory is used up, the kernel kills processes. Kubelets from 1.37 on do not count huge pages.',
     ),
     evidence: [
-      line('node', 'capacity of huge pages', exactBytes(hugePages)),
+      bytesLine('node', 'capacity of huge pages', hugePages),
       entryLine('evictionHard', 'memory.available', configuration),
     ],
     cause: kubeletSetting(

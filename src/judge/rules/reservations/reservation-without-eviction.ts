@@ -6,8 +6,8 @@ import {
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
-import { line, nodeRule, reservations } from '#judge/rule.ts'
-import { bytes, exactBytes } from '#judge/text.ts'
+import { bytesLine, nodeRule, reservations } from '#judge/rule.ts'
+import { bytes } from '#judge/text.ts'
 
 export const reservationWithoutEviction = nodeRule({
   id: 'reservation-without-eviction',
@@ -51,8 +51,8 @@ export const reservationWithoutEviction = nodeRule({
         consequence: `When pods use all that the node offers them, ${bytes(left)} stay available beside the daemons as they are now, and pods are evicted below ${bytes(threshold)}${left < threshold ? ', although they took no more than was offered' : `: ${bytes(left - threshold)} more for the daemons, and pods are evicted that took no more than was offered`}. Sized for both, ${bytes(wanted)} would be reserved.`,
         evidence: [
           ...memory.evidence(),
-          line('computed', 'memory.available is met below', exactBytes(threshold)),
-          line('computed', 'daemons and threshold', exactBytes(wanted)),
+          bytesLine('computed', 'memory.available is met below', threshold),
+          bytesLine('computed', 'daemons and threshold', wanted),
         ],
         fix: memory.sizedFix(),
       }

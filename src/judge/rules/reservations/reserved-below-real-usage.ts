@@ -4,8 +4,8 @@ import {
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
-import { line, nodeRule, reservations } from '#judge/rule.ts'
-import { bytes, exactBytes } from '#judge/text.ts'
+import { bytesLine, nodeRule, reservations } from '#judge/rule.ts'
+import { bytes } from '#judge/text.ts'
 
 export const reservedBelowRealUsage = nodeRule({
   id: 'reserved-below-real-usage',
@@ -35,11 +35,7 @@ export const reservedBelowRealUsage = nodeRule({
         consequence: `${daemons.used.map(({ name }) => name).join(', ')} use ${bytes(daemons.bytes)}, ${bytes(reserved.total)} are reserved: when pods use all that the node offers them, ${bytes(daemons.bytes - reserved.total)} are missing, and pods are evicted that took no more than was offered.`,
         evidence: [
           ...memory.evidence(),
-          line(
-            'summary',
-            'used beyond the reservation',
-            exactBytes(daemons.bytes - reserved.total),
-          ),
+          bytesLine('summary', 'used beyond the reservation', daemons.bytes - reserved.total),
         ],
         fix: memory.sizedFix(),
       }

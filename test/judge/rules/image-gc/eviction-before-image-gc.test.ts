@@ -141,22 +141,19 @@ describe('eviction-before-image-gc', () => {
     })
     expect(evidence).toEqual(
       expect.arrayContaining([
-        { kind: 'computed', what: 'image GC starts below', value: '16.0 GiB (17179869184 bytes)' },
+        { kind: 'computed', what: 'image GC starts below', value: '16.0 GiB', bytes: 17179869184 },
         {
           kind: 'computed',
           what: 'imagefs.available is met below',
-          value: '15.0 GiB (16106128000 bytes)',
+          value: '15.0 GiB',
+          bytes: 16106128000,
         },
         {
           kind: 'computed',
           what: 'acts first',
           value: 'image GC, unless the margin fills within its period',
         },
-        {
-          kind: 'computed',
-          what: 'margin',
-          value: '1.0 GiB (1073741184 bytes), 1 % of the capacity',
-        },
+        { kind: 'computed', what: 'margin', value: '1.0 GiB, 1 % of the capacity' },
       ]),
     )
   })

@@ -77,7 +77,8 @@ describe('stranded-disk', () => {
     expect(failing.evidence[1]).toEqual({
       kind: 'summary',
       what: 'imagefs capacity',
-      value: '900.0 GiB (966367641600 bytes)',
+      value: '900.0 GiB',
+      bytes: 966367641600,
     })
     expect(failing.fix?.config.evictionHard).toMatchObject({
       'memory.available': '100Mi',

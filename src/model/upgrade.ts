@@ -52,10 +52,6 @@ export interface UpgradeDocument {
   takenAt: string
   /** The kubelet version, `v1.36.0`. */
   to: string
-  /** The replays of this minor were compared with upstream's answers. */
-  isProved: boolean
-  /** The minor whose rules were applied. */
-  rulesOfMinor: number
   upgrades: PlannedUpgrade[]
   /** Nodes that run this minor or a newer one. */
   upToDate: number

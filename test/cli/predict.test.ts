@@ -174,6 +174,14 @@ describe('highwater predict --format json', () => {
     })
   })
 
+  it('does not know the minor 1.99', async () => {
+    const { code, stderr } = await runCommand([
+      ...['predict', '--snapshot', snapshot(node('a')), '--kubelet', '1.99'],
+    ])
+    expect(code).toBe(2)
+    expect(stderr).toContain('1.29 to 1.37 are')
+  })
+
   it('tells how a filling disk goes on', async () => {
     const { document } = await predictJson(snapshot(node('a')), '--fill', 'nodefs=10Mi/s')
     const [{ timeline }] = document.nodes

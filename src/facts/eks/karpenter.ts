@@ -2,6 +2,9 @@
  * What `spec.kubelet` of Karpenter's EC2NodeClass accepts up to v1.14: these fields and, in maps, these keys. Later releases accept any field.
  * Source: karpenter-provider-aws pkg/apis/v1 KubeletConfiguration; pkg/providers/amifamily/bootstrap/bottlerocket.go (fields that become settings there).
  */
+import type { RawObject } from '#base/raw-object.ts'
+import { mapOf } from '#model/input/config-value.ts'
+
 const signals = [
   'memory.available',
   'nodefs.available',
@@ -13,24 +16,132 @@ const signals = [
 const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
 interface NodeClassField {
+  /** As the CRD names it. */
+  type: 'array' | 'boolean' | 'integer' | 'object'
   /** Keys that the map may contain; undefined: the field is no map. */
   keys?: readonly string[]
+  /** Of an entry of the map. */
+  entry?: 'threshold' | 'reservation'
+  minimum?: number
+  maximum?: number
   isIgnoredOnBottlerocket?: true
 }
 
+const percent: NodeClassField = { type: 'integer', minimum: 0, maximum: 100 }
+const thresholds: NodeClassField = { type: 'object', keys: signals, entry: 'threshold' }
+const reservations: NodeClassField = { type: 'object', keys: resources, entry: 'reservation' }
+
 export const nodeClassKubeletFields: Readonly<Record<string, NodeClassField>> = {
-  clusterDNS: {},
-  cpuCFSQuota: {},
-  evictionHard: { keys: signals },
-  evictionMaxPodGracePeriod: {},
-  evictionSoft: { keys: signals },
-  evictionSoftGracePeriod: { keys: signals },
-  imageGCHighThresholdPercent: {},
-  imageGCLowThresholdPercent: {},
-  kubeReserved: { keys: resources },
-  maxPods: {},
-  podsPerCore: { isIgnoredOnBottlerocket: true },
-  systemReserved: { keys: resources },
+  clusterDNS: { type: 'array' },
+  cpuCFSQuota: { type: 'boolean' },
+  evictionHard: thresholds,
+  evictionMaxPodGracePeriod: { type: 'integer' },
+  evictionSoft: thresholds,
+  evictionSoftGracePeriod: { type: 'object', keys: signals },
+  imageGCHighThresholdPercent: percent,
+  imageGCLowThresholdPercent: percent,
+  kubeReserved: reservations,
+  maxPods: { type: 'integer', minimum: 0 },
+  podsPerCore: { type: 'integer', minimum: 0, isIgnoredOnBottlerocket: true },
+  systemReserved: reservations,
+}
+
+interface NodeClassMistake {
+  /** `evictionHard.nodefs.available` */
+  path: string
+  /** The API server's sentence. */
+  why: string
+}
+
+/**
+ * What the API server refuses in these fields. The rules between fields are not checked while a type is wrong.
+ * Source: karpenter-provider-aws pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml (v1.14); apiextensions-apiserver pkg/registry/customresource/strategy.go
+ * @param kubelet of an EC2NodeClass, or of a NodePool of v1beta1, whose CRD has the same rules
+ */
+export function nodeClassMistakes(kubelet: Readonly<RawObject>): NodeClassMistake[] {
+  const known = Object.entries(kubelet).flatMap(([field, value]) => {
+    const facts = Object.hasOwn(nodeClassKubeletFields, field) && nodeClassKubeletFields[field]
+    return facts ? [{ field, value, facts }] : []
+  })
+  const types = known.flatMap(({ field, value, facts: { type } }) => [
+    ...typeMistake(field, value, type),
+    ...entriesOf(value).flatMap(([key, entry]) => typeMistake(`${field}.${key}`, entry, 'string')),
+  ])
+  const values = known.flatMap(({ field, value, facts }) => [
+    ...rangeMistake(field, value, facts),
+    ...entriesOf(value).flatMap(([key, entry]) => entryMistakes(field, key, String(entry), facts)),
+  ])
+  return types.length > 0 ? types : [...values, ...pairMistakes(kubelet)]
+}
+
+const entriesOf = (value: unknown) => Object.entries(mapOf(value))
+
+function typeMistake(path: string, value: unknown, wanted: string): NodeClassMistake[] {
+  const type = Array.isArray(value) ? 'array' : typeof value
+  const found = Number.isInteger(value) ? 'integer' : type
+  return found === wanted
+    ? []
+    : [{ path, why: `${path} in body must be of type ${wanted}: "${found}"` }]
+}
+
+function rangeMistake(
+  path: string,
+  value: unknown,
+  { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY }: NodeClassField,
+): NodeClassMistake[] {
+  const number = Number(value)
+  if (number < minimum)
+    return [{ path, why: `${path} in body should be greater than or equal to ${minimum}` }]
+  return number > maximum
+    ? [{ path, why: `${path} in body should be less than or equal to ${maximum}` }]
+    : []
+}
+
+/** A percentage or a quantity. The CRD has no error of its own for an empty text. */
+const threshold =
+  /^((\d{1,2}(\.\d{1,2})?|100(\.0{1,2})?)%||(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?)$/
+
+function entryMistakes(
+  field: string,
+  key: string,
+  value: string,
+  { keys, entry }: NodeClassField,
+): NodeClassMistake[] {
+  const path = `${field}.${key}`
+  const mistakes: [isMade: boolean, why: string][] = [
+    [
+      keys?.includes(key) === false,
+      `valid keys for ${field} are [${keys?.map(known => `'${known}'`).join(',')}]`,
+    ],
+    [
+      entry === 'threshold' && !threshold.test(value),
+      `${path} in body should match the pattern of a percentage or a quantity`,
+    ],
+    [
+      entry === 'reservation' && value.startsWith('-'),
+      `${field} value cannot be a negative resource quantity`,
+    ],
+  ]
+  return mistakes.filter(([isMade]) => isMade).map(([, why]) => ({ path, why }))
+}
+
+function pairMistakes(kubelet: Readonly<RawObject>): NodeClassMistake[] {
+  const [field, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent']
+  const isSwapped =
+    [field, low].every(name => typeof kubelet[name] === 'number') &&
+    Number(kubelet[field]) <= Number(kubelet[low])
+  const unpaired = (own: string, other: string) =>
+    Object.keys(mapOf(kubelet[own]))
+      .filter(key => !Object.hasOwn(mapOf(kubelet[other]), key))
+      .map(key => ({
+        path: `${own}.${key}`,
+        why: `${own} OwnerKey does not have a matching ${other}`,
+      }))
+  return [
+    ...(isSwapped ? [{ path: field, why: `${field} must be greater than ${low}` }] : []),
+    ...unpaired('evictionSoft', 'evictionSoftGracePeriod'),
+    ...unpaired('evictionSoftGracePeriod', 'evictionSoft'),
+  ]
 }
 
 export const isTranslatedForBottlerocket = (field: string): boolean =>

@@ -1,4 +1,5 @@
 /** Which kubelets are judged: those of the minors whose replay was compared with upstream's answers (test/vectors). */
+import { OperatorError } from '#base/operator-error.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import { featuresOf, supportedMinors } from './features.ts'
 
@@ -8,6 +9,12 @@ export function unsupportedReason(kubeletVersion: string | null): string | null 
   return exact || minor === null
     ? null
     : `Kubernetes 1.${minor} is not supported: 1.${supportedMinors.first} to 1.${supportedMinors.last} are`
+}
+
+/** @throws OperatorError if highwater does not know the minor */
+export function requireSupported(kubeletVersion: string): void {
+  const reason = unsupportedReason(kubeletVersion)
+  if (reason !== null) throw new OperatorError(reason)
 }
 
 /** The input without what only a supported kubelet's rules can read; the reason is among its errors. */

@@ -6,6 +6,7 @@ import { isOfInsights, openInsights } from '#facts/eks/insights.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isAmiPublished } from '#facts/eks/release.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { requireSupported } from '#facts/kubelet/supported.ts'
 import { isOlderMinor, versionSkew } from '#facts/kubernetes/version-skew.ts'
 import { shorten } from '#judge/text.ts'
 import type { Subject } from '#model/finding/subject.ts'
@@ -79,14 +80,14 @@ export async function fleetUpgrades(
 /**
  * What a kubelet of version `to` changes on each node with an older minor, by group, and the steps to it.
  *
- * @throws the errors of the source
+ * @throws OperatorError if the minor is not supported; the errors of the source
  */
 export async function plannedUpgrades(
   source: AsyncIterable<SnapshotRecord | MalformedLine>,
   to: string,
   onNode: (name: string) => void,
 ): Promise<UpgradeDocument> {
-  const { exact: isProved, rulesOfMinor } = featuresOf(to)
+  requireSupported(to)
   const upgrades = openUpgrades<Unplanned>()
   const controlPlanes = new Map<string, string | null>()
   const insights = new Map<string, ClusterInsights[]>()
@@ -124,8 +125,6 @@ export async function plannedUpgrades(
     schema: 'highwater.upgrade/1',
     takenAt,
     to,
-    isProved,
-    rulesOfMinor,
     upgrades: upgrades
       .list()
       .map(upgrade => withSteps(upgrade, controlPlanes.get(upgrade.cluster) ?? null)),

@@ -1,6 +1,7 @@
 /** Predictions: replays each node's record with its own and with the requested configuration. Live fleets and snapshots take the same path. */
 import { timelineSteps } from '#base/limits.ts'
 import { OperatorError } from '#base/operator-error.ts'
+import { requireSupported } from '#facts/kubelet/supported.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
 import { asItIs, type WhatIf } from '#model/plan/what-if.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
@@ -19,6 +20,7 @@ export async function* predict(
   whatIf: WhatIf,
   onMalformed: (line: MalformedLine) => void,
 ): AsyncGenerator<Predicted> {
+  if (whatIf.kubelet !== undefined) requireSupported(whatIf.kubelet)
   const seen = new Set<string>()
   const budget = { steps: timelineSteps.ofFleet }
   let takenAt = ''

@@ -268,7 +268,11 @@ function extraConfigMistakes(place: YamlPlace, list: string): FileProblem[] {
   const group = mapOf(place.value)
   const { kubeletExtraConfig, amiFamily } = group
   const refuse = (text: string, field: string, key = 'kubeletExtraConfig') =>
-    refusedProblem(field, place.lineOf(key, ...(key === field ? [] : [field])), `eksctl: ${text}`)
+    refusedProblem(
+      field,
+      place.lineOf(key, ...(key === field ? [] : [field])),
+      `eksctl refuses the whole file: ${text}`,
+    )
   const misspelt = Object.keys(group)
     .filter(
       key => key !== 'kubeletExtraConfig' && nearestName(key, ['kubeletExtraConfig']) !== null,

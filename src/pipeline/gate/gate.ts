@@ -28,6 +28,7 @@ import {
   changesOf,
   type NodeChange,
   type NodeProblem,
+  newRefusals,
   type Place,
   placeOfFinding,
   settingsInstead,
@@ -206,10 +207,13 @@ interface Judging {
 
 /** The second reading: each node that a file reaches. @returns the number of nodes by the file's path */
 async function judgeNodes(snapshot: string, judging: Judging) {
-  const { options, survey, change } = judging
+  const { options, survey, change, problems } = judging
   const judgement = openChangeJudgement(options.policy, survey.takenAt)
   const reached = new Map<string, number>()
   const stands = standIns(judging)
+  for (const part of stands.get(null) ?? [])
+    for (const refusal of newRefusals(part, change.base, null))
+      problems.add({ ...refusal, file: part.file }, null)
   const changed = new Map<string, ChangedNode>()
   for await (const record of savedFleet(snapshot, options.selection)) {
     if (record.kind === 'Cluster') judgement.takeCluster(clusterInput(record))
@@ -233,8 +237,7 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     nodeKey(cluster, node),
   )
   const blame = openBlame(options.policy, survey.takenAt)
-  for (const [key, node] of changed)
-    addEffects(judging.problems, blame, node, findings.get(key) ?? [])
+  for (const [key, node] of changed) addEffects(problems, blame, node, findings.get(key) ?? [])
   return reached
 }
 
@@ -341,26 +344,29 @@ const placeOfProblem = ({ part, path, line }: Pick<NodeProblem, 'part' | 'path' 
   line: line ?? part.lineOf(path),
 })
 
-/** Parts that reach no node are tried on another one: its kubelet refuses what theirs would refuse. */
-function standIns({ change: { head }, survey: { nodes } }: Judging): ReadonlyMap<string, Part[]> {
+/** Parts that reach no node are tried on another one: its kubelet refuses what theirs would refuse. Null: no node has such an image. */
+function standIns({ change: { head }, survey: { nodes } }: Judging) {
   const unreached = head.filter(({ reach }) => !nodes.some(node => reach.has(node)))
-  const stands = unreached.flatMap(part => {
-    const isBottlerocket = part.source?.source === 'bottlerocket'
-    const node = nodes.find(
-      ({ identity }) => (identity.amiFamily === 'Bottlerocket') === isBottlerocket,
-    )
-    return node === undefined ? [] : [{ part, key: nodeKey(node.cluster, node.identity.name) }]
+  return Map.groupBy(unreached, part => {
+    const node = standInOf(part, nodes)
+    return node === undefined ? null : nodeKey(node.cluster, node.identity.name)
   })
-  const byKey = Map.groupBy(stands, ({ key }) => key)
-  return new Map([...byKey].map(([key, group]) => [key, group.map(({ part }) => part)]))
+}
+
+function standInOf({ amiFamily, source }: Part, nodes: readonly ReachedNode[]) {
+  const family = source?.source === 'bottlerocket' ? 'Bottlerocket' : amiFamily
+  const isLike = ({ identity }: ReachedNode) =>
+    (identity.amiFamily === 'Bottlerocket') === (family === 'Bottlerocket')
+  return nodes.find(({ identity }) => identity.amiFamily === family) ?? nodes.find(isLike)
 }
 
 function tryParts({ change, problems }: Judging, input: NodeInput, parts: readonly Part[]) {
   const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
   for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
     const tried = changeBy({ head, base, declared: [] }, change, input)
-    for (const { kind, text, ...at } of tried.problems)
-      if (kind === 'refused') problems.add({ kind, text, ...placeOfProblem(at) }, null)
+    for (const { kind, text, isOnEach, ...at } of tried.problems)
+      if (kind === 'refused' || (isOnEach && at.part.amiFamily !== undefined))
+        problems.add({ kind, text, ...placeOfProblem(at) }, null)
   }
 }
 

@@ -1,11 +1,12 @@
 /** What changed files would do to one node. */
 
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { nodeClassMistakes } from '#facts/eks/karpenter.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
-import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
+import { isExpression, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import { shorten } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { GateLimit, GateProblemKind, GateSetting, GateValues } from '#model/gate.ts'
@@ -16,7 +17,8 @@ import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { valueAt } from '#remediate/merge.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
-import type { ChangedPart, FileProblem } from './changed-part.ts'
+import { mergePatch } from '#replay/configuration/merge-patch.ts'
+import { type ChangedPart, type FileProblem, refusedProblem } from './changed-part.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {
   lostSettings,
@@ -40,6 +42,8 @@ export interface NodeProblem extends Place {
   /** Absent: that of the setting. */
   line?: number
   most?: GateLimit[]
+  /** A setting without effect on each node of this image. */
+  isOnEach?: boolean
 }
 
 export interface NodeChange {
@@ -75,12 +79,8 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
   const rollout: Rollout = { parts: head, gone: [...set, ...removedPaths(head)] }
   const after = rolledOut(input, image, rollout)
   const settings = placedSettings(head)
-  const oldRefusals = knownRefusals(base)
   const fileRefusals = head.flatMap(part =>
-    part.refusals.map((refusal): NodeProblem & { isOld: boolean } => ({
-      ...{ kind: 'refused', part, path: refusal.field, line: refusal.line, text: refusal.text },
-      isOld: oldRefusals.has(refusalKey(part, refusal)),
-    })),
+    refusalsOf(part, input).map(refusal => ({ part, ...refusal })),
   )
   const known = unknownFlags(hasBase ? base : [], withImage(node, base))
   const flagged = head.flatMap(part =>
@@ -94,10 +94,15 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
     paths: new Set([...rollout.gone, ...settings.map(({ path }) => path)]),
     parts: head.length > 0 ? head : base,
     problems: [
-      ...fileRefusals.flatMap(({ isOld, ...refusal }) => (isOld ? [] : [refusal])),
+      ...head.flatMap(part =>
+        newRefusals(part, base, input).map(({ field, ...refusal }) => ({
+          ...{ part, path: field, ...refusal },
+        })),
+      ),
       // The kubelet never sees what the tool that reads the file refuses.
       ...refusals({ input, image, causes, rollout, after, earlier, before }).filter(
-        ({ part, path }) => !fileRefusals.some(one => one.part === part && one.path === path),
+        ({ part, path }) =>
+          !fileRefusals.some(one => one.part === part && checkOf(one.field) === checkOf(path)),
       ),
       ...flagged
         .filter(({ flag }) => !known.includes(flag))
@@ -174,8 +179,42 @@ function causeOf(text: string, rollout: Rollout, { input, image, causes }: Start
 const refusalKey = ({ file }: ChangedPart, { field, text }: FileProblem) =>
   JSON.stringify([file, field, text])
 
-const knownRefusals = (base: readonly ChangedPart[]) =>
-  new Set(base.flatMap(part => part.refusals.map(refusal => refusalKey(part, refusal))))
+/** Refusals that the base does not have. @param node null: the part reaches none */
+export function newRefusals(
+  part: ChangedPart,
+  base: readonly ChangedPart[],
+  node: NodeInput | null,
+): FileProblem[] {
+  const known = new Set(
+    base.flatMap(old => refusalsOf(old, node).map(refusal => refusalKey(old, refusal))),
+  )
+  return refusalsOf(part, node).filter(refusal => !known.has(refusalKey(part, refusal)))
+}
+
+/** Of the tool that reads the part: eksctl, Bottlerocket, the API server. */
+function refusalsOf({ refusals, ...part }: ChangedPart, node: NodeInput | null): FileProblem[] {
+  const { source, kind, isWhole, lineOf } = part
+  const { config = {}, source: by } = source ?? {}
+  if (by !== 'karpenter') return refusals
+  // A part of an object keeps the other half of a pair.
+  const { evictionSoft = {}, evictionSoftGracePeriod = {} } = node?.configuration?.fields ?? {}
+  const kept = isWhole ? {} : { evictionSoft, evictionSoftGracePeriod }
+  const place = kind === 'NodePool' ? 'spec.template.spec.kubelet' : 'spec.kubelet'
+  const own = nodeClassMistakes(mergePatch(kept, config)).filter(({ path }) => {
+    const value = valueAt(config, path)
+    return value !== undefined && !isExpression(String(value))
+  })
+  return [
+    ...refusals,
+    ...own.map(({ path, why }) =>
+      refusedProblem(path, lineOf(path), `The API server refuses ${place}: ${why}.`),
+    ),
+  ]
+}
+
+/** Fields that are checked against each other have one name. */
+const checkOf = (path: string | null) =>
+  path?.replace(/(?:High|Low)ThresholdPercent|GracePeriod/, '') ?? null
 
 const withoutNumbers = (text: string) => text.replace(/\d+/g, '0')
 
@@ -211,7 +250,7 @@ function withoutEffect(
   // A kubelet that does not start applies no setting.
   return lostSettings(head, withImage(node, head), after.settings)
     .filter(lost => !known.has(lostKey(lost)))
-    .map(({ part, path, why }) => ({ kind: 'no-effect', part, path, text: `${why}.` }))
+    .map(({ why, ...lost }) => ({ kind: 'no-effect', text: `${why}.`, ...lost }))
 }
 
 const lostKey = ({ part: { file }, path, why }: ReturnType<typeof lostSettings>[number]) =>

@@ -86,6 +86,8 @@ export const unknownFlags = (
 
 export interface LostSetting extends PlacedSetting {
   why: string
+  /** Whether it is lost on each node of this image. */
+  isOnEach: boolean
 }
 
 /**
@@ -109,14 +111,15 @@ export function lostSettings(
     for (const setting of declaredIn(part, node)) {
       const { path, isMisnamed } = setting
       if (isMisnamed && unknown.length > 0) continue
+      const winner = later.find(one => one.path === path)
+      const own =
+        part.unused ?? unreadOn(node, part) ?? setting.lostBy ?? rewrittenBy(part, path, node)
       const why =
-        part.unused ??
-        unreadOn(node, part) ??
-        setting.lostBy ??
-        rewrittenBy(part, path, node) ??
+        own ??
         (unread === undefined ? null : unreadWords(unread)) ??
-        overriddenBy(setting, { settings, running, later, node })
-      if (why !== null) lost.push({ part, path, why })
+        overriddenBy(setting, { settings, running, winner, node })
+      const isOnEach = (own !== null && !isMisnamed) || winner !== undefined
+      if (why !== null) lost.push({ part, path, why, isOnEach })
     }
   }
   return lost
@@ -136,7 +139,7 @@ function unknownKeys(
     if (key === 'kind' || key === 'apiVersion') return []
     const { field, ignored } = meaningOfKey(key, features, form)
     const why = ignoredWords(key, field, ignored)
-    return why === null ? [] : [{ part, path: key, why }]
+    return why === null ? [] : [{ part, path: key, why, isOnEach: ignored !== 'minor' }]
   })
 }
 
@@ -179,19 +182,18 @@ function rewrittenBy({ source }: ChangedPart, path: string, { amiFamily }: Decla
 interface Outcome {
   settings: StartSettings | null
   running: Record<string, unknown> | null
-  later: readonly PlacedSetting[]
+  winner: PlacedSetting | undefined
   node: DeclaredNode
 }
 
 function overriddenBy(
   { path, value }: DeclaredSetting,
-  { settings, running, later, node }: Outcome,
+  { settings, running, winner, node }: Outcome,
 ) {
   if (settings === null || running === null || !isCompared(path)) return null
   const { kubeletVersion } = node
   if (meaningOf(path, value, kubeletVersion) === meaningOf(path, running[path], kubeletVersion))
     return null
-  const winner = later.find(setting => setting.path === path)
   const said = settings.said[path]?.at(-1)
   const by = winner === undefined ? (said?.where ?? "the kubelet's own default") : nameOf(winner)
   return `${by} takes its place`

@@ -24,13 +24,18 @@ export interface Piece extends KubeletSettings {
   path: string | null
   /** Why nothing on the node reads them. Null: something may. */
   unread: string | null
+  /** A command of a script that starts the kubelet, without settings. Null: settings. */
+  step: 'bootstrap' | 'restart' | null
 }
 
 export const piece = (
   source: Piece['source'],
   lineOf: LineOf,
-  { config = {}, flags = [], document = null, path = null, unread = null }: Partial<Piece>,
-): Piece => ({ source, config, flags, lineOf, document, path, unread })
+  { config = {}, flags = [], ...more }: Partial<Piece>,
+): Piece => ({
+  ...{ source, config, flags, lineOf, document: null, path: null, unread: null, step: null },
+  ...more,
+})
 
 /** Merges the pieces of each source: a later configuration wins by key, flags are appended. Upstream: amazon-eks-ami nodeadm/internal/api/merge.go */
 export function mergePieces(pieces: readonly Piece[]): KubeletSettings[] {

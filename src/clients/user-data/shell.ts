@@ -17,9 +17,16 @@ interface Command {
   text: string
   /** The same with its lines. */
   located: LocatedText
+  /** Index of its first line. */
+  at: number
 }
 
-/** @throws BudgetExceeded */
+interface PlacedPiece {
+  at: number
+  piece: Piece
+}
+
+/** In the order of the script. @throws BudgetExceeded */
 export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): Piece[] {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
   const linesFrom = (lineNumber: number, count: number): LocatedText => ({
@@ -30,20 +37,55 @@ export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): 
   const commands = commandsOf(lines, rest, linesFrom)
   // A script that names one file of a kubelet in a variable works on that file.
   const onlyPath = nodePathIn(commands.map(command => command.text).join('\n'))
-  return [
+  const steps = stepsIn(commands)
+  const [bootstrap] = steps.filter(({ piece }) => piece.step === 'bootstrap')
+  const isAfter = ({ at }: Command) => at > (bootstrap?.at ?? lines.length)
+  const setting = commands.filter(({ text }) => Object.keys(fieldsIn(text)).length > 0)
+  const pathOf = ({ text }: Command) => nodePathIn(text) ?? onlyPath
+  const found = [
     ...documents,
-    ...commands.flatMap(command => readCommand(command, onlyPath)),
-    ...[...Map.groupBy(commands, command => nodePathIn(command.text) ?? onlyPath)].flatMap(
-      ([path, group]) => fieldPieces(group, path),
+    ...commands.flatMap(command => piecesOf(command, onlyPath)),
+    ...[...Map.groupBy(setting, one => `${isAfter(one)} ${pathOf(one)}`).values()].map(group =>
+      fieldPiece(group, pathOf),
     ),
+    ...steps,
   ]
+  return found.toSorted((a, b) => a.at - b.at).map(({ piece }) => piece)
 }
 
-function fieldPieces(commands: readonly Command[], path: string | null) {
-  const setting = commands.filter(({ text }) => Object.keys(fieldsIn(text)).length > 0)
+/** Calls of bootstrap.sh, which starts a kubelet that does not run yet, and starts of the kubelet. */
+function stepsIn(commands: readonly Command[]): PlacedPiece[] {
+  const isStopped = commands.some(({ text }) => kubeletService.exec(text)?.[1] === 'stop')
+  return commands.flatMap(({ text, located, at }) => {
+    const [, verb] = kubeletService.exec(text) ?? []
+    const isRestart = verb === 'restart' || (verb === 'start' && isStopped)
+    const steps = [callsBootstrap(text) && 'bootstrap', isRestart && 'restart'] as const
+    return steps.flatMap(step =>
+      step ? [{ at, piece: piece('script', lineIn(located), { step }) }] : [],
+    )
+  })
+}
+
+const kubeletService = /\bsystemctl\b[^;&|]{0,80}\b(restart|start|stop)\b[^;&|]{0,80}\bkubelet\b/
+
+/** A command that edits bootstrap.sh is no call of it. */
+const callsBootstrap = (text: string) =>
+  text.split(/[;&|]/).some(command => {
+    const words = wordsOf(command)
+    const at = words.findIndex(word => /(^|\/)bootstrap\.sh$/.test(word))
+    return (
+      at >= 0 &&
+      words.slice(0, at).every(word => /^(sudo|exec|bash|sh|then|do|-\w+|\w+=.*)$/.test(word))
+    )
+  })
+
+function fieldPiece(setting: readonly Command[], pathOf: (command: Command) => string | null) {
+  const [first] = setting
   const config = fieldsIn(setting.map(({ text }) => text).join('\n'))
   const places = setting.map(({ located }) => located)
-  return setting.length === 0 ? [] : [piece('script', lineIn(joinTexts(places)), { config, path })]
+  const path = first === undefined ? null : pathOf(first)
+  const at = setting.at(-1)?.at ?? 0
+  return { at, piece: piece('script', lineIn(joinTexts(places)), { config, path }) }
 }
 
 /** Texts of one file, one after the other. */
@@ -58,7 +100,7 @@ type LinesFrom = (line: number, count: number) => LocatedText
 
 /** Separates heredocs that are kubelet documents from the rest, which is read as a script. @returns `rest`: indices of lines */
 function documentsIn(lines: readonly string[], from: LinesFrom, budget: TextBudget) {
-  const documents: Piece[] = []
+  const documents: PlacedPiece[] = []
   const rest: number[] = []
   const lastAt = new Map(lines.map((line, index) => [line.trim(), index]))
   for (let at = 0; at < lines.length; at++) {
@@ -70,7 +112,7 @@ function documentsIn(lines: readonly string[], from: LinesFrom, budget: TextBudg
     for (at++; lines[at]?.trim() !== word; at++);
     const found = settingsIn(from(start + 1, at - start), budget)
     if (found === null) for (let inner = start; inner < at; inner++) rest.push(inner)
-    else documents.push({ ...found, path: nodePathIn(line) })
+    else documents.push({ at: start, piece: { ...found, path: nodePathIn(line) } })
   }
   return { documents, rest }
 }
@@ -85,11 +127,15 @@ function commandsOf(lines: readonly string[], rest: readonly number[], from: Lin
     open.push(index)
     if (/[\\`]$/.test(line) && index !== rest.at(-1)) continue
     const text = open.map(at => lines[at] ?? '').map(part => part.replace(/[\\`]$/, ' '))
-    commands.push({ text: text.join(''), located: from((open[0] ?? 0) + 1, open.length) })
+    const at = open[0] ?? 0
+    commands.push({ text: text.join(''), located: from(at + 1, open.length), at })
     open = []
   }
   return commands
 }
+
+const piecesOf = (command: Command, onlyPath: string | null): PlacedPiece[] =>
+  readCommand(command, onlyPath).map(found => ({ at: command.at, piece: found }))
 
 function readCommand({ text, located }: Command, onlyPath: string | null) {
   const words = wordsOf(text)

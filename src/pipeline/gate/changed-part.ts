@@ -26,10 +26,14 @@ export interface ChangedPart {
   source?: KubeletSource
   /** The file of the node in which a script puts it. Absent: unknown, or no script. */
   nodePath?: string
+  /** A script edits it after its own call of bootstrap.sh: whether it restarts the kubelet then. Absent: before, or without a call. */
+  afterBootstrap?: 'restarted' | 'running'
   /** Fields whose flag has an expression as its value. `source` does not have these flags. */
   unclearFlags?: string[]
   /** Of the image that the file gives its nodes. Absent: their image stays. */
   amiFamily?: AmiFamily
+  /** The nodes' image is their owner's own, so nothing is added to the user data. */
+  isOwnImage?: boolean
   /** Why no kubelet gets the part. */
   unused?: string
   /** Why the tool that reads the part refuses it, whatever the node. */
@@ -37,6 +41,12 @@ export interface ChangedPart {
   /** It is the whole object, so a setting that it does not have is removed. */
   isWhole?: boolean
 }
+
+/** Whether bootstrap.sh on Amazon Linux 2 runs after the part. @param isAppended whether its owner appends a call to the user data */
+export const isBeforeBootstrap = (
+  { afterBootstrap, isOwnImage = false }: ChangedPart,
+  isAppended: boolean,
+): boolean => afterBootstrap === undefined || (isAppended && !isOwnImage)
 
 /** A problem that shows without any node. */
 export type FileProblem = Pick<GateProblem, 'kind' | 'line' | 'field' | 'text'>

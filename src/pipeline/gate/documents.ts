@@ -193,7 +193,10 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
       refusals: unknownFields(kubelet),
     })
   const amiFamily = familyOf(spec)
-  if (amiFamily !== null) for (const own of reading.parts.slice(before)) own.amiFamily = amiFamily
+  for (const own of reading.parts.slice(before)) {
+    own.isOwnImage = spec.amiFamily === 'Custom'
+    if (amiFamily !== null) own.amiFamily = amiFamily
+  }
 }
 
 const unknownFields = ({ value, lineOf }: YamlPlace): FileProblem[] =>

@@ -70,6 +70,8 @@ interface Survey {
   nodes: ReachedNode[]
   /** Settings of each EC2NodeClass, by cluster and name. */
   classes: ReadonlyMap<string, KubeletSource[]>
+  /** Managed nodegroups on an image of EKS, by cluster and name. */
+  ofEksImage: ReadonlySet<string>
 }
 
 interface Part extends ChangedPart {
@@ -129,6 +131,7 @@ const baseFiles = (texts: readonly GateText[], budget: TextBudget) =>
 async function surveyOf(snapshot: string, selection: Selection): Promise<Survey> {
   const nodes: ReachedNode[] = []
   const classes = new Map<string, KubeletSource[]>()
+  const ofEksImage = new Set<string>()
   let takenAt = unknownTime
   for await (const record of savedFleet(snapshot, selection)) {
     if (record.kind === 'Malformed')
@@ -136,11 +139,16 @@ async function surveyOf(snapshot: string, selection: Selection): Promise<Survey>
         `${snapshot} is not whole, so nodes may be missing: line ${record.line}: ${record.message}`,
       )
     if (record.kind === 'Snapshot') takenAt = record.takenAt
+    if (record.kind === 'Cluster') {
+      const { cluster, nodegroups } = clusterInput(record)
+      for (const { nodegroupName = '', amiType = 'CUSTOM' } of nodegroups ?? [])
+        if (amiType !== 'CUSTOM') ofEksImage.add(nodeKey(cluster, nodegroupName))
+    }
     if (record.kind === 'Node') nodes.push(reachedNode(record.cluster, record.node))
     if (record.kind === 'Objects') addClasses(classes, objectsInput(record))
   }
   if (nodes.length === 0) throw new OperatorError(`${snapshot} has no node that could be judged`)
-  return { takenAt, nodes: nodes.filter(isReachable), classes }
+  return { takenAt, nodes: nodes.filter(isReachable), classes, ofEksImage }
 }
 
 function addClasses(
@@ -320,7 +328,12 @@ function judgeNode(
   const isWhole = !change.hasBase && head?.some(part => part.isWhole)
   const sources = isWhole ? survey.classes.get(nodeKey(node.cluster, node.nodeClass ?? '')) : []
   const declared = (sources ?? []).flatMap(settingPaths)
-  const nodeChange = changeBy({ head: head ?? [], base: base ?? [], declared }, change, input)
+  const { owner, group } = node.identity
+  const isAppended =
+    owner === 'karpenter' ||
+    (owner === 'managed-nodegroup' && survey.ofEksImage.has(nodeKey(node.cluster, group.name)))
+  const parts = { head: head ?? [], base: base ?? [], declared, isAppended }
+  const nodeChange = changeBy(parts, change, input)
   for (const { kind, text, ...at } of nodeChange.problems)
     problems.add({ kind, text, ...placeOfProblem(at) }, place)
   for (const path of new Set([...nodeChange.paths].map(fieldOf)))
@@ -333,7 +346,7 @@ function judgeNode(
 
 /** What the parts of the files change on one node. */
 const changeBy = (
-  parts: { head: readonly Part[]; base: readonly Part[]; declared: readonly string[] },
+  parts: Omit<Parameters<typeof changeOf>[2], 'hasBase' | 'causes'>,
   { hasBase, causes }: Change,
   input: NodeInput,
 ) => changeOf(input, declaredOf(input), { ...parts, hasBase, causes })
@@ -363,7 +376,7 @@ function standInOf({ amiFamily, source }: Part, nodes: readonly ReachedNode[]) {
 function tryParts({ change, problems }: Judging, input: NodeInput, parts: readonly Part[]) {
   const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
   for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
-    const tried = changeBy({ head, base, declared: [] }, change, input)
+    const tried = changeBy({ head, base, declared: [], isAppended: true }, change, input)
     for (const { kind, text, isOnEach, ...at } of tried.problems)
       if (kind === 'refused' || (isOnEach && at.part.amiFamily !== undefined))
         problems.add({ kind, text, ...placeOfProblem(at) }, null)

@@ -68,15 +68,16 @@ interface Parts {
   declared: readonly string[]
   /** The settings that earlier nodes' refusals came from. Nodes of a group share them. */
   causes: Map<string, Place>
+  isAppended: Rollout['isAppended']
 }
 
 export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): NodeChange {
-  const { head, base, hasBase, causes } = parts
+  const { head, base, hasBase, causes, isAppended } = parts
   const image = withImage(nodeIdentity(input.node), head)
   const set = [...placedSettings(base).map(({ path }) => path), ...parts.declared]
-  const earlier: Rollout = { parts: base, gone: set }
+  const earlier: Rollout = { parts: base, gone: set, isAppended }
   const before = hasBase ? rolledOut(input, withImage(image, base), earlier) : null
-  const rollout: Rollout = { parts: head, gone: [...set, ...removedPaths(head)] }
+  const rollout: Rollout = { parts: head, gone: [...set, ...removedPaths(head)], isAppended }
   const after = rolledOut(input, image, rollout)
   const settings = placedSettings(head)
   const fileRefusals = head.flatMap(part =>
@@ -241,14 +242,16 @@ function refusalsWithout(
 
 function withoutEffect(
   node: DeclaredNode,
-  { head, base }: Parts,
+  { head, base, isAppended }: Parts,
   { before, after }: { before: RolledOut | null; after: RolledOut },
 ): NodeProblem[] {
   const known = new Set(
-    before === null ? [] : lostSettings(base, withImage(node, base), before.settings).map(lostKey),
+    before === null
+      ? []
+      : lostSettings(base, { ...withImage(node, base), isAppended }, before.settings).map(lostKey),
   )
   // A kubelet that does not start applies no setting.
-  return lostSettings(head, withImage(node, head), after.settings)
+  return lostSettings(head, { ...withImage(node, head), isAppended }, after.settings)
     .filter(lost => !known.has(lostKey(lost)))
     .map(({ why, ...lost }) => ({ kind: 'no-effect', text: `${why}.`, ...lost }))
 }
@@ -290,7 +293,9 @@ function fieldsOf({
 
 function fieldsNow(input: NodeInput): object | null {
   if (input.configuration !== null) return input.configuration.fields
-  const unchanged = rolledOut(input, nodeIdentity(input.node), { parts: [], gone: [] })
+  const unchanged = rolledOut(input, nodeIdentity(input.node), {
+    ...{ parts: [], gone: [], isAppended: false },
+  })
   return unchanged.input?.configuration?.fields ?? null
 }
 

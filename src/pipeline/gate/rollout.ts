@@ -38,13 +38,15 @@ import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { predictAllocatable } from '#replay/predict-allocatable.ts'
-import type { ChangedPart } from './changed-part.ts'
+import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
 
 export interface Rollout {
   /** In the order in which they act. */
   parts: readonly ChangedPart[]
   /** Paths that earlier versions of the files set. */
   gone: readonly string[]
+  /** EKS or Karpenter appends a call of bootstrap.sh to the user data. */
+  isAppended: boolean
 }
 
 export interface RolledOut {
@@ -71,7 +73,7 @@ interface StartFiles {
 export function rolledOut(
   input: NodeInput,
   identity: NodeImage,
-  { parts, gone }: Rollout,
+  { parts, gone, isAppended }: Rollout,
 ): RolledOut {
   const files = filesNow(input, identity)
   if (files === null) return { input: null, refusals: [], settings: null }
@@ -80,7 +82,7 @@ export function rolledOut(
   for (const part of parts) {
     if (part.unused !== undefined) continue
     if (identity.amiFamily === 'Bottlerocket') Object.assign(settings, bottlerocketConfig(part))
-    else take(files, part, identity)
+    else take(files, part, { ...identity, isAppended })
   }
   if (Object.keys(settings).length > 0) takeBottlerocket(files, settings, input, identity)
   return startNode(input, identity, files)
@@ -130,7 +132,11 @@ function reset(files: StartFiles, path: string, image: NodeImage): void {
     files.dropIns.set(file, mergePatch(content, patchOf(path, null)))
 }
 
-function take(files: StartFiles, part: ChangedPart, image: NodeImage): void {
+function take(
+  files: StartFiles,
+  part: ChangedPart,
+  image: NodeImage & Pick<Rollout, 'isAppended'>,
+): void {
   const { content, source, nodePath } = part
   if (nodePath !== undefined && !isReadOn(nodePath, image.amiFamily)) return
   const dropIn = dropInOf(part)
@@ -139,8 +145,10 @@ function take(files: StartFiles, part: ChangedPart, image: NodeImage): void {
     const dir = flagValue(files.commandLine, 'config-dir') ?? folder
     files.dropIns.set(join(dir, dropIn), knownConfig(file))
   } else if (content !== undefined) files.main.content = knownConfig(content)
-  else if (source !== undefined && image.amiFamily === 'AL2') takeOnAl2(files, source)
-  else if (source !== undefined) takeByNodeadm(files, source, nodePath)
+  else if (source !== undefined && image.amiFamily === 'AL2') {
+    const isBefore = isBeforeBootstrap(part, image.isAppended)
+    if (isBefore || part.afterBootstrap !== 'running') takeOnAl2(files, source, isBefore)
+  } else if (source !== undefined) takeByNodeadm(files, source, nodePath)
 }
 
 /** The name of a drop-in: files of a folder `*.d`, and all that are called `*.conf`. Null: the part is none. */
@@ -152,13 +160,17 @@ export function dropInOf({ file, content, nodePath }: ChangedPart): string | nul
   return isDropIn ? basename(path) : null
 }
 
-function takeOnAl2(files: StartFiles, { source, config = {}, flags = [] }: KubeletSource): void {
+function takeOnAl2(
+  files: StartFiles,
+  { source, config = {}, flags = [] }: KubeletSource,
+  isBefore: boolean,
+): void {
   if (source === 'karpenter') files.commandLine.push(...flagsOf(knownConfig(config)))
   if (source === 'bootstrap' || source === 'script') files.commandLine.push(...flags)
   if (source === 'eksctl' || source === 'script') {
-    // bootstrap.sh writes these fields after a script. eksctl merges its own after bootstrap.sh: eksctl pkg/nodebootstrap assets/scripts/bootstrap.al2.sh
+    // bootstrap.sh writes these fields. eksctl merges its own after bootstrap.sh: eksctl pkg/nodebootstrap assets/scripts/bootstrap.al2.sh
     const kept = Object.entries(knownConfig(config)).filter(
-      ([field]) => source === 'eksctl' || !al2BootstrapFields.has(field),
+      ([field]) => source === 'eksctl' || !isBefore || !al2BootstrapFields.has(field),
     )
     files.main.content = mergePatch(files.main.content, Object.fromEntries(kept))
   }

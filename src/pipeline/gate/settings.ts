@@ -21,8 +21,8 @@ import { unreadWords } from '#judge/drift/layers.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
-import type { ChangedPart } from './changed-part.ts'
-import { dropInOf } from './rollout.ts'
+import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
+import { dropInOf, type Rollout } from './rollout.ts'
 
 export interface PlacedSetting {
   part: ChangedPart
@@ -96,7 +96,7 @@ export interface LostSetting extends PlacedSetting {
  */
 export function lostSettings(
   parts: readonly ChangedPart[],
-  node: DeclaredNode,
+  node: DeclaredNode & Pick<Rollout, 'isAppended'>,
   settings: StartSettings | null,
 ): LostSetting[] {
   const running =
@@ -171,11 +171,21 @@ function formOf(by: string | undefined, { amiFamily }: DeclaredNode) {
   return amiFamily === 'AL2' ? 'script' : 'nodeadm'
 }
 
-function rewrittenBy({ source }: ChangedPart, path: string, { amiFamily }: DeclaredNode) {
-  const isInFile =
-    source?.source === 'script' && !flagSettings(source.flags ?? []).fields.has(fieldOf(path))
-  return amiFamily === 'AL2' && isInFile && al2BootstrapFields.has(fieldOf(path))
-    ? `bootstrap.sh on Amazon Linux 2 writes ${fieldOf(path)} itself, after the user data`
+/** Why Amazon Linux 2 does not keep what a script edits. Null: it does. Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh, which only starts a kubelet that does not run */
+function rewrittenBy(
+  part: ChangedPart,
+  path: string,
+  { amiFamily, isAppended }: Pick<DeclaredNode, 'amiFamily'> & Pick<Rollout, 'isAppended'>,
+) {
+  if (amiFamily !== 'AL2' || part.source?.source !== 'script') return null
+  const field = fieldOf(path)
+  if (!isBeforeBootstrap(part, isAppended))
+    return part.afterBootstrap === 'running'
+      ? 'bootstrap.sh has started the kubelet before, and nothing restarts it after the edit'
+      : null
+  const isInFile = !flagSettings(part.source.flags ?? []).fields.has(field)
+  return isInFile && al2BootstrapFields.has(field)
+    ? `bootstrap.sh on Amazon Linux 2 writes ${field} itself, after ${part.afterBootstrap === undefined ? 'the edit' : 'the user data: EKS or Karpenter calls it again'}`
     : null
 }
 

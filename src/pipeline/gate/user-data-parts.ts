@@ -52,10 +52,16 @@ export function takeUserData(
   const isMentioned = mention.test(located.text)
   for (const { why, line, isHidden } of unread)
     if (isMentioned || isHidden) reading.problems.push(unparsedProblem(line, why))
-  for (const piece of pieces) {
+  const bootstrap = pieces.findIndex(({ step }) => step === 'bootstrap')
+  const restart = pieces.findLastIndex(({ step }) => step === 'restart')
+  for (const [index, piece] of pieces.entries()) {
     const isBottlerocket = kind === 'UserData' && piece.source === 'bottlerocket'
     const cut = { ...piece, ...cutSettings(piece) }
+    const before = reading.parts.length
     takePiece(reading, cut, target, isBottlerocket ? 'Bottlerocket' : kind)
+    if (bootstrap < 0 || index < bootstrap || piece.source !== 'script') continue
+    for (const part of reading.parts.slice(before))
+      part.afterBootstrap = index < restart ? 'restarted' : 'running'
   }
 }
 

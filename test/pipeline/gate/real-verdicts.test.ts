@@ -49,7 +49,7 @@ it.each(recorded.filter(({ runs }) => runs !== null))('starts with $name', async
   const parts = textsOf(verdict).flatMap(
     ({ file, text }) => readChangedFile(file, text, openBudget()).parts,
   )
-  const after = rolledOut(input, nodeIdentity(input.node), { parts, gone: [] })
+  const after = rolledOut(input, nodeIdentity(input.node), { parts, gone: [], isAppended: false })
   expect(after.input?.configuration?.fields).toMatchObject(verdict.runs ?? {})
 })
 

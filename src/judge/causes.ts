@@ -5,6 +5,7 @@
 
 import { byText } from '#base/text/text-order.ts'
 import { holders } from '#facts/holders.ts'
+import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { mostLosses } from '#judge/help/drain.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import type { Cause, HolderCause, SettingCause, Step, StepAction } from '#model/finding/cause.ts'
@@ -146,9 +147,6 @@ function headroomShare(node: AuditedNode | undefined) {
   return Math.min(...shares, Number.POSITIVE_INFINITY)
 }
 
-/** Growth is continued for this time at most, and for a few times the time in which it was observed. */
-const foreseen = { hours: 168, times: 4 }
-
 /** Hours until the first disk of the node evicts, or is full if no threshold watches it, at observed growth. Infinite: not within a week, or unknown. */
 function hoursToEnd(node: AuditedNode | undefined): number {
   const { filesystems, eviction } = node?.prediction ?? {}
@@ -158,10 +156,7 @@ function hoursToEnd(node: AuditedNode | undefined): number {
       hard && margin !== null && signal === `${name}.available` ? [margin] : [],
     )
     const left = margins.length > 0 ? Math.min(...margins) : filesystems?.[name]?.availableBytes
-    if (!growth?.isSeen || left == null) return []
-    const end = Math.max(0, left) / growth.bytesPerHour.median
-    const horizon = Math.min(foreseen.hours, (foreseen.times * growth.overMs) / 3_600_000)
-    return end <= horizon ? [end] : []
+    return left == null ? [] : [hoursToFill(left, growth)]
   })
   return Math.min(...hours, Number.POSITIVE_INFINITY)
 }

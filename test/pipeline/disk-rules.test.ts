@@ -26,6 +26,8 @@ interface Changes {
   cleaners?: { path: string; command: string }[]
   /** Day since which earlier runs show the one unused image as unused. */
   unusedSince?: string
+  /** GiB that are used now, and how many more each hour since yesterday. */
+  grown?: { usedGib: number; perHour: number }
 }
 
 /** 40 of 100 GiB are used, and the node measured all of them. */
@@ -39,8 +41,11 @@ function recordsOf(changes: Changes): SnapshotRecord[] {
   node.metadata.labels['eks.amazonaws.com/nodegroup'] = 'workers'
   node.metadata.creationTimestamp = '2026-06-01T00:00:00Z'
   const summary = recorded('stats-summary')
-  const disk = { capacityBytes: 100 * GiB, availableBytes: 60 * GiB, inodes: 1_000_000, inodesFree }
-  Object.assign(summary.node.fs, disk, { usedBytes: 40 * GiB })
+  const usedBytes = (changes.grown?.usedGib ?? 40) * GiB
+  const capacityBytes = 100 * GiB
+  const availableBytes = capacityBytes - usedBytes
+  const disk = { capacityBytes, availableBytes, inodes: 1_000_000, inodesFree }
+  Object.assign(summary.node.fs, disk, { usedBytes })
   Object.assign(summary.node.runtime.imageFs, disk, { usedBytes: unusedImageBytes })
   Object.assign(summary.node.runtime.containerFs, disk, { usedBytes: 0 })
   const host = {
@@ -74,15 +79,31 @@ async function* arriving(records: SnapshotRecord[]) {
   yield* records
 }
 
+/** Readings of a day ago and of half a day ago. */
+function fillOf({ grown }: Changes): NodeBefore['fill'] {
+  if (grown === undefined) return null
+  const capacities = { nodefsCapacityBytes: 100 * GiB, imagefsCapacityBytes: null }
+  return {
+    ...{ bootId: recorded('node').status.nodeInfo.bootID, layout: 'shared', ...capacities },
+    ...{ evictedAt: [] },
+    readings: [24, 12].map(hoursAgo => ({
+      at: new Date(Date.parse(at) - hoursAgo * 3_600_000).toISOString(),
+      nodefsUsedBytes: (grown.usedGib - hoursAgo * grown.perHour) * GiB,
+      imagefsUsedBytes: null,
+    })),
+  }
+}
+
 async function judged(changes: Changes) {
-  const { unusedImageBytes = 0, unusedSince } = changes
+  const { unusedImageBytes = 0, unusedSince, grown } = changes
   const before: NodeBefore | null =
-    unusedSince === undefined
+    unusedSince === undefined && grown === undefined
       ? null
       : {
           at: '2026-11-20T00:00:00Z',
-          images: [['rank:1', unusedImageBytes, unusedSince]],
-          ...{ imagesSince: unusedSince, rounds: [], imageGC: null, fill: null },
+          images: unusedSince === undefined ? [] : [['rank:1', unusedImageBytes, unusedSince]],
+          ...{ imagesSince: unusedSince ?? null, rounds: [], imageGC: null },
+          fill: fillOf(changes),
         }
   return judgeRecords(arriving(recordsOf(changes)), {
     ...{ policy: defaultPolicy, rules, isEveryNodeNamed: true },
@@ -121,6 +142,8 @@ it.each<{ rule: string; changes: Changes; is: string }>([
   { rule: 'idle-images', changes: { ...images, unusedSince: '2026-11-15' }, is: 'unknown' },
   { rule: 'idle-images', changes: images, is: 'unknown' },
   { rule: 'idle-images', changes: { unusedSince: '2026-11-14' }, is: 'pass' },
+  { rule: 'disk-nearly-full', changes: { grown: { usedGib: 70, perHour: 2 } }, is: 'fail' },
+  { rule: 'disk-nearly-full', changes: { grown: { usedGib: 70, perHour: 0.5 } }, is: 'pass' },
 ])('$rule with $changes: $is', async ({ rule, changes, is }) => {
   expect(await stateOf(rule, changes)).toBe(is)
 })

@@ -70,6 +70,7 @@ export interface ContextExample extends NodeExample {
   imagesSince?: string
   /** Absent: those of the events and of the log. */
   rounds?: ReturnType<NodeContext['rounds']>
+  growth?: ReturnType<NodeContext['growth']>
   /** By resource, `plural.group`. */
   objects?: { [Resource in keyof ReadObjects]?: readonly ReadObjects[Resource][] }
 }
@@ -147,6 +148,7 @@ export function exampleContext({
     images: example.images ?? [],
     imagesSince: example.imagesSince ?? null,
     rounds: () => example.rounds ?? reportedRounds(events ?? [], logLines),
+    growth: () => example.growth ?? {},
     events: events ?? null,
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,

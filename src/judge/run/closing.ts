@@ -1,6 +1,7 @@
 /** Judges what needs all nodes or the cluster's objects, and makes the totals. */
 
 import { byText } from '#base/text/text-order.ts'
+import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import { readingOfMachine, withEvents, withRestart } from '#judge/compare/history/happenings.ts'
 import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history/reclaim.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
@@ -133,6 +134,8 @@ function contextOf(
     images,
     imagesSince,
     rounds: () => mergedRounds(roundsBefore(), rounds),
+    growth: () =>
+      audited ? growthOf(withReading(before(audited)?.fill ?? null, audited), audited) : {},
   }
 }
 

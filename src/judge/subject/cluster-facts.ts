@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import { shorten } from '#judge/text.ts'
-import type { ReclaimRound, RememberedImage } from '#model/history.ts'
+import type { NodeGrowth, ReclaimRound, RememberedImage } from '#model/history.ts'
 import type {
   ClusterInput,
   EksCluster,
@@ -53,6 +53,8 @@ export interface NodeContext extends ClusterContext {
   imagesSince: string | null
   /** Rounds of image GC in this and the earlier readings. */
   rounds(): readonly ReclaimRound[]
+  /** Of the disks, by this and the earlier readings. */
+  growth(): NodeGrowth
 }
 
 /** Longest message of an event. Upstream: pkg/apis/core/validation/events.go NoteLengthLimit. */

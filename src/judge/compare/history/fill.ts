@@ -167,6 +167,17 @@ export const mergedGrowth = (
         ),
       }
 
+/** Growth is continued for this time at most, and for a few times the time in which it was observed. */
+const foreseen = { hours: 168, times: 4 }
+
+/** Hours until so many bytes are written. Infinite: not within a week, or the growth is unknown. */
+export function hoursToFill(bytes: number, growth: NodeGrowth[GrowingDisk]): number {
+  if (!growth?.isSeen) return Number.POSITIVE_INFINITY
+  const hours = Math.max(0, bytes) / growth.bytesPerHour.median
+  const horizon = Math.min(foreseen.hours, (foreseen.times * growth.overMs) / hourMs)
+  return hours <= horizon ? hours : Number.POSITIVE_INFINITY
+}
+
 interface Reading {
   atMs: number
   usedBytes: number

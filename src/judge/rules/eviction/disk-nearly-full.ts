@@ -1,26 +1,47 @@
-import { diskReason, heldBySignal } from '#judge/help/holders.ts'
+import { hoursToFill } from '#judge/compare/history/fill.ts'
+import { diskReason, heldBySignal, type Reason } from '#judge/help/holders.ts'
 import {
+  contextRule,
   type Failing,
   isLinux,
   line,
   lines,
-  nodeRule,
   type Satisfied,
   worldCause,
 } from '#judge/rule.ts'
-import { bytes, percent } from '#judge/text.ts'
+import { bytes, percent, span } from '#judge/text.ts'
+import type { HolderCause } from '#model/finding/cause.ts'
+import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
 import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
 const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }
+/** Hours to eviction, or to full, that call for somebody today; and the use of a disk from which on they are asked for. */
+const soon = { hours: 24, usedPercent: 50 }
 
 const titles = {
   unwatched:
     'A disk that no threshold watches is nearly full, and image GC does not free what holds it',
+  soon: 'A disk fills within a day, and image GC does not free what holds it',
 }
 
-export const diskNearlyFull = nodeRule({
+type DiskName = keyof NodeGrowth
+
+interface FillingDisk {
+  name: DiskName
+  signal: Signal
+  isWatched: boolean
+  isNear: boolean
+  capacity: number
+  free: number
+  /** To the next threshold, or to full. */
+  left: number
+  reason: Reason
+  held: Pick<HolderCause, 'holder' | 'amount'>[]
+}
+
+export const diskNearlyFull = contextRule({
   id: 'disk-nearly-full',
   family: 'eviction',
   severity: 'high',
@@ -34,28 +55,34 @@ export const diskNearlyFull = nodeRule({
   sources: ['src/facts/holders.ts', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
   appliesTo: isLinux,
 
-  *judge(subject) {
+  fact(subject): FillingDisk[] {
     const names =
       subject.filesystems.layout === 'imagefs' || subject.filesystems.layout === 'split'
         ? (['nodefs', 'imagefs'] as const)
         : (['nodefs'] as const)
-    for (const name of names)
-      for (const signal of [`${name}.available`, `${name}.inodesFree`] as const) {
-        const failing = judgeSignal(signal, subject.filesystems[name], subject)
-        if (failing !== null) yield failing
-      }
+    return names.flatMap(name =>
+      ([`${name}.available`, `${name}.inodesFree`] as const).flatMap(
+        signal => fillingDisk(name, signal, subject.filesystems[name], subject) ?? [],
+      ),
+    )
+  },
+
+  *judge(disks, { growth }) {
+    for (const disk of disks) {
+      const failing = disk.isNear ? nearlyFull(disk) : fullSoon(disk, growth()[disk.name])
+      if (failing !== null) yield failing
+    }
   },
 })
 
 const unknownHolders: ReadonlySet<string> = new Set(['unread', 'not-explained'])
 
-type DiskSubject = Satisfied<'disks' | 'eviction'>
-
-function judgeSignal(
+function fillingDisk(
+  name: DiskName,
   signal: Signal,
   disk: FilesystemState | null,
-  subject: DiskSubject,
-): Failing | null {
+  subject: Satisfied<'disks' | 'eviction'>,
+): FillingDisk | null {
   const isInodes = signal.endsWith('.inodesFree')
   const capacity = isInodes ? disk?.inodes : disk?.capacityBytes
   const free = isInodes ? disk?.inodesFree : disk?.availableBytes
@@ -69,9 +96,11 @@ function judgeSignal(
   const left = Math.min(free, ...watching.flatMap(({ margin }) => margin ?? []))
   const isWatched = watching.length > 0
   const unwatched = isInodes ? leastLeft.unwatchedInodes : leastLeft.unwatched
-  const leftPercent = (100 * left) / capacity
-  if (leftPercent >= (isWatched ? leastLeft.watched : unwatched)) return null
-  const [first] = heldBySignal(subject.ledger, signal)
+  const isNear = (100 * left) / capacity < (isWatched ? leastLeft.watched : unwatched)
+  const isUsed = !isInodes && free < (1 - soon.usedPercent / 100) * capacity
+  if (!isNear && !isUsed) return null
+  const held = heldBySignal(subject.ledger, signal)
+  const [first] = held
   const reason = diskReason(subject, signal)
   if (first === undefined || reason === null) return null
   // The rules of unwatched thresholds report these.
@@ -79,23 +108,52 @@ function judgeSignal(
   // Without a threshold, images in use count too: no other rule reports them.
   const cause = isWatched ? first : reason.cause
   if (!isInodes && cause.kind === 'holder' && cause.freedBy === 'image-gc') return null
-  const shown = isInodes ? `${left} inodes` : bytes(left)
+  return { ...{ name, signal, isWatched, isNear, capacity, free, left, reason }, held }
+}
+
+function nearlyFull(disk: FillingDisk): Failing {
+  const { signal, isWatched, left, capacity, reason } = disk
+  const shown = signal.endsWith('.inodesFree') ? `${left} inodes` : bytes(left)
+  const text = `${shown} (${percent((100 * left) / capacity)}) are left`
   return {
     ...reason,
     ...(!isWatched && { title: titles.unwatched, severity: 'critical' }),
     consequence: isWatched
-      ? `${shown} (${percent(leftPercent)}) are left before ${signal} is met, and the kubelet evicts pods.`
-      : `${shown} (${percent(leftPercent)}) are left of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
-    evidence: lines(
-      line('summary', `${signal} now`, isInodes ? free : bytes(free)),
-      line('summary', `capacity of ${signal}`, isInodes ? capacity : bytes(capacity)),
-      ...heldBySignal(subject.ledger, signal).map(({ holder, amount }) =>
-        line(
-          'computed',
-          `held by ${holder}`,
-          amount.unit === 'bytes' ? bytes(amount.low) : `${amount.low} inodes`,
-        ),
+      ? `${text} before ${signal} is met, and the kubelet evicts pods.`
+      : `${text} of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
+    evidence: evidenceOf(disk),
+  }
+}
+
+/** Null: growth is unknown, or leaves more than a day. */
+function fullSoon(disk: FillingDisk, growth: NodeGrowth[DiskName]): Failing | null {
+  const { signal, isWatched, left, reason } = disk
+  const hours = hoursToFill(left, growth)
+  if (hours > soon.hours) return null
+  const perHour = (growth as ObservedGrowth).bytesPerHour.median
+  return {
+    ...reason,
+    title: titles.soon,
+    confidence: 'likely',
+    consequence: `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet evicts pods` : 'the disk is full'}: about ${span(hours * 3_600_000)} at the growth that was seen, ${bytes(perHour)} an hour.`,
+    evidence: [
+      ...evidenceOf(disk),
+      line('computed', `growth of ${disk.name} in an hour`, bytes(perHour)),
+    ],
+  }
+}
+
+function evidenceOf({ signal, free, capacity, held }: FillingDisk) {
+  const isInodes = signal.endsWith('.inodesFree')
+  return lines(
+    line('summary', `${signal} now`, isInodes ? free : bytes(free)),
+    line('summary', `capacity of ${signal}`, isInodes ? capacity : bytes(capacity)),
+    ...held.map(({ holder, amount }) =>
+      line(
+        'computed',
+        `held by ${holder}`,
+        amount.unit === 'bytes' ? bytes(amount.low) : `${amount.low} inodes`,
       ),
     ),
-  }
+  )
 }

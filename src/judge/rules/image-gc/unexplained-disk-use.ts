@@ -4,6 +4,10 @@ import { isExpected } from '#judge/subject/node-subject.ts'
 import { shorten } from '#judge/text.ts'
 
 const least = { percent: 10, gib: 5 }
+/** Share of a disk that is used at most where there is much room. */
+const roomy = 0.5
+
+const titles = { folders: 'Folders that are not of Kubernetes hold much of the disk' }
 
 export const unexplainedDiskUse = nodeRule({
   id: 'unexplained-disk-use',
@@ -12,6 +16,7 @@ export const unexplainedDiskUse = nodeRule({
   cause: worldCause('growth'),
   steps: ['look-on-node'],
   needs: ['ledger', 'host'],
+  titles,
   title: 'Much of the disk is held by something that no measurement shows',
   why: 'Images, pods, logs, the kubelet and the host were measured, and the disk holds more. No garbage collection of the kubelet frees it.',
   fix: 'Look on the node: `du -x` of the folders that are not in the ledger, files under a mount point, leftover layers of another runtime.',
@@ -25,6 +30,8 @@ export const unexplainedDiskUse = nodeRule({
       const [folder] = ledger.parts.filter(({ holder }) => holder === 'unknown-folder')
       yield {
         ...heldReason(held, ledger, identity),
+        title: titles.folders,
+        ...(held.disk.usedBytes < roomy * held.disk.capacityBytes && { severity: 'low' }),
         consequence: `${heldText(held)} is in folders that are not of Kubernetes, most in ${shorten(folder?.place ?? 'unnamed ones', 200)}: the kubelet cannot free it.`,
         evidence: heldEvidence(held),
       }

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { diskNearlyFull } from '#judge/rules/eviction/disk-nearly-full.ts'
-import { outcomeOf } from '#judge/run/outcome.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import type { NodeGrowth } from '#model/history.ts'
 import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
-import { exampleSubject, hard } from '#test/example.ts'
+import { hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
+import { failingOf } from '#test/rules/events.ts'
 
 const gibibyte = 1024 ** 3
 
@@ -30,7 +31,7 @@ itJudgesExamples(diskNearlyFull, {
 })
 
 const judged = (...given: Parameters<typeof example>) => {
-  const outcome = outcomeOf(diskNearlyFull, exampleSubject(example(...given)), defaultPolicy)
+  const outcome = outcomeFor(diskNearlyFull, example(...given))
   return outcome.state === 'fail'
     ? [outcome.failing.cause, outcome.failing.steps?.map(({ id }) => id)]
     : outcome.state
@@ -60,4 +61,39 @@ it.each([
   [16, { journal: 60 }, false, 'pass'],
 ] as const)('%d GiB left, held %j, watched %s', (left, held, watched, expected) => {
   expect(judged(left, held, watched)).toEqual(expected)
+})
+
+/** So many GiB an hour, seen for so many hours. */
+const growing = (gib: number, overHours: number): NodeGrowth => {
+  const perHour = gib * gibibyte
+  return {
+    nodefs: {
+      ...{ isSeen: true, bytesPerHour: { min: perHour, median: perHour, max: perHour } },
+      ...{ overMs: overHours * 3_600_000, readings: 4, falls: 0 },
+    },
+  }
+}
+
+it.each([
+  [1.1, 12, 'fail'],
+  [1.1, 48, 'fail'],
+  [1, 48, 'pass'],
+  // Growth that was seen for an hour says nothing of a day.
+  [2, 1, 'pass'],
+])('24.5 GiB to eviction at %d GiB an hour, seen for %d h: %s', (gib, hours, expected) => {
+  const given = { ...example(34.5, { journal: 60 }), growth: growing(gib, hours) }
+  expect(outcomeFor(diskNearlyFull, given).state).toBe(expected)
+})
+
+it('says in how many hours a disk is full, and what holds it', () => {
+  const given = { ...example(40, { journal: 50 }), growth: growing(5, 24) }
+  const { title, consequence, cause } = failingOf(diskNearlyFull, given)
+  expect(title).toBe('A disk fills within a day, and image GC does not free what holds it')
+  expect(cause).toEqual(holder('journal'))
+  expect(consequence).toContain('about 6 h at the growth that was seen, 5.0 GiB an hour')
+})
+
+it('leaves growth to image GC where it frees what holds the disk', () => {
+  const given = { ...example(40, { 'images-unused': 50 }), growth: growing(5, 24) }
+  expect(outcomeFor(diskNearlyFull, given).state).toBe('pass')
 })

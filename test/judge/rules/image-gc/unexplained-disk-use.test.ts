@@ -32,3 +32,18 @@ it('names the largest folder that is not of Kubernetes, as cause and place of th
   })
   expect(failing?.steps).toEqual([{ id: 'delete-place', place: '/var/openebs', bytes }])
 })
+
+it.each([
+  [39, 5, 'low'],
+  [39, 20, undefined],
+])(
+  '%d GiB of folders beside %d GiB of images on 100 GiB: severity %s',
+  (folder, images, severity) => {
+    const subject = exampleSubject({ held: { 'unknown-folder': folder, 'images-in-use': images } })
+    const outcome = outcomeOf(unexplainedDiskUse, subject, defaultPolicy)
+    expect(outcome).toMatchObject({
+      failing: { title: 'Folders that are not of Kubernetes hold much of the disk' },
+    })
+    expect(outcome.state === 'fail' && outcome.failing.severity).toBe(severity)
+  },
+)

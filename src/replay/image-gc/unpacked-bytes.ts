@@ -4,6 +4,7 @@
  */
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { SpaceBounds } from '#model/prediction/prediction.ts'
+import { snapshotsOf } from '#replay/ledger/image-space.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 
 interface ListedImage {
@@ -93,8 +94,9 @@ function bounds(least: number, likely: number, most: number): SpaceBounds {
 }
 
 /** From containerd's snapshot list if the node returned it, else from the runtime's total without writable layers. */
-export function imageSpaceOf({ input, host, summary }: PreparedNode): ImageSpace {
-  const snapshots = host?.diskUse?.snapshots
+export function imageSpaceOf(node: PreparedNode): ImageSpace {
+  const { input, summary } = node
+  const snapshots = snapshotsOf(node)
   const sumOf = (amount: 'bytes' | 'inodes', ...uses: string[]): number | null =>
     snapshots === undefined
       ? null

@@ -20,10 +20,10 @@ const groups: readonly ImageGroup[] = ['images-in-use', 'images-unused', 'images
 
 /** Entries of images, without the writable layers of running containers. */
 export function imageEntries(node: PreparedNode, pods: PodUse | null): Entry[] {
-  const use = node.host?.diskUse
-  return use?.snapshots === undefined
+  const snapshots = snapshotsOf(node)
+  return snapshots === undefined
     ? estimatedEntries(node, pods)
-    : [...measuredEntries(node, use.snapshots), ...namespaceEntries(use)]
+    : [...measuredEntries(node, snapshots), ...namespaceEntries(node.host?.diskUse ?? {})]
 }
 
 type Snapshots = NonNullable<HostDiskUse['snapshots']>
@@ -31,6 +31,39 @@ type Snapshots = NonNullable<HostDiskUse['snapshots']>
 export function snapshotSpace(snapshots: Snapshots, use: SnapshotUse): Amount {
   const { bytes = 0, inodes = null } = snapshots.find(one => one.use === use) ?? { inodes: 0 }
   return { bytes, inodes }
+}
+
+/** As the node listed them, but unused layers that no listed image can explain are left over: image GC does not delete them. Undefined: not listed. */
+export function snapshotsOf(node: PreparedNode): Snapshots | undefined {
+  const snapshots = node.host?.diskUse?.snapshots
+  const sizes = sizesByGroup(node, image => !isSandboxImage(image))
+  if (snapshots === undefined || sizes === null) return snapshots
+  const [unused, leftover] = [
+    snapshotSpace(snapshots, 'unused'),
+    snapshotSpace(snapshots, 'leftover'),
+  ]
+  const listed = groups.reduce((sum, group) => sum + sizes[group], 0)
+  const listedUnused = listed - sizes['images-in-use']
+  const layers = snapshotSpace(snapshots, 'inUse').bytes + unused.bytes
+  const over =
+    listedUnused === 0
+      ? unused.bytes
+      : Math.min(
+          unused.bytes - Math.ceil(leastUnpacking * listedUnused),
+          layers - Math.ceil(mostUnpacking * listed),
+        )
+  if (over <= 0) return snapshots
+  const inodes = Math.round(((unused.inodes ?? 0) * over) / unused.bytes)
+  const moved = (use: SnapshotUse, { bytes, inodes: all }: Amount, sign: 1 | -1) => ({
+    use,
+    bytes: bytes + sign * over,
+    inodes: (all ?? 0) + sign * inodes,
+  })
+  return [
+    ...snapshots.filter(({ use }) => use !== 'unused' && use !== 'leftover'),
+    moved('unused', unused, -1),
+    moved('leftover', leftover, 1),
+  ]
 }
 
 function measuredEntries(node: PreparedNode, snapshots: Snapshots): Entry[] {
@@ -46,6 +79,7 @@ function measuredEntries(node: PreparedNode, snapshots: Snapshots): Entry[] {
   const pinnedShare = share(sizes?.['images-pinned'] ?? 0, sizes?.['images-unused'] ?? 0)
   const pinned = Math.round(unused * pinnedShare)
   const isSplit = pinned > 0 && pinned < unused
+  const isMoved = snapshots !== node.host?.diskUse?.snapshots && unused > 0
   return [
     entry('images-in-use', 'inUse'),
     {
@@ -57,11 +91,14 @@ function measuredEntries(node: PreparedNode, snapshots: Snapshots): Entry[] {
     {
       ...entry('images-unused', 'unused'),
       bytes: unused - pinned,
-      lowBytes: isSplit ? 0 : unused - pinned,
+      lowBytes: isSplit || isMoved ? 0 : unused - pinned,
       highBytes: isSplit ? unused : unused - pinned,
     },
     entry('dead-containers', 'dead'),
-    entry('leftover-snapshots', 'leftover'),
+    {
+      ...entry('leftover-snapshots', 'leftover'),
+      ...(isMoved && { highBytes: spaceOf('leftover').bytes + unused }),
+    },
     entry('image-content', 'unpacking'),
   ]
 }

@@ -12,7 +12,7 @@ import { countOf } from '#replay/counters.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { countedPlugins, type Disk, folderParts, podFolderSpace } from './folder-space.ts'
-import { groupOf, type StoredImage, snapshotSpace } from './image-space.ts'
+import { groupOf, type StoredImage, snapshotSpace, snapshotsOf } from './image-space.ts'
 import {
   containerOwner,
   ownersByContainer,
@@ -102,12 +102,12 @@ const imagesDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>
   layout === 'shared' ? 'nodefs' : 'imagefs'
 
 /** As containerd lists them. Layers of running containers are in the kubelet's statistics, too. */
-function layerParts(node: PreparedNode, { layers = [], snapshots = [] }: HostDiskUse): Measured[] {
+function layerParts(node: PreparedNode, { layers = [] }: HostDiskUse): Measured[] {
   const filesystem = layersDisk(node)
   const leftover: Measured = {
     holder: 'leftover-snapshots',
     filesystem: imagesDisk(node),
-    ...snapshotSpace(snapshots, 'leftover'),
+    ...snapshotSpace(snapshotsOf(node) ?? [], 'leftover'),
     place: node.input.runtime?.imageFs?.imageFilesystems?.[0]?.fsId?.mountpoint ?? null,
     owner: null,
   }

@@ -251,6 +251,34 @@ describe('the lines', () => {
     expect(ledger.freeable).toMatchObject({ debrisBytes: 3000, unusedImageBytes: 20_000 })
   })
 
+  it('call layers that no listed image explains left over, not unused images', () => {
+    const image = (name: string, size: number) => ({
+      ...{ id: `sha256:${name}`, repoTags: [`registry/${name}:1`], repoDigests: [] },
+      ...{ size: String(size), pinned: false },
+    })
+    const linesWith = (...images: RawObject[]) =>
+      linesOf(
+        ledgerOf({
+          ...real('single-disk'),
+          runtime: { images, containers: [], sandboxes: [] },
+          host: { diskUse: measured },
+        } as NodeRecord),
+        'nodefs',
+      )
+    expect(linesWith()).toMatchObject({ 'leftover-snapshots': 20_200 })
+    expect(linesWith()['images-unused']).toBeUndefined()
+    // An image unpacks to nine tenths of its listed size at least, and all of them to 3.5 times as much at most.
+    expect(linesWith(image('a', 10_000))).toMatchObject({
+      ...{ 'images-unused': 9000, 'leftover-snapshots': 11_200 },
+    })
+    expect(linesWith(image('a', 16_000))).toMatchObject({
+      ...{ 'images-unused': 16_000, 'leftover-snapshots': 4200 },
+    })
+    expect(linesWith(image('a', 18_000))).toMatchObject({
+      ...{ 'images-unused': 20_000, 'leftover-snapshots': 200 },
+    })
+  })
+
   it('name the rest unread while a measurement is missing, and debris a lower bound', () => {
     const ledger = withHost({ ...measured, missed: 1 })
     const lines = linesOf(ledger, 'nodefs')

@@ -10,6 +10,10 @@ import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 /** Pods that a step names at most. */
 export const mostLosses = 20
 
+/** A drain leaves its pods where they are. */
+export const isOfDaemonSet = (owner: HolderOwner | null): boolean =>
+  owner !== null && 'workload' in owner && owner.workload?.startsWith('DaemonSet ') === true
+
 /** kubectl leaves the pods of DaemonSets and mirror pods where they are. */
 export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): StepAction {
   if (pods === null) return { id: 'drain' }

@@ -21,7 +21,7 @@ import type {
 import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
 import { volumeToWrite } from './disk-size.ts'
-import { areMeasured, largestPod } from './drain.ts'
+import { areMeasured, isOfDaemonSet, largestPod } from './drain.ts'
 import { writableMounts } from './host-mounts.ts'
 import { daemonsOf, reservedOf } from './reservations.ts'
 
@@ -202,6 +202,9 @@ const ofRuntime = /^\/var\/lib\/(?:containerd|kubelet)(?:-[\w-]+)?(?:\/|$)/
 /** Folders of the AMI, which no node can make smaller. Other folders of the system hold data. */
 const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 
+/** Archives of the checkpoint API, which the kubelet never deletes. Source: kubernetes.io/docs/reference/node/kubelet-checkpoint-api */
+const checkpoints = /\/checkpoints$/
+
 /** The table's steps, or others where these cannot end it. */
 function stepsOf(
   { holder, place, owner, amount: { unit } }: HolderCause,
@@ -209,8 +212,13 @@ function stepsOf(
 ): readonly StepActionId[] {
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
-  if (unit === 'inodes' && holder === 'pod-volumes') return ['ask-owner']
+  const own = unit === 'inodes' && holder === 'pod-volumes' ? (['ask-owner'] as const) : null
+  // The pod of a DaemonSet is not drained: its deletion makes room at once.
+  if ((holder === 'writable-layers' || holder === 'pod-volumes') && isOfDaemonSet(owner))
+    return [...(own ?? holders[holder].steps), 'restart-pod']
+  if (own !== null) return own
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
+  if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
   // Which pod it is, and whether its deletion ends it, has to be seen.
@@ -287,12 +295,15 @@ const isPod = (
   { namespace, pod }: { namespace: string | null; pod: string | null },
 ) => metadata?.name === pod && metadata?.namespace === namespace
 
-/** The deletion of a mirror pod restarts no container of its static pod. */
+/**
+ * The deletion of a mirror pod restarts no container of its static pod. Of a pod that mounts volumes for others, such as a CSI driver, it can end their mounts.
+ */
 export function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const { cause, steps } = reason
   const owner = cause.kind === 'holder' ? cause.owner : null
-  if (owner === null || !('pod' in owner) || !isMirror(pods, owner)) return reason
+  if (owner === null || !('pod' in owner)) return reason
   const isLog = cause.kind === 'holder' && cause.holder === 'container-logs'
+  if (!isMirror(pods, owner) && (isLog || !isOfMounts(pods, owner))) return reason
   return {
     ...reason,
     steps: steps.flatMap(step => {
@@ -302,13 +313,19 @@ export function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reaso
   }
 }
 
-const isMirror = (
-  pods: NodeSubject['pods'],
-  owner: { namespace: string | null; pod: string | null },
-) =>
+type PodName = Parameters<typeof isPod>[1]
+
+const isMirror = (pods: NodeSubject['pods'], owner: PodName) =>
   pods?.some(
     ({ metadata }) =>
       isPod(metadata, owner) && metadata?.ownerReferences?.some(({ kind }) => kind === 'Node'),
+  ) === true
+
+const isOfMounts = (pods: NodeSubject['pods'], owner: PodName) =>
+  pods?.some(
+    ({ metadata, spec }) =>
+      isPod(metadata, owner) &&
+      spec?.volumes?.some(({ hostPath }) => hostPath?.path?.startsWith('/var/lib/kubelet')),
   ) === true
 
 /** Why the disk of a signal is full. Null: nothing was measured. */

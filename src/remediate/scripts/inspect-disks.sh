@@ -358,6 +358,7 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
   measure kubelet "$root_dir"
   # Data of CSI drivers, and what is written where a volume is not mounted.
   measure kubelet "$root_dir/plugins"
+  measure kubelet "$root_dir/checkpoints"
   measure pods "$root_dir/pods"
   orphans "$root_dir/pods" 4
   if [ -n "$pod_logs" ]; then measure podLogs "$pod_logs"; orphans "$pod_logs" 2; fi

@@ -668,6 +668,7 @@ describe('what holds the disks', () => {
           '/etc/agent/log/a': much,
           [`${snapshots}/cache/blob`]: much,
           '/var/lib/kubelet/plugins/kubernetes.io/csi/a/globalmount/x': much,
+          '/var/lib/kubelet/checkpoints/checkpoint-a_b-app.tar': much,
           '/var/lib/small/x': 'x',
           '/var/lib/bigfile': 'x'.repeat(100 * 2 ** 20),
           [`${volume}/x`]: much,
@@ -690,7 +691,7 @@ describe('what holds the disks', () => {
     const others = folders!.filter(({ holder }) => holder === 'unknown').map(({ path }) => path)
     const ofKubelet = folders!.filter(({ holder }) => holder === 'kubelet')
     expect(ofKubelet.map(({ path }) => path)).toEqual([
-      ...['/var/lib/kubelet', '/var/lib/kubelet/plugins'],
+      ...['/var/lib/kubelet', '/var/lib/kubelet/plugins', '/var/lib/kubelet/checkpoints'],
     ])
     expect(others.toSorted()).toEqual([
       ...['/etc/agent', '/etc/agent/log', '/opt/agent', '/srv', '/var/lib/bigfile'],

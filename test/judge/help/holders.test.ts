@@ -197,3 +197,30 @@ it.each([
   const reason = withStaticPods({ cause, steps: actions }, [{ metadata }])
   expect(reason.steps.map(({ id }) => id)).toEqual(steps)
 })
+
+it.each([
+  ['Deployment api', '/data', ['set-volume-limit']],
+  ['DaemonSet agent', '/data', ['set-volume-limit', 'restart-pod']],
+  ['DaemonSet csi-node', '/var/lib/kubelet/plugins', ['set-volume-limit']],
+])('the emptyDir of a pod of %s with hostPath %s: %s', (workload, path, steps) => {
+  const { owner, ...rest } = part('pod-volumes', 'api', 60)
+  const held = { ...rest, owner: { ...owner, workload } } as HolderPart
+  const subject = exampleSubject({ held: { 'pod-volumes': 60 } })
+  const ledger = { ...subject.ledger!, parts: [held] }
+  const pods = [
+    { metadata: { namespace: 'shop', name: 'api-1' }, spec: { volumes: [{ hostPath: { path } }] } },
+  ]
+  const reason = diskReason({ ...subject, ledger, pods }, 'nodefs.available')
+  expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
+})
+
+it('has the checkpoints of containers deleted, and other folders of the kubelet looked at', () => {
+  const stepsAt = (place: string) => {
+    const subject = exampleSubject({ held: { kubelet: 60 } })
+    const { owner: _, ...rest } = part('kubelet', 'api', 60)
+    const ledger = { ...subject.ledger!, parts: [{ ...rest, place, owner: null }] }
+    return diskReason({ ...subject, ledger }, 'nodefs.available')?.steps.map(({ id }) => id)
+  }
+  expect(stepsAt('/var/lib/kubelet/checkpoints')).toEqual(['delete-place'])
+  expect(stepsAt('/var/lib/kubelet/plugins')).toEqual(['look-on-node'])
+})

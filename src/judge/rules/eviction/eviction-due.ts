@@ -1,5 +1,5 @@
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
-import { drainStep } from '#judge/help/drain.ts'
+import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import { diskReason, memoryReason, type Reason } from '#judge/help/holders.ts'
 import {
   amountLine,
@@ -148,9 +148,7 @@ function reasonOf(
 const endsByDrain = ({ cause, steps }: Reason): boolean =>
   steps[0]?.id !== 'reboot' &&
   (cause.kind === 'holder'
-    ? cause.freedBy !== 'nothing' &&
-      cause.freedBy !== 'process-end' &&
-      !(cause.owner && 'workload' in cause.owner && cause.owner.workload?.startsWith('DaemonSet '))
+    ? cause.freedBy !== 'nothing' && cause.freedBy !== 'process-end' && !isOfDaemonSet(cause.owner)
     : cause.kind !== 'unread')
 
 /** Whether the API shows images that no pod of the node uses. */

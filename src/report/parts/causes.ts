@@ -315,8 +315,8 @@ function heldText(
       count === 1 && cluster === node.cluster && sample[0] === node.identity.name,
   )
   const isOfMemory = cause?.kind === 'world' && cause.event === 'memory-outside-pods'
-  return cause && (cause.kind === 'holder' || isOfMemory) && isOfNode
-    ? causeText(cause, language)
+  return found && cause && (cause.kind === 'holder' || isOfMemory) && isOfNode
+    ? (statementOf(found, language)?.replace(/\.$/, '') ?? null)
     : null
 }
 

@@ -89,7 +89,9 @@ const leastNamed = 0.99
 function labelOf(kind: SegmentKind, lines: readonly LedgerLine[], { ledger }: Language['words']) {
   const own = lines.filter(({ holder }) => kindOf[holder] === kind)
   const all = own.reduce((sum, { bytes }) => sum + bytes, 0)
-  const only = own.find(({ bytes }) => bytes > 0 && bytes >= leastNamed * all)?.holder
+  const sumOf = (one: DiskHolder) =>
+    own.reduce((sum, { holder, bytes }) => sum + (holder === one ? bytes : 0), 0)
+  const only = own.find(({ holder }) => all > 0 && sumOf(holder) >= leastNamed * all)?.holder
   return only !== undefined && only !== 'unread' && unnamed.has(kind)
     ? ledger.holders[only]
     : ledger.kinds[kind]
@@ -108,10 +110,8 @@ export function segmentLegend({ lines, usedBytes }: FilesystemLedger, { words, b
       const [allBytes, lowBytes] = [sum('bytes'), sum('lowBytes')]
       if (allBytes < Math.max(1, leastPart * usedBytes)) return []
       const highBytes = Math.max(allBytes, sum('highBytes'))
-      const amount =
-        lowBytes < highBytes
-          ? words.ledger.between(bytes(lowBytes), bytes(highBytes))
-          : bytes(allBytes)
+      const [low, high] = [bytes(lowBytes), bytes(highBytes)]
+      const amount = low === high ? bytes(allBytes) : words.ledger.between(low, high)
       return [
         { kind, label: labelOf(kind, own, words), amount, allBytes, isUnknown: kind === 'unknown' },
       ]

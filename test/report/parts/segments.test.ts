@@ -77,6 +77,11 @@ it('segmentLegend gives a range for an estimate, largest first', () => {
   ])
 })
 
+it('segmentLegend gives one amount where both bounds read alike', () => {
+  const [only] = segmentLegend(disk([line('journal', 2 ** 31, 2 ** 31 - 1000)]), english)
+  expect(only?.amount.replaceAll('\u00a0', ' ')).toBe('2.0 GiB')
+})
+
 describe('a kind of unlike holders', () => {
   const labels = (...lines: LedgerLine[]) =>
     segmentLegend(disk(lines), english).map(({ label }) => label)
@@ -85,6 +90,11 @@ describe('a kind of unlike holders', () => {
     [
       'one holder',
       [line('other-namespaces', 200)],
+      english.words.ledger.holders['other-namespaces'],
+    ],
+    [
+      'the same holder twice',
+      [line('other-namespaces', 120), line('other-namespaces', 80)],
       english.words.ledger.holders['other-namespaces'],
     ],
     [

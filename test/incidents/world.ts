@@ -83,6 +83,8 @@ export interface Held {
   images?: readonly Image[]
   /** Snapshots of containers that the runtime does not know. */
   leftover?: number
+  /** Layers of images that the runtime has deleted. */
+  deletedImages?: number
   /** Writable layers of dead containers, and how many there are. */
   dead?: { gib: number; containers: number; owner: string }
   content?: number
@@ -444,10 +446,11 @@ const ofPods = ({ pods }: Scene, part: 'layerGib' | 'logsGib' | 'emptyDirGib') =
 
 /** What the CRI counts: snapshots, without packed content. */
 function snapshotGib(scene: Scene): number {
-  const { images = [], leftover = 0, dead } = scene.world.held ?? {}
+  const { images = [], leftover = 0, deletedImages = 0, dead } = scene.world.held ?? {}
   return (
     sum(images.map(({ unpackedGib }) => unpackedGib)) +
     leftover +
+    deletedImages +
     (dead?.gib ?? 0) +
     ofPods(scene, 'layerGib')
   )
@@ -685,7 +688,7 @@ function diskUseOf(scene: Scene): RawObject {
     folders,
     snapshots: [
       snapshot('inUse', ofImages(inUse), inUse?.length ?? 0),
-      snapshot('unused', ofImages(unused), unused?.length ?? 0),
+      snapshot('unused', ofImages(unused) + (held.deletedImages ?? 0), unused?.length ?? 0),
       snapshot('running', ofPods(scene, 'layerGib'), pods.length),
       snapshot('dead', held.dead?.gib ?? 0, held.dead?.containers ?? 0),
       snapshot('leftover', held.leftover ?? 0, Math.ceil((held.leftover ?? 0) * 4)),
@@ -805,7 +808,8 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
     ...{ holder, path, on, bytes: bytesOf(gib), inodes: Math.round(gib * 20_000) },
   })
   const ofKubelet = (holder: string, path: string) => {
-    const entry = folder(holder, path, volumes)
+    const isAbove = listed?.path.startsWith(`${path}/`) === true
+    const entry = folder(holder, path, volumes + (isAbove ? listed.gib : 0))
     return { ...entry, inodes: entry.inodes + besideInodes }
   }
   return [

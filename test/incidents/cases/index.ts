@@ -9,6 +9,7 @@ import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
 import { laterIncidents } from './later.ts'
 import { nearMisses } from './near-misses.ts'
+import { newerIncidents } from './newer.ts'
 import { otherCauseIncidents } from './other-causes.ts'
 import { podIncidents } from './pods.ts'
 import { rarerIncidents } from './rarer.ts'
@@ -37,4 +38,5 @@ export const incidents: readonly Incident[] = [
   ...heldOutIncidents,
   ...freshIncidents,
   ...rarerIncidents,
+  ...newerIncidents,
 ]

@@ -26,15 +26,24 @@ export const invalidKubeletConfiguration = nodeRule({
     const version = identity.kubeletVersion ?? 'of this node'
     const config = fix(nextStart)
     yield {
-      ...(config === undefined && {
-        steps: [
-          {
-            id: 'correct-file',
-            ...(nextStart.files[0] !== undefined && { place: nextStart.files[0] }),
-            message: first,
-          },
-        ],
-      }),
+      ...(config === undefined
+        ? {
+            steps: [
+              {
+                id: 'correct-file',
+                ...(nextStart.files[0] !== undefined && { place: nextStart.files[0] }),
+                message: first,
+              },
+            ],
+          }
+        : {
+            cause: settingIn(
+              'kubelet',
+              'imageGCLowThresholdPercent',
+              'imageGCHighThresholdPercent',
+            ),
+            seen: first,
+          }),
       // A file that was not read could replace the refused value.
       confidence: doubts.nextStart === undefined ? 'certain' : 'likely',
       consequence: `At its next start the kubelet ${version} exits: ${nextStart.errors.length === 1 ? first : `[${nextStart.errors.join(', ')}]`}`,
@@ -59,8 +68,8 @@ function fix({
   if (!isPercent(high) || low === null || low < high || high === 0) return undefined
   return {
     config: {
-      imageGCHighThresholdPercent: high,
       imageGCLowThresholdPercent: Math.max(0, high - 10),
+      imageGCHighThresholdPercent: high,
     },
   }
 }

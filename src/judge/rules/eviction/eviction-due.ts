@@ -120,7 +120,7 @@ function reasonOf(
     return {
       cause,
       steps: [{ id: 'set-fields' }],
-      seen: `The kubelet's default, ${above.preset}, would not evict.`,
+      seen: `the kubelet's default, ${above.preset}, would not evict`,
     }
   if (!first.hard && isAboveDefault(first, subject))
     return {

@@ -35,7 +35,7 @@ export const evictionLoop = contextRule({
   steps: ['set-ephemeral-storage'],
   needs: ['pods'],
   title: 'Pods of one owner are evicted from this node again and again',
-  why: 'The owner replaces what the kubelet evicts, and the replacement fills the node again. Pods that tolerate the pressure taints, as those of every DaemonSet do, come straight back to the same node; while the pressure lasts, the kubelet refuses them at the door, which counts as evicted, too.',
+  why: 'The owner replaces what the kubelet evicts, and the replacement fills the node again. Pods that tolerate the pressure taints, as those of every DaemonSet do, come straight back to the same node; while the pressure lasts, the kubelet refuses them at admission, which counts as evicted, too.',
   fix: 'Give its containers requests and limits of ephemeral-storage (or memory) that cover what they use, and its emptyDir volumes a sizeLimit. Drop tolerations of node.kubernetes.io/disk-pressure, memory-pressure and pid-pressure, and those with operator Exists and no key; a DaemonSet gets them whatever its template says.',
   sources: [
     'pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit',
@@ -97,7 +97,7 @@ function loopOf(
     failing: {
       confidence: owner.isKnown ? 'certain' : 'likely',
       ...seenFirst(
-        `${owner.name}: ${plural(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at the door` : ''}${resource === null ? '' : `, for ${resource}`}.`,
+        `${owner.name}: ${plural(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at admission` : ''}${resource === null ? '' : `, for ${resource}`}.`,
         [
           returns
             ? `Its pods tolerate ${taint}: each replacement comes straight back to this node.`

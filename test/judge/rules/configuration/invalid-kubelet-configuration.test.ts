@@ -100,4 +100,14 @@ describe('invalid-kubelet-configuration', () => {
     })
     expect(outcome.state === 'fail' && outcome.failing.fix?.config).toEqual(config)
   })
+
+  it('names the refused field and the sentence of the kubelet as the cause', () => {
+    const outcome = judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'refused') })
+    expect(outcome).toMatchObject({
+      failing: {
+        seen: 'refused',
+        cause: { fields: [expect.stringContaining('Low'), expect.anything()] },
+      },
+    })
+  })
 })

@@ -5,6 +5,7 @@ import { notReachedIn } from '#model/input/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import {
+  causeOnNode,
   causesAndOutlook,
   type FoundCause,
   firstCauseText,
@@ -140,36 +141,36 @@ const nextNodes = (
 ) => {
   const { picture: words, ...all } = language.words
   const shown = [...(listed?.cards ?? []), ...(listed?.lines ?? [])]
-  return rows
-    .slice(0, nextShown)
-    .map(({ name, where, state, isNow, isOfMemory, fill, first, cause, step: ofRow }, index) => {
-      const found = causes[cause ?? -1]
-      const since = isNow ? (found?.since ?? null) : null
-      const isListed = shown[cause ?? -1] !== undefined
-      const step =
-        isListed && found
-          ? stepWithCount({
-              step: stepWithReason(found, language),
-              oneOf: oneOfText(found.steps, language),
-            })
-          : ofRow
-      const held = [fill, ofRow].flatMap(text => text ?? [])
-      const answers = [
-        ...(fill === null
-          ? []
-          : [{ key: isOfMemory ? words.holderOfMemory : words.holder, text: fold(fill, 300) }]),
-        { key: first.key, text: fold(first.text, 240) },
-        ...(step === null ? [] : [{ key: words.step, text: fold(step, 600) }]),
-      ]
-      return {
-        name: fold(name, 80),
-        where: all.list([fold(where, 100), ...(since === null ? [] : [all.since(since)])]),
-        state,
-        isNow,
-        answers: index === 0 ? answers : [],
-        fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),
-      }
-    })
+  return rows.slice(0, nextShown).map((row, index) => {
+    const { name, where, state, isNow, isOfMemory, fill, first, cause, step: ofRow } = row
+    const group = causes[cause ?? -1]
+    const found = group && causeOnNode(group, row)
+    const since = isNow ? (found?.since ?? null) : null
+    const isListed = shown[cause ?? -1] !== undefined
+    const step =
+      isListed && found
+        ? stepWithCount({
+            step: stepWithReason(found, language),
+            oneOf: oneOfText(found.steps, language),
+          })
+        : ofRow
+    const held = [fill, ofRow].flatMap(text => text ?? [])
+    const answers = [
+      ...(fill === null
+        ? []
+        : [{ key: isOfMemory ? words.holderOfMemory : words.holder, text: fold(fill, 300) }]),
+      { key: first.key, text: fold(first.text, 240) },
+      ...(step === null ? [] : [{ key: words.step, text: fold(step, 600) }]),
+    ]
+    return {
+      name: fold(name, 80),
+      where: all.list([fold(where, 100), ...(since === null ? [] : [all.since(since)])]),
+      state,
+      isNow,
+      answers: index === 0 ? answers : [],
+      fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),
+    }
+  })
 }
 
 interface VerdictParts {

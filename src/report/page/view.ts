@@ -5,10 +5,12 @@ import { anchorsOf, momentOf } from '#report/parts/anchors.ts'
 import {
   type CausesView,
   causeLinks,
+  causeOnNode,
   causesAndOutlook,
   causesView,
   type FoundCause,
   firstCauseText,
+  stepsAlone,
   stepWithReason,
 } from '#report/parts/causes.ts'
 import { clustersView, isClusterRead } from '#report/parts/clusters.ts'
@@ -57,7 +59,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const ledgers = ledgersView(report, shownLedgers, language)
   const drawnDisks = new Set(ledgers?.nodes.map(({ node }) => node))
   const fleet = fleetView(groups, report, drawnDisks, language, listedBytes)
-  const rows = withSteps(outlook, [...causes.shown, ...causes.rest]).map(row => ({
+  const rows = withSteps(outlook, [...causes.shown, ...causes.rest], found, language).map(row => ({
     ...row,
     anchor: fleet.anchorOf(row.node),
     bar: smallBar(row.node, report, language),
@@ -110,10 +112,15 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
 }
 
 /** Adds to each node the step that ends its cause, and since when the cause is open. */
-const withSteps = ({ rows }: OutlookView, causes: CausesView['shown']) =>
+const withSteps = (
+  { rows }: OutlookView,
+  causes: CausesView['shown'],
+  found: FoundCause[],
+  language: Language,
+) =>
   rows.map(row => {
-    const cause = row.cause === null ? undefined : causes[row.cause]
-    const text = cause?.step ?? row.step
+    const cause = causes[row.cause ?? -1]
+    const text = cause ? stepsAlone(causeOnNode(found[row.cause!]!, row), language) : row.step
     return {
       ...row,
       since: cause?.since ?? null,
@@ -134,7 +141,10 @@ const withReason = <Row extends ReturnType<typeof withSteps>[number]>(
     const found = causes[row.cause ?? -1]
     return {
       ...row,
-      step: row.step && found ? { ...row.step, text: stepWithReason(found, language) } : row.step,
+      step:
+        row.step && found
+          ? { ...row.step, text: stepWithReason(causeOnNode(found, row), language) }
+          : row.step,
     }
   })
 

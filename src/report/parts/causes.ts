@@ -101,6 +101,42 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
   }
 }
 
+/** The steps, for a place where no command is shown. */
+export const stepsAlone = (cause: FoundCause, language: Language): string =>
+  stepsText(
+    cause.steps,
+    cause.findings[0]!,
+    settingsText(cause, language),
+    language,
+    'without commands',
+  )
+
+/** The cause with steps and values of one of its nodes: sizes and settings of other nodes are left out. */
+export function causeOnNode(
+  found: FoundCause,
+  { cluster, name }: { cluster: string; name: string },
+): FoundCause {
+  const findings = found.findings.filter(
+    one => one.cluster === cluster && one.nodes.sample.includes(name),
+  )
+  const steps = found.steps.flatMap(
+    ({ action: { id } }) =>
+      findings.flatMap(one => one.steps).find(({ action }) => action.id === id) ?? [],
+  )
+  if (steps.length === 0) return found
+  const subjects = new Set(findings.map(one => subjectKey(one)))
+  const settings = found.settings.flatMap(setting => {
+    const values = setting.values.filter(one =>
+      one.subjects.some(of => subjects.has(subjectKey(of))),
+    )
+    return values.length === 0 ? [] : [{ ...setting, values }]
+  })
+  return { ...found, findings, steps, settings }
+}
+
+const subjectKey = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>): string =>
+  JSON.stringify([cluster, subject])
+
 /** The steps, with the reason of a setting: `set evictionHard.nodefs.available 30% → 10% (the default would not evict)`. */
 export function stepWithReason(found: FoundCause, language: Language): string {
   const { cause, steps, settings, findings } = found

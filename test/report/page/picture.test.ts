@@ -4,7 +4,7 @@ import type { CauseSetting } from '#model/finding/finding.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/page/view.ts'
-import { type FoundCause, stepWithReason } from '#report/parts/causes.ts'
+import { causeOnNode, type FoundCause, stepWithReason } from '#report/parts/causes.ts'
 import { fillText } from '#report/parts/ledger.ts'
 import {
   adviceWith,
@@ -65,6 +65,33 @@ it('shows the value that runs beside the value to set, once', () => {
     stepWithReason(found(hardThresholds, [lowered], 'The default would not evict.'), english),
   ).toMatch(/set evictionHard\.nodefs\.available 30% → 10%.* \(The default would not evict\)$/)
   expect(stepWithReason(found(hardThresholds, [lowered]), english)).not.toContain('is 30%')
+})
+
+it('gives a node the size and the value of its own finding', () => {
+  const [step] = adviceWith('highwater predict')
+  const sized = (name: string, bytes: number) =>
+    finding('high', {
+      subject: { kind: 'Node', namespace: null, name },
+      nodes: { count: 1, sample: [name] },
+      steps: [{ ...step!, action: { id: 'larger-disk', bytes } }],
+    })
+  const findings = [sized('small', 40 * 1024 ** 3), sized('large', 380 * 1024 ** 3)]
+  const subjects = findings.map(({ cluster, subject }) => ({ cluster, subject }))
+  const cause = {
+    ...found({ ...hardThresholds, fields: ['imageGCHighThresholdPercent'] }, [
+      {
+        path: 'imageGCHighThresholdPercent',
+        now: ['85'],
+        values: subjects.map((subject, index) => ({ value: `7${index}`, subjects: [subject] })),
+      },
+    ]),
+    findings,
+    steps: findings[0]!.steps,
+  }
+  const own = causeOnNode(cause, { cluster: findings[0]!.cluster, name: 'large' })
+  expect(own.steps[0]?.action.bytes).toBe(380 * 1024 ** 3)
+  expect(own.settings[0]?.values.map(({ value }) => value)).toEqual(['71'])
+  expect(causeOnNode(cause, { cluster: 'another', name: 'large' })).toBe(cause)
 })
 
 it('names the values of several nodes as the reason', () => {

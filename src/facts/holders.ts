@@ -121,8 +121,8 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'orphaned-pods': {
     freedBy: 'nothing',
     actor: 'platform',
-    steps: ['delete-place', 'read-journal'],
-    source: podFolders,
+    steps: ['delete-pod-folder', 'read-journal'],
+    source: `${podFolders}; kubernetes/kubernetes#60987: a deletion by hand went on into volumes`,
   },
   kubelet: {
     freedBy: 'nothing',

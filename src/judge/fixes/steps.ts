@@ -280,6 +280,16 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...stepForAll('free'),
     lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
   },
+  'delete-pod-folder': {
+    ...stepForAll('free'),
+    lines: ({ action: { place = '/var/lib/kubelet/pods', ...action }, node }) => [
+      session(
+        node,
+        'reads',
+        `findmnt -r -n -o TARGET | grep -F ${shellWord(place)}; ${sizes(action, place)}`,
+      ),
+    ],
+  },
   drain: { ...stepForPart('free', 'pods'), lines: on => [['changes', drain(on)]] },
   'drop-idle-log-blocks': { ...stepForAll('set'), lines: on => plan(on) },
   'empty-log': {

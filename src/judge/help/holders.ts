@@ -222,7 +222,7 @@ function stepsOf(
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
   // Which pod it is, and whether its deletion ends it, has to be seen.
-  if (holder === 'pod-folders' && owner === null) return ['delete-place']
+  if (holder === 'pod-folders' && owner === null) return ['delete-pod-folder']
   // Packed layers of pulls that did not end: a lease keeps them.
   if (holder === 'image-content' && discardsUnpacked) return ['look-on-node', 'replace-node']
   return holders[holder].steps

@@ -88,7 +88,7 @@ export const hostIncidents: Incident[] = [
     cause: [held('orphaned-pods')],
     owner: 'platform',
     steps: ['free'],
-    words: [/deleted pods|no pod/i],
+    words: [/deleted pods|no pod/i, /nothing is mounted/],
     never: [imageGc],
   },
   {

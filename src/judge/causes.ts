@@ -203,13 +203,20 @@ function groupOf(findings: Finding[], nodeOf: NodeOf): CauseGroup {
   const places = placesOf(findings)
   return {
     cause,
-    steps: stepsOf(findings),
+    steps: withSetting(cause, stepsOf(findings)),
     severity: worst.severity,
     rule: worst.rule,
     settings: settingsOf(findings, fieldsOf(cause, worst), nodeOf),
     nodes: { count: places.reduce((sum, { nodes }) => sum + nodes, 0), places },
     findings: findings.map(({ id }) => id),
   }
+}
+
+/** What frees bytes now comes first; a setting that is the cause comes second, not later. */
+function withSetting({ kind }: Cause, steps: Step[]): Step[] {
+  const set = steps.find(({ action }) => action.id === 'set-fields')
+  if (kind !== 'setting' || set === undefined || steps.indexOf(set) < 2) return steps
+  return [steps[0]!, set, ...steps.slice(1).filter(step => step !== set)]
 }
 
 /** The steps of the findings, those of the worst first, each with its commands of all places. */

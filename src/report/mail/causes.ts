@@ -82,9 +82,10 @@ function withRemarks(step: string, remarks: (string | null)[], { words }: Langua
 /** The templates write the full stop. */
 const withoutStop = (text: string) => text.replace(/\.$/, '')
 
-/** Removes text in parentheses at the end of a part. */
-const withoutRemarks = (text: string) =>
-  text.replace(/ ?(?:\([^()]*\)|（[^（）]*）)(?=[.,;。，；、]|$)/g, '')
+const remark = / ?(?:\([^()]*\)|（[^（）]*）)(?=[.,;。，；、]|$)/g
+
+/** Removes text in parentheses at the end of a part: a price, and what a command does. */
+const withoutRemarks = (text: string) => text.replace(remark, '').replace(remark, '')
 
 /** Where the cause is, with the node that is nearest to eviction. */
 function whereOf(

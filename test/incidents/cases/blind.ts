@@ -69,15 +69,12 @@ export const blindIncidents: Incident[] = [
       workloads: users(6),
       held: { images: images(60, 0.3, 0.95) },
     }),
-    cause: [
-      held('images-unused'),
-      setting('imageGCHighThresholdPercent'),
-      setting('imageMaximumGCAge'),
-    ],
+    cause: [held('images-unused'), setting('imageMaximumGCAge')],
     owner: 'platform',
     steps: ['free', 'set'],
-    words: [/inode/i, /unused/],
-    never: [/ephemeral-storage/],
+    words: [/inode/i, /unused/, /imageMaximumGCAge 168h/],
+    // Image GC begins by bytes.
+    never: [/ephemeral-storage/, /imageGCHighThresholdPercent 80/],
   },
   {
     name: 'buffer-of-a-log-shipper',

@@ -1,3 +1,5 @@
+import { isGateOn } from '#facts/kubelet/feature-gates.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import { diskReason, memoryReason, type Reason } from '#judge/help/holders.ts'
@@ -133,16 +135,32 @@ function reasonOf(
     held?.cause.kind === 'holder' &&
     held.cause.freedBy === 'image-gc' &&
     (held.cause.holder !== 'images' || areUnusedKnown(subject))
-  if (held !== null && isOfImages && !isLate)
+  const isOfInodes = first.signal.endsWith('.inodesFree')
+  if (held !== null && isOfImages && isOfInodes && hasFreeAge(subject))
+    return {
+      cause: kubeletSetting('imageMaximumGCAge'),
+      steps: [...held.steps, { id: 'set-fields' }, drainStep(subject)],
+      fix: { config: { imageMaximumGCAge: '168h0m0s' } },
+      seen: 'Image GC begins by bytes, not by inodes: only an age of images makes it begin earlier.',
+    }
+  if (held !== null && isOfImages && (isOfInodes || !isLate))
     return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, drainStep(subject)] }
   if (held !== null && isOfImages)
-    return { cause: imageGcThresholds, steps: [...held.steps, drainStep(subject)] }
+    return {
+      cause: imageGcThresholds,
+      steps: [...held.steps.filter(({ id }) => id !== 'read-on-node'), drainStep(subject)],
+    }
   if (held !== null)
     return { ...held, steps: [...held.steps, ...(endsByDrain(held) ? [drainStep(subject)] : [])] }
   if (!first.signal.startsWith('memory.')) return {}
   const memory = memoryReason(subject)
   return { ...memory, steps: [...memory.steps, drainStep(subject)] }
 }
+
+/** Whether the kubelet can delete images by age, and does not. */
+const hasFreeAge = ({ configuration, identity: { kubeletVersion } }: Satisfied<'eviction'>) =>
+  (configuration?.imageMaximumGCAge ?? '0s') === '0s' &&
+  isGateOn('ImageMaximumGCAge', configuration?.featureGates ?? null, featuresOf(kubeletVersion))
 
 /** Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. A reboot has a drain of its own. */
 const endsByDrain = ({ cause, steps }: Reason): boolean =>

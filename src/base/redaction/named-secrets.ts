@@ -73,8 +73,13 @@ const pairOfXml = /^(?:=["'][\w.-]{1,64}["'](?:[ \t]+value|>)|>[\w.-]{1,64}<\/ke
 const taintKey =
   /^\\*["']?[ \t]*:[ \t]*\\*["']?(?:[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)|[a-z][a-z\d.-]{1,100}\/[a-z\d._-]{1,100}[:)])/
 
-const proseStart =
-  /^\\*["']?[ \t]*:[ \t]+(?:[A-Za-z][a-z]{0,15}:?[ \t]+(?:\\*["'(])?[A-Za-z/][^\s=]*(?:\s|$)|(?:Get|Head|Post|Put|Patch|Delete) \\*"https?:\/\/)/
+const colon = /^\\*["']?[ \t]*:[ \t]+/
+const prose =
+  /^(?:[A-Za-z][a-z]{0,15}:?[ \t]{1,4}(?:\\{0,4}["'(])?[A-Za-z/][^\s=]*(?:\s|$)|(?:Get|Head|Post|Put|Patch|Delete) \\{0,4}"https?:\/\/)/
+function startsProse(rest: string): boolean {
+  const [sign] = colon.exec(rest) ?? []
+  return sign !== undefined && prose.test(rest.slice(sign.length))
+}
 const resource =
   /\b(?:(?:volume|secret|configmap|serviceaccount|pod|container)s? |object-\\*"[\w.-]{1,20}\\*"\/)\\*["']$/i
 const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z.]{1,64}:?[ \t]/
@@ -88,11 +93,11 @@ const failureAfter =
 /** Whether an error text follows the name: `invalid token: signature is invalid`. Never for names of passwords, because a password can be a word. */
 function isProse(name: string, before: string, rest: string): boolean {
   if (resource.test(before.slice(-48)) && resourceEnd.test(rest)) return true
-  if (name === 'authorization' && /\brequires? $/.test(before)) return proseStart.test(rest)
+  if (name === 'authorization' && /\brequires? $/.test(before)) return startsProse(rest)
   return (
     /^[a-z-]+$/.test(name) &&
     !/^-|pass|pwd|pw$|auth|cookie/.test(name) &&
-    proseStart.test(rest) &&
+    startsProse(rest) &&
     (failureBefore.test(before.slice(-80)) || failureAfter.test(rest))
   )
 }

@@ -25,8 +25,17 @@ export const mention =
 /** The whole line, of a shell, Terraform, CloudFormation or a template. */
 const expressionLine = /^[ \t]*(?:[$%]?\{.*\}|\$\w+)[ \t\r]*$/m
 /** Arguments of the bootstrap script that set nothing of a kubelet. Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh */
-const otherArguments =
-  /bootstrap\.sh[ \t]+\S+|--(?:b64-cluster-ca|apiserver-endpoint|dns-cluster-ip|ip-family|service-ipv6-cidr|cluster-id)[ \t=]+\S+/g
+const otherFlag =
+  /^["']?--(?:b64-cluster-ca|apiserver-endpoint|dns-cluster-ip|ip-family|service-ipv6-cidr|cluster-id)(?:=|$)/
+
+function withoutOtherArguments(line: string): string {
+  const words = line.split(/[ \t]/).filter(word => word !== '')
+  const takesNext = (word = '') =>
+    word.endsWith('bootstrap.sh') || (otherFlag.test(word) && !word.includes('='))
+  return words
+    .filter((word, index) => !otherFlag.test(word) && !takesNext(words[index - 1]))
+    .join(' ')
+}
 
 /** Whether an expression in user data may set something of a kubelet. */
 export function hidesSettings(text: string): boolean {
@@ -36,7 +45,7 @@ export function hidesSettings(text: string): boolean {
     commands
       .split('\n')
       .filter(line => /bootstrap\.sh|kubelet/i.test(line))
-      .some(line => isExpression(line.replace(otherArguments, '')))
+      .some(line => isExpression(withoutOtherArguments(line)))
   )
 }
 

@@ -152,17 +152,22 @@ interface Defaulting {
   gates: GateSettings
 }
 
-/** The fields with what their types say, and their defaults of a minor. */
+/** The fields of a minor by name, a struct of which none is given, and the names of those that depend on more than their own value. */
 const typedFields = oncePerText((key: `${StructName}/${number}`) => {
   const [struct, minor] = key.split('/') as [StructName, string]
-  return fieldListOf(struct).map(([name, facts]) => {
-    const { type } = facts
-    const given = fieldDefault(facts, featuresOf(`1.${minor}`))
-    return {
-      ...{ name, facts, zero: zeroOf(type), standard: parsedDefault(given, type) },
-      ...{ ofStruct: isStruct(type) ? type : null, isPointer: elementOf(type, '*') !== null },
-    }
+  const fields = fieldListOf(struct).map(([name, facts]) => {
+    const { type, gate } = facts
+    const zero = zeroOf(type)
+    const standard = parsedDefault(fieldDefault(facts, featuresOf(`1.${minor}`)), type)
+    const ofStruct = isStruct(type) ? type : null
+    const isPointer = elementOf(type, '*') !== null
+    return [name, { type, gate, zero, standard, ofStruct, isPointer }] as const
   })
+  return {
+    byName: new Map(fields),
+    unset: Object.fromEntries(fields.map(([name, { standard, zero }]) => [name, standard ?? zero])),
+    always: fields.flatMap(([name, { gate, ofStruct }]) => ((gate ?? ofStruct) ? [name] : [])),
+  }
 })
 
 function defaultedStruct(
@@ -171,16 +176,18 @@ function defaultedStruct(
   defaulting: Defaulting,
 ): RawObject {
   const { features, gates } = defaulting
-  const configuration: RawObject = {}
-  for (const { name, facts, zero, standard, ofStruct, isPointer } of typedFields(
-    `${struct}/${features.rulesOfMinor}`,
-  )) {
+  const { byName, unset, always } = typedFields(`${struct}/${features.rulesOfMinor}`)
+  const configuration: RawObject = { ...unset }
+  for (const name of [...always, ...Object.keys(decoded)]) {
+    const field = byName.get(name)
+    if (field === undefined) continue
+    const { type, gate, zero, standard, ofStruct, isPointer } = field
     const value = decoded[name]
-    const isGiven = facts.gate === undefined || isGateOn(facts.gate, gates, features)
+    const isGiven = gate === undefined || isGateOn(gate, gates, features)
     if (ofStruct !== null) configuration[name] = defaultedStruct(mapOf(value), ofStruct, defaulting)
     else if (value === undefined || (!isPointer && isZero(value)))
       configuration[name] = (isGiven ? standard : undefined) ?? value ?? zero
-    else configuration[name] = fillZeros(value, facts.type)
+    else configuration[name] = fillZeros(value, type)
   }
   return configuration
 }

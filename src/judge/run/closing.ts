@@ -33,9 +33,10 @@ export interface Beside {
   takenAt: string
   predictions: readonly ClusterPrediction[]
   before: EarlierNodes
+  onFound: (found: FoundFinding) => void
 }
 
-export function closed(taken: Taken, { takenAt, predictions, before }: Beside): Closed {
+export function closed(taken: Taken, { takenAt, predictions, before, onFound }: Beside): Closed {
   const { counts, policy, allNodes } = taken
   const day = utcDay(takenAt)
   const nodes = new Map(
@@ -69,6 +70,7 @@ export function closed(taken: Taken, { takenAt, predictions, before }: Beside): 
     !allNodes && found.length > manyFindings ? withFewNodes(each) : each,
   )
   const open = all.filter(({ finding }) => finding.waived === null)
+  open.forEach(onFound)
   return {
     nodes: [...nodes.values()].map(node => ({
       ...node,

@@ -5,13 +5,15 @@ import type { Rule } from '#judge/rule.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type { EarlierNodes } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
-import { type Closed, closed } from './closing.ts'
+import { type Beside, type Closed, closed } from './closing.ts'
 import { Taken } from './taking.ts'
 
 export interface JudgementOptions {
   allNodes?: boolean
   /** Default: a kubelet starts with every fix. Null: fixes stay as the rules propose them, for a caller that shows none. */
   refusalsOf?: Refusals | null
+  /** Called with each finding that no waiver covers. */
+  onFound?: Beside['onFound']
 }
 
 export interface Judgement extends Pick<Taken, 'takeCluster' | 'takeObjects' | 'take'> {
@@ -27,7 +29,7 @@ export interface Judgement extends Pick<Taken, 'takeCluster' | 'takeObjects' | '
 export function openJudgement(
   rules: readonly Rule[],
   policy: Policy,
-  { allNodes = false, refusalsOf = () => [] }: JudgementOptions = {},
+  { allNodes = false, refusalsOf = () => [], onFound = () => undefined }: JudgementOptions = {},
 ): Judgement {
   const taken = new Taken(rules, policy, allNodes, refusalsOf)
   return {
@@ -35,6 +37,6 @@ export function openJudgement(
     takeObjects: input => taken.takeObjects(input),
     take: (input, prediction) => taken.take(input, prediction),
     close: (takenAt, predictions = [], before = () => null) =>
-      closed(taken, { takenAt, predictions, before }),
+      closed(taken, { takenAt, predictions, before, onFound }),
   }
 }

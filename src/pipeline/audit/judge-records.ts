@@ -27,7 +27,7 @@ import { openNextUpgrades } from './fleet-upgrade.ts'
 import type { SecondReading } from './second-reading.ts'
 import { isListWhole } from './selection-check.ts'
 
-export interface JudgingContext extends Pick<JudgementOptions, 'refusalsOf'> {
+export interface JudgingContext extends Pick<JudgementOptions, 'refusalsOf' | 'onFound'> {
   policy: Policy
   rules: readonly Rule[]
   /** Writes the records. */
@@ -65,10 +65,7 @@ export async function judgeRecords(
   context: JudgingContext,
 ): Promise<Judged> {
   keepHeapSmall()
-  const judgement = openJudgement(context.rules, context.policy, {
-    allNodes: context.isEveryNodeNamed,
-    refusalsOf: context.refusalsOf === undefined ? refusalsOf : context.refusalsOf,
-  })
+  const judgement = openJudgement(context.rules, context.policy, judgementOptions(context))
   const clusters = openClusterReplay()
   const nodes: TakenNode[] = []
   const tags: ResourceTags[] = []
@@ -134,6 +131,12 @@ export async function judgeRecords(
     lostLines,
   }
 }
+
+const judgementOptions = ({
+  isEveryNodeNamed: allNodes,
+  refusalsOf: ownRefusals = refusalsOf,
+  onFound,
+}: JudgingContext): JudgementOptions => ({ allNodes, refusalsOf: ownRefusals, onFound })
 
 /**
  * Records are short-lived, but V8 may place their parts in the old generation and let it grow to twice its live data.

@@ -2,7 +2,6 @@
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { JudgementOptions } from '#judge/run/judge.ts'
 import { nameLength, shorten } from '#judge/text.ts'
 import type { ComparedRun } from '#model/finding/delta.ts'
 import { snapshotSchema } from '#model/input/record.ts'
@@ -12,7 +11,7 @@ import type { Policy } from '#model/policy.ts'
 import { type AuditResult, documentOf } from '#pipeline/audit/audit.ts'
 import { documentShape, findingShape } from '#pipeline/audit/document-shape.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
-import { judgeRecords } from '#pipeline/audit/judge-records.ts'
+import { type JudgingContext, judgeRecords } from '#pipeline/audit/judge-records.ts'
 import { chunksOf } from '#snapshot/read.ts'
 import { keepRecords } from './kept-records.ts'
 
@@ -85,7 +84,7 @@ function parseLine(written: string): unknown {
   }
 }
 
-export interface SavedAuditOptions extends Pick<JudgementOptions, 'refusalsOf'> {
+export interface SavedAuditOptions extends Pick<JudgingContext, 'refusalsOf' | 'onFound'> {
   policy: Policy
   selection: Selection
   version: string
@@ -95,10 +94,10 @@ export interface SavedAuditOptions extends Pick<JudgementOptions, 'refusalsOf'> 
 /** Judges a snapshot without a report. Its findings name every node, and none is left out. @throws OperatorError */
 export async function savedAudit(
   path: string,
-  { policy, selection, version, signal, refusalsOf }: SavedAuditOptions,
+  { policy, selection, version, signal, ...hooks }: SavedAuditOptions,
 ): Promise<Pick<AuditResult, 'document' | 'nodes' | 'ruleErrors'>> {
   const judged = await judgeRecords(savedFleet(path, selection, signal), {
-    ...{ policy, rules, refusalsOf },
+    ...{ ...hooks, policy, rules },
     snapshot: keepRecords(null),
     isEveryNodeNamed: true,
   })

@@ -5,14 +5,10 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { isPlannable, plannableFields } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
-import { rules } from '#judge/rules/index.ts'
-import { outcomeOf } from '#judge/run/outcome.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { StepActionId } from '#model/finding/cause.ts'
 import type { Family, Finding } from '#model/finding/finding.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
-import type { Policy } from '#model/policy.ts'
 import { leavesOf, valueAt } from '#remediate/merge.ts'
 import type { ReadNode } from './start.ts'
 
@@ -59,10 +55,14 @@ export function checkChanges(changes: readonly ConfigurationChange[]): void {
     )
 }
 
+/** What rules of single nodes propose: by the finding's id, then by node. */
+export type NodeProposals = Map<string, ReadonlyMap<string, RawObject>>
+
 /** Returns the fixes by `cluster/node`. @throws OperatorError if a named rule or finding is missing or cannot be applied */
 export function chosenFixes(
   findings: readonly Finding[],
   choice: PlanChoice,
+  proposals: NodeProposals,
 ): Map<string, ChosenFix[]> {
   const byNode = new Map<string, ChosenFix[]>()
   for (const finding of chosenFindings(findings, choice)) {
@@ -70,11 +70,11 @@ export function chosenFixes(
     const remedy = remedyOf(finding)
     if (remedy === null) continue
     for (const node of nodes.sample) {
+      const own = remedy === 'configuration' ? proposals.get(id)?.get(node) : undefined
+      const config = ownConfig(fix.config, own)
+      if (config === null) continue
       const key = `${cluster}/${node}`
-      byNode.set(key, [
-        ...(byNode.get(key) ?? []),
-        { id, remedy, rule, family, config: fix.config },
-      ])
+      byNode.set(key, [...(byNode.get(key) ?? []), { id, remedy, rule, family, config }])
     }
   }
   return byNode
@@ -107,24 +107,13 @@ function remedyOf({ steps, fix }: Finding): RemedyKind | null {
 }
 
 /**
- * A finding has the fix of most of its nodes. Maps can differ per node, so node rules are judged again on each node. The
- * image-GC percentages come from the finding: they are valid for all its nodes.
+ * A finding has the fix of most of its nodes. Maps can differ per node, so a fix of a node rule is the node's own. The image-GC percentages
+ * come from the finding: they are valid for all its nodes. Null: no plan may set the node's own.
  */
-export function ownFixes(
-  fixes: readonly ChosenFix[],
-  subject: () => NodeSubject,
-  policy: Policy,
-): ChosenFix[] {
-  let known: NodeSubject | null = null
-  return fixes.flatMap(fix => {
-    const rule = rules.find(({ id }) => id === fix.rule)
-    if (rule?.kind !== 'node') return [fix]
-    known ??= subject()
-    const outcome = outcomeOf(rule, known, policy)
-    const config = outcome.state === 'fail' ? (outcome.failing.fix?.config ?? {}) : {}
-    const isFit = Object.keys(config).length > 0 && Object.keys(config).every(isPlannable)
-    return isFit ? [{ ...fix, config: withLowestImageGc(config, [fix.config]) }] : []
-  })
+function ownConfig(config: RawObject, own: RawObject | undefined): RawObject | null {
+  if (own === undefined) return config
+  const fields = Object.keys(own)
+  return fields.length > 0 && fields.every(isPlannable) ? withLowestImageGc(own, [config]) : null
 }
 
 export interface Settled {

@@ -18,7 +18,13 @@ import { FleetPods } from '#remediate/pods.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { nodeInput } from '#snapshot/input.ts'
 import { PlanBuilder } from './builder.ts'
-import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './choice.ts'
+import {
+  type ChosenFix,
+  chosenFixes,
+  type NodeProposals,
+  type PlanChoice,
+  wantsFindings,
+} from './choice.ts'
 import { FleetImageDigests } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
 import { ManualChanges } from './manual-changes.ts'
@@ -112,8 +118,18 @@ async function fixesOf(file: string, request: PlanRequest) {
     throw new OperatorError(
       `No rule is called ${JSON.stringify(unknown.slice(0, 80))}. highwater explain lists them all`,
     )
-  const { document } = await savedAudit(file, request)
-  return chosenFixes(document.findings, request)
+  const proposals: NodeProposals = new Map()
+  const { document } = await savedAudit(file, {
+    ...request,
+    onFound({ rule, finding, proposals: variants }) {
+      if (rule.kind !== 'node') return
+      const ofNodes = variants.flatMap(({ nodes, config }) =>
+        nodes.map(node => [node, config] as const),
+      )
+      proposals.set(finding.id, new Map(ofNodes))
+    },
+  })
+  return chosenFixes(document.findings, request, proposals)
 }
 
 interface Fleet {

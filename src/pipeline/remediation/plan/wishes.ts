@@ -9,14 +9,7 @@ import type { DurableFix } from '#model/finding/finding.ts'
 import type { PlanCohort } from '#model/plan/plan.ts'
 import { whyNever } from '#remediate/plan/never.ts'
 import type { NodeOutcome, Wish } from './builder.ts'
-import {
-  type ChosenFix,
-  checkChanges,
-  ownFixes,
-  type PlanChoice,
-  type RemedyKind,
-  settle,
-} from './choice.ts'
+import { type ChosenFix, checkChanges, type PlanChoice, type RemedyKind, settle } from './choice.ts'
 import { type FleetImageDigests, imageText, planImage, wantedImages } from './images.ts'
 import {
   cohortFileOf,
@@ -59,11 +52,10 @@ export function wishesOf(
 ): (Wish | 'unchanged')[] {
   if (prune) return [pruneWish(node, prune, rules)]
   const configuration = fixes.filter(({ remedy }) => remedy === 'configuration')
-  const fixesOfNode = ownFixes(configuration, () => subjectOf(node), rules.policy)
-  const isConfigured = fixesOfNode.length > 0 || changes.length > 0
+  const isConfigured = configuration.length > 0 || changes.length > 0
   const isAsked = named.length + findings.length > 0
   return [
-    ...(isConfigured ? [configurationWish(node, fixesOfNode, changes, rules)] : []),
+    ...(isConfigured ? [configurationWish(node, configuration, changes, rules)] : []),
     ...logFileWishes(node, fixes, logFiles, rules),
     ...imageWishes(node, fixes, images, isAsked, rules),
   ]

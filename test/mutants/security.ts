@@ -196,6 +196,21 @@ const rows: Record<string, Row[]> = {
   'src/policy/parse.ts': [
     ['name === prototypeKey && isNode(key)', 'name === "" && isNode(key)', 'policy/policy'],
   ],
+  'src/replay/configuration/start-settings.ts': [
+    [
+      'if (loads-- <= 0) return null',
+      'if (loads < 0) return null',
+      'replay/configuration/start-settings',
+    ],
+    ['found.length === mostUnusual', 'found.length < 0', 'replay/configuration/start-settings'],
+  ],
+  'src/replay/configuration/threshold-origins.ts': [
+    [
+      '> mostLoadsOf(files)) return null',
+      '< 0) return null',
+      'replay/configuration/threshold-origins',
+    ],
+  ],
   'templates/report.hbs': [["default-src 'none'", 'default-src *', 'report/html']],
 }
 

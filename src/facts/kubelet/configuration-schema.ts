@@ -31,32 +31,32 @@ const longestName = 80
 export function nearestName(written: string, names: readonly string[]): string | null {
   if (written.length > longestName) return null
   const lower = written.toLowerCase()
+  const inOtherCase = names.find(name => name.toLowerCase() === lower)
+  if (inOtherCase !== undefined) return inOtherCase
+  const mostOf = ({ length }: string) => (length < 8 ? 1 : Math.ceil(length * 0.3))
   const ranked = names
+    // No distance is less than the difference in length.
+    .filter(name => Math.abs(name.length - lower.length) <= mostOf(name))
     .map(name => ({ name, distance: editDistance(lower, name.toLowerCase()) }))
-    .filter(
-      ({ name, distance }) => distance <= (name.length < 8 ? 1 : Math.ceil(name.length * 0.3)),
-    )
+    .filter(({ name, distance }) => distance <= mostOf(name))
     .toSorted((a, b) => a.distance - b.distance)
   const [first, second] = ranked
   return first !== undefined && first.distance !== second?.distance ? first.name : null
 }
 
 /** Number of letters to delete, insert or change. */
-function editDistance(a: string, b: string) {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
-    for (let j = 0; j < b.length; j++)
-      next.push(
-        Math.min(
-          (row[j] ?? 0) + (letter === b[j] ? 0 : 1),
-          (row[j + 1] ?? 0) + 1,
-          (next[j] ?? 0) + 1,
-        ),
-      )
-    row = next
+function editDistance(a: string, b: string): number {
+  const row = Uint8Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 0; i < a.length; i++) {
+    let before = i
+    row[0] = i + 1
+    for (let j = 0; j < b.length; j++) {
+      const above = row[j + 1]!
+      row[j + 1] = Math.min(before + (a[i] === b[j] ? 0 : 1), above + 1, row[j]! + 1)
+      before = above
+    }
   }
-  return row[b.length] ?? 0
+  return row[b.length]!
 }
 
 /** The meaning of a top-level key of a KubeletConfiguration. */

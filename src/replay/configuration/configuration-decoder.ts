@@ -10,6 +10,7 @@
 import { parseDuration } from '#base/go/duration.ts'
 import { goQuote, jsonText } from '#base/go/go-text.ts'
 import { parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import { oncePerText } from '#base/once.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import {
@@ -64,6 +65,14 @@ const numbers: Readonly<Record<string, (value: number) => boolean>> = {
   VerbosityLevel: value => Number.isInteger(value) && value >= 0 && value < uint32Limit,
 }
 
+/** The first name of each spelling, which ignores case. */
+const namesInLowerCase = oncePerText((key: `${StructName}/${ConfigurationForm}`) => {
+  const [struct, form] = key.split('/') as [StructName, ConfigurationForm]
+  const spelling = (name: string) => (form === 'internal' ? goFieldName(name, struct) : name)
+  const names = Object.keys(fieldsOf(struct)).toReversed()
+  return new Map(names.map(name => [spelling(name).toLowerCase(), name]))
+})
+
 /** Continues after a wrong type, and keeps the first such error. */
 class Decoder {
   firstError: string | null = null
@@ -99,9 +108,7 @@ class Decoder {
     const known = fieldsOf(struct)
     if (this.form !== 'internal' && Object.hasOwn(known, key)) return key
     if (this.form === 'file') return undefined
-    const spelling = (name: string) =>
-      (this.form === 'internal' ? goFieldName(name, struct) : name).toLowerCase()
-    return Object.keys(known).find(name => spelling(name) === key.toLowerCase())
+    return namesInLowerCase(`${struct}/${this.form}`).get(key.toLowerCase())
   }
 
   /** Undefined: not set. */

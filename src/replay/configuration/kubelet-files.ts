@@ -6,6 +6,7 @@
 
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
+import { mapOf } from '#model/input/config-value.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
 
 export interface KubeletFile {
@@ -35,9 +36,12 @@ export interface PassedOver {
   why: 'folder' | 'name' | 'other'
 }
 
+/** The inspect script reads 50 of a folder. */
+const mostFiles = 200
+
 export function kubeletFiles(host: Host | null): KubeletFiles {
   const { files: raw = [], commandLine = [] } = host?.kubelet ?? {}
-  const files = raw.flatMap(file => kubeletFile(file) ?? [])
+  const files = raw.slice(0, mostFiles).flatMap(file => kubeletFile(file) ?? [])
   const mains = files.filter(({ role }) => role === 'config')
   const main =
     mains.find(({ path }) => path === flagValue(commandLine, 'config')) ?? mains[0] ?? null
@@ -59,7 +63,9 @@ export function kubeletFiles(host: Host | null): KubeletFiles {
       ...ignored.map(file => ({ file, why: passedOver(file, commandLine) ?? ('folder' as const) })),
     ],
     commandLine,
-    unread: unreadText(host, what => isKubeletFile(what) || isEnvironment(what)),
+    unread:
+      unreadText(host, what => isKubeletFile(what) || isEnvironment(what)) ||
+      (raw.length > mostFiles ? `more than ${mostFiles} files` : ''),
   }
 }
 
@@ -86,6 +92,12 @@ export const isWithoutFile = ({ main, commandLine }: KubeletFiles): boolean =>
 
 export const hasDropInFolder = ({ dropIns, commandLine }: KubeletFiles): boolean =>
   dropIns.length > 0 || flagValue(commandLine, 'config-dir') !== null
+
+/** How often the drop-ins may be loaded again: a key takes some 2 µs, and all of it less than 10 ms. Real drop-ins have few keys. */
+export const mostLoadsOf = ({ dropIns }: KubeletFiles): number =>
+  Math.floor(
+    3_000 / dropIns.reduce((sum, { content }) => sum + 30 + Object.keys(mapOf(content)).length, 30),
+  )
 
 export const isRead = (file: KubeletFile): file is ConfigurationFile => isRawObject(file.content)
 

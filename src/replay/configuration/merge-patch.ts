@@ -11,19 +11,38 @@ import { mapOf } from '#model/input/config-value.ts'
 
 const deepestField = 8
 
-export function mergePatch(target: RawObject, patch: RawObject, depth = 1): RawObject {
+export const mergePatch = (target: RawObject, patch: RawObject): RawObject =>
+  mergePatches(target, [patch])
+
+/** Linear in the length of all patches: each nested map is copied once. */
+export function mergePatches(
+  target: RawObject,
+  patches: readonly RawObject[],
+  depth = 1,
+): RawObject {
   const merged = new Map(Object.entries(target))
+  for (const patch of patches) apply(merged, patch, depth)
+  return plain(merged)
+}
+
+function apply(merged: Map<string, unknown>, patch: RawObject, depth: number): void {
   for (const [key, value] of Object.entries(patch)) {
-    const before = merged.get(key)
     if (value === null) merged.delete(key)
-    else if (isRawObject(value) && depth < deepestField)
-      merged.set(key, mergePatch(mapOf(before), value, depth + 1))
-    else
+    else if (isRawObject(value) && depth < deepestField) {
+      const before = merged.get(key)
+      const inner = before instanceof Map ? before : new Map(Object.entries(mapOf(before)))
+      merged.set(key, inner)
+      apply(inner, value, depth + 1)
+    } else
       merged.set(key, Array.isArray(value) ? value.map(item => withoutNulls(item, depth)) : value)
   }
-  return Object.fromEntries(merged)
 }
+
+const plain = (merged: ReadonlyMap<string, unknown>): RawObject =>
+  Object.fromEntries(
+    [...merged].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]),
+  )
 
 /** Removes nulls from an object in a list. Nulls of the list itself stay. */
 const withoutNulls = (item: unknown, depth: number) =>
-  isRawObject(item) && depth < deepestField ? mergePatch({}, item, depth + 1) : item
+  isRawObject(item) && depth < deepestField ? mergePatches({}, [item], depth + 1) : item

@@ -21,7 +21,7 @@ import {
 } from './configuration-file.ts'
 import { isKubeletConfiguration, untypedError } from './configuration-kind.ts'
 import { hasDropInFolder, isRead, type KubeletFiles } from './kubelet-files.ts'
-import { mergePatch } from './merge-patch.ts'
+import { mergePatches } from './merge-patch.ts'
 
 /** Without a main file the kubelet starts with its flags' defaults. Unread files are skipped. @throws LoadError */
 export function configurationFromFiles(
@@ -92,10 +92,7 @@ function patchedVersioned(
   patches: RawObject[],
   features: KubeletFeatures,
 ) {
-  const merged = patches.reduce<RawObject>(
-    (base, patch) => mergePatch(base, patch),
-    versionedConfiguration(configuration, features),
-  )
+  const merged = mergePatches(versionedConfiguration(configuration, features), patches)
   return setDefaults(decodeMerged(merged, features, 'versioned'), features)
 }
 
@@ -105,7 +102,7 @@ function patchedInternal(
   patches: RawObject[],
   features: KubeletFeatures,
 ) {
-  const merged = patches.reduce<RawObject>((base, patch) => mergePatch(base, patch), {})
+  const merged = mergePatches({}, patches)
   const given = decodeMerged(merged, features, 'internal')
   return fillZeros(
     combinedFields(configuration, given, 'KubeletConfiguration'),

@@ -7,7 +7,7 @@
  */
 
 import { formatDuration } from '#base/go/duration.ts'
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
@@ -26,6 +26,7 @@ import {
   isRead,
   type KubeletFile,
   type KubeletFiles,
+  mostLoadsOf,
 } from './kubelet-files.ts'
 import { configurationFromFiles } from './start-configuration.ts'
 
@@ -57,20 +58,22 @@ export function startSettings(
       add(said, setting, { by: role === 'config' ? 'file' : 'drop-in', where: path, value })
   }
   for (const file of read) say(file, entriesOf(file.content, features))
-  const comesTo = (field: string, without: KubeletFiles) =>
-    JSON.stringify(configzOf(configurationFromFiles(without, kubelet), features)[field] ?? null)
-  const other = read
-    .filter(({ role }) => role !== 'config')
-    .flatMap(file => otherCases(file, { files, features, comesTo }))
-  for (const { file, field, value } of other) say(file, entriesOf({ [field]: value }, features))
+  const ignored = ignoredIn(read, features)
+  const comesTo = (field: string, changed: KubeletFiles) => {
+    const loaded = changed === files ? withoutFlags : configurationFromFiles(changed, kubelet)
+    return JSON.stringify(configzOf(loaded, features)[field] ?? null)
+  }
+  const effects = effectsOfOtherCases(ignored, files, comesTo, features)
+  for (const [{ file, field, value }, acts] of effects)
+    if (acts && field !== null) say(file, entriesOf({ [field]: value }, features))
   addFlags(said, flags, features)
   return {
     configuration: fieldsOf(configuration, features),
     withoutFlags: fieldsOf(withoutFlags, features),
     said,
-    ignored: read
-      .flatMap(({ path, content }) => ignoredIn(path, content, features))
-      .filter(({ file, key }) => !other.some(one => one.file.path === file && one.key === key)),
+    ignored: ignored
+      .filter(one => effects.get(one) !== true && effects.get(one) !== null)
+      .map(({ file, ...one }) => ({ file: file.path, ...one })),
     unread: files.passedOver.map(({ file, why }) => unreadFile(file, why, features)),
     isCommandLineKnown: files.commandLine.length > 0,
   }
@@ -108,37 +111,35 @@ const flagOf = new Map(
   Object.entries(configurationFlags).map(([flag, { field }]) => [field, `--${flag}`]),
 )
 
-interface OtherCase {
-  file: KubeletFile
-  key: string
-  field: string
-  value: unknown
+interface UnusualSetting extends Omit<IgnoredSetting, 'file'> {
+  file: ConfigurationFile
 }
 
-interface Merged {
-  files: KubeletFiles
-  features: KubeletFeatures
-  comesTo(field: string, files: KubeletFiles): string
-}
-
-/** Names in another case that take effect: decoded last, or the files give another value without them. */
-function otherCases(file: ConfigurationFile, { files, features, comesTo }: Merged): OtherCase[] {
-  const form = dropInForm(features)
-  if (form === 'file') return []
-  return ignoredIn(file.path, file.content, features).flatMap(({ key, field, why }) => {
-    if (why !== 'case' || field === null) return []
-    const content = Object.fromEntries(
-      Object.entries(file.content).filter(([name]) => name !== key),
-    )
-    const without = {
-      ...files,
-      dropIns: files.dropIns.map(one => (one === file ? { ...file, content } : one)),
-    }
-    const acts =
-      meaningOfKey(key, features, form).ignored === null ||
-      comesTo(field, without) !== comesTo(field, files)
-    return acts ? [{ file, key, field, value: file.content[key] }] : []
-  })
+/**
+ * Whether drop-ins' names in another case take effect: decoded last, or the files give another value without them. Null: not decided, because there are more
+ * than are tried.
+ */
+function effectsOfOtherCases(
+  ignored: readonly UnusualSetting[],
+  files: KubeletFiles,
+  comesTo: (field: string, files: KubeletFiles) => string,
+  features: KubeletFeatures,
+): ReadonlyMap<UnusualSetting, boolean | null> {
+  let loads = mostLoadsOf(files)
+  const hasEffect = ({ file, key }: UnusualSetting, field: string) => {
+    if (meaningOfKey(key, features, dropInForm(features)).ignored === null) return true
+    if (loads-- <= 0) return null
+    const content = withoutKeys(file.content, [key])
+    const dropIns = files.dropIns.map(one => (one === file ? { ...file, content } : one))
+    return comesTo(field, { ...files, dropIns }) !== comesTo(field, files)
+  }
+  return new Map(
+    ignored.flatMap(one =>
+      one.file.role !== 'config' && one.why === 'case' && one.field !== null
+        ? [[one, hasEffect(one, one.field)]]
+        : [],
+    ),
+  )
 }
 
 /** A flag for a map removes the files' entries, except for feature gates. */
@@ -161,16 +162,19 @@ function addFlags(
   }
 }
 
-function ignoredIn(file: string, content: RawObject, features: KubeletFeatures): IgnoredSetting[] {
-  const keys = Object.keys(content).filter(
-    key => key !== 'kind' && key !== 'apiVersion' && /^[A-Za-z]\w*$/.test(key),
-  )
-  return keys.slice(0, most).flatMap(key => {
-    const { field, ignored } = meaningOfKey(key, features)
-    return ignored === null
-      ? []
-      : [{ file, key: key.slice(0, most), value: content[key], field, why: ignored }]
-  })
+/** Real files have a few. */
+const mostUnusual = 40
+
+function ignoredIn(files: readonly ConfigurationFile[], features: KubeletFeatures) {
+  const found: UnusualSetting[] = []
+  for (const file of files)
+    for (const [key, value] of Object.entries(file.content)) {
+      if (key === 'kind' || key === 'apiVersion' || !/^[A-Za-z]\w*$/.test(key)) continue
+      const { field, ignored: why } = meaningOfKey(key, features)
+      if (why !== null) found.push({ file, key: key.slice(0, most), value, field, why })
+      if (found.length === mostUnusual) return found
+    }
+  return found
 }
 
 const unreadFile = (

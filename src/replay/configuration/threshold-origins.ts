@@ -11,6 +11,7 @@ import type { RawObject } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
+import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
@@ -21,7 +22,14 @@ import type {
   ThresholdSource,
 } from '#model/prediction/prediction.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
-import { isRead, isWithoutFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
+import {
+  isRead,
+  isWithoutFile,
+  type KubeletFile,
+  type KubeletFiles,
+  kubeletFiles,
+  mostLoadsOf,
+} from './kubelet-files.ts'
 import { configurationFromFiles } from './start-configuration.ts'
 
 export interface ThresholdOrigins {
@@ -142,6 +150,7 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   const files = kubeletFiles(input.host)
   const flags = flagSettings(files.commandLine)
   const isDecided = files.main === null ? isWithoutFile(files) : isRead(files.main)
+  if (files.dropIns.filter(namesThresholds).length > mostLoadsOf(files)) return null
   if (!isDecided || !files.dropIns.every(isRead) || flags.error !== null) return null
   const certainty =
     files.unread === '' && files.commandLine.length > 0 && input.isOnDisk !== true
@@ -167,6 +176,11 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   return explained
 }
 
+const namesThresholds = (file: KubeletFile | null) =>
+  Object.keys(mapOf(file?.content)).some(key =>
+    /^(?:evictionHard|evictionSoft|mergeDefaultEvictionSettings)$/i.test(key),
+  )
+
 interface OriginStep {
   before: LoadedConfiguration | null
   after: LoadedConfiguration
@@ -184,6 +198,8 @@ function* steps(
   const defaults = evictionHardDefaults(input.kubeletVersion, input.operatingSystem)
   let before: LoadedConfiguration | null = null
   for (const [index, file] of [files.main, ...files.dropIns].entries()) {
+    // Only the first drop-in changes thresholds that it does not name.
+    if (index > 1 && !namesThresholds(file)) continue
     const after = configurationFromFiles(
       { ...files, dropIns: files.dropIns.slice(0, index) },
       input,

@@ -224,3 +224,30 @@ it('says whether the command line is known', () => {
   expect(settingsOf([main({})]).isCommandLineKnown).toBe(false)
   expect(settingsOf([main({})], line()).isCommandLineKnown).toBe(true)
 })
+
+describe('drop-ins with more names than real ones have', () => {
+  const file = (index: number) => `${10 + index}.conf`
+
+  it('are listed up to forty ignored names of a node', () => {
+    const files = Array.from({ length: 3 }, (_, index) =>
+      dropIn(
+        file(index),
+        Object.fromEntries(Array.from({ length: 30 }, (_, key) => [`foreign${index}x${key}`, 1])),
+      ),
+    )
+    expect(settingsOf([main({}), ...files], line(folder)).ignored).toHaveLength(40)
+  })
+
+  it('are not loaded again for each name in another case', () => {
+    const gates = Object.fromEntries(Array.from({ length: 100 }, (_, key) => [`Gate${key}`, 1]))
+    const files = (many: object) =>
+      Array.from({ length: 30 }, (_, index) =>
+        dropIn(file(index), { ...many, MAXPODS: 40 + index, maxPods: 30 }),
+      )
+    const few = settingsOf([main({}), ...files({})].slice(0, 3), line(folder))
+    expect(few.ignored.map(({ key, why }) => [key, why])).toContainEqual(['MAXPODS', 'case'])
+    // Whether the names take effect is then not decided, so nothing is said of them.
+    const many = settingsOf([main({}), ...files(gates)], line(folder))
+    expect(many.ignored.filter(({ why }) => why === 'case')).toEqual([])
+  })
+})

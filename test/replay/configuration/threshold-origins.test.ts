@@ -315,3 +315,22 @@ describe('files that do not explain what runs', () => {
     expect(certaintyWith({ kubelet: { files } })).toBe('likely')
   })
 })
+
+describe('many drop-ins', () => {
+  const evictionHard = { 'memory.available': '7%' }
+  const files = (length: number, content: object) => [
+    main({}),
+    ...Array.from({ length }, (_, index) => dropIn(`${100 + index}`, content)),
+    dropIn('900', { evictionHard }),
+  ]
+  const sourcesOf = (length: number, content: object) =>
+    sources(originsFrom(files(length, content), evictionHard).evictionHard)
+
+  it('that name no threshold are passed over', () => {
+    expect(sourcesOf(40, { maxPods: 30 })).toEqual({ 'memory.available': 'certain drop-in' })
+  })
+
+  it('that each name a threshold explain none, because each would be loaded again', () => {
+    expect(sourcesOf(40, { evictionHard })).toEqual({ 'memory.available': 'certain configured' })
+  })
+})

@@ -44,6 +44,22 @@ const shell: Shape[] = [
   ['a value of Helm', s => `helm upgrade web --set db.password=${s},image.tag=v1`],
   ['a literal of kubectl', s => `kubectl create secret generic a --from-literal=x=${s}`],
   ['a setting of the AWS CLI', s => `aws configure set aws_secret_access_key ${s}`],
+  ['wpa_passphrase', s => `wpa_passphrase net ${s}`],
+  ['a process substitution', s => `cryptsetup --key-file <(echo ${s}) open x`],
+  ['a user of lftp', s => `lftp -u bob,${s} host`],
+  ['a secure string', s => `ConvertTo-SecureString "${s}" -AsPlainText -Force`],
+  ['cmdkey', s => `cmdkey /add:host /user:bob /pass:${s}`],
+  ['a share of net use', s => `net use \\\\host\\share ${s} /user:bob`],
+  ['cqlsh', s => `cqlsh -u bob -p ${s}`],
+  ['twine', s => `twine upload -u __token__ -p ${s} dist/a`],
+  ['a secret of Pulumi', s => `pulumi config set --secret dbPassword ${s}`],
+  ['ngrok', s => `ngrok config add-authtoken ${s}`],
+  ['doctl', s => `doctl auth init -t ${s}`],
+  ['a refresh token of gcloud', s => `gcloud auth activate-refresh-token bob ${s}`],
+  ['a here-string of gh', s => `gh auth login --with-token <<< ${s}`],
+  ['a root of CVS', s => `cvs -d :pserver:bob:${s}@host:/root login`],
+  ['composer', s => `composer config http-basic.example.com bob ${s}`],
+  ['cargo', s => `cargo login ${s}`],
 ]
 
 const lists: Shape[] = [

@@ -57,9 +57,10 @@ const noSecret =
   /^(?:\\*["'])?(?:(?:true|false|yes|no|none|null|<?nil>?|<none>|(?:Prefer)?NoSchedule|NoExecute)(?![\w.-])|map\[\]|\/(?:etc|var|run|opt|usr)\/[\w./-]{1,200}(?:[\s"',:;]|$))|^\\*(["'])\\*\1(?:[\s,;}\])]|$)/i
 const isCount = (name: string, rest: string) =>
   name === 'secrets' && /^=\d{1,9}(?![\w.-])/.test(rest)
-/** A type or a source file of Go: `*v1.Secret:`, `secret.go:189]`. */
+/** A type or a source file of Go, or a container as the CRI names it: `*v1.Secret:`, `secret.go:189]`, `token_web_default_1a2b3c4d-…_0`. */
 const isGoName = (name: string, rest: string) =>
-  /^v\d\w{0,16}\.[A-Z]/.test(name) || (/\.go$/.test(name) && /^:\d/.test(rest))
+  /^v\d\w{0,16}\.[A-Z]|_[\da-f]{8}-[\da-f-]{27}_\d{1,4}$/.test(name) ||
+  (name.endsWith('.go') && rest.startsWith(':'))
 
 /** Whether `name` is the key of a label or a taint, not of a secret. */
 const isLabel = (name: string, before: string) =>
@@ -114,7 +115,7 @@ const sign = new RegExp(
 )
 /** Space between a flag and its value, also in a list of YAML or of quoted words. */
 const flagSpace =
-  /^(?:["']?[ \t]*(?:\\\r?\n[ \t]*|\r?\n[ \t]*-[ \t])|\\*["']?[ \t]+|\\*["'],[ \t]*(?=\\*["']))(?!\\*["']?-)/
+  /^(?:["']?[ \t]*(?:\\\r?\n[ \t]*|\r?\n[ \t]*-[ \t])|\\*["']?[ \t]+|\\*["'],[ \t]*(?=\\*["']))(?!\\*["']?-|<<<)/
 const listSpace = /^,[ \t]*(?!-)/
 const isInList = (before: string) =>
   before.lastIndexOf('[') > Math.max(before.lastIndexOf(']'), before.lastIndexOf('\n'))

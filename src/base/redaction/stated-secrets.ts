@@ -65,7 +65,9 @@ const rest = String.raw`[^\n;|&]+`
 const calls: readonly [names: string, between: string, secret?: string][] = [
   // These programs take the value joined to the flag. -P is a port.
   ['mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?', flagForm('p')],
-  ['sshpass|mongo[a-z]{0,16}|user(?:add|mod)', flagForm('p') + separator],
+  ['sshpass|mongo[a-z]{0,16}|user(?:add|mod)|cqlsh|twine', flagForm('p') + separator],
+  ['doctl', flagForm('t') + separator],
+  ['lftp', `${flagForm('u')}${separator}[^\\s,]{1,64},`],
   ['redis-cli', flagForm('a') + separator],
   ['redis-cli', String.raw`[^\n]{0,200}?\s(?:AUTH|auth)[ \t]+`, rest],
   ['ldap[a-z]{1,16}', flagForm('w') + separator],
@@ -83,7 +85,15 @@ const calls: readonly [names: string, between: string, secret?: string][] = [
   ['rabbitmqctl', String.raw`[^\n]{0,60}?\s(?:add_user|change_password)[ \t]+\S{1,64}[ \t]+`],
   ['db2', String.raw`[^\n]{0,100}?\suser[ \t]+\S{1,64}[ \t]+using[ \t]+`],
   ['net', String.raw`[ \t]+user[ \t]+\S{1,64}[ \t]+(?!/)`],
-  ['net', String.raw`[ \t]+use[ \t]+\S{1,64}[ \t]+\S{1,200}[ \t]+(?!/)`],
+  ['net', String.raw`[ \t]+use[ \t]+(?:[^\s\\]{1,64}[ \t]+)?\S{1,200}[ \t]+(?!/)`],
+  ['cmdkey', String.raw`[^\n]{0,200}?\s/pass:`],
+  ['wpa_passphrase', String.raw`[ \t]+\S{1,64}[ \t]+`],
+  ['ConvertTo-SecureString', String.raw`[ \t]+(?:-String[ \t]+)?`],
+  ['ngrok', String.raw`[ \t]+(?:config[ \t]+add-)?authtoken[ \t]+`],
+  ['cargo', String.raw`[ \t]+login[ \t]+(?!-)`],
+  ['pulumi', String.raw`[ \t]+config[ \t]+set[^\n]{0,60}?\s--secret[ \t]+\S{1,64}[ \t]+`],
+  ['gcloud', String.raw`[^\n]{0,60}?\sactivate-refresh-token[ \t]+\S{1,64}[ \t]+`],
+  ['composer', String.raw`[^\n]{0,60}?\shttp-basic\S{1,100}[ \t]+\S{1,64}[ \t]+`],
   ['mc', String.raw`[ \t]+alias[ \t]+set[ \t]+\S{1,64}[ \t]+\S{1,200}[ \t]+`, rest],
   ['gh', String.raw`[ \t]+secret[ \t]+set[^\n]{0,60}?\s(?:-b|--body)[ \t=]+`],
   ['aws', String.raw`[^\n]{0,60}?\sput-parameter[^\n]{0,200}?\s--value[ \t=]+`],
@@ -98,6 +108,8 @@ const programs = [
     ([names, between, secret = `${word}+`]) => `(${programForm(names)}${between})${secret}`,
   ),
   String.raw`(\b[Ii](?:dentified|DENTIFIED)[ \t]+(?:(?:with|WITH)[ \t]+\S{1,64}[ \t]+)?(?:by|BY)[ \t]+(?:password|PASSWORD)?[ \t]*)${word}+`,
+  String.raw`(<\((?:echo|printf)[ \t]+)${word}+`,
+  String.raw`(:pserver:[\w.-]{1,64}:)[^\s@]+`,
   // A line of .pgpass: host, port, database, user, password.
   String.raw`((?<![\w.:/-])(?:localhost|\*|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}):(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.-]{1,64}:)(?=\S)${word}+`,
 ].map(form => new RegExp(form, 'g'))

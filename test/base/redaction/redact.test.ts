@@ -285,6 +285,8 @@ describe('a text without a secret', () => {
     'secret:\n  secretName: web-certs\n  defaultMode: 420',
     // As words, these are usage texts, paths and errors, so only random text is removed from such places.
     'token: invalid signature',
+    "token_manager.go: couldn't update token for service account default/default",
+    'container name "token_web_default_4a1e0b2c-0d1f-4f5e-9a3b-1c2d3e4f5a6b_0": name is reserved for "a"',
     'pass --password|--token, or a password/token pair',
     'unknown field password|username',
     'aws:///us-east-1a/i-0123456789abcdef0',

@@ -87,6 +87,14 @@ it('passes a pull request that changes no file', { timeout: 120_000 }, () => {
   expect({ output, summary }).toEqual({ output: 'exit-code=0\n', summary: '' })
 })
 
+it('passes what was not read, with a warning', () => {
+  const last = steps.at(-1)?.run ?? ''
+  const exitOf = (code: string) =>
+    spawnSync('bash', ['-eo', 'pipefail', '-c', last], { env: { CODE: code }, encoding: 'utf8' })
+  expect(['0', '1', '2', '3', '4'].map(code => exitOf(code).status)).toEqual([0, 1, 2, 0, 4])
+  expect(exitOf('3').stdout).toContain('::warning::')
+})
+
 it('gives no option to a shell', { timeout: 120_000 }, () => {
   const { output, cwd } = gate(true, { options: '--cluster=$(touch made)`touch made`' })
   expect(output).toBe('exit-code=2\n')

@@ -1,6 +1,7 @@
 /** The exit codes of all commands. If several codes apply, the first of 4, 2, 1, 3 is used. */
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
+import type { GateDocument } from '#model/gate.ts'
 import type { RemediationRun, StepState, VerificationReport } from '#model/plan/remediation.ts'
 import type { AuditResult } from '#pipeline/audit/audit.ts'
 import { type DiffResult, type Unread, unreadOf } from '#pipeline/audit/diff.ts'
@@ -46,6 +47,11 @@ export function diffExitCode(
   const found = [...added, ...worse].flatMap(({ after }) => after ?? [])
   if (isAnyAtLeast(failOn, found)) return exitCode.findings
   return isUnread(unread, failOnUnread) ? exitCode.unread : exitCode.ok
+}
+
+export function gateExitCode({ verdict }: GateDocument): number {
+  if (verdict === 'ok') return exitCode.ok
+  return verdict === 'unread' ? exitCode.unread : exitCode.findings
 }
 
 /** `notYet` is not a failure: a later verification may pass. */

@@ -11,7 +11,7 @@ import type { GroupOption } from '#pipeline/gate/reach.ts'
 import { gateMarkdown } from '#report/gate/markdown.ts'
 import { gateSarif } from '#report/gate/sarif.ts'
 import { gateText } from '#report/gate/text.ts'
-import { exitCode } from './exit-code.ts'
+import { gateExitCode } from './exit-code.ts'
 import {
   addFormatOption,
   addPolicyOption,
@@ -68,7 +68,8 @@ Examples:
     xargs -0 highwater gate --snapshot snapshot.ndjson.gz --base ../main --
 
 Exit codes: 0 no node gets worse; 1 a kubelet would refuse a file, or a node
-gets worse; 2 bad usage, a missing file or a bad snapshot; 4 failed.`,
+gets worse; 2 bad usage, a missing file or a bad snapshot; 3 no node gets worse
+by what was read, and a template or a value could not be read; 4 failed.`,
     )
     .action(exitAction(runGate))
 }
@@ -97,7 +98,7 @@ async function runGate(files: string[], options: GateCommandOptions): Promise<nu
     version,
   })
   process.stdout.write(documentText(document, format))
-  return document.verdict === 'ok' ? exitCode.ok : exitCode.findings
+  return gateExitCode(document)
 }
 
 function documentText(document: GateDocument, format: GateCommandOptions['format']) {

@@ -27,6 +27,8 @@ export const gateProblemKinds = [
   'no-effect',
   /** Image GC would start at once. */
   'image-gc',
+  /** A file, or the value of a setting, that may set fields of a kubelet and cannot be read. */
+  'unread',
   /** A finding of a rule that ends. */
   'better',
   /** Something that a reviewer should know. */
@@ -34,7 +36,7 @@ export const gateProblemKinds = [
 ] as const
 export type GateProblemKind = (typeof gateProblemKinds)[number]
 
-export const gateVerdicts = ['ok', 'worse', 'refused'] as const
+export const gateVerdicts = ['ok', 'unread', 'worse', 'refused'] as const
 export type GateVerdict = (typeof gateVerdicts)[number]
 
 /** Values of a field before and after the change, each once. Null in a list: not set. */
@@ -52,6 +54,13 @@ export interface GateLimit {
   percent: number | null
 }
 
+export interface GateInstead {
+  /** By path. */
+  settings: Record<string, string>
+  /** Number of nodes on which these settings end the finding. */
+  nodes: number
+}
+
 export interface GateProblem {
   kind: GateProblemKind
   /** Whether this alone stops the change. */
@@ -65,8 +74,8 @@ export interface GateProblem {
   values: GateValues | null
   /** The thresholds that are met at once. */
   most: GateLimit[]
-  /** Settings to write in place of the field, by path, each set ends the finding; at most four sets. Empty: another field ends it. */
-  instead: Record<string, string>[]
+  /** Settings to write in place of the field, which end the finding; at most four sets. Empty: another field ends it. */
+  instead: GateInstead[]
   /** Null: no node of the snapshot is reached, or the problem is the file's own. */
   cluster: string | null
   group: Subject | null
@@ -103,13 +112,7 @@ export interface GateGroup {
 }
 
 /** Files that may set fields of a kubelet, and cannot be read before they are rendered. */
-export type UnreadFileKind =
-  | 'Terraform'
-  | 'HCL'
-  | 'CDK'
-  | 'CloudFormation'
-  | 'template'
-  | 'long text'
+export type UnreadFileKind = 'Terraform' | 'HCL' | 'CDK' | 'CloudFormation' | 'template'
 
 export interface GateFile {
   file: string

@@ -90,6 +90,21 @@ describe('highwater gate', () => {
     expect(stderr).toContain('s.ndjson')
   })
 
+  it.each([
+    ['a template of Helm', 'kind: EC2NodeClass\n{{ include "x" . }}\n'],
+    [
+      'an expression',
+      'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: "{{ .Values.maxPods }}"}}}\n',
+    ],
+  ])('%s is not read: exit code 3', async (_, text) => {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'a.yaml'), text)
+    const args = ['gate', '--snapshot', gateSnapshot(), 'a.yaml', '--group', 'general']
+    const { code, stdout } = await runCommand(args, { cwd })
+    expect(code).toBe(3)
+    expect(stdout.split('\n')[0]).toContain('could not be read')
+  })
+
   it('judges a file that the change deletes', async () => {
     const { cwd, args } = checkout('base-stays-as-bad')
     rmSync(join(cwd, 'nodeconfig.yaml'))

@@ -17,7 +17,7 @@ const problem: GateProblem = {
   ...{ nodes: { count: 1, sample: [harm] }, rule: null, severity: null, text: harm, detail: harm },
   values: { before: [harm, null], after: [harm] },
   most: [{ signal: harm, available: 2 ** 30, percent: 1 }],
-  instead: [{ [harm]: harm }],
+  instead: [{ settings: { [harm]: harm }, nodes: 1 }],
 }
 
 const hostile: GateDocument = {
@@ -113,9 +113,13 @@ it('names the values that a threshold may have, those that hold in each group', 
   expect(textOf(of('a', { most: [few, low] }))).toContain(
     'with nodefs.inodesFree of at most 900 inodes and memory.available of at most 1022 MiB, or 7%.',
   )
-  const pair = { a: '85', b: '80' }
-  expect(textOf(of('a', { instead: [pair] }), of('b', { instead: [{ a: '80' }, pair] }))).toContain(
-    'It evicts. Write a 85 and b 80 or a 80 instead.',
+  const pair = { settings: { a: '85', b: '80' }, nodes: 2 }
+  expect(textOf(of('a', { instead: [pair] }), of('b', { instead: [pair] }))).toContain(
+    'It evicts. Write a 85 and b 80 instead.',
+  )
+  const other = { settings: { a: '80' }, nodes: 1 }
+  expect(textOf(of('a', { instead: [pair] }), of('b', { instead: [other, pair] }))).toContain(
+    'It evicts. Write a 85 and b 80 on 2 nodes of prod/a and 2 nodes of prod/b, a 80 on 1 node of prod/b instead.',
   )
 })
 
@@ -147,9 +151,14 @@ it('names settings that one reason leaves without effect in one entry', () => {
 
 it('gives no verdict on files that are not read, or that reach no node', () => {
   const file = { file: 'main.tf', kinds: [], unread: 'Terraform' as const, nodes: 0, reach: 'why' }
+  const unread: GateProblem = { ...problem, kind: 'unread', stops: false, field: null }
   const read = { ...file, file: 'a.yaml', kinds: ['NodeConfig' as const], unread: null }
   const headOf = (files: GateDocument['files'], groups: GateDocument['groups']) =>
-    gateMarkdown({ ...hostile, verdict: 'ok', problems: [], files, groups }).split('\n')[0]
+    gateMarkdown({
+      ...{ ...hostile, files, groups },
+      verdict: files.includes(file) ? 'unread' : 'ok',
+      problems: files.includes(file) ? [unread, { ...unread, field: 'maxPods' }] : [],
+    }).split('\n')[0]
   const groups = hostile.groups.slice(0, 1)
   expect([
     headOf([file], []),
@@ -157,9 +166,9 @@ it('gives no verdict on files that are not read, or that reach no node', () => {
     headOf([read, file], groups),
     headOf([read], groups),
   ]).toEqual([
-    '## ⚪ Not judged: 1 file could not be read',
+    '## ⚪ Not judged: 1 file and 1 value could not be read',
     '## ⚪ Not judged: no node of the snapshot is reached',
-    '## ⚪ No node gets worse by what was read, but 1 file could not be read',
+    '## ⚪ No node gets worse by what was read, but 1 file and 1 value could not be read',
     '## ✅ Merge: no node gets worse',
   ])
 })

@@ -97,8 +97,8 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
   const isLong = text.length > inputLimits.userData.maxBytes
   if (read === null || (isLong && rendered !== null))
     return { ...boundFile(reading), unread: isEmptyHcl(file, text) ? null : rendered }
-  if (isLong && read === takeUserData && !mention.test(text))
-    return boundFile({ ...reading, unread: 'long text' })
+  // No user data is so long.
+  if (isLong && read === takeUserData && !mention.test(text)) return boundFile(reading)
   try {
     if (isLong) throw new ForeignTextError('it is longer than any configuration of a kubelet')
     read(reading, textFrom(text, 1))
@@ -107,8 +107,11 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     if (mention.test(text)) reading.problems.push(unparsedProblem(error.line ?? 1, error.message))
   }
   const isUnrendered = templateMark.test(text) && reading.problems.some(isUnparsed)
-  if (isUnrendered)
-    return { file, parts: [], problems: [], unread: isNodePool(text) ? null : 'template' }
+  if (isUnrendered) {
+    const unreadLine = text.slice(0, text.search(templateMark)).split('\n').length
+    const unread = isNodePool(text) ? null : 'template'
+    return { file, parts: [], problems: [], unread, unreadLine }
+  }
   const isEmpty = reading.parts.length === 0 && !reading.problems.some(isUnparsed)
   if (isEmpty && reading.isWhole !== true) reading.unread ??= rendered
   return boundFile(reading)

@@ -58,6 +58,8 @@ export interface ChangedFile {
   problems: FileProblem[]
   /** It is no configuration until it is rendered. Null: it was read. */
   unread: UnreadFileKind | null
+  /** The first line that is not rendered. Absent: unknown. */
+  unreadLine?: number
 }
 
 /** What the reader of one file collects. */

@@ -5,7 +5,7 @@
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, textOnLine, type YamlPlace } from '#base/yaml-place.ts'
 import { mapOf } from '#model/input/config-value.ts'
-import { type FileReading, note, type Target, unnamed } from './changed-part.ts'
+import { type FileReading, type Target, unnamed } from './changed-part.ts'
 import { hidesSettings, takeUserData } from './user-data-parts.ts'
 
 /** Where the user data is, by type of resource. */
@@ -36,8 +36,8 @@ export function takeStack(reading: FileReading, place: YamlPlace): void {
       if (hidesSettings(located.text)) reading.isWhole = false
     } else {
       reading.isWhole = false
-      const text = `The user data of ${name} is not judged: it is not written out.`
-      reading.problems.push(note(userData.lineOf(), text))
+      const text = `The user data of ${name} is not judged: it is not written out. Give it as a file.`
+      reading.problems.push({ kind: 'unread', line: userData.lineOf(), field: null, text })
     }
   }
 }

@@ -103,7 +103,8 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     causes: new Map(),
   }
   const problems = new Problems()
-  addFileProblems(problems, files, bases)
+  const known = files.map(file => withUnreadBase(file, bases))
+  addFileProblems(problems, known, bases)
   const reached = await judgeNodes(snapshot, { options, survey, change, problems })
   const list = problems.list()
   return {
@@ -112,7 +113,7 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     takenAt: survey.takenAt,
     verdict: verdictOf(list),
     comparedWith: hasBase ? 'base' : 'running',
-    files: files.map(file => fileOf(withUnreadBase(file, bases), change, reached)),
+    files: known.map(file => fileOf(file, change, reached)),
     groups: problems.groups(),
     problems: list,
   }
@@ -198,7 +199,11 @@ function addFileProblems(
   files: readonly ChangedFile[],
   bases: readonly ChangedFile[],
 ) {
-  for (const { file, problems: own } of files) {
+  for (const { file, problems: own, unread, unreadLine = 1 } of files) {
+    if (unread !== null && !own.some(({ kind }) => kind === 'unread')) {
+      const text = `Not read: ${unread}. ${neededInstead[unread]}.`
+      problems.add({ kind: 'unread', file, line: unreadLine, field: null, text }, null)
+    }
     const before = bases.find(base => base.file === file)?.problems ?? []
     for (const problem of own)
       if (!before.some(({ kind, field }) => kind === problem.kind && field === problem.field))
@@ -405,19 +410,19 @@ function fileOf(
 }
 
 function withoutParts({ problems, unread }: Pick<ChangedFile, 'problems' | 'unread'>): string {
-  if (unread !== null) return `not read: ${unread}. ${neededInstead[unread]}`
+  if (unread !== null) return `not read: ${unread}`
   return problems.length > 0
     ? 'not judged: see what stops the change'
     : 'it sets nothing of a kubelet: ignored'
 }
 
 const neededInstead: Record<UnreadFileKind, string> = {
-  Terraform: 'Give the user data or manifest that it renders',
-  HCL: 'Give the user data that it renders',
+  Terraform:
+    'Run terraform plan, and give the user data or manifest that terraform show prints as a file',
+  HCL: 'Give the user data that it renders as a file',
   CDK: 'Give the template that it synthesizes, or its user data as a file',
   CloudFormation: 'Give the user data of its launch template as a file',
-  template: 'Give the rendered file',
-  'long text': 'No user data and no configuration of a kubelet is so long',
+  template: 'Give the rendered file, for example the output of helm template',
 }
 
 /** They compare nodes with their past or their peers, or say what was read: no change of a setting is judged by them. */

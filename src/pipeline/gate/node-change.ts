@@ -9,7 +9,13 @@ import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { isExpression, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import { shorten } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
-import type { GateLimit, GateProblemKind, GateSetting, GateValues } from '#model/gate.ts'
+import type {
+  GateInstead,
+  GateLimit,
+  GateProblemKind,
+  GateSetting,
+  GateValues,
+} from '#model/gate.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
@@ -116,15 +122,17 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
         ),
       ...withoutEffect(node, parts, { before, after }),
       ...unclearSettings(head).map(
-        ({ part, path }): NodeProblem => ({
-          kind: 'note',
-          part,
-          path,
-          text: `${path} is not judged: its value is an expression.`,
-        }),
+        (setting): NodeProblem => ({ kind: 'unread', text: unclearText(setting), ...setting }),
       ),
     ],
   }
+}
+
+/** What a script computes is known on a node only. */
+function unclearText({ part: { source }, path }: PlacedSetting) {
+  const isOfScript = source?.source === 'script' || source?.source === 'bootstrap'
+  const more = isOfScript ? '' : ' Render the file first, with helm template or terraform plan.'
+  return `${path} is not judged: its value is an expression.${more}`
 }
 
 /** With the image that the parts give the node. */
@@ -372,14 +380,14 @@ export function settingsInstead(
   { fix }: Finding,
   change: NodeChange,
   path: string | null,
-): Record<string, string>[] {
+): GateInstead[] {
   const now = fieldsOf(change)?.now ?? {}
   const wanted = Object.entries(writtenSettings(fix.config)).flatMap(([field, value]) => {
     const text = textOf(value)
     return text === null || text === textOf(valueAt(now, field)) ? [] : [[field, text] as const]
   })
   const isWhole = wanted.length <= mostFields && wanted.some(([field]) => field === path)
-  return isWhole ? [Object.fromEntries(wanted)] : []
+  return isWhole ? [{ settings: Object.fromEntries(wanted), nodes: 1 }] : []
 }
 
 /** Each is tried with a replay. */

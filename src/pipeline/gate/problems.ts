@@ -6,6 +6,7 @@ import { severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import {
   type GateGroup,
+  type GateInstead,
   type GateLimit,
   type GateProblem,
   type GateProblemKind,
@@ -88,9 +89,7 @@ export class Problems {
       for (const name of names) known.names.add(name)
       known.values = values === null ? known.values : joinedValues(known.values, values)
       known.most = smallestLimits([...known.most, ...most])
-      known.instead = [
-        ...new Map([...known.instead, ...instead].map(one => [JSON.stringify(one), one])).values(),
-      ].slice(0, mostValues)
+      known.instead = countedInstead([...known.instead, ...instead])
     } else
       this.#problems.set(key, {
         kind,
@@ -164,6 +163,15 @@ function joinedValues(a: GateValues | null, b: GateValues): GateValues {
   }
 }
 
+const countedInstead = (all: readonly GateInstead[]): GateInstead[] =>
+  [...Map.groupBy(all, ({ settings }) => JSON.stringify(settings)).values()]
+    .flatMap(([first, ...others]) =>
+      first
+        ? [{ ...first, nodes: others.reduce((sum, { nodes }) => sum + nodes, first.nodes) }]
+        : [],
+    )
+    .slice(0, mostValues)
+
 /** Limits that hold on each node: the smallest of each signal. */
 const smallestLimits = (limits: readonly GateLimit[]): GateLimit[] =>
   [...Map.groupBy(limits, ({ signal }) => signal)].map(([signal, own]) => {
@@ -194,5 +202,6 @@ const worstFirst = (a: GateProblem, b: GateProblem) =>
 export function verdictOf(problems: readonly GateProblem[]): GateVerdict {
   const stops = problems.filter(problem => problem.stops)
   if (stops.some(({ kind }) => kind === 'unparsed' || kind === 'refused')) return 'refused'
-  return stops.length > 0 ? 'worse' : 'ok'
+  if (stops.length > 0) return 'worse'
+  return problems.some(({ kind }) => kind === 'unread') ? 'unread' : 'ok'
 }

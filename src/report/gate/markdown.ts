@@ -21,21 +21,26 @@ import {
 
 /** What a reader takes in at once. */
 const shownStops = 5
+const shownUnread = 5
 const shownRows = 30
 const shownSettings = 4
 
 export function gateMarkdown(document: GateDocument): string {
   const { groups, problems, files, takenAt } = document
   const stops = byEffect(problems.filter(problem => problem.stops))
-  const others = byEffect(problems.filter(problem => !problem.stops))
-  const unread = files.filter(file => file.unread !== null)
+  const others = byEffect(problems.filter(({ stops, kind }) => !stops && kind !== 'unread'))
+  const unread = byEffect(problems.filter(({ kind }) => kind === 'unread'))
   const sheet = openSheet()
   sheet.add(`## ${markOf(document)} ${escapeMarkdown(verdictText(document))}\n\n`)
   table(sheet, groups, problems)
   sheet.addAll(stops.slice(0, shownStops), shortEntry)
   const more = stops.length - shownStops
   if (more > 0) sheet.count(`- and ${plural(more, 'more problem')}, see the details\n`)
-  sheet.addAll(unread.slice(0, shownStops), file => `- ⚪ ${fileText(file)}\n`)
+  sheet.addAll(unread.slice(0, shownUnread), effect => `- ⚪ ${shortEntry(effect).slice(2)}`)
+  if (unread.length > shownUnread)
+    sheet.count(
+      `- and ${plural(unread.length - shownUnread, 'more text')} not read, see the JSON\n`,
+    )
   const details = stops.flatMap((effect, at) => (at < shownStops ? rest(effect) : entry(effect)))
   addFolded(sheet, 'Why the change is stopped', details, line => line)
   addFolded(sheet, 'Better, and what to know', others, entry)
@@ -45,8 +50,8 @@ export function gateMarkdown(document: GateDocument): string {
 }
 
 function markOf(document: GateDocument) {
-  if (document.verdict !== 'ok') return '❌'
-  return isJudged(document) ? '✅' : '⚪'
+  if (isJudged(document) && document.verdict === 'ok') return '✅'
+  return document.problems.some(({ stops }) => stops) ? '❌' : '⚪'
 }
 
 function fileText({ file, kinds, nodes, reach }: GateFile) {

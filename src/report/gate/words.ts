@@ -19,21 +19,25 @@ const stopWords: Partial<Record<GateProblemKind, string>> = {
 }
 
 /** Whether a node was compared, or no file is the kubelet's business. */
-export const isJudged = ({ files, groups }: GateDocument): boolean =>
-  files.every(({ unread }) => unread === null) &&
+export const isJudged = ({ verdict, files, groups }: GateDocument): boolean =>
+  verdict !== 'unread' &&
   (groups.length > 0 || files.every(({ kinds: known }) => known.length === 0))
 
 /** The verdict with its first reason, and what an empty or a small one means. */
 export function verdictText(document: GateDocument): string {
-  const { verdict, files, groups, problems } = document
+  const { verdict, files, problems } = document
   const [worst, ...others] = byEffect(problems.filter(problem => problem.stops))
-  if (verdict !== 'ok' && worst !== undefined) return stoppedText(worst, others.length)
-  const unread = plural(files.filter(file => file.unread !== null).length, 'file')
+  if (worst !== undefined) return stoppedText(worst, others.length)
   if (isJudged(document)) return 'Merge: no node gets worse'
-  if (files.every(({ kinds: known }) => known.length === 0))
-    return `Not judged: ${unread} could not be read`
-  if (groups.length === 0) return 'Not judged: no node of the snapshot is reached'
-  return `No node gets worse by what was read, but ${unread} could not be read`
+  if (verdict !== 'unread') return 'Not judged: no node of the snapshot is reached'
+  const unread = byEffect(problems.filter(({ kind }) => kind === 'unread'))
+  const counts = { file: 0, value: 0 }
+  for (const [{ field }] of unread) counts[field === null ? 'file' : 'value']++
+  const what = (['file', 'value'] as const).filter(one => counts[one] > 0)
+  const shown = what.map(one => plural(counts[one], one)).join(' and ')
+  return files.every(({ kinds: known }) => known.length === 0)
+    ? `Not judged: ${shown} could not be read`
+    : `No node gets worse by what was read, but ${shown} could not be read`
 }
 
 function stoppedText(worst: Effect, others: number) {
@@ -54,12 +58,13 @@ export const kinds: Record<GateProblemKind, string> = {
   worse: 'worse',
   'image-gc': 'image GC at once',
   better: 'better',
+  unread: 'not read',
   note: 'note',
 }
 
 /** Null: the problem's own text begins with its kind. */
 export function labelOf({ kind, severity }: GateProblem): string | null {
-  if (kind === 'unparsed' || kind === 'no-effect') return null
+  if (kind === 'unparsed' || kind === 'no-effect' || kind === 'unread') return null
   return severity === null ? kinds[kind] : `${kinds[kind]}, ${severity}`
 }
 
@@ -133,17 +138,28 @@ export function headlineOf(effect: Effect): string {
 /** The value to write. */
 function valueTexts(effect: Effect): string[] {
   const limits = limitTexts(effect.flatMap(({ most }) => most))
-  const instead = new Set(effect.flatMap(one => one.instead).map(insteadText))
+  const instead = insteadTexts(effect)
   return [
     ...(limits.length === 0 ? [] : [`It does not with ${limits.join(' and ')}.`]),
-    ...(instead.size === 0
-      ? []
-      : [`Write ${[...instead].slice(0, shownValues).join(' or ')} instead.`]),
+    ...(instead.length === 0 ? [] : [`Write ${instead.slice(0, shownValues).join(', ')} instead.`]),
   ]
 }
 
-/** `imageGCHighThresholdPercent 56 and imageGCLowThresholdPercent 51`. */
-const insteadText = (settings: Record<string, string>) =>
+/** `imageGCHighThresholdPercent 56 and imageGCLowThresholdPercent 51`, with the nodes that each is for if they differ. */
+function insteadTexts(effect: Effect): string[] {
+  const all = effect.flatMap(({ cluster, group, instead }) =>
+    instead.map(({ settings, nodes }) => ({
+      text: settingsText(settings),
+      place: `${plural(nodes, 'node')} of ${pathOf(cluster, group)}`,
+    })),
+  )
+  const byText = [...Map.groupBy(all, ({ text }) => text)]
+  return byText.map(([text, own]) =>
+    byText.length === 1 ? text : `${text} on ${own.map(({ place }) => place).join(' and ')}`,
+  )
+}
+
+const settingsText = (settings: Record<string, string>) =>
   Object.entries(settings)
     .map(([field, value]) => `${nameText(field)} ${nameText(value)}`)
     .join(' and ')
@@ -175,10 +191,13 @@ export const sentenceOf = (effect: Effect): string =>
 
 /** What the headline does not say. Empty: it says all. */
 export function restOf(effect: Effect): string {
-  const [{ detail, field }] = effect
+  const [{ detail, field, cluster, group }] = effect
+  const isOfOne = new Set(effect.map(one => one.detail)).size > 1
   const known = effect.flatMap(({ values }) => values ?? [])
   return [
-    ...(detail === null ? [] : [lineText(detail)]),
+    ...(detail === null
+      ? []
+      : [`${isOfOne ? `In ${pathOf(cluster, group)}: ` : ''}${lineText(detail)}`]),
     ...(field === null || known.length === 0 ? [] : [`(${settingText(field, known)})`]),
   ].join(' ')
 }

@@ -14,7 +14,7 @@ import { subjectText } from './findings.ts'
 import { growthText, seenTime } from './growth.ts'
 import { fillText } from './ledger.ts'
 import { nameLimit } from './node.ts'
-import { releasesText } from './releases.ts'
+import { lacksReleases, releasesText } from './releases.ts'
 import { actionsText, causeText } from './steps.ts'
 
 const shownNodes = 8
@@ -59,13 +59,16 @@ export function outlookView(
       band === 'near' ||
       (band === 'calm' && node.prediction.imageGC?.triggered === true),
   )
+  const shown = listed.slice(0, shownNodes)
+  const unknown = shown.filter(({ node, disk }) => lacksReleases(node, disk, assumptions))
   const count = (band: Band) => all.filter(one => one.band === band).length
   return {
     evicting: count('now'),
-    rows: listed.slice(0, shownNodes).map(one => outlookRow(one, causeOf, assumptions, language)),
+    rows: shown.map(one => outlookRow(one, causeOf, assumptions, language)),
     counts: bands
       .filter(band => count(band) > 0)
       .map(band => ({ text: words.bands[band](count(band)), isNow: band === 'now' })),
+    releasesUnknown: unknown.length > 0 ? words.releasesUnknown(unknown.length) : null,
     leftOut: listed.length > shownNodes ? words.leftOut(listed.length - shownNodes) : null,
   }
 }

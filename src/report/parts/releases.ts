@@ -35,6 +35,15 @@ function largestReleases(
   return known.toSorted((a, b) => b.largestBytes - a.largestBytes)[0] ?? null
 }
 
+/** Whether room for more releases is unknown because the node lists too few of each. */
+export const lacksReleases = (
+  { images = [] }: AuditedNode,
+  disk: DiskOutlook | null,
+  assumptions: Assumptions,
+): boolean => hasImages(disk) && largestReleases(images, assumptions) === null
+
+const hasImages = (disk: DiskOutlook | null) => disk?.imageGcMs !== undefined
+
 /** Empty: unknown. */
 export function releasesText(
   { images = [], prediction: { imageGC } }: AuditedNode,
@@ -43,8 +52,7 @@ export function releasesText(
   { words: { list, next: words }, bytes, line }: Language,
 ): string {
   const releases = largestReleases(images, assumptions)
-  const isOnDisk = disk !== null && disk.imageGcMs !== undefined
-  if (releases === null || !isOnDisk) return ''
+  if (releases === null || disk === null || !hasImages(disk)) return ''
   const { name, tags, largestBytes } = releases
   const imagesFitting = (room: number | null | undefined) =>
     room == null ? null : Math.floor(Math.max(room, 0) / largestBytes)

@@ -118,7 +118,7 @@ it('names the value that ends a finding', async () => {
   const change = bad.find(({ name }) => name === 'ten-bytes')!
   const { problems } = await judged(change)
   expect(problems.find(({ stops }) => stops)?.instead).toEqual([
-    { 'evictionHard.nodefs.available': '10%' },
+    { settings: { 'evictionHard.nodefs.available': '10%' }, nodes: 3 },
   ])
 })
 
@@ -211,7 +211,10 @@ it('says that the value of an expression is not judged', async () => {
   const file = nodeConfig('      maxPods: $MAX_PODS\n')
   const { problems } = await gated(gateSnapshot(), [file], { group: 'general' })
   expect(problems).toEqual([
-    expect.objectContaining({ kind: 'note', stops: false, line: 6, field: 'maxPods' }),
+    expect.objectContaining({
+      ...{ kind: 'unread', stops: false, line: 6, field: 'maxPods' },
+      text: expect.stringContaining('Render the file first'),
+    }),
   ])
 })
 
@@ -223,8 +226,8 @@ it.each([
   const text = `#!/bin/bash\n/etc/eks/bootstrap.sh prod --kubelet-extra-args "--max-pods=${value} --node-labels=a=b"\n`
   const { problems, verdict } = await gated(gateSnapshot(), [{ file, text, base: null }])
   expect({ notes: problems.map(({ kind, field, line }) => [kind, field, line]), verdict }).toEqual({
-    notes: [['note', 'maxPods', 2]],
-    verdict: 'ok',
+    notes: [['unread', 'maxPods', 2]],
+    verdict: 'unread',
   })
 })
 
@@ -234,7 +237,7 @@ it('says that flags of a NodeConfig are not judged whose value is an expression'
     '    flags:\n    - --max-pods\n    - $MAX\n    - --image-gc-high-threshold=20\n',
   )
   const { problems } = await gated(gateSnapshot(), [{ file: 'general/a.yaml', text, base: null }])
-  expect(problems.filter(({ kind }) => kind === 'note')).toMatchObject([{ field: 'maxPods' }])
+  expect(problems.filter(({ kind }) => kind === 'unread')).toMatchObject([{ field: 'maxPods' }])
   expect(problems).toContainEqual(
     expect.objectContaining({ kind: 'refused', field: 'imageGCHighThresholdPercent' }),
   )
@@ -413,10 +416,11 @@ describe('a file of another kind', () => {
     ['template', 'values.yaml', 'pool:\n  kubelet:\n    evictionHard: {nodefs.available: "10"}\n'],
   ])('is named as not read, with what to give instead: %s in %s', async (unread, file, text) => {
     const { problems, files, verdict } = await gated(gateSnapshot(), [{ file, text, base: null }])
-    const reach = expect.stringMatching(new RegExp(`^not read: ${unread}\\. Give the `))
-    expect({ problems, files, verdict }).toEqual({
-      ...{ problems: [], verdict: 'ok' },
-      files: [{ file, kinds: [], unread, nodes: 0, reach }],
+    const how = expect.stringMatching(new RegExp(`^Not read: ${unread}\\. .*[Gg]ive the `))
+    expect({ problems, files, verdict }).toMatchObject({
+      problems: [{ kind: 'unread', stops: false, file, line: 1, field: null, text: how }],
+      verdict: 'unread',
+      files: [{ file, kinds: [], unread, nodes: 0, reach: `not read: ${unread}` }],
     })
   })
 
@@ -465,7 +469,7 @@ describe('a file of another kind', () => {
     ],
   ])('of %s sets nothing, or is not read: %j', async (file, text, isEmpty) => {
     const { problems, files } = await gated(gateSnapshot(), [{ file, text, base: null }])
-    expect(problems).toEqual([])
+    expect(problems.map(({ kind }) => kind)).toEqual(isEmpty ? [] : ['unread'])
     expect(files[0]?.reach).toMatch(isEmpty ? /^it sets nothing of a kubelet/ : /^not read: /)
   })
 
@@ -485,9 +489,11 @@ describe('a file of another kind', () => {
       { file: 'stack.yaml', text, base: null },
     ])
     expect({ problems, files, verdict }).toMatchObject({
-      problems: [{ kind: 'note', stops: false, line: 7, text: expect.stringContaining('of T is') }],
+      problems: [
+        { kind: 'unread', stops: false, line: 7, text: expect.stringContaining('of T is') },
+      ],
       files: [{ unread, nodes: 0 }],
-      verdict: 'ok',
+      verdict: 'unread',
     })
   })
 
@@ -526,14 +532,19 @@ describe('a file of another kind', () => {
   })
 
   it.each([
-    '{{- if .Values.on }}\nkind: EC2NodeClass\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n',
-    'kind: ConfigMap\ndata:\n  x: {{ .Values.x }} # NodePool\n',
-  ])('is a template, and its name says so', async text => {
+    [
+      '{{- if .Values.on }}\nkind: EC2NodeClass\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n',
+      1,
+    ],
+    ['kind: ConfigMap\ndata:\n  x: {{ .Values.x }} # NodePool\n', 3],
+  ])('is a template that is not rendered: %j', async (text, line) => {
     const file = 'chart/templates/x.yaml'
-    const { problems, files } = await gated(gateSnapshot(), [{ file, text, base: null }])
-    expect({ problems, reach: files[0]?.reach }).toEqual({
-      problems: [],
-      reach: 'not read: template. Give the rendered file',
+    const { problems, verdict } = await gated(gateSnapshot(), [{ file, text, base: null }])
+    expect({ problems, verdict }).toMatchObject({
+      problems: [
+        { kind: 'unread', line, text: expect.stringContaining('output of helm template') },
+      ],
+      verdict: 'unread',
     })
   })
 
@@ -623,10 +634,10 @@ describe('hostile files', () => {
     })
   })
 
-  it('that is a long script is named as not read', async () => {
+  it('that is a long script is ignored', async () => {
     const text = `#!/bin/bash\n${'echo\n'.repeat(100_000)}`
     const { problems, files } = await gated(gateSnapshot(), [{ file: 'x.sh', text, base: null }])
-    expect({ problems, files }).toMatchObject({ problems: [], files: [{ unread: 'long text' }] })
+    expect({ problems, files }).toMatchObject({ problems: [], files: [{ unread: null }] })
   })
 
   it('of many documents is replayed for the first 30, and names the line of the next', async () => {

@@ -12,7 +12,7 @@ const releases = (name: string, ...gib: number[]): RememberedImage[] =>
   ])
 
 /** 200 GiB, 80 % used: 10 GiB to image GC at 85 %, 20 GiB to eviction at 10 %. */
-const textOf = (images: RememberedImage[], highThresholdPercent = 85) => {
+const viewOf = (images: RememberedImage[], highThresholdPercent = 85) => {
   const disk = sharedDisk(80, {
     capacityBytes: 200 * GiB,
     highThresholdPercent,
@@ -21,8 +21,9 @@ const textOf = (images: RememberedImage[], highThresholdPercent = 85) => {
   const node = auditedNode('n1', { ...disk }, { images })
   const due = { ...node.prediction.imageGC!, triggered: true }
   const listed = { ...node, prediction: { ...node.prediction, imageGC: due } }
-  return outlookView(quietReport([listed]), english).rows[0]?.releases
+  return outlookView(quietReport([listed]), english)
 }
+const textOf = (...disk: Parameters<typeof viewOf>) => viewOf(...disk).rows[0]?.releases
 
 it('counts the releases that fit before image GC and before eviction, at their largest', () => {
   const images = [...releases('shop/checkout', 1, 0.5, 0.8), ...releases('shop/web', 0.1, 0.1, 0.1)]
@@ -50,6 +51,13 @@ it.each<[string, RememberedImage[]]>([
   ['have no tags', [1, 2, 3].map(index => [`registry:5000/a@sha256:${index}`, GiB, null])],
 ])('says nothing where the images of a name %s', (_, images) => {
   expect(textOf(images)).toBe('')
+  expect(viewOf(images).releasesUnknown).toBe(
+    'Room for more releases is unknown on 1 of these nodes: fewer than three releases of each image in use are listed there.',
+  )
+})
+
+it('is not called unknown where it is known', () => {
+  expect(viewOf(releases('shop/checkout', 1, 1, 1)).releasesUnknown).toBeNull()
 })
 
 it('says nothing where image GC is off and no disk of images is known', () => {

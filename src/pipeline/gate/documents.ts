@@ -199,16 +199,17 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
   }
 }
 
+/** Later releases of Karpenter take every field of the kubelet, and refuse the others. */
 const unknownFields = ({ value, lineOf }: YamlPlace): FileProblem[] =>
   Object.keys(mapOf(value))
-    .filter(field => isConfigurationField(field) && !Object.hasOwn(nodeClassKubeletFields, field))
-    .map(field =>
-      refusedProblem(
-        field,
-        lineOf(field),
-        `strict decoding error: unknown field "spec.kubelet.${field}": EC2NodeClass does not have it up to Karpenter 1.14.`,
-      ),
-    )
+    .filter(field => !Object.hasOwn(nodeClassKubeletFields, field))
+    .map(field => {
+      const unknown = `strict decoding error: unknown field "spec.kubelet.${field}"`
+      const since = isConfigurationField(field)
+        ? ': EC2NodeClass does not have it up to Karpenter 1.14.'
+        : '.'
+      return refusedProblem(field, lineOf(field), `${unknown}${since}`)
+    })
 
 /** Only v1beta1 has kubelet settings in a NodePool. Source: karpenter.sh upgrade guide, v1 migration. */
 function takeNodePool(reading: FileReading, place: YamlPlace) {

@@ -89,6 +89,9 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
   const fileRefusals = head.flatMap(part =>
     refusalsOf(part, input).map(refusal => ({ part, ...refusal })),
   )
+  const isRefused = ({ part, path }: Place) =>
+    fileRefusals.some(one => one.part === part && checkOf(one.field) === checkOf(path))
+  const unclearBefore = new Set(unclearSettings(base).map(unclearKey))
   const known = unknownFlags(hasBase ? base : [], withImage(node, base))
   const flagged = head.flatMap(part =>
     unknownFlags([part], withImage(node, head)).map(flag => ({ part, path: `--${flag}`, flag })),
@@ -108,8 +111,7 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
       ),
       // The kubelet never sees what the tool that reads the file refuses.
       ...refusals({ input, image, causes, rollout, after, earlier, before }).filter(
-        ({ part, path }) =>
-          !fileRefusals.some(one => one.part === part && checkOf(one.field) === checkOf(path)),
+        place => !isRefused(place),
       ),
       ...flagged
         .filter(({ flag }) => !known.includes(flag))
@@ -120,13 +122,18 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
             ...place,
           }),
         ),
-      ...withoutEffect(node, parts, { before, after }),
-      ...unclearSettings(head).map(
-        (setting): NodeProblem => ({ kind: 'unread', text: unclearText(setting), ...setting }),
-      ),
+      ...withoutEffect(node, parts, { before, after }).filter(place => !isRefused(place)),
+      ...unclearSettings(head)
+        .filter(setting => !unclearBefore.has(unclearKey(setting)))
+        .map(
+          (setting): NodeProblem => ({ kind: 'unread', text: unclearText(setting), ...setting }),
+        ),
     ],
   }
 }
+
+const unclearKey = ({ part: { file, content, source }, path }: PlacedSetting) =>
+  JSON.stringify([file, path, valueAt(content ?? source?.config ?? {}, path)])
 
 /** What a script computes is known on a node only. */
 function unclearText({ part: { source }, path }: PlacedSetting) {

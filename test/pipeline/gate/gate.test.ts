@@ -219,6 +219,16 @@ it('says that the value of an expression is not judged', async () => {
 })
 
 it.each([
+  ['$MAX_PODS', 'ok'],
+  ['$MOST_PODS', 'unread'],
+])('an expression that the base has as well is no change: %s', async (value, verdict) => {
+  const { text } = nodeConfig(`      maxPods: ${value}\n      podPidsLimit: 4096\n`)
+  const base = nodeConfig('      maxPods: $MAX_PODS\n').text
+  const file = { file: 'general/a.yaml', text, base }
+  expect((await gated(gateSnapshot(), [file], { hasBase: true })).verdict).toBe(verdict)
+})
+
+it.each([
   ['$MAX', 'legacy/ud.sh'],
   [`\${max_pods}`, 'legacy/ud.sh'],
   ['$(cat /etc/max)', 'legacy/ud.sh'],

@@ -164,6 +164,18 @@ describe.each([
   })
 })
 
+it.each([
+  ['imageGCHighThresholdPercnt', '.'],
+  ['serializeImagePulls', ': EC2NodeClass does not have it up to Karpenter 1.14.'],
+])('does not know the field %s', async (field, more) => {
+  expect((await stopsOf(nodeClass(`${field}: 80\n`))).stops).toEqual([
+    {
+      ...{ kind: 'refused', line: 14, field },
+      text: `strict decoding error: unknown field "spec.kubelet.${field}"${more}`,
+    },
+  ])
+})
+
 it('refuses what Bottlerocket and the API server refuse, also if no node of the snapshot runs it', async () => {
   const others = snapshotOf(gateWorld().filter(line => !line.includes('Bottlerocket')))
   const refused = await stopsOf(

@@ -214,7 +214,8 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'not-explained': {
     freedBy: 'nothing',
     actor: 'platform',
-    steps: ['look-on-node'],
-    source: 'docs/dev/formats.md highwater.ledger/1',
+    steps: ['look-under-mounts'],
+    source:
+      'docs/dev/formats.md highwater.ledger/1; kubernetes/kubernetes#71869: data in a folder that another disk was mounted on later',
   },
 }

@@ -339,6 +339,17 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...showing,
     lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
   },
+  // Mounted once more, for this command alone, the disk has nothing mounted on it.
+  'look-under-mounts': {
+    ...showing,
+    lines: ({ node }) => [
+      session(
+        node,
+        'reads',
+        "sudo unshare --mount sh -c 'mount --bind / /mnt && du -x -h -d 3 /mnt' | sort -h | tail -n 20",
+      ),
+    ],
+  },
   'limit-processes': { ...stepForPart('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'lower-soft-threshold': stepForAll('set', 'kubelet-restart'),
   'map-volume': stepForAll('resize', 'node-replaced'),

@@ -138,6 +138,7 @@ export type StepActionId =
   | 'list-memory'
   | 'list-processes'
   | 'look-on-node'
+  | 'look-under-mounts'
   | 'limit-processes'
   | 'lower-soft-threshold'
   | 'map-volume'

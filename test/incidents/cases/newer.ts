@@ -429,6 +429,22 @@ export const newerIncidents: Incident[] = [
     never: [imageGc, /larger volume/],
   },
   {
+    name: 'replicas-under-a-mount-point',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/71869',
+    found:
+      'Image GC wants 4305076224 bytes and frees 0. The disk was once full of replicas in /var/lib/longhorn; later another disk was mounted there, and the old data stays below the mount point, where df and du of the folder do not show it.',
+    world: nodeOf({
+      disk: { gib: 100, usedGib: 89.5 },
+      workloads: users(6),
+      held: { images: images(6, 0.9, 2.6), unexplained: 62 },
+    }),
+    cause: [held('not-explained')],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/under mount points/, /62(?:\.0)? GiB/],
+    never: [imageGc, /larger volume/],
+  },
+  {
     name: 'slab-of-a-kernel',
     thread: 'https://github.com/IBM/deploy-ibm-cloud-private/issues/181',
     found:

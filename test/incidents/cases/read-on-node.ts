@@ -110,7 +110,7 @@ export const measuredIncidents: Incident[] = [
     cause: [held('not-explained'), { kind: 'unread' }],
     owner: 'platform',
     steps: ['read-more', 'replace'],
-    words: [/115(?:\.\d)? GiB/],
+    words: [/115(?:\.\d)? GiB/, /under mount points/],
     notCauses: ['images-in-use', 'images-unused', 'system', 'kubelet'],
     never: [imageGc, /rm -rf/],
   },

@@ -308,7 +308,7 @@ describe('a cause in the mail', () => {
     ])
     const { causes, outlook } = pageView(report, english)
     expect(causes.shown.map(({ number }) => number)).toEqual(['1.', '2.', '3.', '4.'])
-    expect(outlook.rows.find(({ name }) => name === 'b-x')?.step?.number).toBe('4.')
+    expect(outlook.rows.find(({ name }) => name === 'b-x')?.step?.number).toBe('cause 4:')
   })
 
   it('on a line says that its command replaces a node, and that it is one of several', () => {

@@ -127,7 +127,13 @@ const withSteps = (
       step:
         text === null
           ? null
-          : { anchor: cause?.anchor ?? null, number: cause?.number ?? null, text },
+          : {
+              anchor: cause?.anchor ?? null,
+              number: cause
+                ? `${language.words.findings.cause(language.count(row.cause! + 1))}:`
+                : null,
+              text,
+            },
     }
   })
 

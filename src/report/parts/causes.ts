@@ -40,7 +40,7 @@ interface ShownCause {
   language: Language
 }
 
-const shownCauses = 12
+const shownCauses = 10
 
 const causeAnchor = (index: number) => `cause-${index + 1}`
 

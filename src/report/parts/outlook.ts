@@ -138,7 +138,6 @@ function outlookRow(
   language: Language,
 ) {
   const { words, line } = language
-  const { picture: ofPicture } = words
   const { node, disk, met, band } = one
   const { identity, prediction } = node
   const group = identity.group.kind === 'Node' ? [] : [subjectText(identity.group, language)]
@@ -149,6 +148,9 @@ function outlookRow(
       : fillText(node, node.ledger, language)
   const held = disk === null || band === 'now' ? undefined : node.held?.[disk.filesystem]
   const cause = causeOf(node, held?.cause)
+  const threshold = thresholdOf(one)
+  const isOfMemory = met === 'memory.available'
+  const shortBytes = met === null || isOfMemory ? Math.max(0, -(threshold?.margin ?? 0)) : 0
   const first = prediction.eviction?.firstVictims?.find(one => one.signal === signal)
   const victims = victimsText(first, language)
   // Pods of the same rank have no order.
@@ -162,8 +164,8 @@ function outlookRow(
     name: line(identity.name, nameLimit),
     where: words.list([line(node.cluster, nameLimit), ...group]),
     isNow: band === 'now',
-    /** Bytes that are missing to the disk's eviction threshold. */
-    shortBytes: met === null ? Math.max(0, -(disk?.threshold?.margin ?? 0)) : 0,
+    /** Bytes that are missing to the eviction threshold. */
+    shortBytes,
     ...stateOf(one, language),
     disk: disk === null ? '' : diskText(disk, language),
     imageGc: imageGcText(prediction.imageGC, language),
@@ -171,10 +173,10 @@ function outlookRow(
     victims,
     first:
       met === null
-        ? firstOf(node, disk, firstVictim, language)
-        : { key: ofPicture.victims, text: firstVictim },
+        ? firstOf(node, disk, { victims: firstVictim, shortBytes }, language)
+        : { key: words.picture.leaves, text: firstVictim },
     fill: (cause === null && held && holderOf(held.cause, language)) || fill,
-    isOfMemory: met === 'memory.available',
+    isOfMemory,
     cause,
     /** What ends it, if there is no cause. */
     step: cause === null && held ? actionsText(held.steps, language) : null,
@@ -185,25 +187,30 @@ function outlookRow(
 function firstOf(
   { ledger, prediction: { filesystems } }: AuditedNode,
   disk: DiskOutlook | null,
-  victims: string,
+  { victims, shortBytes }: { victims: string; shortBytes: number },
   { words: { picture: words }, ...language }: Language,
 ) {
   const isShared = ledger?.isShared ?? filesystems.layout === 'shared'
-  if (!isShared && disk?.filesystem !== 'imagefs') return { key: words.victims, text: victims }
+  if (!isShared && disk?.filesystem !== 'imagefs') return { key: words.leaves, text: victims }
   const unused = ledger?.filesystems
     .flatMap(({ lines }) => lines)
     .find(({ holder }) => holder === 'images-unused')
   const amount = unused === undefined ? null : language.bytes(unused.bytes)
-  return { key: words.leaves, text: words.afterImages(amount, victims) }
+  const short = shortBytes === 0 ? null : language.bytes(shortBytes)
+  return { key: words.leaves, text: words.afterImages(amount, short, victims) }
 }
+
+/** The threshold that is met, or that of the nearest disk. */
+const thresholdOf = ({ node, disk, met }: NodeOutlook) =>
+  met === null
+    ? disk?.threshold
+    : node.prediction.eviction?.thresholds.find(({ signal }) => signal === met)
 
 function stateOf(one: NodeOutlook, language: Language) {
   const { next: words } = language.words
-  const { node, disk, met, band, seenMs } = one
+  const { disk, band, seenMs } = one
   if (band === 'now') {
-    const thresholds = node.prediction.eviction?.thresholds ?? []
-    const threshold =
-      met === null ? disk?.threshold : thresholds.find(({ signal }) => signal === met)
+    const threshold = thresholdOf(one)
     const note =
       threshold == null ? '' : words.below(threshold.signal, language.line(threshold.value, 40))
     return { state: words.now, note }

@@ -12,7 +12,7 @@ function cpuMs(run: () => unknown): number {
   return (user + system) / 1000
 }
 
-const attempts = 5
+const attempts = 12
 
 /** Below this time the noise of a busy machine counts more than the text. */
 const noiseMs = 60

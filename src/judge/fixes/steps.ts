@@ -136,7 +136,7 @@ function session(
   const start = aws('ssm', 'start-session', '--target', clusterWord(instanceId))
   if (command === undefined) return ['reads', start]
   const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${shellWord(JSON.stringify({ command: [command] }))}`
-  return effect === 'restarts' ? [effect, text, { nodes: 1 }] : [effect, text]
+  return [effect, text]
 }
 
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', clusterWord(node.name))]
@@ -414,6 +414,13 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
               clusterWord(`Key=InstanceIds,Values=${instanceId}`),
             ),
           ],
+    ],
+  },
+  // Containers belong to their shims, and go on without kubelet and containerd.
+  'restart-daemon': {
+    ...stepForAll('free', 'kubelet-restart'),
+    lines: ({ action: { place = 'kubelet' }, node }) => [
+      session(node, 'restarts', `sudo systemctl restart ${shellWord(place)}`),
     ],
   },
   'restart-kubelet': {

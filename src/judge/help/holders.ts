@@ -463,8 +463,15 @@ export function memoryReason(
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
   const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
   const isLess = daemonsOf(summary).used.some(({ bytes }) => bytes > (largest?.amount ?? bytes))
-  if ((isSmall || isLess) && areMeasured(subject))
-    return { cause: outsidePods(subject), steps: [{ id: 'list-memory' }, { id: 'reboot' }] }
+  if ((isSmall || isLess) && areMeasured(subject)) {
+    const cause = outsidePods(subject)
+    const { subject: daemon } = cause
+    const isKnown = daemon === 'kubelet' || daemon === 'containerd'
+    const first: StepAction = isKnown
+      ? { id: 'restart-daemon', place: daemon }
+      : { id: 'list-memory' }
+    return { cause, steps: [first, { id: 'reboot' }] }
+  }
   const cause = settingIn('workload', 'resources.requests.memory')
   if (largest === null || isSmall) return { cause, steps: [{ id: 'read-pods' }] }
   const { owner, amount } = largest

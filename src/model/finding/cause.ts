@@ -159,6 +159,7 @@ export type StepActionId =
   | 'reboot'
   | 'replace-node'
   | 'restart-agent'
+  | 'restart-daemon'
   | 'restart-kubelet'
   | 'restart-pod'
   | 'set-at-source'

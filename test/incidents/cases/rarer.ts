@@ -71,7 +71,7 @@ export const rarerIncidents: Incident[] = [
     }),
     cause: [{ kind: 'world' }],
     owner: 'platform',
-    steps: ['read-more', 'replace'],
+    steps: ['free', 'replace'],
     words: [/kubelet/, /5(?:\.\d)? GiB/],
     never: [imageGc, /larger (?:disk|volume)/],
   },

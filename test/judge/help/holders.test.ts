@@ -143,7 +143,9 @@ describe('memory', () => {
   ])('of no pod, with %i GiB of the runtime: %s, %i GiB', (runtime, subject, gib) => {
     const { cause, steps } = reasonWith({ workingSetBytes: 2 * GiB }, runtime * GiB)
     expect(cause).toMatchObject({ event: 'memory-outside-pods', subject, bytes: gib * GiB })
-    expect(steps).toEqual([{ id: 'list-memory' }, { id: 'reboot' }])
+    const first =
+      subject === null ? { id: 'list-memory' } : { id: 'restart-daemon', place: subject }
+    expect(steps).toEqual([first, { id: 'reboot' }])
   })
 
   it.each([

@@ -5,8 +5,9 @@
 
 import http from 'node:http'
 import https from 'node:https'
-import { checkServerIdentity } from 'node:tls'
+import { checkServerIdentity, createSecureContext } from 'node:tls'
 import type { AnswerKind } from '#base/limits.ts'
+import { once } from '#base/once.ts'
 import { noteSlowDown } from '#clients/aws/slow-downs.ts'
 import { connectionFailure, RequestFailure } from '#clients/failure.ts'
 import { Pace, type PaceLimits, sleep } from '#clients/pace.ts'
@@ -100,6 +101,11 @@ export class KubernetesClient {
   private readonly base: URL
   private readonly options: KubernetesClientOptions
   private readonly agent: http.Agent
+  /** One for all connections: to make one takes a millisecond. */
+  private readonly secureContext = once(() => {
+    const { ca, clientCertificate: { cert, key } = {} } = this.endpoint
+    return createSecureContext({ ca, cert, key })
+  })
   private readonly pace: Pace
   private readonly sent = new SentSecrets()
   private lists: Promise<unknown> = Promise.resolve()
@@ -127,9 +133,6 @@ export class KubernetesClient {
         ? new http.Agent(pool)
         : new https.Agent({
             ...pool,
-            ca: endpoint.ca,
-            cert: endpoint.clientCertificate?.cert,
-            key: endpoint.clientCertificate?.key,
             servername: endpoint.serverName,
             ...(endpoint.names && { checkServerIdentity: anyName(endpoint.names) }),
             rejectUnauthorized: endpoint.skipTlsVerification !== true,
@@ -382,10 +385,10 @@ export class KubernetesClient {
         reject(error)
         ended.abort(error)
       }
-      const request = (url.protocol === 'http:' ? http : https).request(url, {
-        agent,
-        headers,
-        method,
+      const isSecure = url.protocol === 'https:'
+      const request = (isSecure ? https : http).request(url, {
+        ...(isSecure && { secureContext: this.secureContext() }),
+        ...{ agent, headers, method },
       })
       const stop = (error: unknown) => {
         settle(error)

@@ -240,7 +240,8 @@ function addsNothingTo(commandLine: readonly string[], contents: readonly unknow
     if (found === null) return false
     words.push(...found)
   }
-  const isRunning = words.every(word => commandLine.includes(word))
+  const ofRunning = new Set(commandLine)
+  const isRunning = words.every(word => ofRunning.has(word))
   const given = flagSettings(words)
   const running = flagSettings(commandLine)
   const fields = [...running.fields].filter(
@@ -307,7 +308,10 @@ function unitCommand(contents: readonly unknown[]): string[] | null | undefined 
   if (commands.length > 1) return null
   const [program = '', ...words] = command.replace(/^[@:+!-]+/, '').split(/\s+/)
   if (!program.endsWith('/kubelet')) return program.includes('kubelet') ? null : undefined
-  const found = words.map(word => expandWord(word, pairs))
+  const variables = new Map<string, Set<string>>()
+  for (const [name, value] of pairs)
+    variables.set(name, (variables.get(name) ?? new Set()).add(unquote(value)))
+  const found = words.map(word => expandWord(word, variables))
   return found.includes(null) ? null : [program, ...found.flatMap(some => some ?? [])]
 }
 
@@ -322,12 +326,10 @@ function pairsOf(content: unknown): [name: string, value: string][] {
   })
 }
 
-function expandWord(word: string, pairs: [string, string][]) {
+function expandWord(word: string, variables: ReadonlyMap<string, ReadonlySet<string>>) {
   const [, name] = /^\$(?:\{(\w+)\}|(\w+))$/.exec(word)?.filter(part => part !== undefined) ?? []
   if (name === undefined) return isPlain(word) ? [word] : null
-  const values = new Set(
-    pairs.filter(([known]) => known === name).map(([, value]) => unquote(value)),
-  )
+  const values = variables.get(name) ?? new Set()
   const [value = ''] = values
   // If several values are set, the order of the files alone does not decide which one applies.
   if (values.size > 1 || (values.size === 0 && !isReported(name)) || !isPlain(value)) return null

@@ -242,7 +242,7 @@ describe('drop-ins with more names than real ones have', () => {
     const gates = Object.fromEntries(Array.from({ length: 100 }, (_, key) => [`Gate${key}`, 1]))
     const files = (many: object) =>
       Array.from({ length: 30 }, (_, index) =>
-        dropIn(file(index), { ...many, MAXPODS: 40 + index, maxPods: 30 }),
+        dropIn(file(index), { MAXPODS: 40 + index, maxPods: 30, ...many }),
       )
     const few = settingsOf([main({}), ...files({})].slice(0, 3), line(folder))
     expect(few.ignored.map(({ key, why }) => [key, why])).toContainEqual(['MAXPODS', 'case'])

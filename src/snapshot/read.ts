@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
-import { inputLimits, listLimits, snapshotLimits } from '#base/limits.ts'
+import { answerLimits, inputLimits, listLimits, snapshotLimits, textLimits } from '#base/limits.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
@@ -247,10 +247,15 @@ function mistakeInNode(value: Record<string, unknown>): string | null {
 }
 
 /** A list that is longer than any real one; null: none. */
-function longListIn({ node, runtime, host, pods, volumes, errors }: RawObject): string | null {
+function longListIn(record: RawObject): string | null {
+  const { node, runtime, host, pods, volumes, errors, configz } = record
   const status = isRawObject(node) && isRawObject(node.status) ? node.status : {}
   const { images, containers, sandboxes } = isRawObject(runtime) ? runtime : {}
-  const { logLines } = isRawObject(host) ? host : {}
+  const { logLines, kubelet } = isRawObject(host) ? host : {}
+  if (valuesIn(configz) > answerLimits.configz.maxValues)
+    return 'configz has more values than a kubelet prints'
+  if (isRawObject(kubelet) && valuesIn(kubelet.files) > textLimits.nodeFiles.maxTokens)
+    return 'host.kubelet.files has more values than the files of a kubelet'
   const lists = { pods, volumes, errors, images, containers, sandboxes, logLines }
   const found = [...Object.entries(lists), ['images', status.images] as const].find(
     ([name, list]) =>
@@ -258,6 +263,11 @@ function longListIn({ node, runtime, host, pods, volumes, errors }: RawObject): 
   )
   return found === undefined ? null : `${found[0]} has more entries than a node can have`
 }
+
+const valuesIn = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce((sum: number, one) => sum + valuesIn(one), 1)
+    : 1
 
 const isListOfObjects = (value: unknown) => Array.isArray(value) && value.every(isRawObject)
 const areErrors = (value: unknown) =>

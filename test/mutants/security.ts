@@ -154,6 +154,8 @@ const rows: Record<string, Row[]> = {
   ],
   'src/base/gzip.ts': [['Math.min(maxBytes, believableBytes)', 'maxBytes', 'collect/inspect']],
   'src/snapshot/read.ts': [
+    ['valuesIn(configz) >', '0 >', 'snapshot/hostile'],
+    ['valuesIn(kubelet.files) >', '0 >', 'snapshot/hostile'],
     ['.size > maxClusters', '.size < 0', 'snapshot/snapshot'],
     ['if (line > maxLines)', 'if (line < 0)', 'snapshot/hostile'],
     ['nodes > maxNodes', 'false', 'snapshot/snapshot'],

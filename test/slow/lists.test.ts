@@ -37,6 +37,14 @@ const podOfVolumes = (count: number) => {
   } as NonNullable<NodeRecord['pods']>[number]
 }
 
+function withEnvironment(content: string): NodeRecord {
+  const file = { path: '/etc/systemd/system/kubelet.service', role: 'environment', content }
+  return {
+    ...fleetNode({}),
+    host: { kubelet: { commandLine: ['/usr/bin/kubelet'], files: [file] } },
+  }
+}
+
 /** `count`: half of the longest list. */
 const lists: [name: string, count: number, nodeOf: (count: number) => NodeRecord][] = [
   [
@@ -92,6 +100,18 @@ const lists: [name: string, count: number, nodeOf: (count: number) => NodeRecord
     'unknown feature gates of a file',
     4_000,
     count => fleetNode({ file: { featureGates: entries(count, true, index => `G${index}`) } }),
+  ],
+  [
+    'variables in the unit of its kubelet',
+    5_000,
+    count =>
+      withEnvironment(
+        [
+          `ExecStart=/usr/bin/kubelet ${'$KUBELET_A '.repeat(count)}`,
+          ...list(count, index => `KUBELET_${index}=1`),
+          'KUBELET_A=1',
+        ].join('\n'),
+      ),
   ],
   [
     'feature gates in flags',

@@ -17,6 +17,8 @@ function file(text: string): string {
   return path
 }
 
+const numbered = (length: number) => Array.from({ length }, (_, index) => `"k${index}":1`).join(',')
+
 describe('a hostile snapshot', () => {
   it('is not read after the lines that its packed length allows', async () => {
     const read = await Array.fromAsync(readSnapshot(file('x\n'.repeat(300_000))))
@@ -29,6 +31,7 @@ describe('a hostile snapshot', () => {
     ['configz nested 5,000 levels', `{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
     ['configz nested 100,000 levels', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['configz of 4,000,000 values', `{"a":[${'0,'.repeat(4_000_000)}0]}`],
+    ['configz of 3,000 thresholds', `{"a":{${numbered(3_000)}}}`],
   ])('loses the line of a node with a %s, and no other', async (_, configz) => {
     const node = (name: string, body: string) =>
       `{"kind":"Node","cluster":"c","node":{"metadata":{"name":"${name}"}},"configz":${body}}\n`
@@ -36,6 +39,17 @@ describe('a hostile snapshot', () => {
     writeFileSync(path, header + node('bad', configz) + node('good', '{}'))
     const read = await Array.fromAsync(readSnapshot(path))
     expect(read.map(({ kind }) => kind)).toEqual(['Snapshot', 'Malformed', 'Node'])
+  })
+
+  it('loses a node whose kubelet has more values in its files than real ones', async () => {
+    const read = await Array.fromAsync(
+      readSnapshot(
+        file(
+          `{"kind":"Node","cluster":"c","node":{"metadata":{"name":"a"}},"host":{"kubelet":{"files":[{"content":{${numbered(20_000)}}}]}}}\n`,
+        ),
+      ),
+    )
+    expect(read.map(({ kind }) => kind)).toEqual(['Snapshot', 'Malformed'])
   })
 
   it('is left at once when the run ends', async () => {

@@ -140,7 +140,7 @@ describe('the package', () => {
 
   it('prints completion scripts that shells parse', async () => {
     const { stdout } = await highwater(local, 'complete', 'bash')
-    expect(stdout).toContain('complete -F')
+    expect(stdout).toMatch(/^complete -o default -F /m)
     writeFileSync(join(work, 'completion.sh'), stdout)
     expect((await highwater('bash', '-n', 'completion.sh')).code).toBe(0)
     expect((await highwater(local, 'complete', 'zsh')).stdout).toMatch(/^#compdef highwater\n/)

@@ -22,10 +22,10 @@ const plain = (text: string | undefined) => (text ?? '').replaceAll('\u00a0', ' 
 it.each([
   [80, null],
   [85, null],
-  [88, 'eviction at 85 % used comes before: your alert 88 %'],
+  [88, 'evicts at 85 % used, before: your alert 88 %'],
 ])('with an alert at %i % says what acts only after hard eviction: %s', (alertPercent, later) => {
   const about = plain(pageView({ ...morningReport(), alertPercent }, english).picture?.about)
-  if (later === null) expect(about).not.toContain('comes before')
+  if (later === null) expect(about).not.toContain('used, before')
   else expect(about).toContain(later)
 })
 

@@ -16,7 +16,7 @@ import type { Template } from './template.ts'
 
 export const run = promisify(execFile)
 export const bare = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_')),
+  Object.entries(process.env).filter(([name]) => !/^(AWS|HIGHWATER)_/.test(name)),
 )
 
 export interface Packaged {

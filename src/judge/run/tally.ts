@@ -235,7 +235,10 @@ export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
     evidence: lines(
       ...evidence
         .slice(0, evidenceLimit)
-        .map(entry => ({ ...entry, what: shorten(entry.what), value: shorten(entry.value) })),
+        .map(({ kind, what, value, bytes }) => ({
+          ...line(kind, shorten(what), value),
+          ...(bytes !== undefined && { bytes }),
+        })),
       hidden > 0 && line('omitted', 'not shown', plural(hidden, 'further line')),
     ),
     // A longer configuration is no real fix: it is unbounded input inside a map.

@@ -333,9 +333,20 @@ describe('a cause in the mail', () => {
       }),
     )
     const { cards, lines } = mailed(findings)
-    expect([...cards, ...lines].map(({ step }) => step)).toEqual([
-      ...[0, 1, 2].map(index => `Step ${index} of (101 - x) % (with a remark)`),
-      'Step 3 of (101 - x) %',
-    ])
+    expect([...cards, ...lines].map(({ step }) => step)).toEqual(
+      [0, 1, 2, 3].map(index => `Step ${index} of (101 - x) % (with a remark)`),
+    )
+  })
+
+  it('has the price of a disk on a card, not on a line', () => {
+    const [step] = adviceWith('highwater predict')
+    const action = { id: 'larger-disk', bytes: 40 * 1024 ** 3, usdPerMonth: 1.6 } as const
+    const findings = Array.from({ length: 4 }, (_, index) =>
+      on(`rule-${index}`, 'a', 'x', { steps: [{ ...step!, action }] }),
+    )
+    const { cards, lines } = mailed(findings)
+    expect(cards[0]?.step).toContain('USD')
+    expect(lines[0]?.step).toContain('40.0')
+    expect(lines[0]?.step).not.toContain('USD')
   })
 })

@@ -5,6 +5,7 @@ import {
   causeView,
   type FoundCause,
   moreCauses,
+  stepsAlone,
   stepWithCount,
 } from '#report/parts/causes.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
@@ -56,7 +57,7 @@ export function mailCausesView(
           ...card,
           where: isOfVerdict(index) ? card.where : fold(views[index]!.shortWhere, 160),
           step: withRemarks(
-            fold(lineStep(listed[index]!, withoutRemarks(card.step), words), lineLimit),
+            fold(lineStep(listed[index]!, language), lineLimit),
             [effectText(listed[index]!.steps, language), views[index]!.oneOf],
             language,
           ),
@@ -67,11 +68,18 @@ export function mailCausesView(
   }
 }
 
-/** The step, or the first of its parts if both are too long for a line. */
-const lineStep = (cause: FoundCause, step: string, on: MailWords) =>
-  step.length <= lineLimit
-    ? step
-    : withoutRemarks(causeView({ ...cause, steps: cause.steps.slice(0, 1) }, 0, on).step)
+/** The steps without prices and without what their commands do; the first alone if all are too long for a line. */
+function lineStep(cause: FoundCause, language: Language): string {
+  const steps = cause.steps.map(({ action: { usdPerMonth: _, ...action }, ...step }) => ({
+    ...step,
+    action,
+    commands: [],
+  }))
+  const all = stepsAlone({ ...cause, steps }, language)
+  return all.length <= lineLimit
+    ? all
+    : stepsAlone({ ...cause, steps: steps.slice(0, 1) }, language)
+}
 
 /** `… (replaces 1 node, 1 of 3 commands)`: what the shown command does, and that it is not the only one. */
 function withRemarks(step: string, remarks: (string | null)[], { words }: Language) {
@@ -81,11 +89,6 @@ function withRemarks(step: string, remarks: (string | null)[], { words }: Langua
 
 /** The templates write the full stop. */
 const withoutStop = (text: string) => text.replace(/\.$/, '')
-
-const remark = / ?(?:\([^()]*\)|（[^（）]*）)(?=[.,;。，；、]|$)/g
-
-/** Removes text in parentheses at the end of a part: a price, and what a command does. */
-const withoutRemarks = (text: string) => text.replace(remark, '').replace(remark, '')
 
 /** Where the cause is, with the node that is nearest to eviction. */
 function whereOf(

@@ -3,7 +3,7 @@ import type { AuditReport } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { anchorsOf, momentOf } from '#report/parts/anchors.ts'
 import {
-  type CausesView,
+  causeLink,
   causeLinks,
   causeOnNode,
   causesAndOutlook,
@@ -59,7 +59,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const ledgers = ledgersView(report, shownLedgers, language)
   const drawnDisks = new Set(ledgers?.nodes.map(({ node }) => node))
   const fleet = fleetView(groups, report, drawnDisks, language, listedBytes)
-  const rows = withSteps(outlook, [...causes.shown, ...causes.rest], found, language).map(row => ({
+  const rows = withSteps(outlook, found, language).map(row => ({
     ...row,
     anchor: fleet.anchorOf(row.node),
     bar: smallBar(row.node, report, language),
@@ -112,28 +112,18 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
 }
 
 /** Adds to each node the step that ends its cause, and since when the cause is open. */
-const withSteps = (
-  { rows }: OutlookView,
-  causes: CausesView['shown'],
-  found: FoundCause[],
-  language: Language,
-) =>
+const withSteps = ({ rows }: OutlookView, causes: FoundCause[], language: Language) =>
   rows.map(row => {
     const cause = causes[row.cause ?? -1]
-    const text = cause ? stepsAlone(causeOnNode(found[row.cause!]!, row), language) : row.step
+    const link = cause && causeLink(row.cause!, language)
+    const text = cause ? stepsAlone(causeOnNode(cause, row), language) : row.step
     return {
       ...row,
       since: cause?.since ?? null,
       step:
         text === null
           ? null
-          : {
-              anchor: cause?.anchor ?? null,
-              number: cause
-                ? `${language.words.findings.cause(language.count(row.cause! + 1))}:`
-                : null,
-              text,
-            },
+          : { anchor: link?.anchor ?? null, number: link ? `${link.text}:` : null, text },
     }
   })
 

@@ -63,14 +63,16 @@ export function causesView(
   }
 }
 
+export const causeLink = (index: number, { words, count }: Language) => ({
+  anchor: causeAnchor(index),
+  text: words.findings.cause(count(index + 1)),
+})
+
 /** The link from a finding to its cause, by the finding's id. */
-export function causeLinks(causes: FoundCause[], { words, count }: Language) {
+export function causeLinks(causes: FoundCause[], language: Language) {
   const links = new Map(
     causes.flatMap(({ findings }, index) =>
-      findings.map(({ id }) => {
-        const link = { anchor: causeAnchor(index), text: words.findings.cause(count(index + 1)) }
-        return [id, link] as const
-      }),
+      findings.map(({ id }) => [id, causeLink(index, language)] as const),
     ),
   )
   return (id: string) => links.get(id) ?? null

@@ -416,7 +416,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
           ],
     ],
   },
-  // Containers belong to their shims, and go on without kubelet and containerd.
+  // Containers go on: systemd ends only the main process (containerd containerd.service KillMode=process), and the kubelet starts none anew.
   'restart-daemon': {
     ...stepForAll('free', 'kubelet-restart'),
     lines: ({ action: { place = 'kubelet' }, node }) => [

@@ -1,16 +1,18 @@
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { diskReason, heldBySignal, type Reason } from '#judge/help/holders.ts'
+import { amountLine } from '#judge/help/thresholds.ts'
 import {
+  bytesLine,
   contextRule,
   type Failing,
   isLinux,
   line,
-  lines,
   type Satisfied,
   worldCause,
 } from '#judge/rule.ts'
 import { bytes, percent, span } from '#judge/text.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
+import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
 import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
@@ -138,22 +140,17 @@ function fullSoon(disk: FillingDisk, growth: NodeGrowth[DiskName]): Failing | nu
     consequence: `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet evicts pods` : 'the disk is full'}: about ${span(hours * 3_600_000)} at the growth that was seen, ${bytes(perHour)} an hour.`,
     evidence: [
       ...evidenceOf(disk),
-      line('computed', `growth of ${disk.name} in an hour`, bytes(perHour)),
+      bytesLine('computed', `growth of ${disk.name} in an hour`, Math.round(perHour)),
     ],
   }
 }
 
-function evidenceOf({ signal, free, capacity, held }: FillingDisk) {
-  const isInodes = signal.endsWith('.inodesFree')
-  return lines(
-    line('summary', `${signal} now`, isInodes ? free : bytes(free)),
-    line('summary', `capacity of ${signal}`, isInodes ? capacity : bytes(capacity)),
-    ...held.map(({ holder, amount }) =>
-      line(
-        'computed',
-        `held by ${holder}`,
-        amount.unit === 'bytes' ? bytes(amount.low) : `${amount.low} inodes`,
-      ),
-    ),
-  )
-}
+const evidenceOf = (disk: FillingDisk): Evidence[] => [
+  amountLine('summary', disk, 'now', disk.free),
+  amountLine('summary', disk, 'capacity', disk.capacity),
+  ...disk.held.map(({ holder, amount: { unit, low } }) =>
+    unit === 'bytes'
+      ? bytesLine('computed', `held by ${holder}`, low)
+      : line('computed', `held by ${holder}`, `${low} ${unit}`),
+  ),
+]

@@ -141,7 +141,7 @@ function reasonOf(
       cause: kubeletSetting('imageMaximumGCAge'),
       steps: [...held.steps, { id: 'set-fields' }, drainStep(subject)],
       fix: { config: { imageMaximumGCAge: '168h0m0s' } },
-      seen: 'Image GC begins by bytes, not by inodes: only an age of images makes it begin earlier.',
+      seen: 'image GC starts by bytes, not by inodes: only imageMaximumGCAge makes it delete images earlier',
     }
   if (held !== null && isOfImages && (isOfInodes || !isLate))
     return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, drainStep(subject)] }

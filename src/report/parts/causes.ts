@@ -44,8 +44,6 @@ const shownCauses = 10
 
 const causeAnchor = (index: number) => `cause-${index + 1}`
 
-export type CausesView = ReturnType<typeof causesView>
-
 export function causesView(
   causes: FoundCause[],
   on: ShownCause,

@@ -74,8 +74,9 @@ export function causesOf({
 /** What was seen to happen says more than what could. */
 const hasHappened = ({ seen }: Finding) => seen !== undefined
 
-/** What fills a disk counts more than a setting that does not see it. */
-const isHeld = ({ group }: { group: CauseGroup }) => group.cause.kind === 'holder'
+/** What fills a disk, or makes it small, counts more than a setting that does not see it. */
+const isHeld = ({ group: { cause } }: { group: CauseGroup }) =>
+  cause.kind === 'holder' || cause.kind === 'device'
 
 /** An untouched default below severity high, or drift: neither says that something breaks. */
 const isMild = ({ group, worst }: { group: CauseGroup; worst: { finding: Finding } }) =>

@@ -121,6 +121,7 @@ export interface NodeWorld {
   /** An EC2NodeClass made the node. */
   nodeClass?: string
   osImage?: string
+  /** Of containerd, or with the name of another runtime: `cri-o://1.23.3`. */
   runtimeVersion?: string
   disk: Disk
   /** The runtime's own filesystem. */
@@ -151,6 +152,12 @@ export interface NodeWorld {
   kernel?: RawObject
   events?: Omit<EventProfile, 'about' | 'host'>[]
   ageDays?: number
+  /** The kubelet's answers that could not be read. */
+  unread?: readonly ('configz' | 'summary')[]
+  /** Parts that the kubelet's statistics lack. */
+  without?: readonly ('imageFs' | 'layers' | 'pods')[]
+  /** The kubelet stopped posting its status. */
+  silent?: true
 }
 
 export interface World {
@@ -220,13 +227,15 @@ function builtNode(world: NodeWorld, index: number): Built {
   const mode = world.mode ?? 'both'
   const hasNode = mode === 'both' || mode === 'ssm'
   const hasKubelet = mode !== 'ssm'
+  const unread = new Set(world.unread)
   return {
     record: {
       ...{ kind: 'Node', cluster: clusterName, at: takenAt, mode },
       node: nodeOf(scene) as NodeRecord['node'],
       pods: pods.map(({ object }) => object),
-      ...(hasKubelet && { configz: { kubeletconfig: configurationOf(profile) } }),
-      ...(hasKubelet && { summary: summaryOf(scene) }),
+      ...(hasKubelet &&
+        !unread.has('configz') && { configz: { kubeletconfig: configurationOf(profile) } }),
+      ...(hasKubelet && !unread.has('summary') && { summary: summaryOf(scene) }),
       ...(hasNode && { runtime: runtimeOf(scene), host: hostOf(scene) }),
       volumes: (world.volumes ?? [{ device: '/dev/xvda', gib: world.disk.gib }]).map(
         ({ device, gib }) => ({
@@ -234,7 +243,11 @@ function builtNode(world: NodeWorld, index: number): Built {
           ...{ Device: device, Size: gib, VolumeType: 'gp3', Iops: 3000 },
         }),
       ),
-      errors: [],
+      errors: [...unread].map(what => ({
+        what,
+        message: `GET /api/v1/nodes/${profile.name}/proxy: 503 Service Unavailable`,
+        status: 503,
+      })),
     },
     events: (world.events ?? [])
       .map(event => eventObject({ ...onNode(profile.name), ...event }, takenAt))
@@ -272,6 +285,7 @@ function profileOf(world: NodeWorld, index: number): NodeProfile {
     osImage: world.osImage,
     pods: (world.workloads ?? []).flatMap(workload => podProfiles(workload)),
     diskPressure: world.diskPressure,
+    silent: world.silent,
   }
 }
 
@@ -415,7 +429,9 @@ function nodeOf({ world, profile }: Scene): RawObject {
       nodeInfo: {
         ...status.nodeInfo,
         ...(world.runtimeVersion !== undefined && {
-          containerRuntimeVersion: `containerd://${world.runtimeVersion}`,
+          containerRuntimeVersion: world.runtimeVersion.includes('://')
+            ? world.runtimeVersion
+            : `containerd://${world.runtimeVersion}`,
         }),
       },
       conditions: [
@@ -470,6 +486,7 @@ function statsOf({ gib, usedGib, inodes, reservedGib = 0 }: Disk, usedBytes: num
 
 function summaryOf(scene: Scene): RawObject {
   const { world, profile } = scene
+  const without = new Set(world.without)
   const imageFs = statsOf(world.imageDisk ?? world.disk, bytesOf(snapshotGib(scene)))
   const memoryBytes = bytesOf(world.memoryGib ?? 30.9)
   const availableBytes = bytesOf(world.availableMemoryGib ?? 20)
@@ -491,14 +508,14 @@ function summaryOf(scene: Scene): RawObject {
         usageBytes: memoryBytes - availableBytes,
       },
       fs: statsOf(world.disk, bytesOf(world.disk.usedGib)),
-      runtime: { imageFs, containerFs: imageFs },
+      ...(!without.has('imageFs') && { runtime: { imageFs, containerFs: imageFs } }),
       rlimit: {
         time: takenAt,
         maxpid: world.pids?.max ?? 4_194_304,
         curproc: world.pids?.used ?? 400,
       },
     },
-    pods: scene.pods.filter(isRunning).map(pod => podStats(pod, scene)),
+    pods: without.has('pods') ? [] : scene.pods.filter(isRunning).map(pod => podStats(pod, scene)),
   }
 }
 
@@ -508,6 +525,7 @@ const isHostsFile = ({ podFolder }: Workload) => podFolder?.path === 'etc-hosts'
 function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObject {
   const nodefs = (gib: number) => statsOf(world.disk, bytesOf(gib))
   const { layerGib = 0.01, logsGib = 0.01, emptyDirGib = 0 } = workload
+  const isWithoutLayers = world.without?.includes('layers') === true
   const volumes: RawObject[] = [
     ...(workload.emptyDirGib === undefined ? [] : [{ name: 'data', ...nodefs(emptyDirGib) }]),
     ...(workload.memoryDirGib === undefined
@@ -537,16 +555,21 @@ function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObjec
       startTime: takenAt,
       memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes },
       // The capacity of the filesystem, and the inodes of the layer alone.
-      rootfs: {
-        ...statsOf(world.imageDisk ?? world.disk, bytesOf(layerGib)),
-        inodesUsed: workload.layerInodes ?? Math.round(layerGib * 20_000),
-      },
+      ...(!isWithoutLayers && {
+        rootfs: {
+          ...statsOf(world.imageDisk ?? world.disk, bytesOf(layerGib)),
+          inodesUsed: workload.layerInodes ?? Math.round(layerGib * 20_000),
+        },
+      }),
       logs: { ...nodefs(logsGib), inodesUsed: 1 },
     })),
     memory: { time: takenAt, workingSetBytes: memory, usageBytes: memory, rssBytes },
     volume: volumes,
     'ephemeral-storage': nodefs(
-      layerGib + logsGib + emptyDirGib + (isHostsFile(workload) ? workload.podFolder!.gib : 0),
+      (isWithoutLayers ? 0 : layerGib) +
+        logsGib +
+        emptyDirGib +
+        (isHostsFile(workload) ? workload.podFolder!.gib : 0),
     ),
     process_stats: { process_count: workload.processes ?? 2 },
   }

@@ -35,11 +35,13 @@ export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): 
   }
 }
 
-/* The pod that uses most of something that the kubelet's statistics count. */
+/* What uses most of something that the kubelet's statistics count. */
 
-export interface LargestPod {
+export interface LargestUser {
+  /** The pod, or the largest of the owner's pods. */
   owner: Extract<HolderOwner, { kind: 'pod' }>
   amount: number
+  pods: number
 }
 
 interface MeasuredPods {
@@ -48,23 +50,41 @@ interface MeasuredPods {
 }
 
 /** Null: no pod that the API lists for the node uses any, or statistics were not read. */
-export function largestPod(
+export const largestPod = (measured: MeasuredPods, amountOf: (pod: PodSummary) => number) =>
+  users(measured, amountOf)[0] ?? null
+
+/** All pods of a workload together. Null: as for one pod. */
+export const largestOwner = (measured: MeasuredPods, amountOf: (pod: PodSummary) => number) =>
+  [
+    ...Map.groupBy(users(measured, amountOf), ({ owner }) =>
+      podName({ namespace: owner.namespace, name: owner.workload ?? owner.pod }),
+    ).values(),
+  ]
+    .map(own => ({
+      ...own[0]!,
+      amount: own.reduce((sum, { amount }) => sum + amount, 0),
+      pods: own.length,
+    }))
+    .toSorted((a, b) => b.amount - a.amount)[0] ?? null
+
+/** The largest first. */
+function users(
   { summary, pods }: MeasuredPods,
   amountOf: (pod: PodSummary) => number,
-): LargestPod | null {
+): LargestUser[] {
   const listed = new Map(pods?.map(pod => [podName(pod.metadata), pod]))
-  const [first] = (summary?.pods ?? [])
-    .flatMap(stats => {
+  return (summary?.pods ?? [])
+    .flatMap((stats): LargestUser[] => {
       const pod = listed.get(podName(stats.podRef))
-      return pod === undefined ? [] : [{ pod, amount: amountOf(stats) }]
+      const amount = amountOf(stats)
+      if (pod === undefined || !(amount > 0)) return []
+      const { namespace = '', name = '' } = pod.metadata ?? {}
+      const workload = controllerOf(pod)
+      return [
+        { owner: { kind: 'pod', namespace, pod: name, workload, volume: null }, amount, pods: 1 },
+      ]
     })
     .toSorted((a, b) => b.amount - a.amount)
-  if (first === undefined || !(first.amount > 0)) return null
-  const { namespace = '', name = '' } = first.pod.metadata ?? {}
-  return {
-    owner: { kind: 'pod', namespace, pod: name, workload: controllerOf(first.pod), volume: null },
-    amount: first.amount,
-  }
 }
 
 /** Whether all pods that run have statistics. */

@@ -544,12 +544,12 @@ interface DiskSubject {
 interface RuntimeFacts {
   /** containerd keeps no packed layers of images. */
   discardUnpackedLayers?: boolean
-  /** `1.7.27`. */
+  /** `containerd 1.7.27`. */
   version?: string
 }
 
 export function runtimeOf({ host, node }: Pick<DiskSubject, 'host' | 'node'>): RuntimeFacts {
-  const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('containerd://', '')
+  const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   return {
     discardUnpackedLayers: host?.containerd?.discardUnpackedLayers === true,
     ...(version !== undefined && { version: shorten(version, 60) }),

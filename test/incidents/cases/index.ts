@@ -8,6 +8,7 @@ import { heldOutIncidents } from './held-out.ts'
 import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
 import { laterIncidents } from './later.ts'
+import { littleDataIncidents } from './little-data.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
 import { otherCauseIncidents } from './other-causes.ts'
@@ -39,4 +40,5 @@ export const incidents: readonly Incident[] = [
   ...freshIncidents,
   ...rarerIncidents,
   ...newerIncidents,
+  ...littleDataIncidents,
 ]

@@ -8,6 +8,7 @@ import { bytes, gibibyte, shorten } from '#judge/text.ts'
 import type { NodeClass } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
+import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const classes = 'ec2nodeclasses.karpenter.k8s.aws'
 /** Share of the volume that nodefs has. Partitions and filesystem metadata take the rest. */
@@ -58,6 +59,7 @@ export const diskDiffersFromNodeClass = contextRule({
     capacityBytes: disks.nodefs?.capacityBytes ?? null,
     ...deviceOfNodefs(host),
     isShared: filesystems.layout === 'shared',
+    isUsed: isUsed(disks.nodefs),
     volumes: ledger?.volumes?.map(({ volumeId: _, ...volume }) => volume) ?? null,
     volumesUnread: ledger?.volumesUnread ?? null,
   }),
@@ -82,6 +84,7 @@ export const diskDiffersFromNodeClass = contextRule({
     if (isOfOtherVolume(fact)) return
     const sizes = { declaredBytes: volume.sizeBytes, actualBytes: capacityBytes }
     yield {
+      ...(2 * ratio < 1 && { severity: fact.isUsed ? 'high' : 'medium' }),
       cause: deviceCause('differs', { device: dataDevice(fact), ...sizes }),
       steps: [{ id: 'replace-node', place: dataDevice(fact) }],
       consequence: `nodefs has ${bytes(capacityBytes)}, and ${volume.where} declares ${bytes(volume.sizeBytes)}.`,
@@ -93,6 +96,10 @@ export const diskDiffersFromNodeClass = contextRule({
     }
   },
 })
+
+/** Whether half of a disk is used: one of less than half of its declared size would have room. */
+const isUsed = (disk: FilesystemState | null) =>
+  disk !== null && 2 * (disk.availableBytes ?? 0) < (disk.capacityBytes ?? 0)
 
 /**
  * A filesystem that is smaller than its volume. Null: it is not, or is not known. A node with partitions of its own has no filesystem of the

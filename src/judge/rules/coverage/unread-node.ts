@@ -1,6 +1,10 @@
+import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { type Failing, line, nodeRule } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/gaps.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { bytes, shorten } from '#judge/text.ts'
 import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
 import { sources as allSources, type Source } from '#model/input/read-mode.ts'
 import type { ReadFailure } from '#model/input/record.ts'
@@ -19,6 +23,8 @@ const titles = {
   readOnNode: 'A kubelet does not report what was read on the node itself',
   limitedKind: 'A node of this kind cannot be read in full',
   kubeletDown: 'A kubelet does not answer: nothing listens on port 10250',
+  silent: 'A node stopped reporting, and could not be read',
+  pressure: 'A node reports pressure, and what it runs short of could not be read',
 }
 
 export const unreadNode = nodeRule({
@@ -68,13 +74,17 @@ export const unreadNode = nodeRule({
     const hasRest = configuration !== null && !isConfigurationOnDisk && summary !== null
     const isExpected =
       isLimited && hasRest && sources.every(([source]) => source === 'host' || source === 'runtime')
+    const reason = reasonOf({
+      isDown,
+      isExpected,
+      failure: subject.readFailure,
+      isPartly: sources.every(([source]) => openQuestions(source).length > 0),
+    })
+    const shown =
+      !isDown && summary === null && disks === null ? shownByNode(subject, reason) : null
+    const known = shown === null ? open : `${shown.seen} ${open}`
     yield {
-      ...reasonOf({
-        isDown,
-        isExpected,
-        failure: subject.readFailure,
-        isPartly: sources.every(([source]) => openQuestions(source).length > 0),
-      }),
+      ...reason,
       ...(sources.every(([source]) => openQuestions(source).length > 0) && {
         severity: 'medium' as const,
         title: titles.partly,
@@ -82,9 +92,10 @@ export const unreadNode = nodeRule({
       ...(isStoodIn && { severity: 'low' as const, title: titles.readOnNode }),
       ...(isExpected && { severity: 'info' as const, title: titles.limitedKind }),
       ...(isDown && { title: titles.kubeletDown }),
+      ...shown,
       consequence: isDown
         ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`
-        : open,
+        : known,
       evidence: [
         ...sources.map(([source, reason]) => line('unread', source, reason)),
         line('node', 'node condition Ready', identity.ready ?? 'not reported'),
@@ -92,6 +103,48 @@ export const unreadNode = nodeRule({
     }
   },
 })
+
+/** What the Node object and the pods show of a node of which nothing was measured. Null: no pressure, and it reports. */
+function shownByNode({ node, pods }: NodeSubject, { steps }: UnreadCause) {
+  const { conditions = [], capacity } = node.status ?? {}
+  const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
+    `${type} is ${status} since ${shorten(lastTransitionTime, 40)}`
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  if (ready?.status === 'Unknown')
+    return {
+      title: titles.silent,
+      seen: `${since(ready)}: the kubelet stopped posting its status.`,
+      steps: [...(steps ?? []), { id: 'replace-node' as const }],
+    }
+  const [pressure] = conditions.filter(
+    ({ type, status }) => /^(?:Disk|Memory|PID)Pressure$/.test(type ?? '') && status === 'True',
+  )
+  if (pressure === undefined) return null
+  const thresholds = (pods ?? []).flatMap(
+    ({ status }) => evictionCause(status?.message ?? '').threshold ?? [],
+  )
+  const { available, quantity } = thresholds.at(-1) ?? {}
+  const disk = pressure.type === 'DiskPressure' ? capacity?.['ephemeral-storage'] : undefined
+  return {
+    severity: 'critical' as const,
+    title: titles.pressure,
+    seen: [
+      `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}: the kubelet refuses new pods, and evicts while its threshold is met.`,
+      ...(quantity === undefined || available === undefined
+        ? []
+        : [`An eviction named ${amountText(available)} available, below ${amountText(quantity)}.`]),
+    ].join(' '),
+  }
+}
+
+/** `29.0 GiB` of `31189488855`. */
+function amountText(text: string): string {
+  const quantity = quantityOrNull(text)
+  return quantity === null ? shorten(text, 40) : bytes(quantityNumber(quantity))
+}
+
+type NodeCondition = NonNullable<NonNullable<NodeSubject['node']['status']>['conditions']>[0]
+type UnreadCause = Pick<Failing, 'cause' | 'steps'>
 
 interface Gap {
   isDown: boolean
@@ -108,12 +161,7 @@ const stepsOfFailure: Readonly<Record<ReadFailure, StepAction[]>> = {
 }
 
 /** Only a missing right needs rights. */
-function reasonOf({
-  isDown,
-  isExpected,
-  isPartly,
-  failure,
-}: Gap): Pick<Failing, 'cause' | 'steps'> {
+function reasonOf({ isDown, isExpected, isPartly, failure }: Gap): UnreadCause {
   const unreadCause = (reason: UnreadReason): Cause => ({ kind: 'unread', source: 'node', reason })
   if (isDown)
     return { cause: unreadCause('refused'), steps: [{ id: 'open-port' }, { id: 'read-journal' }] }

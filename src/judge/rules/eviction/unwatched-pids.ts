@@ -1,4 +1,4 @@
-import { areMeasured, type LargestPod, largestPod } from '#judge/help/drain.ts'
+import { areMeasured, type LargestUser, largestOwner } from '#judge/help/drain.ts'
 import { entryLine, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import {
@@ -10,7 +10,7 @@ import {
   nodeRule,
   worldCause,
 } from '#judge/rule.ts'
-import { percent, shortPodName } from '#judge/text.ts'
+import { nameLength, percent, plural, shorten, shortPodName } from '#judge/text.ts'
 import type { PodSummary } from '#model/input/node-input.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
@@ -43,7 +43,8 @@ export const unwatchedPids = nodeRule({
     const usedPids = pids.capacityBytes - pids.availableBytes
     const ofPods = (subject.summary?.pods ?? []).reduce((sum, pod) => sum + processesOf(pod), 0)
     const isOutside = areMeasured(subject) && 100 * ofPods < mostPercent * usedPids
-    const largest = dominantPod(largestPod(subject, processesOf), usedPids)
+    const largest = dominant(largestOwner(subject, processesOf), usedPids)
+    const left = `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${largest === null ? '' : `, and ${nameOf(largest)} has ${largest.amount}`}${isOutside ? `, and all pods together have ${ofPods}` : ''}.`
     yield {
       ...(leftPercent < urgentPercent && { severity: 'high' as const }),
       // A threshold would evict pods that do not have the processes.
@@ -56,18 +57,19 @@ export const unwatchedPids = nodeRule({
             cause: kubeletSetting('evictionHard.pid.available'),
             steps: [
               { id: 'set-fields' },
-              ...(largest === null
+              ...(ofPods === 0
                 ? []
-                : [{ id: 'limit-processes' as const, owner: largest.owner }]),
+                : [{ id: 'limit-processes' as const, ...(largest && { owner: largest.owner }) }]),
             ],
             fix: withEntries('evictionHard', configuration, { 'pid.available': '10%' }),
           }),
-      consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${largest === null ? '' : `, and pod ${nameOf(largest)} has ${largest.amount}`}${isOutside ? `, and all pods together have ${ofPods}` : ''}. At 0 no process starts on this node, without PIDPressure and without eviction.`,
+      ...(!isOutside && { seen: left }),
+      consequence: `${left} At 0 no process starts on this node, without PIDPressure and without eviction.`,
       evidence: lines(
         entryLine('evictionHard', 'pid.available', configuration),
         line('summary', 'pid.available now', pids.availableBytes),
         line('summary', 'pid.available capacity', pids.capacityBytes),
-        largest && line('summary', `process ids of pod ${nameOf(largest)}`, largest.amount),
+        largest && line('summary', `process ids of ${nameOf(largest)}`, largest.amount),
       ),
     }
   },
@@ -77,9 +79,11 @@ const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0
 
 const mostPercent = 25
 
-/** A pod with a large part of the used process ids. */
-const dominantPod = (largest: LargestPod | null, usedPids: number) =>
+/** A user of a large part of the process ids. */
+const dominant = (largest: LargestUser | null, usedPids: number) =>
   largest !== null && 100 * largest.amount >= mostPercent * usedPids ? largest : null
 
-const nameOf = ({ owner: { namespace, pod: name } }: LargestPod) =>
-  shortPodName({ namespace, name })
+const nameOf = ({ owner: { namespace, pod: name, workload }, pods }: LargestUser) =>
+  pods === 1
+    ? `pod ${shortPodName({ namespace, name })}`
+    : `${shorten(`${workload} in ${namespace}`, nameLength)} (${plural(pods, 'pod')})`

@@ -30,7 +30,7 @@ export const imageGcDead = contextRule({
   needs: ['imageGC'],
   title: 'Image garbage collection fails every time: it sees no image filesystem',
   why: 'The runtime reports an image mount point that the kubelet cannot measure. Its capacity is then 0, and every round ends in an error before anything is deleted for space. Eviction thresholds on imagefs cannot be measured either. Other errors of garbage collection that the kubelet repeats in events are shown in its own words. Errors in the first 10 min after its start do not count.',
-  fix: 'Run crictl imagefsinfo, and make sure that the kubelet can measure the mount point that it reports (root in the configuration of containerd). Restart the runtime first, then the kubelet. For another error, look at the runtime.',
+  fix: 'Run crictl imagefsinfo, and make sure that the kubelet can measure the mount point that it reports (root in the configuration of the runtime). Restart the runtime first, then the kubelet. For another error, look at the runtime.',
   sources: [
     'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
     'pkg/kubelet/stats/cri_stats_provider.go ImageFsStats',

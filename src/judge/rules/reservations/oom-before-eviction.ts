@@ -42,16 +42,16 @@ export const oomBeforeEviction = contextRule({
   ],
   appliesTo: isLinux,
 
-  fact: subject => [...judgeThresholds(subject)],
+  fact: subject => ({ failings: [...judgeThresholds(subject)], lost: lostThreshold(subject) }),
 
-  *judge(fact, context) {
+  *judge({ failings, lost }, context) {
     const { events, at } = context
-    yield* withEvidence(fact, evidenceOf(kills(events, at), at))
-    if (fact.length === 0) yield* judgeKills(events, at)
+    yield* withEvidence(failings, evidenceOf(kills(events, at), at))
+    if (failings.length === 0) yield* judgeKills(events, at, lost)
     yield* unreadEvents(context)
   },
 
-  judgeUnread: ({ events, at }, applies) => (applies ? judgeKills(events, at) : []),
+  judgeUnread: ({ events, at }, applies) => (applies ? judgeKills(events, at, null) : []),
 })
 
 /**
@@ -70,8 +70,26 @@ const byReason = (killEvents: readonly NodeEvent[]) => [
 const evidenceOf = (killEvents: readonly NodeEvent[], at: string) =>
   byReason(killEvents).flatMap(events => eventEvidence(events, at))
 
+/** What sets the default of memory.available that evictionHard removed. Null: it is not lost. */
+function lostThreshold(subject: Satisfied<'configuration' | 'eviction'>): LostThreshold {
+  const [, value] =
+    lostDefaults(subject)?.lost.find(([signal]) => signal === 'memory.available') ?? []
+  if (value === undefined) return null
+  const { evictionHard } = subject.configuration
+  return {
+    cause: kubeletSetting('evictionHard.memory.available'),
+    fix: { config: { evictionHard: { ...evictionHard, 'memory.available': value } } },
+  }
+}
+
+type LostThreshold = Pick<Failing, 'cause' | 'fix'> | null
+
 /** Whatever the thresholds are, memory can run out between two passes or because of the daemons. */
-function* judgeKills(events: readonly NodeEvent[] | null, at: string): Iterable<Failing> {
+function* judgeKills(
+  events: readonly NodeEvent[] | null,
+  at: string,
+  lost: LostThreshold,
+): Iterable<Failing> {
   const killEvents = kills(events, at)
   if (killEvents.length === 0) return
   // Two sources can report the same kill: the larger count is used.
@@ -81,8 +99,9 @@ function* judgeKills(events: readonly NodeEvent[] | null, at: string): Iterable<
   yield {
     confidence: 'likely',
     title: 'The kernel kills for memory, and no eviction came before it',
+    ...lost,
     ...seenFirst(
-      `The kernel killed processes of this node for memory ${timesOf(times)}, with no container at a limit of its own: memory ran out between two looks of the kubelet, ${evictionSeconds} s apart, or below a threshold that keeps too little.`,
+      `The kernel killed processes of this node for memory ${timesOf(times)}, with no container at a limit of its own: ${lost === null ? `memory ran out between two looks of the kubelet, ${evictionSeconds} s apart, or below a threshold that keeps too little` : 'nothing watches memory.available'}.`,
     ),
     evidence: evidenceOf(killEvents, at),
   }
@@ -98,7 +117,7 @@ function* judgeThresholds(subject: Satisfied<'configuration' | 'eviction'>): Ite
   // A soft threshold whose grace period expires by the next pass is as good as a hard threshold.
   if (watching.some(({ gracePeriodMs }) => gracePeriodMs <= evictionMonitoringPeriodMs)) return
   // The rule lost-default-threshold reports a default that evictionHard removed.
-  if (lostDefaults(subject)?.lost.some(([signal]) => signal === 'memory.available')) return
+  if (lostThreshold(subject) !== null) return
   const waits = watching.map(({ gracePeriodMs }) => gracePeriodMs / 1000)
   const byDefault = hardDefaults(identity)['memory.available'] ?? '100Mi'
   if (hugePages > 0) return yield aboveHugePages(hugePages, byDefault, configuration)

@@ -47,6 +47,20 @@ describe('disk-differs-from-node-class', () => {
     expect(outcome.failing.steps?.map(({ id }) => id)).toEqual(steps)
   })
 
+  it.each([
+    { declared: 150, freeGiB: 10, severity: undefined },
+    { declared: 250, freeGiB: 60, severity: 'medium' },
+    { declared: 250, freeGiB: 10, severity: 'high' },
+  ])('counts less than half of the declared size: $severity', one => {
+    const { declared, freeGiB, severity } = one
+    const nodefs = { ...disk, capacityBytes: 100 * 2 ** 30, availableBytes: freeGiB * 2 ** 30 }
+    const outcome = outcomeIn(diskDiffersFromNodeClass, {
+      ...declares(declared),
+      filesystems: { layout: 'shared', nodefs },
+    })
+    expect(outcome.state === 'fail' ? outcome.failing.severity : null).toBe(severity)
+  })
+
   it('keeps one fact for nodes that differ only in the ids of their volumes', () => {
     const factOf = (volumeId: string) =>
       diskDiffersFromNodeClass.fact(

@@ -39,6 +39,35 @@ describe('unread-node', () => {
     expect(steps.some(({ id }) => id === 'grant-rights')).toBe(readFailure === 'forbidden')
   })
 
+  it.each([
+    ['DiskPressure', 'True', 'critical', ['read-again']],
+    ['DiskPressure', 'False', undefined, ['read-again']],
+    ['Ready', 'Unknown', undefined, ['read-again', 'replace-node']],
+  ])(
+    'says what the conditions show if nothing was measured: %s %s',
+    (type, status, severity, steps) => {
+      const conditions = [{ type, status, lastTransitionTime: '2026-11-21T01:00:00Z' }]
+      const message =
+        'The node was low on resource: ephemeral-storage. Threshold quantity: 31189488855, available: 29362700Ki. '
+      const outcome = outcomeOf(
+        unreadNode,
+        {
+          ...exampleSubject({ unread: { configz: 'HTTP 503', summary: 'HTTP 503' } }),
+          ...{ configuration: null, disks: null, summary: null },
+          node: { status: { conditions, capacity: { 'ephemeral-storage': '304585828Ki' } } },
+          pods: [{ status: { reason: 'Evicted', message } }],
+        },
+        defaultPolicy,
+      )
+      if (outcome.state !== 'fail') throw new Error(outcome.state)
+      const { failing } = outcome
+      expect(failing.severity).toBe(severity)
+      expect(failing.steps?.map(({ id }) => id)).toEqual(steps)
+      if (status === 'False') expect(failing.seen).toBeUndefined()
+      else expect(failing.seen).toMatchSnapshot()
+    },
+  )
+
   it('points to the journal where nothing listens on the port of the kubelet', () => {
     const reason =
       'HTTP 503: error trying to reach service: dial tcp 10.0.1.2:10250: connect: connection refused'

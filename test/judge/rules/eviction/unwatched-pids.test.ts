@@ -34,6 +34,32 @@ describe('unwatched-pids', () => {
   })
 
   it.each([
+    ['StatefulSet api in shop (2 pods) has 400', 1],
+    [null, 0],
+  ])('counts the pods of one workload together: %s', (text, isOfOne) => {
+    const names = ['api-1', 'api-2']
+    const owner = (name: string) => ({ kind: 'StatefulSet', name, controller: true, uid: '1' })
+    const { seen, steps } = failingOf(unwatchedPids, {
+      ...left(100),
+      pods: names.map(name => ({
+        metadata: { namespace: 'shop', name, ownerReferences: [owner(isOfOne ? 'api' : name)] },
+        status: { phase: 'Running' },
+      })),
+      summary: {
+        pods: names.map(name => ({
+          podRef: { namespace: 'shop', name },
+          process_stats: { process_count: 200 },
+        })),
+      },
+    })
+    expect(seen).toContain(text ?? '(10 %).')
+    expect(steps?.map(({ id, owner }) => [id, owner?.kind])).toEqual([
+      ['set-fields', undefined],
+      ['limit-processes', isOfOne ? 'pod' : undefined],
+    ])
+  })
+
+  it.each([
     { ofPod: 100, cause: 'world', first: 'list-processes', settings: 0 },
     { ofPod: 400, cause: 'setting', first: 'set-fields', settings: 1 },
   ])('sets no threshold where pods have $ofPod of 900 processes: $cause', expected => {

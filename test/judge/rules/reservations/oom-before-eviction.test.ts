@@ -38,6 +38,19 @@ describe('oom-before-eviction', () => {
     ).not.toContain('OOMKilling')
   })
 
+  it('sets the threshold that evictionHard removed', () => {
+    const example = {
+      configuration: { evictionHard: { 'nodefs.available': '10%' } },
+      thresholds: [hard('nodefs.available', 10)],
+      events: [system],
+    }
+    expect(failingOf(oomBeforeEviction, example)).toMatchObject({
+      cause: { kind: 'setting', fields: ['evictionHard.memory.available'] },
+      fix: { config: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' } } },
+      seen: expect.stringContaining('nothing watches memory.available'),
+    })
+  })
+
   it('is a likely failing by itself, also where the configuration was not read', () => {
     const likely = {
       confidence: 'likely',

@@ -23,7 +23,7 @@ const MiB = 1024 * KiB
 /** Answers of API servers and kubelets, unpacked. */
 export const answerLimits = {
   /** A KubeletConfiguration has about 3 KB and 200 values. */
-  configz: { maxBytes: 256 * KiB, maxValues: 2_000, maxDepth: 32 },
+  configz: { maxBytes: 256 * KiB, maxValues: 1_000, maxDepth: 32 },
   /** About 2 KB and 100 values for each pod, and a node has 737 pods at most. */
   summary: { maxBytes: 8 * MiB, maxValues: 200_000, maxDepth: anyDepth },
   /** The pods of one node: about 10 KB and 500 values for each pod. */

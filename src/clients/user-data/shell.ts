@@ -68,6 +68,15 @@ function stepsIn(commands: readonly Command[]): PlacedPiece[] {
 
 const kubeletService = /\bsystemctl\b[^;&|]{0,80}\b(restart|start|stop)\b[^;&|]{0,80}\bkubelet\b/
 
+/** What stands before a call of bootstrap.sh on its line, the call, and what stands after it. */
+function aroundBootstrap(line: string): string[] {
+  if (!callsBootstrap(line)) return [line]
+  const commands = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^;&|"'\\]|["'])+/g) ?? []
+  const call = commands.findIndex(callsBootstrap)
+  const joined = (from: number, to?: number) => commands.slice(from, to).join(' && ')
+  return [joined(0, call), joined(call, call + 1), joined(call + 1)].filter(text => text !== '')
+}
+
 /** A command that edits bootstrap.sh is no call of it. */
 const callsBootstrap = (text: string) =>
   text.split(/[;&|]/).some(command => {
@@ -128,7 +137,9 @@ function commandsOf(lines: readonly string[], rest: readonly number[], from: Lin
     if (/[\\`]$/.test(line) && index !== rest.at(-1)) continue
     const text = open.map(at => lines[at] ?? '').map(part => part.replace(/[\\`]$/, ' '))
     const at = open[0] ?? 0
-    commands.push({ text: text.join(''), located: from(at + 1, open.length), at })
+    const located = from(at + 1, open.length)
+    for (const [index, part] of aroundBootstrap(text.join('')).entries())
+      commands.push({ text: part, located, at: at + index / 3 })
     open = []
   }
   return commands

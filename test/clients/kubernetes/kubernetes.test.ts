@@ -188,7 +188,7 @@ describe('getJson', () => {
     [
       'has more values',
       (_, response) => response.end(`{"a":[${'[],'.repeat(20_000)}0]}`),
-      /more than 2000 values/,
+      /more than 1000 values/,
     ],
     ['never ends', (_, response) => endless(response), /larger than 262144 bytes/],
   ])('refuses an answer that %s than its kind may be, once', async (_, handler, reason) => {

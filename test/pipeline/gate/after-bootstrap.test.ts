@@ -6,6 +6,7 @@ import { gateWorld } from '#test/gate-world.ts'
 const call = '/etc/eks/bootstrap.sh prod --b64-cluster-ca $CA'
 const edit = `F=/etc/kubernetes/kubelet/kubelet-config.json
 jq '.evictionHard["nodefs.available"]="15%" | .imageGCHighThresholdPercent=82' $F > /tmp/f && mv /tmp/f $F`
+const oneEdit = `jq '.evictionHard["nodefs.available"]="15%"; .' /etc/kubernetes/kubelet/kubelet-config.json > /tmp/f`
 const restart = 'systemctl restart kubelet'
 
 const script = (...commands: string[]) => `#!/bin/bash\n${commands.join('\n')}\n`
@@ -47,6 +48,7 @@ it.each([
     script(call, 'systemctl stop kubelet', edit, 'sudo systemctl start kubelet.service'),
     'CUSTOM',
   ],
+  ['commands of one line', script(`${call} && ${oneEdit} && ${restart}`), 'CUSTOM'],
 ])(
   'an edit takes effect after the call if the kubelet is restarted: %s',
   async (_, text, amiType) => {
@@ -75,6 +77,14 @@ it.each([
     'EKS or Karpenter calls it again',
   ],
   ['the edit comes before the call', script(edit, call, restart), 'CUSTOM', 'after the edit'],
+  [
+    'the edit comes before the call on its line',
+    script(
+      `sed -i 's/imageGCHighThresholdPercent: 85/imageGCHighThresholdPercent: 82/' $F; ${oneEdit} && ${call}; ${restart}`,
+    ),
+    'CUSTOM',
+    'after the edit',
+  ],
   [
     'bootstrap.sh is edited, not called',
     script('sed -i s/a/b/ /etc/eks/bootstrap.sh', edit, restart),

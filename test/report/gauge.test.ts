@@ -21,15 +21,17 @@ const gaugesWith = (
 ) =>
   gaugesOf(auditedNode('n1', prediction), alerts, english).map(gauge => ({
     ...gauge,
-    summary: plain(gauge.summary),
-    facts: gauge.facts.map(plain),
+    summary: plain(gauge.summary()),
+    facts: gauge.facts.map(fact => plain(fact())),
     marks: gauge.marks.map(mark => ({
       ...mark,
       setting: plain(mark.setting),
       amount: mark.amount && plain(mark.amount),
     })),
   }))
-const places = (gauge: ReturnType<typeof gaugesOf>[number] | undefined) =>
+const described = (gauge: ReturnType<typeof gaugesWith>[number]) =>
+  describeGauge({ ...gauge, summary: () => gauge.summary, facts: [] }, english)
+const places = (gauge: ReturnType<typeof gaugesWith>[number] | undefined) =>
   gauge?.marks.map(({ kind, percent }) => [kind, percent])
 
 describe('the marks of one disk for everything', () => {
@@ -213,7 +215,7 @@ describe('what is not known', () => {
       words.gauge.farUnknown(`${words.gauge.marks.hard} (nodefs.available<10%)`, 'nodefs'),
     ])
     expect(inodes).toMatchObject({ usedPercent: null, marks: [] })
-    expect(describeGauge(disk!, english)).toContain(words.gauge.nowUnknown)
+    expect(described(disk!)).toContain(words.gauge.nowUnknown)
   })
   it('is said of settings that were not read', () => {
     const [disk] = gaugesWith({ ...sharedDisk(60), imageGC: null, eviction: null })
@@ -254,9 +256,7 @@ it('has no mark for image GC that is off', () => {
 })
 
 it('tells the picture in words', () => {
-  expect(
-    plain(describeGauge(gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))[0]!, english)),
-  ).toBe(
+  expect(plain(described(gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))[0]!))).toBe(
     `${words.gauge.now('60 %', words.gauge.bytes('60.0 GiB', '100.0 GiB', '40.0 GiB'))} Marks: ${words.gauge.marks['gc-stop']} at 80 % (imageGCLowThresholdPercent 80); ${words.gauge.marks.alert} at 80 % (policy alertPercent 80); ` +
       `${words.gauge.marks['gc-start']} at 84 % (imageGCHighThresholdPercent 85); ${words.gauge.marks.hard} at 85 % (imagefs.available<15%); ${words.gauge.marks.hard} at 90 % (nodefs.available<10%).`,
   )

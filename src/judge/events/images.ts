@@ -44,14 +44,15 @@ export interface UsedImage {
 }
 
 /** Every image that an unfinished pod names. */
-export const imagesOf = (pods: readonly KubernetesPod[]): UsedImage[] =>
-  pods.flatMap(({ metadata, spec, status }) => {
-    if (isTerminalPhase(status?.phase)) return []
-    const hasPullSecret = (spec?.imagePullSecrets ?? []).length > 0
+export function imagesOf(pods: readonly KubernetesPod[]): UsedImage[] {
+  const used: UsedImage[] = []
+  for (const { metadata, spec = {}, status } of pods) {
+    if (isTerminalPhase(status?.phase)) continue
+    const hasPullSecret = (spec.imagePullSecrets ?? []).length > 0
     const pod = podName(metadata)
-    return [spec?.containers, spec?.initContainers, spec?.ephemeralContainers].flatMap(containers =>
-      (containers ?? []).flatMap(({ image }) =>
-        image ? [{ image, registry: registryOf(image), pod, hasPullSecret }] : [],
-      ),
-    )
-  })
+    for (const kind of ['containers', 'initContainers', 'ephemeralContainers'] as const)
+      for (const { image } of spec[kind] ?? [])
+        if (image) used.push({ image, registry: registryOf(image), pod, hasPullSecret })
+  }
+  return used
+}

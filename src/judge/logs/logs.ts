@@ -5,7 +5,6 @@ import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
 import { durationMs } from '#judge/help/values.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { podName } from '#judge/text.ts'
-import type { ContainerSummary, Summary } from '#model/input/node-input.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 
@@ -22,36 +21,28 @@ export interface ContainerLog {
   sinceMs: number | null
 }
 
-const keyOf = (namespace?: string, pod?: string, container?: string) =>
-  `${namespace}\0${pod}\0${container}`
-
-/** The containers of a summary by namespace, pod and container name. */
-function containersIn(summary: Summary | null): ReadonlyMap<string, ContainerSummary> {
-  const containers = new Map<string, ContainerSummary>()
-  for (const { podRef, containers: ofPod } of summary?.pods ?? [])
-    for (const each of ofPod ?? [])
-      containers.set(keyOf(podRef?.namespace, podRef?.name, each.name), each)
-  return containers
-}
-
 /** The logs of running containers, as far as pods and summary were read. The kubelet rotates no other logs. */
 export function runningLogs({
   pods,
   summary,
 }: Pick<NodeSubject, 'pods' | 'summary'>): readonly ContainerLog[] {
-  const measured = containersIn(summary)
+  const measured = new Map(
+    summary?.pods?.map(({ podRef, containers }) => [podName(podRef), containers]),
+  )
   const logs: ContainerLog[] = []
   for (const pod of pods ?? []) {
     const { metadata, status } = pod
+    const fullName = podName(metadata)
+    const ofPod = measured.get(fullName)
     for (const { name, state, restartCount = 0 } of statusesOf(pod)) {
       if (state?.running === undefined || state.running === null) continue
-      const stats = measured.get(keyOf(metadata?.namespace, metadata?.name, name))
+      const stats = ofPod?.findLast(container => container.name === name)
       // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
       const since =
         restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
       const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
       logs.push({
-        name: `${podName(metadata)}/${name ?? ''}`,
+        name: `${fullName}/${name ?? ''}`,
         usedBytes: stats?.logs?.usedBytes ?? null,
         wasRestarted: restartCount > 0,
         sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,

@@ -131,17 +131,16 @@ export interface GroupDiskUse extends DiskUse {
   pods: number
 }
 
-/** Both groups together, with the names of the first. */
-export const joinedUse = (a: GroupDiskUse, b: GroupDiskUse): GroupDiskUse => ({
-  ...a,
-  pods: a.pods + b.pods,
-  bytes: a.bytes + b.bytes,
-  layerBytes: a.layerBytes + b.layerBytes,
-  logBytes: a.logBytes + b.logBytes,
-  volumeBytes: a.volumeBytes + b.volumeBytes,
-  requestBytes: sumOfSet(a.requestBytes, b.requestBytes),
-  limitBytes: sumOfSet(a.limitBytes, b.limitBytes),
-})
+/** @param pods number of pods that the use is of */
+export function addUse(sum: GroupDiskUse, use: DiskUse, pods: number): void {
+  sum.pods += pods
+  sum.bytes += use.bytes
+  sum.layerBytes += use.layerBytes
+  sum.logBytes += use.logBytes
+  sum.volumeBytes += use.volumeBytes
+  sum.requestBytes = sumOfSet(sum.requestBytes, use.requestBytes)
+  sum.limitBytes = sumOfSet(sum.limitBytes, use.limitBytes)
+}
 
 const sumOfSet = (a: number | null, b: number | null) =>
   a === null || b === null ? (a ?? b) : a + b

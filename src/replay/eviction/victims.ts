@@ -15,7 +15,6 @@ import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
   type FsUsage,
-  firstVolumes,
   type PodStats,
   type PodStatsIndex,
   podStatsOf,
@@ -373,9 +372,8 @@ function podDiskUsage(
     if (logsAndVolumes) total += usedOf(container.logs)
   }
   if (!logsAndVolumes) return total
-  const volumes = firstVolumes(stats)
   for (const { name, isLocal } of pod.volumes) {
-    const volume = isLocal ? volumes.get(name) : undefined
+    const volume = isLocal && stats.volumes.find(volume => volume.name === name)
     if (volume) total += usedOf(volume)
   }
   return total

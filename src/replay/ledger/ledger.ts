@@ -32,7 +32,7 @@ export function nodeLedger(
     schema: 'highwater.ledger/1',
     isShared: layout === 'shared',
     filesystems,
-    parts: holderParts(node),
+    parts: holderParts(node, pods),
     ...largestUse(pods?.pods ?? []),
     freeable: freeableOf(node, filesystems, prediction, pods),
     volumes: volumesOf(node.input),

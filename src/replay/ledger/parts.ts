@@ -21,27 +21,27 @@ import {
   podsByUid,
   uidOnNode,
 } from './owners.ts'
-import { amountsOf, hostsFileBytes, podUseOf } from './pod-use.ts'
+import type { PodUse } from './pod-use.ts'
 
 const shownParts = 5
 const shownWorkloads = 5
 
-export function holderParts(node: PreparedNode): HolderPart[] {
+export function holderParts(node: PreparedNode, pods: PodUse | null): HolderPart[] {
   const use = node.host?.diskUse
-  const measured = use === undefined ? [] : measuredParts(node, use)
-  return [...partsOfPods(node), ...partsOfImages(node), ...measured]
+  const measured = use === undefined ? [] : measuredParts(node, use, pods)
+  return [...partsOfPods(node, pods), ...partsOfImages(node), ...measured]
 }
 
 /** A part whose size was measured. */
 type Measured = Omit<HolderPart, 'lowBytes' | 'highBytes'> & { bytes: number }
 
-function measuredParts(node: PreparedNode, use: HostDiskUse): HolderPart[] {
+function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null): HolderPart[] {
   const byUid = podsByUid(node.input.pods)
   const parts: Measured[] = [
     ...folderParts(node, use, byUid),
     ...(node.summary?.pods === undefined
       ? foldersOfPods(use, byUid)
-      : foldersBesideVolumes(node, use, byUid)),
+      : foldersBesideVolumes(node, use, byUid, pods)),
     ...layerParts(node, use),
     ...namespaceParts(node, use),
     ...processParts(use, byUid),
@@ -73,8 +73,12 @@ function foldersOfPods({ inside = [] }: HostDiskUse, byUid: PodsByUid): Measured
 }
 
 /** What folders of pods hold in no volume: folders in place of volumes that are not mounted, files of pods, and the rest. */
-function foldersBesideVolumes(node: PreparedNode, use: HostDiskUse, byUid: PodsByUid): Measured[] {
-  const pods = podUseOf(node)
+function foldersBesideVolumes(
+  node: PreparedNode,
+  use: HostDiskUse,
+  byUid: PodsByUid,
+  pods: PodUse | null,
+): Measured[] {
   const space = podFolderSpace(node, use, pods)
   if (pods === null || space === null || (space.bytes === 0 && !space.inodes)) return []
   const { path } = space
@@ -168,10 +172,7 @@ interface PodPart {
 }
 
 /** By the kubelet's statistics. */
-function partsOfPods(node: PreparedNode): HolderPart[] {
-  const stats = node.summary?.pods
-  if (stats === undefined || !node.input.pods?.length) return []
-  const pods = new Map(node.input.pods.map(pod => [keyOf(pod.metadata), pod]))
+function partsOfPods(node: PreparedNode, use: PodUse | null): HolderPart[] {
   const found: Record<'layers' | 'logs' | 'volumes' | 'folders' | 'memory', PodPart[]> = {
     layers: [],
     logs: [],
@@ -179,22 +180,16 @@ function partsOfPods(node: PreparedNode): HolderPart[] {
     folders: [],
     memory: [],
   }
-  for (const raw of stats) {
-    const pod = pods.get(keyOf(raw.podRef))
+  for (const { stats, pod, folderBytes: bytes } of use?.measured ?? []) {
     if (pod === undefined) continue
-    const bytes = hostsFileBytes(
-      raw,
-      amountsOf(raw, node.filesystems.nodefs?.capacityBytes ?? null),
-    )
-    found.folders.push({ bytes, inodes: null, holder: 'pod-folders', pod, name: '' })
-    for (const { name = '', rootfs, logs } of raw.containers ?? []) {
+    if (bytes > 0) found.folders.push({ bytes, inodes: null, holder: 'pod-folders', pod, name: '' })
+    for (const { name = '', rootfs, logs } of stats.containers ?? []) {
       found.layers.push(partOf(rootfs, 'writable-layers', pod, name))
       found.logs.push(partOf(logs, 'container-logs', pod, name))
     }
-    const sources = new Map(pod.spec?.volumes?.map(volume => [volume.name, volume.emptyDir]))
-    for (const volume of raw.volume ?? []) {
-      const source = volume.pvcRef === undefined ? sources.get(volume.name) : null
-      if (!source) continue
+    for (const volume of stats.volume ?? []) {
+      const source = pod.spec?.volumes?.find(({ name }) => name === volume.name)?.emptyDir
+      if (!source || volume.pvcRef !== undefined) continue
       const isMemory = source.medium === 'Memory'
       const holder = isMemory ? 'memory-volumes' : 'pod-volumes'
       const part = partOf(volume, holder, pod, volume.name ?? '')

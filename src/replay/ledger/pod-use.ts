@@ -6,7 +6,7 @@ import { byText } from '#base/text/text-order.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemStats, PodSummary } from '#model/input/node-input.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
-import { type GroupDiskUse, joinedUse, type PodDiskUse } from '#model/prediction/disk-ledger.ts'
+import { addUse, type GroupDiskUse, type PodDiskUse } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
 import { containerStatusesOf, type Pod } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -31,6 +31,8 @@ export interface PodUse {
   pods: PodDiskUse[]
   /** Bytes of the logs of each container. */
   logBytes: number[]
+  /** Each pod of the statistics with its bytes of `folders`. `pod` undefined: the API does not list it. */
+  measured: { stats: PodSummary; pod: KubernetesPod | undefined; folderBytes: number }[]
 }
 
 /** Null: no statistics were read. */
@@ -38,10 +40,10 @@ export function podUseOf(node: PreparedNode): PodUse | null {
   const stats = node.summary?.pods
   if (stats === undefined) return null
   const objects = new Map(node.pods?.map(pod => [`${pod.namespace}/${pod.name}`, pod]))
-  const owners = new Map(
+  const listed = new Map(
     node.input.pods?.map(pod => [
       `${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`,
-      controllerOf(pod),
+      pod,
     ]),
   )
   const isPartial = !areMeasured(node, stats)
@@ -52,20 +54,24 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     folders: noAmount(),
     pods: [],
     logBytes: [],
+    measured: [],
   }
   for (const raw of stats) {
     const { namespace = '', name = '' } = raw.podRef ?? {}
     const key = `${namespace}/${name}`
+    const pod = listed.get(key)
     const amounts = amountsOf(raw, node.filesystems.nodefs?.capacityBytes ?? null)
-    add(use.layers, amounts.layers)
-    add(use.logs, amounts.logs)
-    add(use.volumes, amounts.volumes)
-    use.folders.bytes += hostsFileBytes(raw, amounts)
-    for (const { logs } of raw.containers ?? []) use.logBytes.push(amountOf(logs).bytes)
+    addAmount(use.layers, amounts.layers)
+    addAmount(use.logs, amounts.logs)
+    addAmount(use.volumes, amounts.volumes)
+    const folderBytes = hostsFileBytes(raw, amounts)
+    use.folders.bytes += folderBytes
+    use.measured.push({ stats: raw, pod, folderBytes })
+    for (const { logs } of raw.containers ?? []) use.logBytes.push(countOf(logs?.usedBytes) ?? 0)
     use.pods.push({
       namespace,
       name,
-      owner: owners.get(key) ?? null,
+      owner: pod === undefined ? null : controllerOf(pod),
       bytes: amounts.layers.bytes + amounts.logs.bytes + amounts.volumes.bytes,
       layerBytes: amounts.layers.bytes,
       logBytes: amounts.logs.bytes,
@@ -77,23 +83,23 @@ export function podUseOf(node: PreparedNode): PodUse | null {
   return use
 }
 
-export function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
+function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
   const amounts = { layers: noAmount(), logs: noAmount(), volumes: noAmount() }
   for (const { rootfs, logs } of raw.containers ?? []) {
-    add(amounts.layers, amountOf(rootfs))
-    add(amounts.logs, amountOf(logs))
+    add(amounts.layers, rootfs)
+    add(amounts.logs, logs)
   }
   // A volume in memory, or on a disk of its own, has another capacity than nodefs.
   for (const volume of raw.volume ?? [])
     if (volume.pvcRef === undefined && countOf(volume.capacityBytes) === nodefsBytes)
-      add(amounts.volumes, amountOf(volume))
+      add(amounts.volumes, volume)
   return amounts
 }
 
 const leastHostsFile = 2 ** 30
 
 /** Zero: less than the difference that two measurements of one pod can have. */
-export function hostsFileBytes(
+function hostsFileBytes(
   raw: PodSummary,
   { layers, logs, volumes }: Record<'layers' | 'logs' | 'volumes', Amount>,
 ): number {
@@ -102,10 +108,10 @@ export function hostsFileBytes(
   return rest < leastHostsFile ? 0 : rest
 }
 
-const noAmount = (isPartial = false): Amount => ({
-  ...{ bytes: 0, inodes: isPartial ? null : 0 },
-  isPartial,
-})
+const noAmount = (isPartial = false): Amount => {
+  const inodes = isPartial ? null : 0
+  return { bytes: 0, inodes, isPartial }
+}
 
 /** The kubelet measures a container within this time of its start. Upstream: cadvisor --housekeeping-interval, and the period of stats. */
 const measuredAfterMs = 2 * 60_000
@@ -123,12 +129,15 @@ function areMeasured({ input, readMs }: PreparedNode, stats: readonly PodSummary
   )
 }
 
-function amountOf(stats: FilesystemStats | undefined): Amount {
+function add(sum: Amount, stats: FilesystemStats | undefined) {
   const bytes = countOf(stats?.usedBytes)
-  return { bytes: bytes ?? 0, inodes: countOf(stats?.inodesUsed), isPartial: bytes === null }
+  const inodes = countOf(stats?.inodesUsed)
+  sum.bytes += bytes ?? 0
+  sum.inodes = inodes === null || sum.inodes === null ? null : sum.inodes + inodes
+  sum.isPartial ||= bytes === null
 }
 
-function add(sum: Amount, { bytes, inodes, isPartial = false }: Amount) {
+function addAmount(sum: Amount, { bytes, inodes, isPartial = false }: Amount) {
   sum.bytes += bytes
   sum.inodes = inodes === null || sum.inodes === null ? null : sum.inodes + inodes
   sum.isPartial ||= isPartial
@@ -170,21 +179,14 @@ const keyOf = ({ namespace, name }: PodDiskUse) => `${namespace}/${name}`
 function groupUse(pods: readonly PodDiskUse[], ownerOf: (pod: PodDiskUse) => string | null) {
   const groups = new Map<string, GroupDiskUse>()
   for (const pod of pods) {
+    const { namespace, bytes, layerBytes, logBytes, volumeBytes, requestBytes, limitBytes } = pod
     const owner = ownerOf(pod)
-    const key = `${pod.namespace}/${owner ?? ''}`
-    const group: GroupDiskUse = {
-      namespace: pod.namespace,
-      owner,
-      bytes: pod.bytes,
-      layerBytes: pod.layerBytes,
-      logBytes: pod.logBytes,
-      volumeBytes: pod.volumeBytes,
-      requestBytes: pod.requestBytes,
-      limitBytes: pod.limitBytes,
-      pods: 1,
-    }
-    const known = groups.get(key)
-    groups.set(key, known === undefined ? group : joinedUse(known, group))
+    const key = `${namespace}/${owner ?? ''}`
+    const group = groups.get(key)
+    if (group === undefined) {
+      const amounts = { bytes, layerBytes, logBytes, volumeBytes, requestBytes, limitBytes }
+      groups.set(key, { namespace, owner, ...amounts, pods: 1 })
+    } else addUse(group, pod, 1)
   }
   const sorted = [...groups].toSorted(([a, x], [b, y]) => y.bytes - x.bytes || byText(a, b))
   return sorted.map(([, group]) => group)

@@ -104,10 +104,6 @@ export function podStatsOf(
   )
 }
 
-/** The first statistic of a name counts. */
-export const firstVolumes = (stats: PodStats | null): ReadonlyMap<string, VolumeStats> =>
-  new Map((stats?.volumes ?? []).toReversed().map(volume => [volume.name, volume]))
-
 function podStats(raw: PodSummary): PodStats {
   const { memory } = raw
   return {

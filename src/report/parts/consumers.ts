@@ -2,9 +2,9 @@
 
 import { byText } from '#base/text/text-order.ts'
 import {
+  addUse,
   type DiskUse,
   type GroupDiskUse,
-  joinedUse,
   type PodDiskUse,
 } from '#model/prediction/disk-ledger.ts'
 import type { AuditedNode } from '#model/report.ts'
@@ -84,8 +84,11 @@ function addOwner({ owners }: Place, use: GroupDiskUse) {
   owners.set(key, joinUse(owners.get(key) ?? null, use))
 }
 
-const joinUse = (known: GroupDiskUse | null, use: GroupDiskUse) =>
-  known === null ? use : joinedUse(known, use)
+function joinUse(sum: GroupDiskUse | null, use: GroupDiskUse): GroupDiskUse {
+  if (sum === null) return { ...use }
+  addUse(sum, use, use.pods)
+  return sum
+}
 
 const isLarge = (bytes: number, capacityBytes: number) =>
   bytes >= least.bytes || bytes >= least.share * capacityBytes

@@ -32,7 +32,8 @@ export interface Gauge {
   holdsImages: boolean
   /** Null: not observed. */
   usedPercent: number | null
-  summary: string
+  /** Made on demand, as `facts` are: most gauges are only compared. */
+  summary: () => string
   /** What the kubelet does about this use now. */
   state: 'calm' | 'image-gc' | 'pressure'
   /**
@@ -44,7 +45,7 @@ export interface Gauge {
   /** Faults in how the kubelet watches the filesystem or memory, in sentences. */
   warnings: string[]
   /** Distance to each mark, and unknowns, in sentences. */
-  facts: string[]
+  facts: (() => string)[]
 }
 
 /** The disk-usage percents at which the team's alerts fire (policy). */
@@ -82,7 +83,7 @@ export function gaugesOf({ prediction }: AuditedNode, alerts: Alerts, language: 
     if (holdsImages) addImageGc(gauge, imageGC, bytes.capacity, language)
     addAlerts(gauge, alerts, bytes.capacity, language)
     addThresholds(gauge, thresholdsOf('available'), bytes.capacity, language)
-    if (eviction === null) gauge.facts.push(words.thresholdsUnknown)
+    if (eviction === null) gauge.facts.push(() => words.thresholdsUnknown)
     else if (eviction.error !== null)
       gauge.warnings.push(words.settingsDoNotParse(language.line(eviction.error, 300)))
     else if (thresholdsOf('available').length === 0) gauge.warnings.push(words.bytesUnwatched)
@@ -146,13 +147,14 @@ function usage(
   { capacity, available }: GaugeAmounts,
   kind: GaugeKind,
   { words: { gauge: words }, bytes, count }: Language,
-): { usedPercent: number | null; summary: string } {
+): Pick<Gauge, 'usedPercent' | 'summary'> {
   const usedPercent = usedPercentOf(capacity, available)
   if (usedPercent === null || capacity === null || available === null)
-    return { usedPercent: null, summary: words.notObserved }
+    return { usedPercent: null, summary: () => words.notObserved }
   const free = Math.min(Math.max(available, 0), capacity)
   const [amount, text] = kind === 'inodes' ? [count, words.inodes] : [bytes, words.bytes]
-  return { usedPercent, summary: text(amount(capacity - free), amount(capacity), amount(free)) }
+  const summary = () => text(amount(capacity - free), amount(capacity), amount(free))
+  return { usedPercent, summary }
 }
 
 const share = (percent: number, capacity: number | null, { bytes }: Language) =>
@@ -166,12 +168,12 @@ function addImageGc(
 ) {
   const { gauge: words } = language.words
   if (imageGC === null) {
-    gauge.facts.push(words.imageGcUnknown)
+    gauge.facts.push(() => words.imageGcUnknown)
     return
   }
   const { enabled, highThresholdPercent: high, lowThresholdPercent: low, triggered } = imageGC
   if (!enabled) {
-    gauge.facts.push(words.imageGcOff(high))
+    gauge.facts.push(() => words.imageGcOff(high))
     return
   }
   const starts = Math.max(startsAboveUsedPercent(high), 0)
@@ -194,9 +196,9 @@ function addImageGc(
   if (triggered) gauge.state = 'image-gc'
   if (imageGC.error !== null)
     gauge.warnings.push(words.imageGcFails(language.line(imageGC.error, 300)))
-  else if (triggered === null) gauge.facts.push(words.dueUnknown)
-  else if (triggered) gauge.facts.push(words.dueNow(language.bytes(imageGC.bytesToFree)))
-  else gauge.facts.push(words.untilImageGc(language.bytes(imageGC.bytesUntilTrigger)))
+  else if (triggered === null) gauge.facts.push(() => words.dueUnknown)
+  else if (triggered) gauge.facts.push(() => words.dueNow(language.bytes(imageGC.bytesToFree)))
+  else gauge.facts.push(() => words.untilImageGc(language.bytes(imageGC.bytesUntilTrigger)))
 }
 
 function addAlerts(
@@ -262,11 +264,11 @@ function addThresholds(
         gauge.headroomPercent ?? Number.POSITIVE_INFINITY,
       )
     }
-    const what = words.threshold(words.marks[kind], setting)
-    if (met === null || margin === null)
-      gauge.facts.push(words.farUnknown(what, filesystemOf(signal)))
-    else if (met) gauge.facts.push(words.met(what, amount(Math.abs(margin))))
-    else gauge.facts.push(words.until(what, amount(margin)))
+    gauge.facts.push(() => {
+      const what = words.threshold(words.marks[kind], setting)
+      if (met === null || margin === null) return words.farUnknown(what, filesystemOf(signal))
+      return met ? words.met(what, amount(Math.abs(margin))) : words.until(what, amount(margin))
+    })
   }
 }
 
@@ -277,7 +279,7 @@ const nearestFirst = (thresholds: EvaluatedThreshold[]) =>
 export function describeGauge({ usedPercent, summary, marks }: Gauge, language: Language): string {
   const { gauge: words } = language.words
   const now =
-    usedPercent === null ? words.nowUnknown : words.now(language.percent(usedPercent), summary)
+    usedPercent === null ? words.nowUnknown : words.now(language.percent(usedPercent), summary())
   return `${now} ${marks.length > 0 ? marksText(marks, language) : words.noMarks}`
 }
 

@@ -80,7 +80,7 @@ export function nodeView({ node, gauges }: GaugedNode, place: NodePlace, languag
     calm: gauges
       .filter(isCalm)
       .map(({ title, usedPercent, summary }) =>
-        words.calm(title, words.used(language.percent(usedPercent ?? 0)), summary),
+        words.calm(title, words.used(language.percent(usedPercent ?? 0)), summary()),
       ),
     links: nodeLinks(node, place, language),
   }
@@ -159,7 +159,7 @@ export function barView(
     ...layout,
     id,
     title: gauge.title,
-    summary: gauge.summary,
+    summary: gauge.summary(),
     description: describeGauge(gauge, language),
     isThin: gauge.kind === 'inodes',
     used: gauge.usedPercent === null ? null : words.used(language.percent(gauge.usedPercent)),
@@ -173,7 +173,7 @@ export function barView(
         ? null
         : { x: `${freeFrom.toFixed(2)}%`, width: `${(100 - freeFrom).toFixed(2)}%` },
     warnings: gauge.warnings,
-    facts: gauge.facts,
+    facts: gauge.facts.map(fact => fact()),
   }
 }
 

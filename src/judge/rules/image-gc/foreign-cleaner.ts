@@ -68,15 +68,15 @@ function deletesImages(command: string) {
 
 function cleanersIn({ metadata, spec, status }: KubernetesPod) {
   if (isTerminalPhase(status?.phase) && !isOfCronJob(metadata)) return []
-  const images = (spec?.containers ?? []).flatMap(({ image }) => (image ? [image] : []))
+  const images = (spec?.containers ?? []).map(({ image = '' }) => image)
   const known = images.find(image => cleanerImage.test(canonicalName(image)))
   const cleanerPod = (why: string) => {
     const name = shorten(podName(metadata), 120)
     return [{ name, evidence: line('object', `pod ${name}`, why) }]
   }
   if (known !== undefined) return cleanerPod(shorten(known, 160))
-  const named = metadata?.name ?? ''
-  const names = [named, ...images].filter(text => cleanerName.test(text))
+  images.push(metadata?.name ?? '')
+  const names = images.filter(text => cleanerName.test(text))
   if (names.length === 0) return []
   const areOfImages = names.some(text => ofImages.test(text))
   const mount = (spec?.volumes ?? [])

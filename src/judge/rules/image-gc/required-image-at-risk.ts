@@ -177,11 +177,13 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
   }
   const held = once(() => heldImages(pods))
   const bases = new Set([...byName.keys()].map(baseOf))
-  const byPod = (names: string[]): RequiredImage | null =>
-    names
-      .filter(name => bases.has(baseOf(name)))
-      .map(name => byName.get(canonicalName(name)))
-      .find(need => need !== undefined) ?? null
+  const byPod = (names: string[]): RequiredImage | null => {
+    for (const name of names) {
+      const need = bases.has(baseOf(name)) ? byName.get(canonicalName(name)) : undefined
+      if (need !== undefined) return need
+    }
+    return null
+  }
   return {
     isAny: requiredImages.length > 0 || byName.size > 0,
     of({ names, certainty }: Risk): RequiredImage | null {
@@ -194,7 +196,13 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
 }
 
 /** The end of the path, which the canonical name shares. */
-const baseOf = (name: string) => name.slice(name.lastIndexOf('/') + 1).split(/[:@]/, 1)[0]!
+function baseOf(name: string): string {
+  const end = name.slice(name.lastIndexOf('/') + 1)
+  const at = end.indexOf('@')
+  const named = at < 0 ? end : end.slice(0, at)
+  const colon = named.indexOf(':')
+  return colon < 0 ? named : named.slice(0, colon)
+}
 
 /** Canonical names of images in use, from the statuses and specs of created containers. */
 const heldImages = (pods: readonly KubernetesPod[]): ReadonlySet<string> =>

@@ -6,7 +6,7 @@ import { type EventProfile, eventObject, onNode } from '#lab/nodes/event-object.
 import type { InstanceTypeName } from '#lab/nodes/instance-types.ts'
 import type { KubeletVersion } from '#lab/nodes/minors.ts'
 import { nodeObject } from '#lab/nodes/node-object.ts'
-import { autoMode, inNodegroup, onFargate } from '#lab/nodes/placement.ts'
+import { autoMode, inNodegroup, onFargate, onPremises } from '#lab/nodes/placement.ts'
 import { containerId, podObject, podUid } from '#lab/nodes/pod-object.ts'
 import type { ContainerProfile, PodProfile } from '#lab/nodes/pod-profile.ts'
 import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
@@ -59,6 +59,8 @@ export interface Workload {
   /** Of that memory, what is no page cache. */
   anonymousGib?: number
   hostPath?: string
+  /** An image that it mounts as a volume. */
+  imageVolume?: string
   /** Its volume is a claim; the bytes are not on the node's own disks. */
   claim?: string
   claimGib?: { size: number; used: number }
@@ -126,6 +128,8 @@ export interface NodeWorld {
   disk: Disk
   /** The runtime's own filesystem. */
   imageDisk?: Disk
+  /** Only images are on it; writable layers are on the node's disk. */
+  isSplit?: true
   configuration?: RawObject
   /** What the kubelet's file adds since the kubelet started. */
   editedConfiguration?: RawObject
@@ -262,7 +266,11 @@ const podEvents = ({ workload, profile: { namespace, name } }: RunningPod, node:
 
 const placedBy: Partial<
   Record<Family, (place: Parameters<typeof onFargate>[0]) => ReturnType<typeof onFargate>>
-> = { Fargate: onFargate, 'Auto Mode': place => autoMode('general-purpose', place) }
+> = {
+  Fargate: onFargate,
+  'Auto Mode': place => autoMode('general-purpose', place),
+  Hybrid: place => onPremises(clusterName, place),
+}
 
 function profileOf(world: NodeWorld, index: number): NodeProfile {
   const { family = 'AL2023', version = '1.34.2', instanceType = 'm6i.2xlarge' } = world
@@ -341,11 +349,17 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
         ...(workload.hostPath === undefined
           ? []
           : [{ name: 'host', hostPath: { path: workload.hostPath } }]),
+        ...(workload.imageVolume === undefined
+          ? []
+          : [{ name: 'weights', image: { reference: workload.imageVolume } }]),
         ...(workload.claim === undefined
           ? []
           : [{ name: 'claim', persistentVolumeClaim: { claimName: workload.claim } }]),
       ]
-      const mounts = workload.hostPath === undefined ? [] : [{ name: 'host', mountPath: '/host' }]
+      const mounts = [
+        ...(workload.hostPath === undefined ? [] : [{ name: 'host', mountPath: '/host' }]),
+        ...(workload.imageVolume === undefined ? [] : [{ name: 'weights', mountPath: '/models' }]),
+      ]
       const containers = object.spec?.containers?.map(container => ({
         ...container,
         volumeMounts: [...(container.volumeMounts ?? []), ...mounts],
@@ -487,7 +501,9 @@ function statsOf({ gib, usedGib, inodes, reservedGib = 0 }: Disk, usedBytes: num
 function summaryOf(scene: Scene): RawObject {
   const { world, profile } = scene
   const without = new Set(world.without)
-  const imageFs = statsOf(world.imageDisk ?? world.disk, bytesOf(snapshotGib(scene)))
+  const layersGib = world.isSplit === true ? ofPods(scene, 'layerGib') : 0
+  const imageFs = statsOf(world.imageDisk ?? world.disk, bytesOf(snapshotGib(scene) - layersGib))
+  const containerFs = world.isSplit === true ? statsOf(world.disk, bytesOf(layersGib)) : imageFs
   const memoryBytes = bytesOf(world.memoryGib ?? 30.9)
   const availableBytes = bytesOf(world.availableMemoryGib ?? 20)
   return {
@@ -508,7 +524,7 @@ function summaryOf(scene: Scene): RawObject {
         usageBytes: memoryBytes - availableBytes,
       },
       fs: statsOf(world.disk, bytesOf(world.disk.usedGib)),
-      ...(!without.has('imageFs') && { runtime: { imageFs, containerFs: imageFs } }),
+      ...(!without.has('imageFs') && { runtime: { imageFs, containerFs } }),
       rlimit: {
         time: takenAt,
         maxpid: world.pids?.max ?? 4_194_304,
@@ -557,7 +573,7 @@ function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObjec
       // The capacity of the filesystem, and the inodes of the layer alone.
       ...(!isWithoutLayers && {
         rootfs: {
-          ...statsOf(world.imageDisk ?? world.disk, bytesOf(layerGib)),
+          ...statsOf((world.isSplit ? null : world.imageDisk) ?? world.disk, bytesOf(layerGib)),
           inodesUsed: workload.layerInodes ?? Math.round(layerGib * 20_000),
         },
       }),

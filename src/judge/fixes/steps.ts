@@ -176,8 +176,9 @@ function replacement(on: OnNode): Command[] {
 }
 
 function restart(on: OnNode): Command[] {
-  const { name, instanceId } = on.node
-  if (instanceId === null) return [['changes', drain(on)]]
+  const { name, instanceId, owner } = on.node
+  // EC2 does not know the instance of a hybrid node.
+  if (instanceId === null || owner === 'hybrid') return [['changes', drain(on)]]
   const reboot = aws('ec2', 'reboot-instances', '--instance-ids', clusterWord(instanceId))
   return [
     ['restarts', [drain(on), reboot], { nodes: 1 }],

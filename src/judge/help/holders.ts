@@ -257,7 +257,11 @@ export function reasonOf(
   const isTooLarge =
     (values.bytes ?? 0) > largestRequest * (disk?.capacityBytes ?? Number.POSITIVE_INFINITY)
   const pods = podsOf(cause, parts)
-  const steps = stepsOf(cause, discardUnpackedLayers)
+  const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
+  const steps = [
+    ...(isUnknown ? (['look-on-node'] as const) : []),
+    ...stepsOf(cause, discardUnpackedLayers),
+  ]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   const isOwned = actor === 'platform' && values.owner !== undefined && steps[0] === 'delete-place'
@@ -462,8 +466,11 @@ export function memoryReason(
   }
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
   const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
-  const isLess = daemonsOf(summary).used.some(({ bytes }) => bytes > (largest?.amount ?? bytes))
-  if ((isSmall || isLess) && areMeasured(subject)) {
+  const daemons = daemonsOf(summary).used
+  const isLess = daemons.some(({ bytes }) => bytes > (largest?.amount ?? bytes))
+  // More than half of it is not with pods, whatever they use.
+  const isOfDaemon = daemons.some(({ bytes }) => 2 * bytes > capacityBytes)
+  if (((isSmall || isLess) && areMeasured(subject)) || isOfDaemon) {
     const cause = outsidePods(subject)
     const { subject: daemon } = cause
     const isKnown = daemon === 'kubelet' || daemon === 'containerd'
@@ -473,7 +480,13 @@ export function memoryReason(
     return { cause, steps: [first, { id: 'reboot' }] }
   }
   const cause = settingIn('workload', 'resources.requests.memory')
-  if (largest === null || isSmall) return { cause, steps: [{ id: 'read-pods' }] }
+  if (largest === null)
+    return {
+      cause: { kind: 'unread', source: 'memory of pods', reason: 'cut' },
+      steps: [{ id: 'list-memory' }],
+      seen: 'the kubelet has no statistics of its pods.',
+    }
+  if (isSmall) return { cause, steps: [{ id: 'read-pods' }] }
   const { owner, amount } = largest
   const own = summary?.pods?.find(
     ({ podRef }) => podRef?.namespace === owner.namespace && podRef?.name === owner.pod,
@@ -519,15 +532,21 @@ function withMounts(step: StepAction, pods: NodeSubject['pods']): StepAction {
 
 function withSize(
   step: StepAction,
-  { ledger, identity: { amiFamily }, imageGC }: DiskSubject,
+  { ledger, identity: { amiFamily, owner }, imageGC }: DiskSubject,
   { filesystem }: HolderCause,
-) {
+): StepAction {
   const disk = ledger?.filesystems.find(one => one.filesystem === filesystem)
   if (step.id !== 'larger-disk' || ledger === null || disk === undefined) return step
   const lowPercent = imageGC?.lowThresholdPercent ?? 100
   const { id } = step
+  // The disks of hybrid nodes are no EBS volumes.
+  if (owner === 'hybrid') return { id }
   const namespaces = filesystem === 'nodefs' ? ledger.namespaces : []
-  return { id, ...volumeToWrite(disk, ledger.parts, { amiFamily, lowPercent, namespaces }) }
+  return {
+    id,
+    ...volumeToWrite(disk, ledger.parts, { amiFamily, lowPercent, namespaces }),
+    ...(owner === 'auto-mode' && { place: 'NodeClass' }),
+  }
 }
 
 interface DiskSubject {

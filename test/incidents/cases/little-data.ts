@@ -498,4 +498,249 @@ export const littleDataIncidents: Incident[] = [
     steps: ['resize', 'free'],
     words: [/larger volume|GiB/],
   },
+  {
+    name: 'pressure-of-one-minute-at-81-percent',
+    thread: 'https://github.com/openebs/openebs/issues/2535',
+    found:
+      'DiskPressure began 41 s ago, and df shows 41G of 50G, 81 %. Nobody found what had filled the disk for a moment.',
+    world: nodeOf({
+      mode: 'proxy',
+      disk: { gib: 50, usedGib: 40.5 },
+      ...{ diskPressure: true, pressureMinutes: 1 },
+      workloads: users(8),
+      held: { images: images(8, 0.5, 1.4) },
+    }),
+    cause: [{ kind: 'unread' }, { kind: 'world' }, held('unread'), setting('evictionHard')],
+    owner: 'platform',
+    steps: ['read-more', 'set', 'free'],
+    never: [/prune-images/, largerDisk, /restart the kubelet/],
+  },
+  {
+    name: 'logs-of-twenty-pods',
+    thread: 'https://github.com/stefanprodan/k8s-scw-baremetal/issues/28',
+    found:
+      'No rotation of logs: after a few days /var/log/pods has 18G, with about 20 pods, none of which logs more than the others.',
+    world: nodeOf({
+      disk: { gib: 40, usedGib: 36.6 },
+      diskPressure: true,
+      workloads: users(20, { logsGib: 0.9 }),
+      configuration: { containerLogMaxSize: '1Gi', containerLogMaxFiles: 5 },
+      held: { images: images(20, 0.1, 0.3) },
+    }),
+    cause: [held('container-logs')],
+    owner: 'platform',
+    steps: ['set', 'ask-owner', 'read-more'],
+    words: [/18(?:\.0)? GiB/, /containerLogMax/],
+    never: [/prune-images/, largerDisk],
+  },
+  {
+    name: 'mapped-files-of-a-search-engine',
+    thread: 'https://github.com/elastic/cloud-on-k8s/issues/1635',
+    found:
+      'A pod with a heap of 1g and a request of 2Gb grows to 25 GB until it is evicted. The rest are files that it maps.',
+    world: nodeOf({
+      ...{ mode: 'proxy', instanceType: 'm6i.2xlarge', disk: { gib: 100, usedGib: 30 } },
+      ...{ memoryPressure: true, memoryGib: 30.9, availableMemoryGib: 0.08 },
+      workloads: [
+        ...users(3, { memoryGib: 0.8 }),
+        {
+          ...{ namespace: 'elastic', owner: 'StatefulSet es-master' },
+          ...{ memoryGib: 25, anonymousGib: 1.9, requests: { memory: '2G' } },
+        },
+      ],
+      held: { images: images(4, 0.5, 1.4) },
+    }),
+    cause: [setting('resources')],
+    owner: 'elastic/StatefulSet es-master',
+    steps: ['ask-owner', 'set'],
+    words: [/es-master/, /cache of files|files in memory/],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'two-nodes-of-which-events-alone-are-known',
+    thread: 'https://github.com/operate-first/apps/issues/1352',
+    found:
+      'Pods of many owners are evicted from two nodes, some with "was using 4Ki", the others with "The node had condition: [DiskPressure]". What fills the nodes is not known.',
+    world: {
+      nodes: ['10.0.7.31', '10.0.7.32'].map((ip, index) => ({
+        ...{ ip, mode: 'proxy' as const, unread, diskPressure: true },
+        disk: { gib: 120, usedGib: 110 },
+        workloads: [
+          ...users(2),
+          {
+            ...{ namespace: 'thoth', owner: `Job exposer-${index}`, pods: 3 },
+            evicted:
+              'The node was low on resource: ephemeral-storage. Container exposer was using 4Ki, which exceeds its request of 0. ',
+          },
+        ],
+      })),
+    },
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/DiskPressure is True/],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'swap-of-the-host-in-compressed-memory',
+    thread: 'https://github.com/bottlerocket-os/bottlerocket/issues/4903',
+    found:
+      'The host swaps into 1 GiB of compressed memory, and programs of the node stall. The kubelet counts nothing of it: memory.available stays far above its threshold.',
+    world: nodeOf({
+      ...{ mode: 'proxy', family: 'Bottlerocket', instanceType: 'm5.large' },
+      disk: { gib: 78, usedGib: 24 },
+      ...{ memoryGib: 7.6, availableMemoryGib: 0.8 },
+      workloads: users(7, { memoryGib: 0.8 }),
+      held: { images: images(7, 0.5, 1.5) },
+    }),
+    ...nearMiss,
+  },
+  {
+    name: 'weights-in-an-image-volume',
+    thread: 'https://github.com/kubernetes/enhancements/pull/4642',
+    found:
+      'Weights of 24 GiB are an image that a pod mounts as a volume. No container runs that image, and image GC must not count it as unused.',
+    world: nodeOf({
+      ...{ mode: 'proxy', instanceType: 'c6i.4xlarge' },
+      configuration: { featureGates: { ImageVolume: true } },
+      disk: { gib: 60, usedGib: 54.8 },
+      diskPressure: true,
+      workloads: [
+        ...users(2),
+        {
+          ...{
+            namespace: 'llm',
+            owner: 'Deployment server',
+            imageVolume: 'quay.io/models/large:1',
+          },
+        },
+      ],
+      held: {
+        images: [
+          ...images(2, 0.4, 1),
+          { name: 'quay.io/models/large:1', packedGib: 24, unpackedGib: 47 },
+        ],
+      },
+    }),
+    cause: [held('images-in-use'), held('images')],
+    owner: 'platform',
+    steps: ['resize', 'ask-owner', 'read-more'],
+    words: [/models\/large/],
+    never: [/prune-images/],
+  },
+  {
+    name: 'layers-beside-a-disk-of-images',
+    thread: 'https://github.com/kubernetes/kubernetes/pull/120616',
+    found:
+      'KubeletSeparateDiskGC: images have a disk of their own, writable layers are on the disk of the kubelet. A container fills that disk; the image disk has room.',
+    world: nodeOf({
+      ...{ mode: 'proxy', runtimeVersion: 'cri-o://1.34.0', isSplit: true },
+      disk: { gib: 50, usedGib: 46 },
+      imageDisk: { gib: 200, usedGib: 40, device: '/dev/nvme1n1', mount: '/var/lib/images' },
+      diskPressure: true,
+      workloads: [...users(5), { namespace: 'etl', owner: 'Deployment importer', layerGib: 36 }],
+      held: { images: images(12, 1, 3) },
+    }),
+    cause: [held('writable-layers')],
+    owner: 'etl/Deployment importer',
+    steps: ['ask-owner'],
+    words: [/importer/, /36\.0 GiB/],
+    never: [imageGc, /containerd/],
+  },
+  {
+    name: 'libraries-in-an-editor-on-premises',
+    thread: 'https://github.com/rancher/rancher/issues/30898',
+    found:
+      'No large logs: a code-server container with a large dlib build had filled the disk of the machine. Its deletion ended it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', family: 'Hybrid', volumes: [] },
+      disk: { gib: 30, usedGib: 27.6 },
+      diskPressure: true,
+      workloads: [
+        ...users(3),
+        { namespace: 'dev', owner: 'Deployment code-server', layerGib: 13.5 },
+      ],
+      held: { images: images(4, 0.8, 2.2) },
+    }),
+    cause: [held('writable-layers')],
+    owner: 'dev/Deployment code-server',
+    steps: ['ask-owner'],
+    words: [/code-server/, /13\.5 GiB/],
+    never: [imageGc, /EC2NodeClass|launch template/],
+  },
+  {
+    name: 'node-class-without-a-disk-of-its-own-size',
+    thread: 'https://github.com/awsdocs/amazon-eks-user-guide/pull/1076',
+    found:
+      'Auto Mode gives a node 20 GB for its pods unless ephemeralStorage.size of its NodeClass says more, also where the instance has a larger NVMe disk.',
+    world: nodeOf({
+      ...{ mode: 'proxy', family: 'Auto Mode' },
+      disk: { gib: 19.5, usedGib: 17.9 },
+      diskPressure: true,
+      volumes: [],
+      workloads: users(6),
+      held: { images: images(6, 0.9, 2.6) },
+    }),
+    cause: [held('images-in-use'), held('images'), { kind: 'device' }],
+    owner: 'platform',
+    steps: ['resize', 'set'],
+    words: [/NodeClass/],
+    never: [/prune-images/, /launch template/],
+  },
+  {
+    name: 'windows-disk-without-pressure',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/103032',
+    found:
+      'Drive C: of a Windows node has no byte left, and the node reports no DiskPressure. A large file of a person fills it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', family: 'Windows', runtimeVersion: '1.6.6' },
+      disk: { gib: 127, usedGib: 126.9 },
+      workloads: users(2),
+      held: { images: images(3, 2, 5) },
+    }),
+    cause: [{ kind: 'unread' }, held('unread'), setting('evictionHard')],
+    owner: 'platform',
+    steps: ['read-more', 'set'],
+    never: [/journalctl|du -x|\/var\/lib/, /prune-images/],
+  },
+  {
+    name: 'volumes-of-a-build-daemon-beside-the-cluster',
+    thread: 'https://github.com/ClickHouse/ClickHouse/pull/117168',
+    found:
+      'A host of 58 GiB has 4.3 GiB left. docker system prune reclaims 0B: the cache of a builder that is gone lies in a volume of Docker.',
+    world: nodeOf({
+      disk: { gib: 58, usedGib: 53.7 },
+      diskPressure: true,
+      workloads: users(3),
+      held: { images: images(3, 0.4, 1.1), otherRuntime: { '/var/lib/docker/volumes': 39 } },
+    }),
+    cause: [held('other-runtime', '/var/lib/docker'), held('unknown-folder', '/var/lib/docker')],
+    owner: 'platform',
+    steps: ['free', 'read-more'],
+    words: [/docker/, /39(?:\.0)? GiB/],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'file-that-a-person-made',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/76598',
+    found:
+      'fallocate -l 100G /test by hand: a static pod is evicted, and stays Evicted when the file is gone. The file is what holds the disk.',
+    world: nodeOf({
+      disk: { gib: 120, usedGib: 110 },
+      diskPressure: true,
+      workloads: [
+        ...users(2),
+        {
+          ...{ namespace: 'kube-system', owner: 'Node test-static-pod' },
+          evicted: 'The node was low on resource: ephemeral-storage. ',
+        },
+      ],
+      held: { images: images(2, 0.3, 0.9), folders: { '/test': 100 } },
+    }),
+    cause: [held('unknown-folder', '/test')],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/\/test/, /100(?:\.0)? GiB/],
+    never: [imageGc, largerDisk],
+  },
 ]

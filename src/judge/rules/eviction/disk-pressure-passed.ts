@@ -1,13 +1,28 @@
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { agoMs } from '#judge/events/events.ts'
 import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
-import { reasonOf } from '#judge/help/holders.ts'
+import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { conditionOf } from '#judge/help/thresholds.ts'
-import { bytesLine, line, lines, nodeRule, seenFirst, worldCause } from '#judge/rule.ts'
-import { bytes, percent, plural } from '#judge/text.ts'
+import {
+  bytesLine,
+  type Failing,
+  line,
+  lines,
+  nodeRule,
+  type Satisfied,
+  seenFirst,
+  worldCause,
+} from '#judge/rule.ts'
+import { bytes, percent, plural, shorten } from '#judge/text.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. */
 const least = { ofDisk: 0.1, ofPods: 0.5 }
+
+/** The rule pressure-stays reports a condition that stays longer. */
+const mostYoungMs = 1_500_000
+
+const titles = { young: 'The node reports DiskPressure, and no threshold is met at this moment' }
 
 const ofPods: ReadonlySet<DiskHolder> = new Set([
   ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
@@ -19,6 +34,7 @@ export const diskPressurePassed = nodeRule({
   severity: 'medium',
   cause: worldCause('growth'),
   needs: ['pods', 'eviction'],
+  titles,
   title: 'After disk pressure, one workload still holds most of what pods write',
   why: 'The kubelet evicted or refused pods because of this disk, which has room again. If the workload that holds most of it writes more, pods are evicted again.',
   fix: 'Give that workload a limit of ephemeral-storage, or a volume for what it writes.',
@@ -27,13 +43,13 @@ export const diskPressurePassed = nodeRule({
     'pkg/kubelet/eviction/helpers.go podDiskUsage',
   ],
 
-  *judge({ pods, eviction, conditions, ledger, identity, at }) {
-    const isUnder =
-      conditions.DiskPressure === 'True' ||
-      eviction.thresholds.some(
-        ({ signal, met }) => met === true && conditionOf(signal) === 'DiskPressure',
-      )
-    if (isUnder || ledger === null) return
+  *judge(subject) {
+    const { pods, eviction, conditions, ledger, identity, at } = subject
+    const isMet = eviction.thresholds.some(
+      ({ signal, met }) => met === true && conditionOf(signal) === 'DiskPressure',
+    )
+    if (isMet || ledger === null) return
+    if (conditions.DiskPressure === 'True') return yield* judgeYoung(subject, ledger)
     const evicted = recordedEvictions(pods, at, weekMs).filter(({ message }) => {
       const { resource } = evictionCause(message)
       return resource === 'ephemeral-storage' || resource === 'inodes'
@@ -61,6 +77,35 @@ export const diskPressurePassed = nodeRule({
     }
   },
 })
+
+/** A condition outlasts its threshold by evictionPressureTransitionPeriod. */
+function* judgeYoung(
+  subject: Satisfied<'pods' | 'eviction'>,
+  ledger: NodeLedger,
+): Iterable<Failing> {
+  const since = subject.node.status?.conditions?.find(
+    ({ type }) => type === 'DiskPressure',
+  )?.lastTransitionTime
+  if (since === undefined || (agoMs(since, subject.at) ?? mostYoungMs) >= mostYoungMs) return
+  const [fullest] = ledger.filesystems.toSorted(
+    (a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes,
+  )
+  if (fullest === undefined) return
+  const { filesystem, usedBytes, capacityBytes } = fullest
+  yield {
+    title: titles.young,
+    confidence: 'likely',
+    ...diskReason(subject, `${filesystem}.available`),
+    ...seenFirst(
+      `DiskPressure is True since ${shorten(since, 40)}, and ${filesystem} is ${percent((100 * usedBytes) / capacityBytes)} used now.`,
+      'The kubelet refuses pods until no threshold was met for evictionPressureTransitionPeriod. What filled the disk for a moment can do so again.',
+    ),
+    evidence: [
+      line('node', 'condition DiskPressure is True since', since),
+      bytesLine('summary', `used of ${filesystem}`, usedBytes),
+    ],
+  }
+}
 
 /** The container or volume that holds at least half of all that pods write; null if none does. */
 function largestPart({ parts, filesystems, namespaces }: NodeLedger) {

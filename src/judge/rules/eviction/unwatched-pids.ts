@@ -56,6 +56,7 @@ export const unwatchedPids = nodeRule({
         : {
             cause: kubeletSetting('evictionHard.pid.available'),
             steps: [
+              ...(ofPods === 0 ? [{ id: 'list-processes' as const }] : []),
               { id: 'set-fields' },
               ...(ofPods === 0
                 ? []

@@ -36,6 +36,19 @@ function example(gib: number, others: number, message = low, hoursAgo = 2): Node
   }
 }
 
+/** So long under DiskPressure, with room above the threshold. */
+function under(minutes?: number): NodeExample {
+  const since = new Date(Date.parse(exampleTime) - (minutes ?? 0) * 60_000).toISOString()
+  const condition = { type: 'DiskPressure', status: 'True' }
+  return {
+    ...example(16, 1),
+    conditions: { DiskPressure: 'True' },
+    ...(minutes !== undefined && {
+      node: { status: { conditions: [{ ...condition, lastTransitionTime: since }] } },
+    }),
+  }
+}
+
 itJudgesExamples(diskPressurePassed, { bad: example(16, 1), good: example(9, 1) })
 
 it.each<[string, NodeExample, string]>([
@@ -44,7 +57,9 @@ it.each<[string, NodeExample, string]>([
   ['evicted for memory', example(16, 1, 'The node was low on resource: memory. '), 'pass'],
   ['eight days ago', example(16, 1, low, 8 * 24), 'pass'],
   ['others hold more', example(16, 17), 'pass'],
-  ['under pressure', { ...example(16, 1), conditions: { DiskPressure: 'True' } }, 'pass'],
+  ['under pressure since an unknown time', under(), 'pass'],
+  ['under pressure for 24 min', under(24), 'fail'],
+  ['under pressure for 25 min', under(25), 'pass'],
   ['evicting', { ...example(16, 1), thresholds: [hard('nodefs.available', 10, 9)] }, 'pass'],
   ['pods unread', { ...example(16, 1), pods: null }, 'unknown'],
 ])('%s: %s', (_, given, expected) => {
@@ -56,4 +71,11 @@ it('names the owner and what to set', () => {
     cause: { holder: 'writable-layers', owner: { namespace: 'zim', container: 'app' } },
     steps: [{ id: 'set-ephemeral-storage', bytes: 16 * GiB }],
   })
+})
+
+it('names what holds the fullest disk under a pressure that has just begun', () => {
+  const { title, cause, seen } = failingOf(diskPressurePassed, under(1))
+  expect(title).toBe('The node reports DiskPressure, and no threshold is met at this moment')
+  expect(cause).toMatchObject({ kind: 'holder', holder: 'writable-layers' })
+  expect(seen).toContain('DiskPressure is True since')
 })

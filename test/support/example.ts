@@ -3,6 +3,8 @@
 import { reportedRounds } from '#judge/compare/history/reclaim.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
+import { recentStarts } from '#judge/events/pulls.ts'
+import { runningLogs } from '#judge/logs/running-logs.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
 import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/input/cluster-input.ts'
@@ -259,6 +261,7 @@ export function exampleSubject(
   const filesystems: Filesystems = { ...sharedFilesystems, ...example.filesystems }
   const identity = { name, ...exampleIdentity, ...example.identity }
   const running = orNull(exampleConfiguration, configuration)
+  const { pods = [], summary = {} } = example
   return {
     cluster: 'prod',
     at: example.at ?? exampleTime,
@@ -266,6 +269,8 @@ export function exampleSubject(
     conditions: { ...healthyConditions, ...example.conditions },
     configuration: running,
     runningValues: () => fieldValues(running ?? {}, identity),
+    runningLogs: () => runningLogs({ pods, summary }),
+    recentStarts: () => recentStarts(pods ?? [], example.at ?? exampleTime),
     isConfigurationOnDisk: false,
     filesystems,
     disks: filesystems,
@@ -290,8 +295,8 @@ export function exampleSubject(
       volumesUnread: example.volumesUnread ?? null,
     },
     node: example.node ?? {},
-    pods: example.pods === undefined ? [] : example.pods,
-    summary: example.summary === undefined ? {} : example.summary,
+    pods,
+    summary,
     runtime: example.runtime ?? null,
     host: example.host ?? (example.held ? measuredHost : null),
     mode: example.mode ?? 'proxy',

@@ -1,5 +1,7 @@
 /** Compares configurations by meaning: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, and the order of map keys does not matter. */
 
+import { hash } from 'node:crypto'
+import { oncePerText } from '#base/once.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { configurationDefaults, fieldComparisons } from '#facts/kubelet/fields.ts'
@@ -65,11 +67,29 @@ export const shownSetting = (value: unknown): string =>
 
 type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
 
-/** Every compared field by its path. Each key of a map has its own path: `evictionHard.nodefs.available`. */
-export function fieldValues(
+/**
+ * Every compared field by its path. Each key of a map has its own path: `evictionHard.nodefs.available`. Equal configurations of one image share
+ * their values. In the JSON of a fact a digest stands for the values, because they are long and equal on most nodes.
+ */
+export const fieldValues = (
   configuration: KubeletConfiguration,
-  identity: AmiImage,
-): Readonly<Record<string, FieldValue>> {
+  { amiFamily, kubeletVersion, operatingSystem }: AmiImage,
+): FieldValues =>
+  sharedValues(JSON.stringify([configuration, { amiFamily, kubeletVersion, operatingSystem }]))
+
+type FieldValues = Readonly<Record<string, FieldValue>>
+
+const sharedValues = oncePerText(
+  (text): FieldValues => {
+    const values = valuesOf(...(JSON.parse(text) as [KubeletConfiguration, AmiImage]))
+    const digest = hash('sha256', JSON.stringify(values), 'base64')
+    return Object.defineProperty(values, 'toJSON', { value: () => digest })
+  },
+  16_384,
+  256,
+)
+
+function valuesOf(configuration: KubeletConfiguration, identity: AmiImage): FieldValues {
   const defaults: KubeletConfiguration = {
     ...configurationDefaults,
     evictionHard: evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),

@@ -15,14 +15,7 @@ import {
   sizeIn,
 } from './logrotate.ts'
 import { dayMs, hourMs, type LogrotateRuns, minuteMs, weekMs } from './logrotate-runs.ts'
-import {
-  type LogRotation,
-  logGrowth,
-  logMonitorMs,
-  logRotationOf,
-  roomForLogs,
-  runningLogs,
-} from './logs.ts'
+import { type LogRotation, logGrowth, logMonitorMs, logRotationOf, roomForLogs } from './logs.ts'
 
 export interface PlacedBlock {
   path: string
@@ -309,7 +302,7 @@ function kubeletsOwn(subject: Satisfied<'host'>, settings: Settings, kubelet: Lo
     pods !== null &&
     summary !== null &&
     room !== null &&
-    logGrowth(runningLogs(subject), sizeBytes * files) <= room
+    logGrowth(subject.runningLogs(), sizeBytes * files) <= room
   if (sizeBytes * files > kubelet.perContainerBytes && !hasRoom) return undefined
   return { config: { containerLogMaxSize: formatBytes(sizeBytes), containerLogMaxFiles: files } }
 }

@@ -1,6 +1,7 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import type { StartFact } from '#judge/drift/layers.ts'
+import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { Host, Runtime } from '#model/input/inspection.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
@@ -31,6 +32,10 @@ export interface NodeSubject {
   configuration: KubeletConfiguration | null
   /** The compared fields of the configuration, computed on first use. */
   runningValues(): Readonly<Record<string, FieldValue>>
+  /** The logs of running containers, computed on first use. */
+  runningLogs(): readonly ContainerLog[]
+  /** `recentStarts` of the pods, computed on first use. */
+  recentStarts(): Readonly<Record<string, string>>
   /** True: the configuration was computed from files and flags, not read. It runs only if the kubelet restarted after their last change. */
   isConfigurationOnDisk: boolean
   filesystems: Filesystems

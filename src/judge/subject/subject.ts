@@ -5,6 +5,8 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { supportedInput } from '#facts/kubelet/supported.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
+import { recentStarts } from '#judge/events/pulls.ts'
+import { runningLogs } from '#judge/logs/running-logs.ts'
 import { shorten } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
@@ -36,6 +38,8 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     conditions: reportedConditions(input.node),
     configuration,
     runningValues: once(() => fieldValues(configuration ?? {}, identity)),
+    runningLogs: once(() => runningLogs(input)),
+    recentStarts: once(() => recentStarts(pods ?? [], prediction.at)),
     isConfigurationOnDisk: running === null && configuration !== null,
     filesystems,
     disks: isSized(prediction) ? filesystems : null,

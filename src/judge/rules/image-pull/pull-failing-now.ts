@@ -5,7 +5,6 @@ import { registryOf } from '#judge/events/images.ts'
 import {
   type PullFailure,
   pullFailures,
-  recentStarts,
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
@@ -40,14 +39,14 @@ export const pullFailingNow = contextRule({
 
   images: ({ pods }) => (pods ?? []).flatMap(waitingOf).map(({ image }) => image),
 
-  fact: ({ pods, at }) => {
+  fact: ({ pods, recentStarts }) => {
     const waiting = pods.flatMap(waitingOf)
     const waitingPods = new Set(waiting.map(({ pod }) => pod))
     return {
       containers: waiting.length,
       shown: waiting.slice(0, shown),
       waitingPods: [...waitingPods],
-      startedPods: Object.keys(recentStarts(pods, at)),
+      startedPods: Object.keys(recentStarts()),
     }
   },
 

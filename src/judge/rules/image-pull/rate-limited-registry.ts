@@ -6,7 +6,6 @@ import { canonicalName, imagesOf, registryOf } from '#judge/events/images.ts'
 import {
   type PullFailure,
   pullFailures,
-  recentStarts,
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
@@ -42,7 +41,7 @@ export const rateLimitedRegistry = contextRule({
   fact: subject => ({
     atRisk: [...pullsAtRisk(subject)],
     waiting: subject.pods.flatMap(waitingOf).filter(isLimited).slice(0, shown),
-    started: recentStarts(subject.pods, subject.at),
+    started: subject.recentStarts(),
   }),
 
   *judge({ atRisk, waiting, started }, context) {

@@ -6,7 +6,7 @@ import {
 } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import { eventEvidence, recentEvents, startReasons, unreadEvents } from '#judge/events/events.ts'
-import { recentStarts, waitingContainers } from '#judge/events/pulls.ts'
+import { waitingContainers } from '#judge/events/pulls.ts'
 import { contextRule, isLinux, line, lines, seenFirst, worldCause } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bytes, plural, shorten } from '#judge/text.ts'
@@ -33,12 +33,12 @@ export const noSpaceElsewhere = contextRule({
   ],
   appliesTo: isLinux,
 
-  fact: ({ pods, filesystems, at }) => ({
+  fact: ({ pods, filesystems, recentStarts }) => ({
     waiting: pods
       .flatMap(waitingContainers)
       .filter(({ reason, message }) => isElsewhere(message) && !pullErrors.has(reason))
       .slice(0, shown),
-    startedPods: Object.keys(recentStarts(pods, at)),
+    startedPods: Object.keys(recentStarts()),
     disks: roomOf(filesystems),
   }),
 

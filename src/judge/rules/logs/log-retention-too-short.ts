@@ -1,12 +1,5 @@
-import {
-  type ContainerLog,
-  type LogRate,
-  logGrowth,
-  logRates,
-  logRotationOf,
-  roomForLogs,
-  runningLogs,
-} from '#judge/logs/logs.ts'
+import { type LogRate, logGrowth, logRates, logRotationOf, roomForLogs } from '#judge/logs/logs.ts'
+import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import { isLinux, line, logRotation, nodeRule } from '#judge/rule.ts'
 import { bytes, mebibyte, nameLength, plural, shorten, span } from '#judge/text.ts'
 
@@ -35,7 +28,7 @@ export const logRetentionTooShort = nodeRule({
     const rotation = logRotationOf(configuration)
     // The rule invalid-log-size reports refused values and rotation that is off.
     if (rotation === null) return
-    const logs = runningLogs(subject)
+    const logs = subject.runningLogs()
     if (
       logs.length > 0 &&
       logs.every(({ usedBytes, sinceMs }) => usedBytes === null || sinceMs === null)

@@ -3,7 +3,6 @@ import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
 import { holderCause, reasonOf, withStaticPods } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
-  type ContainerLog,
   type LogRotation,
   logBound,
   logGrowth,
@@ -11,8 +10,8 @@ import {
   logRates,
   logRotationOf,
   roomForLogs,
-  runningLogs,
 } from '#judge/logs/logs.ts'
+import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import {
   bytesLine,
   type Failing,
@@ -61,10 +60,10 @@ export const logRotationOvershoot = nodeRule({
       return yield { unknown: whyUnobserved(subject, 'what nodefs has left') }
     // Without room the kubelet evicts already, which eviction-due reports.
     if (room === 0) return
-    const logs = runningLogs(subject)
+    const logs = subject.runningLogs()
     const large = unrotatedLog(subject, logs, rotation, capacity)
     if (large !== null) return yield large
-    const evidence = rotationLines(subject, rotation, logs, room)
+    const evidence = () => rotationLines(subject, rotation, logs, room)
     const monitorMs = logMonitorMs(subject)
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)
     // The duration of a rotation pass is unknown. The minimum is the log growth between two checks with idle workers.
@@ -74,7 +73,7 @@ export const logRotationOvershoot = nodeRule({
         confidence: 'likely',
         consequence: `The logs grow by ${bytes(bytesPerMs * 1000)} a second or more. Rotation looks every ${span(monitorMs)}: they pass containerLogMaxSize by ${bytes(overshootBytes)} before it can act, and after ${bytes(room)} more on nodefs pods are evicted.`,
         evidence: [
-          ...evidence,
+          ...evidence(),
           bytesLine(
             'computed',
             'logs were written a second, at least',
@@ -88,7 +87,7 @@ export const logRotationOvershoot = nodeRule({
     yield {
       confidence: 'possible',
       consequence: `The logs of ${logs.length} running containers may grow by ${bytes(growthBytes)} before rotation holds them; after ${bytes(room)} more on nodefs pods are evicted.`,
-      evidence: [...evidence, bytesLine('computed', 'logs may grow by', growthBytes)],
+      evidence: [...evidence(), bytesLine('computed', 'logs may grow by', growthBytes)],
     }
   },
 })
@@ -125,7 +124,7 @@ function unrotatedLog(
 function rotationLines(
   { identity, configuration }: Satisfied<'configuration'>,
   { maxSize, files }: Pick<NonNullable<ReturnType<typeof logRotationOf>>, 'maxSize' | 'files'>,
-  logs: ReturnType<typeof runningLogs>,
+  logs: readonly ContainerLog[],
   roomBytes: number,
 ) {
   const restarted = logs.filter(({ wasRestarted }) => wasRestarted).length

@@ -23,6 +23,7 @@ import type {
   EvictionPrediction,
   Filesystems,
   ImageGcPrediction,
+  ObservedSignal,
   PodName,
   Signal,
   ThresholdOrigin,
@@ -86,7 +87,8 @@ export interface AuditedPrediction {
   filesystems: Filesystems
   imageGC: Omit<ImageGcPrediction, 'deletions' | 'kept'> | null
   eviction:
-    | (Pick<EvictionPrediction, 'signals' | 'thresholds' | 'lost' | 'error'> & {
+    | (Pick<EvictionPrediction, 'thresholds' | 'lost' | 'error'> & {
+        signals: Partial<Record<Signal, Omit<ObservedSignal, 'time'>>>
         firstVictims: FirstVictims[] | null
       })
     | null

@@ -125,8 +125,8 @@ describe('a disk of its own for images', () => {
 
 it('draws containerfs only on a split disk, where containers live on nodefs', () => {
   const disks = dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(200 * GiB, 50 * GiB))
-  const { availableBytes, capacityBytes, time } = disks.eviction!.signals['nodefs.available']!
-  const observed = { available: availableBytes, capacity: capacityBytes, time }
+  const { availableBytes, capacityBytes } = disks.eviction!.signals['nodefs.available']!
+  const observed = { available: availableBytes, capacity: capacityBytes, time: null }
   disks.eviction!.thresholds = [threshold('containerfs.available', '20%', observed)]
   expect(
     gaugesWith(disks).flatMap(({ marks }) => marks.map(({ setting }) => setting)),

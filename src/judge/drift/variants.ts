@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { byText } from '#base/text/text-order.ts'
 import { nameLength, shorten } from '#judge/text.ts'
 import type { NodeSample } from '#model/finding/finding.ts'
@@ -5,7 +6,6 @@ import type { NodeSample } from '#model/finding/finding.ts'
 export const sampleSize = 20
 
 export interface Variant<Value> {
-  text: string
   value: Value
   nodes: string[]
 }
@@ -19,20 +19,23 @@ export function add<Value>(
   value: Value,
 ): void {
   const text = JSON.stringify(value)
-  const key = text.replace(addresses, '*')
+  // JSON contains no line break.
+  const common = text.replace(addresses, '\n')
+  const key = hash('sha256', common, 'base64')
   const known = variants.get(key)
-  if (!known) variants.set(key, { text, value, nodes: [node] })
+  if (!known) variants.set(key, { value, nodes: [node] })
   else {
     known.nodes.push(node)
     // The kept value must not depend on the order of the nodes.
-    if (text < known.text) Object.assign(known, { text, value })
+    if (common !== text && text < JSON.stringify(known.value)) known.value = value
   }
 }
 
 export const largestFirst = <Value>(variants: Map<string, Variant<Value>>): Variant<Value>[] =>
-  [...variants.values()].toSorted(
-    (a, b) => b.nodes.length - a.nodes.length || byText(a.text, b.text),
-  )
+  [...variants.values()]
+    .map(variant => ({ variant, text: JSON.stringify(variant.value) }))
+    .toSorted((a, b) => b.variant.nodes.length - a.variant.nodes.length || byText(a.text, b.text))
+    .map(({ variant }) => variant)
 
 export function sample(
   variants: Variant<unknown>[],

@@ -35,7 +35,7 @@ export function openAuditedPredictions(): (
       filesystems,
       imageGC: imageGC && withoutImages(imageGC),
       eviction: eviction && {
-        signals: eviction.signals,
+        signals: withoutTimes(eviction.signals),
         thresholds: eviction.thresholds,
         lost: eviction.lost,
         error: eviction.error,
@@ -44,6 +44,14 @@ export function openAuditedPredictions(): (
       settings: settingsOf(subject, eviction?.error === null ? eviction : null),
     })
 }
+
+const withoutTimes = (signals: EvictionPrediction['signals']) =>
+  Object.fromEntries(
+    Object.entries(signals).map(([signal, { availableBytes, capacityBytes }]) => [
+      signal,
+      { availableBytes, capacityBytes },
+    ]),
+  )
 
 const namedVictims = 3
 const reportedSignals: ReadonlySet<Signal> = new Set([

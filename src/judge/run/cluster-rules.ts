@@ -85,7 +85,7 @@ export function gatherSubjects(
     subject: failing.subject,
     finding: findingOf(rule, cluster, failing.subject, {
       ...boundedFailing(failing),
-      nodes: sample([{ text: '', value: null, nodes: [...(failing.nodes ?? [])] }], allNodes),
+      nodes: sample([{ value: null, nodes: [...(failing.nodes ?? [])] }], allNodes),
     }),
     proposals: [],
     nodes: failing.nodes ?? [],

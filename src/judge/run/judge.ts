@@ -12,6 +12,8 @@ export interface JudgementOptions {
   allNodes?: boolean
   /** Default: a kubelet starts with every fix. Null: fixes stay as the rules propose them, for a caller that shows none. */
   refusalsOf?: Refusals | null
+  /** Whether the nodes are compared with their earlier readings, and kept for later ones. Default: true. */
+  hasHistory?: boolean
   /** Called with each finding that no waiver covers. */
   onFound?: Beside['onFound']
 }
@@ -29,9 +31,14 @@ export interface Judgement extends Pick<Taken, 'takeCluster' | 'takeObjects' | '
 export function openJudgement(
   rules: readonly Rule[],
   policy: Policy,
-  { allNodes = false, refusalsOf = () => [], onFound = () => undefined }: JudgementOptions = {},
+  {
+    allNodes = false,
+    refusalsOf = () => [],
+    hasHistory = true,
+    onFound = () => undefined,
+  }: JudgementOptions = {},
 ): Judgement {
-  const taken = new Taken(rules, policy, allNodes, refusalsOf)
+  const taken = new Taken(rules, policy, allNodes, refusalsOf, hasHistory)
   return {
     takeCluster: input => taken.takeCluster(input),
     takeObjects: input => taken.takeObjects(input),

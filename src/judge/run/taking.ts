@@ -33,6 +33,7 @@ export class Taken {
   readonly policy: Policy
   readonly allNodes: boolean
   readonly refusalsOf: Refusals | null
+  readonly hasHistory: boolean
   readonly counts = new Counts()
   readonly nodes = new Map<KeptNode, TakenNode>()
   /** Why a cluster may have no nodes. */
@@ -46,11 +47,13 @@ export class Taken {
     policy: Policy,
     allNodes: boolean,
     refusalsOf: Refusals | null,
+    hasHistory: boolean,
   ) {
     this.rules = rules
     this.policy = policy
     this.allNodes = allNodes
     this.refusalsOf = refusalsOf
+    this.hasHistory = hasHistory
     this.facts = new Map(
       rules
         .filter(rule => rule.kind === 'cohort' || rule.kind === 'context')
@@ -127,7 +130,8 @@ export class Taken {
       held: heldDisks(subject),
       happened: happeningsOf(input, input.at ?? prediction.at),
       rounds: reportedRounds(null, input.host?.logLines ?? []),
-      images: imagesOf(input, prediction),
+      // Without a history only times of use are read, which the runtime alone shows.
+      images: this.hasHistory || input.runtime !== null ? imagesOf(input, prediction) : [],
     }
     this.nodes.set(kept, node)
     return node

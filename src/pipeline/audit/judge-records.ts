@@ -135,8 +135,14 @@ export async function judgeRecords(
 const judgementOptions = ({
   isEveryNodeNamed: allNodes,
   refusalsOf: ownRefusals = refusalsOf,
+  earlier,
   onFound,
-}: JudgingContext): JudgementOptions => ({ allNodes, refusalsOf: ownRefusals, onFound })
+}: JudgingContext): JudgementOptions => ({
+  allNodes,
+  refusalsOf: ownRefusals,
+  hasHistory: earlier !== undefined,
+  onFound,
+})
 
 /**
  * Records are short-lived, but V8 may place their parts in the old generation and let it grow to twice its live data.

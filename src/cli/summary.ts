@@ -10,6 +10,7 @@ import type { AuditReport } from '#model/report.ts'
 import type { AuditResult } from '#pipeline/audit/audit.ts'
 import type { Language } from '#report/languages/language.ts'
 import { changeRows, mailChanges } from '#report/mail/changes.ts'
+import { answersOf } from '#report/parts/answers.ts'
 import { causesAndOutlook, causeView, moreCauses, stepWithCount } from '#report/parts/causes.ts'
 import { isClusterRead, worstClusterFirst } from '#report/parts/clusters.ts'
 import { worstFirst } from '#report/parts/findings.ts'
@@ -99,8 +100,14 @@ function verdictParts({ report, language }: CliSummary) {
   const { severity, headline, scope, freeable } = verdict
   const gaps = verdict.gaps.map(({ text }) => text)
   const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
+  const [row] = outlook.rows
+  const answers = row === undefined ? [] : answersOf(row, causes, language)
   return {
     rows: outlook.rows,
+    first: [
+      row?.basis ?? '',
+      ...answers.map(({ key, text }) => language.words.said(key, clean(text, 1000))),
+    ].filter(Boolean),
     headline,
     style,
     freeable,
@@ -111,7 +118,7 @@ function verdictParts({ report, language }: CliSummary) {
 }
 
 function verdictLines(on: CliSummary) {
-  const { rows, headline, style, freeable, scope, gaps } = verdictParts(on)
+  const { rows, first, headline, style, freeable, scope, gaps } = verdictParts(on)
   const { report, language, words, paint, limit } = on
   const waived = report.document.waived.length
   return [
@@ -122,7 +129,10 @@ function verdictLines(on: CliSummary) {
     gaps.map(text => wrap(text)),
     rows
       .slice(0, Math.min(limit('next'), shown.next))
-      .map(({ name, state, where }) => wrap(words.next(name, state, where), '  ', '    ')),
+      .flatMap(({ name, state, where }, index) => [
+        wrap(words.next(name, state, where), '  ', '    '),
+        ...(index === 0 ? first : []).map(text => wrap(text, '    ', '      ')),
+      ]),
     '',
   ]
 }

@@ -1,6 +1,6 @@
 /** Input of the report: the findings document, and a compact view of every node. */
 
-import type { Cause, StepAction } from '#model/finding/cause.ts'
+import type { Cause, Step } from '#model/finding/cause.ts'
 import type { Delta } from '#model/finding/delta.ts'
 import type {
   CoverageState,
@@ -61,6 +61,8 @@ export interface AuditedNode {
   ledger?: DiskLedger
   /** What holds each disk, and what ends it: said where no finding says it. */
   held?: HeldDisks
+  /** Conditions of pressure that the node reports. */
+  pressures?: { condition: string; since: string | null }[]
   /** Absent: no event is known. */
   happened?: Happening[]
   /** Observed rounds of image GC, by time. */
@@ -76,7 +78,7 @@ export interface AuditedNode {
 }
 
 export type HeldDisks = Partial<
-  Record<FilesystemLedger['filesystem'], { cause: Cause; steps: StepAction[] }>
+  Record<FilesystemLedger['filesystem'], { cause: Cause; steps: Step[] }>
 >
 
 /** A node as it was read, before rules that compare nodes have judged it. */

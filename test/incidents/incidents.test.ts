@@ -43,7 +43,7 @@ describe('the explanations', async () => {
     const without: string[] = []
     for (const incident of incidents) {
       const { outlook } = causesAndOutlook((await judgedIncident(incident)).report, english)
-      if (outlook.rows.some(({ cause, step }) => cause === null && !step))
+      if (outlook.rows.some(({ cause, steps }) => cause === null && steps.length === 0))
         without.push(incident.name)
     }
     expect(without).toEqual([])

@@ -76,6 +76,13 @@ export function stepsOf(
   })
 }
 
+/** Steps for which no command is known. */
+export const stepsWithoutCommands = (actions: readonly StepAction[]): Step[] =>
+  actions.map(action => {
+    const { kind, ends, disturbs } = doings[action.id]
+    return { kind, ends, disturbs, action, commands: [] }
+  })
+
 function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): StepCommand[] {
   const { cluster, place, node, commands } = site
   const { lines, always } = doings[action.id]

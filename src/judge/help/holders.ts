@@ -5,6 +5,7 @@
 
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
+import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import { kubeletSetting, settingIn } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
@@ -381,7 +382,9 @@ export function heldDisks({ ledger, identity, imageGC, host, node }: NodeSubject
       const reason =
         diskReason({ ledger, identity, imageGC, host, node }, `${disk.filesystem}.available`) ??
         (largest && reasonOf(holderCause(largest, disk, ledger.parts), ledger, identity))
-      return reason ? [[disk.filesystem, { cause: reason.cause, steps: reason.steps }]] : []
+      return reason
+        ? [[disk.filesystem, { cause: reason.cause, steps: stepsWithoutCommands(reason.steps) }]]
+        : []
     }),
   )
 }

@@ -22,13 +22,6 @@ import type {
   Signal,
 } from '#model/prediction/prediction.ts'
 
-/** Upstream: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
-export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' {
-  if (signal === 'memory.available' || signal === 'allocatableMemory.available')
-    return 'MemoryPressure'
-  return signal === 'pid.available' ? 'PIDPressure' : 'DiskPressure'
-}
-
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
 export function configuredAt(
   { signal, value, hard }: EvaluatedThreshold,

@@ -1,7 +1,7 @@
 /** Takes records as they arrive: judges each node, and keeps compact facts for `closed`. */
 
 import { isOfInsights, openInsights } from '#facts/eks/insights.ts'
-import { happeningsOf } from '#judge/compare/history/happenings.ts'
+import { happeningsOf, pressuresOf } from '#judge/compare/history/happenings.ts'
 import { imagesOf, reportedRounds } from '#judge/compare/history/reclaim.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { FixFacts } from '#judge/fixes/fix-facts.ts'
@@ -128,6 +128,7 @@ export class Taken {
       prediction: this.#auditedPrediction(subject, prediction),
       ...(prediction.ledger && { ledger: withoutParts(prediction.ledger) }),
       held: heldDisks(subject),
+      pressures: pressuresOf(input),
       happened: happeningsOf(input, input.at ?? prediction.at),
       rounds: reportedRounds(null, input.host?.logLines ?? []),
       // Without a history only times of use are read, which the runtime alone shows.

@@ -1,6 +1,13 @@
 /** Signals that thresholds watch. On a shared disk, a threshold on a signal of nodefs also watches the signal of imagefs, and vice versa. */
 import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction/prediction.ts'
 
+/** Upstream: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
+export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' {
+  if (signal === 'memory.available' || signal === 'allocatableMemory.available')
+    return 'MemoryPressure'
+  return signal === 'pid.available' ? 'PIDPressure' : 'DiskPressure'
+}
+
 /** A threshold of 0 (`0.0%`) parses but is never met. */
 export const canBeMet = ({ resolved }: Pick<EvaluatedThreshold, 'resolved'>): boolean =>
   resolved !== 0

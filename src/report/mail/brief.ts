@@ -24,7 +24,7 @@ export function messageCard({
   return {
     title: subject,
     lines: [
-      ...verdict.next.map(({ state, name, where }) => words.next(state, name, where)),
+      ...nextLines(verdict, all),
       ...[verdict.change, verdict.gaps && words.gaps(verdict.gaps)].filter(Boolean).map(String),
     ],
     causes: listed
@@ -36,6 +36,13 @@ export function messageCard({
     open: report.open,
   }
 }
+
+const nextLines = ({ next }: MailView['verdict'], words: MailView['words']): string[] =>
+  next.flatMap(({ state, name, where, basis, answers }) => [
+    words.mail.brief.next(state, name, where),
+    ...(basis === '' ? [] : [basis]),
+    ...answers.map(({ key, text }) => words.said(key, text)),
+  ])
 
 /** Returns at most 3,000 characters: lines separated by \n, without markup. */
 export function mailBrief({
@@ -57,7 +64,7 @@ export function mailBrief({
     subject,
     audience,
     cutShort && words.cutShort(cutShort.title, cutShort.text),
-    ...verdict.next.map(({ state, name, where }) => words.next(state, name, where)),
+    ...nextLines(verdict, all),
     verdict.change,
     ...listed
       .slice(0, shownCauses)

@@ -40,6 +40,7 @@ export const segmentTones: Record<SegmentKind, string> = {
   logs: '#c4689f',
   host: '#4c5660',
   leftover: '#bd7600',
+  other: '#7a63a8',
   unknown: '#8297ae',
 }
 

@@ -2,22 +2,16 @@
 
 import { type Happening, mostHappenings } from '#model/history.ts'
 import { notReachedIn } from '#model/input/not-reached.ts'
-import type { AuditReport, Delivery } from '#model/report.ts'
+import type { AuditedNode, AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
-import {
-  causeOnNode,
-  causesAndOutlook,
-  type FoundCause,
-  firstCauseText,
-  stepWithCount,
-  stepWithReason,
-} from '#report/parts/causes.ts'
+import { answersOf } from '#report/parts/answers.ts'
+import { causesAndOutlook, type FoundCause, firstCauseText } from '#report/parts/causes.ts'
 import { tally } from '#report/parts/findings.ts'
 import { noticesView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { planView } from '#report/parts/plan.ts'
 import { titlesOf } from '#report/parts/rule-words.ts'
-import { oneOfText } from '#report/parts/steps.ts'
+import { stepsText } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
 import { mailCausesView, nextShown } from './causes.ts'
@@ -73,7 +67,9 @@ export function mailView(
   const open = owner === null ? openCommandOf(deliveries, document.run.region, isPart) : null
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached, open })
   const listed = mailCausesView(causes, outlook.rows, changes, { fold: short, titleOf, language })
-  const next = nextNodes(outlook, causes, listed, { fold, language })
+  const next = nextNodes(outlook, causes, { fold, language })
+  const [first] = outlook.rows
+  const nearest = first === undefined ? null : placeOf(first.node, language)
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,
@@ -98,7 +94,7 @@ export function mailView(
     cutShort,
     picture,
     verdict: {
-      ...mailVerdict(report, verdict, { next, changes, fold, language }),
+      ...mailVerdict(report, verdict, { next, nearest, changes, fold, language }),
       first: firstCauseText(causes, outlook.rows.slice(0, nextShown), { titleOf, language }),
       undelivered:
         mailed.failures.length > 0
@@ -136,38 +132,28 @@ const footerText = ({ document: { run } }: AuditReport, fold: Fold, { words }: L
 const nextNodes = (
   { rows }: OutlookView,
   causes: readonly FoundCause[],
-  listed: ReturnType<typeof mailCausesView>,
   { fold, language }: { fold: Fold; language: Language },
 ) => {
-  const { picture: words, ...all } = language.words
-  const shown = [...(listed?.cards ?? []), ...(listed?.lines ?? [])]
+  const all = language.words
   return rows.slice(0, nextShown).map((row, index) => {
-    const { name, where, state, isNow, isOfMemory, fill, first, cause, step: ofRow } = row
-    const group = causes[cause ?? -1]
-    const found = group && causeOnNode(group, row)
-    const since = isNow ? (found?.since ?? null) : null
-    const isListed = shown[cause ?? -1] !== undefined
-    const step =
-      isListed && found
-        ? stepWithCount({
-            step: stepWithReason(found, language),
-            oneOf: oneOfText(found.steps, language),
-          })
-        : ofRow
-    const held = [fill, ofRow].flatMap(text => text ?? [])
-    const answers = [
-      ...(fill === null
-        ? []
-        : [{ key: isOfMemory ? words.holderOfMemory : words.holder, text: fold(fill, 300) }]),
-      { key: first.key, text: fold(first.text, 240) },
-      ...(step === null ? [] : [{ key: words.step, text: fold(step, 600) }]),
-    ]
+    const { node, name, where, state, isNow, basis, fill, cause, steps } = row
+    const isSinceSaid = (node.pressures ?? []).length > 0
+    const since = isNow && !isSinceSaid ? (causes[cause ?? -1]?.since ?? null) : null
+    const step = stepsText(steps, null, null, language, 'without commands')
+    const held = [fill ?? '', step].filter(Boolean)
     return {
       name: fold(name, 80),
       where: all.list([fold(where, 100), ...(since === null ? [] : [all.since(since)])]),
       state,
       isNow,
-      answers: index === 0 ? answers : [],
+      basis: index === 0 ? fold(basis, 300) : '',
+      answers:
+        index === 0
+          ? answersOf(row, causes, language).map(({ key, text }) => ({
+              key,
+              text: fold(text, 400),
+            }))
+          : [],
       fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),
     }
   })
@@ -175,6 +161,7 @@ const nextNodes = (
 
 interface VerdictParts {
   next: ReturnType<typeof nextNodes>
+  nearest: string | null
   changes: MailChanges
   fold: Fold
   language: Language
@@ -183,7 +170,7 @@ interface VerdictParts {
 function mailVerdict(
   report: AuditReport,
   { severity, headline, scope, gaps, complete }: ReturnType<typeof verdictView>,
-  { next, changes, fold, language }: VerdictParts,
+  { next, nearest, changes, fold, language }: VerdictParts,
 ) {
   const { words } = language
   const { run, findings, waived } = report.document
@@ -192,7 +179,7 @@ function mailVerdict(
     headline,
     next,
     scope,
-    night: nightText(report, language),
+    night: nightText(report, nearest, language),
     change: changeText(changes, language),
     trend: mailTrend(report, fold, language),
     tally: tally(findings, language).map(({ severity, word, count }) => ({
@@ -257,8 +244,12 @@ function cutShortView(
 /** One line about what happened on the nodes since the last run. */
 const dayMs = 86_400_000
 
-/** Null: nothing is known to have happened. */
-function nightText(report: AuditReport, { words, utc, line }: Language): string | null {
+const placeOf = ({ cluster, identity }: AuditedNode, { line }: Language) =>
+  line(`${cluster}/${identity.name}`, 120)
+
+/** Null: nothing is known to have happened. @param nearest the node that the verdict names first, with its cluster */
+function nightText(report: AuditReport, nearest: string | null, language: Language): string | null {
+  const { words, utc, line } = language
   const before = report.before?.takenAt ?? null
   const sinceMs =
     before === null ? Date.parse(report.document.run.takenAt) - dayMs : Date.parse(before)
@@ -266,7 +257,7 @@ function nightText(report: AuditReport, { words, utc, line }: Language): string 
   const all = report.nodes.flatMap(node =>
     (node.happened ?? [])
       .filter(({ at }) => Date.parse(at) > sinceMs)
-      .map(one => ({ one, node: `${node.cluster}/${node.identity.name}` })),
+      .map(one => ({ one, node: placeOf(node, language) })),
   )
   const of = (matches: (one: Happening) => boolean) => {
     const found = all.filter(({ one }) => matches(one))
@@ -293,15 +284,14 @@ function nightText(report: AuditReport, { words, utc, line }: Language): string 
   ]
   const parts = kinds.flatMap(({ count, nodes, first, text, subject }) => {
     if (first === undefined) return []
-    const { one, node } = first
-    const place = line(node, 120)
+    const { one, node: place } = first
     if (subject === 'condition' && count === 1)
       return [night.onePressure[one.status ?? 'Unknown'](line(one.subject, 40), utc(one.at), place)]
     const all = text(count, nodes)
     // A pod that was refused is named where none was evicted.
     if (subject !== 'pod' || (text === night.refused && evicted.count > 0)) return [all]
     const named = count === 1 ? night.onePod : night.firstPod
-    return [named(all, line(one.subject, 160), place)]
+    return [named(all, line(one.subject, 160), place === nearest ? null : place)]
   })
   if (parts.length === 0) return null
   const isCut = report.nodes.some(({ happened }) => happened?.length === mostHappenings)

@@ -1,6 +1,8 @@
 /** The first picture of the page: the node that is nearest to eviction, what holds its disk, and where something acts. */
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
+import { answersOf } from '#report/parts/answers.ts'
+import type { FoundCause } from '#report/parts/causes.ts'
 import {
   type Alerts,
   actingMarks,
@@ -14,21 +16,28 @@ import type { OutlookView } from '#report/parts/outlook.ts'
 import { hasEstimateOf, segmentLegend, segmentsOf } from '#report/parts/segments.ts'
 import { fillPlot } from './fill-plot.ts'
 
-interface FirstRow extends Omit<OutlookView['rows'][number], 'cause' | 'step'> {
+type FirstRow = OutlookView['rows'][number] & {
   anchor: string | null
   /** Day since which its cause is open. Null: unknown. */
   since: string | null
-  step: { anchor: string | null; number: string | null; text: string } | null
+  step: { anchor: string | null } | null
 }
 
 /** Null: no node is near eviction, or no disk of the nearest node was observed. */
-export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language: Language) {
-  const [row] = rows
+export function pictureView(
+  row: FirstRow | undefined,
+  causes: readonly FoundCause[],
+  alerts: Alerts,
+  language: Language,
+) {
   const gauge = row === undefined ? null : nearestGauge(row.node, alerts, language)
   if (row === undefined || gauge === null) return null
   const ledger = ledgerOf(row.node, gauge)
-  const { picture: words, unknown, clauses } = language.words
-  const since = !row.isNow || row.since === null ? '' : language.words.since(row.since)
+  const { picture: words, clauses } = language.words
+  const since =
+    !row.isNow || row.since === null || (row.node.pressures ?? []).length > 0
+      ? ''
+      : language.words.since(row.since)
   const short = row.shortBytes > 0 ? words.short(language.bytes(row.shortBytes)) : ''
   const marks = actingMarks(gauge)
   const later = laterMarks(marks, language)
@@ -40,15 +49,11 @@ export function pictureView(rows: readonly FirstRow[], alerts: Alerts, language:
     about: clauses(
       [words.where(row.where), later === '' ? row.note : '', short, later, since].filter(Boolean),
     ),
-    answers: [
-      {
-        key: row.isOfMemory ? words.holderOfMemory : words.holder,
-        text: row.fill ?? unknown,
-        anchor: null,
-      },
-      { ...row.first, anchor: null },
-      ...(row.step === null ? [] : [{ key: words.step, ...row.step }]),
-    ],
+    basis: row.basis,
+    answers: answersOf(row, causes, language).map(({ isStep, ...answer }) => ({
+      ...answer,
+      anchor: isStep ? (row.step?.anchor ?? null) : null,
+    })),
     bar: {
       ...barView(row.node, { ...gauge, marks }, { id: 'first', height: 36 }, language),
       description: describeGauge(gauge, language),

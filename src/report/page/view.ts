@@ -11,7 +11,6 @@ import {
   type FoundCause,
   firstCauseText,
   stepsAlone,
-  stepWithReason,
 } from '#report/parts/causes.ts'
 import { clustersView, isClusterRead } from '#report/parts/clusters.ts'
 import {
@@ -27,6 +26,9 @@ import { noticesView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { planView } from '#report/parts/plan.ts'
 import { titlesOf } from '#report/parts/rule-words.ts'
+import { segmentKinds } from '#report/parts/segment-kind.ts'
+import { kindLegend } from '#report/parts/segments.ts'
+import { stepsText } from '#report/parts/steps.ts'
 import { trendsView } from '#report/parts/trends.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { changesView } from './changes.ts'
@@ -59,17 +61,16 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const ledgers = ledgersView(report, shownLedgers, language)
   const drawnDisks = new Set(ledgers?.nodes.map(({ node }) => node))
   const fleet = fleetView(groups, report, drawnDisks, language, listedBytes)
-  const rows = withSteps(outlook, found, language).map(row => ({
-    ...row,
-    anchor: fleet.anchorOf(row.node),
-    bar: smallBar(row.node, report, language),
-  }))
+  const rows = withSteps(outlook, found, language).map(row => {
+    return { ...row, anchor: fleet.anchorOf(row.node), bar: smallBar(row.node, report, language) }
+  })
   const ofNode = (one: NonNullable<typeof ledgers>['nodes'][number]) => {
     const nodeAnchor = fleet.anchorOf(one.node)
     const anchor = nodeAnchor?.replace(/^node-/, 'disk-') ?? null
     return { ...one, anchor, nodeAnchor, bar: smallBar(one.node, report, language) }
   }
   const gauged = groups.flatMap(({ members }) => members)
+  const picture = pictureView(rows[0], found, report, language)
   const verdict = verdictView(report, { outlook, causeCount: found.length, language })
   return {
     tag: language.tag,
@@ -81,10 +82,11 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     audience:
       report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
     verdict: { ...verdict, first: firstCauseText(found, outlook.rows, on) },
-    picture: pictureView(withReason(rows, found, language), report, language),
+    picture,
     strip: fleetStrip(gauged, fleet.anchorOf, language),
     causes,
-    outlook: { ...outlook, rows },
+    outlook: { ...outlook, rows, kinds: kindLegend(kindsBeside(picture, rows), language) },
+    kinds: kindLegend(segmentKinds, language),
     changes: changesView(report, on),
     clusters: clustersView(report, groups, language),
     ledgers: ledgers === null ? null : { ...ledgers, nodes: ledgers.nodes.map(ofNode) },
@@ -116,33 +118,28 @@ const withSteps = ({ rows }: OutlookView, causes: FoundCause[], language: Langua
   rows.map(row => {
     const cause = causes[row.cause ?? -1]
     const link = cause && causeLink(row.cause!, language)
-    const text = cause ? stepsAlone(causeOnNode(cause, row), language) : row.step
+    const text = cause
+      ? stepsAlone(causeOnNode(cause, row), language)
+      : stepsText(row.steps, null, null, language, 'without commands')
     return {
       ...row,
       since: cause?.since ?? null,
       step:
-        text === null
+        text === ''
           ? null
           : { anchor: link?.anchor ?? null, number: link ? `${link.text}:` : null, text },
     }
   })
 
-/** The first row, with the reason of its step. */
-const withReason = <Row extends ReturnType<typeof withSteps>[number]>(
-  rows: Row[],
-  causes: FoundCause[],
-  language: Language,
-) =>
-  rows.slice(0, 1).map(row => {
-    const found = causes[row.cause ?? -1]
-    return {
-      ...row,
-      step:
-        row.step && found
-          ? { ...row.step, text: stepWithReason(causeOnNode(found, row), language) }
-          : row.step,
-    }
-  })
+/** Kinds in the bars of the rows that the legend of the picture lacks. */
+function kindsBeside(
+  picture: ReturnType<typeof pictureView>,
+  rows: readonly { bar: ReturnType<typeof smallBar> }[],
+) {
+  const drawn = new Set(rows.flatMap(({ bar }) => bar?.segments.map(({ kind }) => kind) ?? []))
+  for (const { kind } of picture?.legend ?? []) drawn.delete(kind)
+  return segmentKinds.filter(kind => drawn.has(kind))
+}
 
 /** Texts that the page's script shows, and texts that it recognises in cells when it sorts them. */
 const scriptWords = ({ script, severityNames, numbers, next, none, unknown }: Language['words']) =>

@@ -9,7 +9,15 @@ import { isOpenBefore, shownTitle, subjectText, tallyTexts } from './findings.ts
 import { nameLimit } from './node.ts'
 import { type CauseOf, type OutlookView, outlookView } from './outlook.ts'
 import type { TitleOf } from './rule-words.ts'
-import { causeText, commandsView, leadingCommands, oneOfText, stepsText } from './steps.ts'
+import {
+  causeText,
+  commandsView,
+  leadingCommands,
+  nowFirst,
+  oneOfText,
+  stepLines,
+  stepsText,
+} from './steps.ts'
 
 const limits = { settings: 2, others: 2, findings: 20, seen: 300 }
 
@@ -137,18 +145,23 @@ export function causeOnNode(
 const subjectKey = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>): string =>
   JSON.stringify([cluster, subject])
 
-/** The steps, with the reason of a setting: `set evictionHard.nodefs.available 30% → 10% (the default would not evict)`. */
-export function stepWithReason(found: FoundCause, language: Language): string {
-  const { cause, steps, settings, findings } = found
-  const [worst] = findings
+/** What to do, with the reason of a setting: `set evictionHard.nodefs.available 30% → 10% (the default would not evict)`. */
+export function causeLines(found: FoundCause, language: Language) {
+  const { steps, findings } = found
   const set = settingsText(found, language, 'current values too')
-  const step = stepsText(steps, worst!, set, language, 'without commands')
-  if (cause.kind !== 'setting') return step
+  return stepLines(steps, findings[0]!, set, reasonOf(found, language), language)
+}
+
+/** Why the setting is wrong. Null: the cause is no setting, or its values say it. */
+function reasonOf(found: FoundCause, language: Language): string | null {
+  const { cause, steps, settings, findings } = found
+  if (cause.kind !== 'setting') return null
+  const [worst] = findings
   const isValueShown =
     steps.some(({ action }) => action.id === 'set-fields') && settings[0]?.now.length === 1
   const seen = worst?.seen === undefined ? null : language.line(worst.seen, limits.seen)
   const reason = isValueShown && !cause.isDefault ? seen : statementOf(found, language)
-  return reason === null ? step : language.words.steps.labelledBy(step, reason.replace(/\.$/, ''))
+  return reason?.replace(/\.$/, '') ?? null
 }
 
 /** The worst cause, if no shown node has it: a pod over its own limit, for example. */
@@ -319,7 +332,7 @@ export function causesAndOutlook(
   return {
     causes: causes.map((cause, index) => ({
       ...cause,
-      steps: nearestFirst(cause, nearestOf(index)),
+      steps: nowFirst(nearestFirst(cause, nearestOf(index))),
     })),
     outlook: {
       ...outlook,

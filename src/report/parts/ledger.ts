@@ -118,7 +118,7 @@ export function fillText(node: AuditedNode, ledger: DiskLedger, language: Langua
   if (largest === undefined) return words.clauses([words.unknown, ...most])
   const holder = words.ledger.holders[largest.holder]
   const unread = disk?.lines.find(line => line.holder === 'unread')
-  const isUnsure = unread !== undefined && unread.highBytes > largest.lowBytes
+  const isUnsure = unread !== undefined && unread !== largest && unread.highBytes > largest.lowBytes
   const amount = amountText(largest, language)
   if (!isUnsure) return words.clauses([words.ledger.largest(holder, amount), ...most])
   const [used, high] = [language.bytes(disk!.usedBytes), language.bytes(unread.highBytes)]
@@ -171,7 +171,7 @@ const leastPodData = 0.05
 function mostPodData({ owners, pods, filesystems }: DiskLedger, language: Language) {
   const { words, bytes } = language
   const [owner] = owners
-  if (owner === undefined) return [words.ledger.mostPodData(words.unknown)]
+  if (owner === undefined) return []
   const usedBytes = Math.min(...filesystems.map(disk => disk.usedBytes))
   if (owner.bytes < leastPodData * usedBytes) return []
   const most = Math.max(0, ...pods.filter(isOf(owner)).map(pod => pod.bytes))

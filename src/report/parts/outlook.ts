@@ -6,6 +6,7 @@
 import { usedPercentOf } from '#base/percent.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { Cause } from '#model/finding/cause.ts'
+import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -15,13 +16,15 @@ import { growthText, seenTime } from './growth.ts'
 import { fillText } from './ledger.ts'
 import { nameLimit } from './node.ts'
 import { lacksReleases, releasesText } from './releases.ts'
-import { actionsText, causeText } from './steps.ts'
+import { causeText } from './steps.ts'
 
 const shownNodes = 8
 const soonMs = 168 * 3_600_000
 /** Nodes with more headroom, in percent of capacity, are listed only if image GC is due. */
 const nearPercent = 15
 const closePercent = 5
+/** Names of pods of one rank. */
+const shownAlike = 2
 
 const bands = ['now', 'soon', 'close', 'near', 'calm', 'unknown'] as const
 type Band = (typeof bands)[number]
@@ -155,7 +158,7 @@ function outlookRow(
   const victims = victimsText(first, language)
   // Pods of the same rank have no order.
   const firstVictim = victimsText(
-    first && { ...first, pods: first.pods.slice(0, first.alike) },
+    first && { ...first, pods: first.pods.slice(0, Math.min(first.alike, shownAlike)) },
     language,
   )
   return {
@@ -164,6 +167,7 @@ function outlookRow(
     name: line(identity.name, nameLimit),
     where: words.list([line(node.cluster, nameLimit), ...group]),
     isNow: band === 'now',
+    basis: basisText(one, language),
     /** Bytes that are missing to the eviction threshold. */
     shortBytes,
     ...stateOf(one, language),
@@ -179,7 +183,7 @@ function outlookRow(
     isOfMemory,
     cause,
     /** What ends it, if there is no cause. */
-    step: cause === null && held ? actionsText(held.steps, language) : null,
+    steps: (cause === null && held?.steps) || [],
   }
 }
 
@@ -191,7 +195,9 @@ function firstOf(
   { words: { picture: words }, ...language }: Language,
 ) {
   const isShared = ledger?.isShared ?? filesystems.layout === 'shared'
-  if (!isShared && disk?.filesystem !== 'imagefs') return { key: words.leaves, text: victims }
+  const holdsImages = isShared || disk?.filesystem === 'imagefs'
+  if (!holdsImages || ledger?.freeable.unusedImageBytes === 0)
+    return { key: words.leaves, text: victims }
   const unused = ledger?.filesystems
     .flatMap(({ lines }) => lines)
     .find(({ holder }) => holder === 'images-unused')
@@ -205,6 +211,34 @@ const thresholdOf = ({ node, disk, met }: NodeOutlook) =>
   met === null
     ? disk?.threshold
     : node.prediction.eviction?.thresholds.find(({ signal }) => signal === met)
+
+/** Whether the eviction was observed or only computed, and the growth of the disk. Empty: no eviction now, no growth. */
+function basisText({ node, disk, band, met }: NodeOutlook, language: Language): string {
+  const { next: words, ...all } = language.words
+  const growth = disk?.seen ? [growthText(disk, language)] : []
+  if (band !== 'now') return all.clauses(growth)
+  const condition = conditionOf(met ?? disk?.threshold?.signal ?? 'nodefs.available')
+  const reported = node.pressures?.find(one => one.condition === condition)
+  const evicted = (node.happened ?? []).filter(
+    ({ what, resource }) => what === 'evicted' && resource,
+  )
+  const last = evicted.at(-1)
+  const observed = [
+    ...(reported
+      ? [words.reported(condition, reported.since && language.utc(reported.since))]
+      : []),
+    ...(last ? [words.evicted(evicted.length, timeOf(last.at, reported?.since, language))] : []),
+  ]
+  const said =
+    observed.length > 0 ? words.observed(all.clauses(observed)) : words.computed(condition)
+  return all.clauses([said, ...growth])
+}
+
+/** Without its day, if the time before it is of the same day. */
+function timeOf(at: string, before: string | null | undefined, { utc }: Language) {
+  const isSameDay = before != null && utc(at).slice(0, 10) === utc(before).slice(0, 10)
+  return isSameDay ? utc(at).slice(11) : utc(at)
+}
 
 function stateOf(one: NodeOutlook, language: Language) {
   const { next: words } = language.words

@@ -1,5 +1,5 @@
 /** Kinds of holders that the bar of a disk tells apart. */
-/** In the order of the bar. `leftover`: no living pod or image holds it. `unknown`: no measurement covers it. */
+/** In the order of the bar. `leftover`: no living pod or image holds it. `other`: kinds too small to tell apart. `unknown`: no measurement covers it. */
 export const segmentKinds = [
   'images',
   'unused-images',
@@ -7,6 +7,7 @@ export const segmentKinds = [
   'logs',
   'host',
   'leftover',
+  'other',
   'unknown',
 ] as const
 export type SegmentKind = (typeof segmentKinds)[number]

@@ -6,7 +6,7 @@ import type { DiskHolder, FilesystemLedger, LedgerLine } from '#model/prediction
 import type { Language } from '#report/languages/language.ts'
 import { type SegmentKind, segmentKinds } from './segment-kind.ts'
 
-const kindOf: Record<DiskHolder, SegmentKind> = {
+const kindOf: Record<DiskHolder, Exclude<SegmentKind, 'other'>> = {
   'images-in-use': 'images',
   'images-pinned': 'images',
   images: 'images',
@@ -55,29 +55,67 @@ interface Segment {
 export const hasEstimateOf = (segments: readonly Segment[]) =>
   segments.some(({ isEstimate, kind }) => isEstimate && kind !== 'unknown')
 
+/** Kinds of less than this part of the used bytes are drawn as one. */
+const leastPart = 0.01
+
+interface KindSum {
+  kind: SegmentKind
+  label: string
+  lowBytes: number
+  bytes: number
+  highBytes: number
+}
+
+/** What each kind holds, in the order of the bar. */
+function kindsOf({ lines, usedBytes }: FilesystemLedger, words: Language['words']): KindSum[] {
+  const sumOf = (kind: SegmentKind, label: string, own: readonly LedgerLine[]): KindSum => {
+    const sum = (bytesOf: (line: LedgerLine) => number) =>
+      own.reduce((total, line) => total + bytesOf(line), 0)
+    const bytes = sum(line => line.bytes)
+    const lowBytes = sum(line => Math.min(line.lowBytes, line.bytes))
+    return {
+      kind,
+      label,
+      lowBytes,
+      bytes,
+      highBytes: Math.max(
+        bytes,
+        sum(one => one.highBytes),
+      ),
+    }
+  }
+  const byKind = Map.groupBy(
+    lines.filter(({ bytes }) => bytes > 0),
+    ({ holder }): SegmentKind => kindOf[holder],
+  )
+  const kinds = [...byKind].map(([kind, own]) => sumOf(kind, labelOf(kind, own, words), own))
+  const small = kinds.filter(({ bytes }) => bytes < leastPart * usedBytes)
+  const together = sumOf(
+    'other',
+    words.ledger.kinds.other,
+    small.flatMap(({ kind }) => byKind.get(kind)!),
+  )
+  const shown = small.length < 2 ? kinds : [...kinds.filter(one => !small.includes(one)), together]
+  return shown.toSorted((a, b) => segmentKinds.indexOf(a.kind) - segmentKinds.indexOf(b.kind))
+}
+
 /** Segments from the left, as far as the used bytes go. */
-export function segmentsOf(
-  { lines, capacityBytes, usedBytes }: FilesystemLedger,
-  { words, bytes }: Language,
-): Segment[] {
+export function segmentsOf(ledger: FilesystemLedger, { words, bytes: shown }: Language): Segment[] {
+  const { capacityBytes, usedBytes } = ledger
   const segments: Segment[] = []
   let fromBytes = 0
-  const add = (kind: SegmentKind, amount: number, isEstimate: boolean) => {
-    const width = Math.min(amount, usedBytes - fromBytes)
-    if (width <= 0) return
-    const place = (at: number) => `${((100 * at) / capacityBytes).toFixed(2)}%`
-    const label = labelOf(kind, lines, words)
-    const text = words.ledger.segment(label, bytes(width), isEstimate)
-    segments.push({ kind, x: place(fromBytes), width: place(width), isEstimate, text })
-    fromBytes += width
-  }
-  for (const kind of segmentKinds) {
-    const own = lines.filter(line => kindOf[line.holder] === kind)
-    const knownBytes = own.reduce((sum, line) => sum + Math.min(line.lowBytes, line.bytes), 0)
-    const allBytes = own.reduce((sum, line) => sum + line.bytes, 0)
-    const isUnknown = kind === 'unknown'
-    add(kind, isUnknown ? 0 : knownBytes, false)
-    add(kind, isUnknown ? allBytes : allBytes - knownBytes, true)
+  for (const { kind, label, lowBytes, bytes } of kindsOf(ledger, words)) {
+    const add = (amount: number, isEstimate: boolean) => {
+      const width = Math.min(amount, usedBytes - fromBytes)
+      if (width <= 0) return
+      const place = (at: number) => `${((100 * at) / capacityBytes).toFixed(2)}%`
+      const text = words.ledger.segment(label, shown(width), isEstimate)
+      segments.push({ kind, x: place(fromBytes), width: place(width), isEstimate, text })
+      fromBytes += width
+    }
+    const knownBytes = kind === 'unknown' ? 0 : lowBytes
+    add(knownBytes, false)
+    add(bytes - knownBytes, true)
   }
   return segments
 }
@@ -86,8 +124,7 @@ const unnamed: ReadonlySet<SegmentKind> = new Set(['leftover', 'unknown'])
 const leastNamed = 0.99
 
 /** The one holder, if a kind of unlike holders has only one. What was not measured has no holder. */
-function labelOf(kind: SegmentKind, lines: readonly LedgerLine[], { ledger }: Language['words']) {
-  const own = lines.filter(({ holder }) => kindOf[holder] === kind)
+function labelOf(kind: SegmentKind, own: readonly LedgerLine[], { ledger }: Language['words']) {
   const all = own.reduce((sum, { bytes }) => sum + bytes, 0)
   const sumOf = (one: DiskHolder) =>
     own.reduce((sum, { holder, bytes }) => sum + (holder === one ? bytes : 0), 0)
@@ -97,24 +134,16 @@ function labelOf(kind: SegmentKind, lines: readonly LedgerLine[], { ledger }: La
     : ledger.kinds[kind]
 }
 
-/** Segments of less than this part of the used bytes are not in the legend. */
-const leastPart = 0.01
-
 /** Label and amount of each segment, largest first. */
-export function segmentLegend({ lines, usedBytes }: FilesystemLedger, { words, bytes }: Language) {
-  return segmentKinds
-    .flatMap(kind => {
-      const own = lines.filter(line => kindOf[line.holder] === kind)
-      const sum = (amount: 'bytes' | 'lowBytes' | 'highBytes') =>
-        own.reduce((total, line) => total + line[amount], 0)
-      const [allBytes, lowBytes] = [sum('bytes'), sum('lowBytes')]
-      if (allBytes < Math.max(1, leastPart * usedBytes)) return []
-      const highBytes = Math.max(allBytes, sum('highBytes'))
-      const [low, high] = [bytes(lowBytes), bytes(highBytes)]
-      const amount = low === high ? bytes(allBytes) : words.ledger.between(low, high)
-      return [
-        { kind, label: labelOf(kind, own, words), amount, allBytes, isUnknown: kind === 'unknown' },
-      ]
+export const segmentLegend = (ledger: FilesystemLedger, { words, bytes: shown }: Language) =>
+  kindsOf(ledger, words)
+    .map(({ kind, label, lowBytes, bytes, highBytes }) => {
+      const [low, high] = [shown(lowBytes), shown(highBytes)]
+      const amount = low === high ? shown(bytes) : words.ledger.between(low, high)
+      return { kind, label, amount, bytes, isUnknown: kind === 'unknown' }
     })
-    .toSorted((a, b) => b.allBytes - a.allBytes)
-}
+    .toSorted((a, b) => b.bytes - a.bytes)
+
+/** Names of kinds, for bars without amounts. */
+export const kindLegend = (kinds: readonly SegmentKind[], { words }: Language) =>
+  kinds.map(kind => ({ kind, label: words.ledger.kinds[kind], isUnknown: kind === 'unknown' }))

@@ -157,38 +157,90 @@ function stepText(
   )
 }
 
+/** It gives room on the node at once. Other steps change what comes later. */
+const isImmediate = ({ kind, action: { id } }: Step, index: number) =>
+  kind === 'free' ||
+  id === 'replace-node' ||
+  id === 'reboot' ||
+  (kind === 'read-more' && index === 0)
+
+/** What helps at once comes first. */
+export function nowFirst<One extends Step>(steps: readonly One[]): One[] {
+  const now = steps.filter(isImmediate)
+  return [...now, ...steps.filter(step => !now.includes(step))]
+}
+
+/** The first step that helps at once and the first that lasts; if all are of one kind, the first two. */
+function shownSteps(steps: readonly Step[]): { isTimed: boolean; shown: Step[] } {
+  const ordered = nowFirst(steps)
+  const now = steps.filter(isImmediate).length
+  const lasting = ordered[now]
+  const isOrder = ordered[0]?.kind === 'read-more' && now > 1
+  return now > 0 && lasting !== undefined && !isOrder
+    ? { isTimed: true, shown: [ordered[0]!, lasting] }
+    : { isTimed: false, shown: ordered.slice(0, limits.together) }
+}
+
 /** The first steps as one text. */
 export function stepsText(
   steps: readonly Step[],
-  finding: Finding,
+  finding: Finding | null,
   settings: string | null,
   language: Language,
   commands: 'with commands' | 'without commands' = 'with commands',
 ): string {
   const leading = withCommands(steps)
-  return inOrder(
-    steps.slice(0, limits.together).map(step => {
-      const text = stepText(step.action, finding, settings, language)
-      const isSaid = commands === 'with commands' || !changesNothing([step])
-      return step === leading && isSaid ? withEffect(text, step, language) : text
-    }),
-    language,
-  )
+  const { isTimed, shown } = shownSteps(steps)
+  const texts = shown.map(step => {
+    const text = stepText(step.action, finding, settings, language)
+    const isSaid = commands === 'with commands' || !changesNothing([step])
+    return step === leading && isSaid ? withEffect(text, step, language) : text
+  })
+  return together(texts, isTimed, language)
 }
 
-/** The first steps for a disk that has no finding. */
-export const actionsText = (actions: readonly StepAction[], language: Language): string =>
-  inOrder(
-    actions.slice(0, limits.together).map(action => stepText(action, null, null, language)),
-    language,
-  )
+function together([first = '', second]: string[], isTimed: boolean, { words }: Language): string {
+  if (second === undefined) return first
+  return words.steps[isTimed ? 'nowThen' : 'inOrder'](first, second)
+}
 
-const inOrder = ([first = '', second]: string[], { words }: Language): string =>
-  second === undefined ? first : words.steps.inOrder(first, second)
+/**
+ * What to do, for the verdict: a line each for what helps at once and for what lasts. Each step has what it disturbs.
+ *
+ * @param reason of the settings; null: none
+ */
+export function stepLines(
+  steps: readonly Step[],
+  finding: Finding | null,
+  settings: string | null,
+  reason: string | null,
+  language: Language,
+): { key: string; text: string }[] {
+  const { picture, steps: words, ...all } = language.words
+  const { isTimed, shown } = shownSteps(steps)
+  if (shown.length === 0) return []
+  const reasoned = shown.find(({ kind }) => kind === 'set') ?? shown.at(-1)
+  const texts = shown.map(step => {
+    const plain = stepText(step.action, finding, settings, language)
+    const text = step === reasoned && reason !== null ? words.labelledBy(plain, reason) : plain
+    return all.clauses([text, ...disturbance(step, language)])
+  })
+  return isTimed
+    ? texts.map((text, index) => ({ key: index === 0 ? picture.now : picture.then, text }))
+    : [{ key: picture.step, text: together(texts, false, language) }]
+}
+
+const saidByText: ReadonlySet<string> = new Set(['restart-daemon', 'restart-pod'])
+
+/** Empty: the text of the step says it, or it is not known. */
+function disturbance({ kind, disturbs, action: { id } }: Step, { words: { steps } }: Language) {
+  if (saidByText.has(id) || (disturbs === 'nothing' && kind === 'set')) return []
+  return [kind === 'read-more' ? steps.effect('reads', 0, 0) : steps.disturbs[disturbs]]
+}
 
 /** The first of the shown steps with commands. */
 const withCommands = (steps: readonly Step[]): Step | undefined =>
-  steps.slice(0, limits.together).find(({ commands }) => commands.length > 0)
+  shownSteps(steps).shown.find(({ commands }) => commands.length > 0)
 
 const ofNodes: ReadonlySet<CommandEffect> = new Set(['restarts', 'replaces'])
 

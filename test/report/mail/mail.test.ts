@@ -200,10 +200,14 @@ describe('the mail of a morning', () => {
 })
 
 describe('what happened since the last run', () => {
-  const mailOf = (...happened: NonNullable<AuditReport['nodes'][0]['happened']>) => {
+  type Happened = NonNullable<AuditReport['nodes'][0]['happened']>
+  const mailOf = (...happened: Happened) => mailOfNode(0, happened)
+  const mailOfNode = (at: number, happened: Happened) => {
     const report = morningReport()
-    const [first, ...others] = report.nodes
-    const nodes = [{ ...first!, happened }, ...others.map(node => ({ ...node, happened: [] }))]
+    const nodes = report.nodes.map((node, index) => ({
+      ...node,
+      happened: index === at ? happened : [],
+    }))
     const { text } = renderMail({ ...report, nodes }, [linked])
     return text.replaceAll('\u00a0', ' ').replace(/\s+/g, ' ')
   }
@@ -213,15 +217,16 @@ describe('what happened since the last run', () => {
   const condition = (status?: 'True' | 'False') =>
     ({ at, what: 'condition', subject: 'DiskPressure', message: '', status }) as const
 
-  it('names a pod and its node', () => {
-    const [{ cluster, identity }] = morning.nodes as [AuditReport['nodes'][0]]
+  it('names a pod, and its node if the verdict does not begin with it', () => {
+    const { cluster, identity } = morning.nodes[2]!
     const node = `${cluster}/${identity.name}`
-    expect(mailOf(evicted('web'))).toContain(`1 pod evicted on 1 node (shop/web on ${node})`)
-    expect(mailOf(evicted('web'), evicted('cart'))).toContain(
-      `2 pods evicted on 1 node (first shop/web on ${node})`,
-    )
+    const both = [evicted('web'), evicted('cart')]
+    expect(mailOf(evicted('web'))).toContain('1 pod evicted on 1 node (shop/web)')
+    expect(mailOf(...both)).toContain('2 pods evicted on 1 node (first shop/web)')
+    expect(mailOfNode(2, both)).toContain(`2 pods evicted on 1 node (first shop/web on ${node})`)
+    expect(mailOfNode(2, both.slice(1))).toContain(`1 node (shop/cart on ${node})`)
     const refused = { ...evicted('api'), what: 'refused' } as const
-    expect(mailOf(refused)).toContain(`1 pod refused by 1 node (shop/api on ${node})`)
+    expect(mailOf(refused)).toContain('1 pod refused by 1 node (shop/api)')
     expect(mailOf(evicted('web'), refused)).toContain('), 1 pod refused by 1 node')
   })
 

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest'
 import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
+import type { Step } from '#model/finding/cause.ts'
 import type { CauseSetting } from '#model/finding/finding.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/page/view.ts'
-import { causeOnNode, type FoundCause, stepWithReason } from '#report/parts/causes.ts'
+import { causeLines, causeOnNode, type FoundCause } from '#report/parts/causes.ts'
 import { fillText } from '#report/parts/ledger.ts'
+import { stepLines } from '#report/parts/steps.ts'
 import {
   adviceWith,
   auditedNode,
@@ -49,7 +51,7 @@ const found = (cause: FoundCause['cause'], settings: CauseSetting[], seen?: stri
   return {
     cause,
     settings,
-    steps: [{ ...step!, action: { id: 'set-fields' } }],
+    steps: [{ ...step!, action: { id: 'set-fields' }, disturbs: 'kubelet-restart' }],
     findings: [finding('high', { seen })],
   } as unknown as FoundCause
 }
@@ -61,10 +63,56 @@ const setting = (path: string, now: string[], value: string): CauseSetting => ({
 
 it('shows the value that runs beside the value to set, once', () => {
   const lowered = setting('evictionHard.nodefs.available', ['30%'], '10%')
-  expect(
-    stepWithReason(found(hardThresholds, [lowered], 'The default would not evict.'), english),
-  ).toMatch(/set evictionHard\.nodefs\.available 30% → 10%.* \(The default would not evict\)$/)
-  expect(stepWithReason(found(hardThresholds, [lowered]), english)).not.toContain('is 30%')
+  const [line] = causeLines(
+    found(hardThresholds, [lowered], 'The default would not evict.'),
+    english,
+  )
+  expect(line?.text).toMatch(
+    /set evictionHard\.nodefs\.available 30% → 10% \(The default would not evict\); restarts the kubelet$/,
+  )
+  expect(causeLines(found(hardThresholds, [lowered]), english)[0]?.text).not.toContain('is 30%')
+})
+
+const sortOf: Record<string, Pick<Step, 'kind' | 'disturbs'>> = {
+  'larger-disk': { kind: 'resize', disturbs: 'node-replaced' },
+  'look-on-node': { kind: 'read-more', disturbs: 'nothing' },
+  'prune-images': { kind: 'free', disturbs: 'kubelet-restart' },
+  'replace-node': { kind: 'replace', disturbs: 'node-replaced' },
+  'restart-pod': { kind: 'free', disturbs: 'pods' },
+  'set-at-source': { kind: 'set', disturbs: 'node-replaced' },
+}
+
+it.each([
+  [['larger-disk', 'restart-pod'], /^Now: restart .* free then\. Then: give .*; moves pods /],
+  [['look-on-node', 'set-at-source'], /^Now: look .*; reads only. Then: write .*; moves pods /],
+  [
+    ['look-on-node', 'replace-node'],
+    /^What to do: 1\. look .*; reads only\. 2\. replace .*; moves pods /,
+  ],
+  [['prune-images'], /^What to do: let .*; restarts the kubelet$/],
+  [['set-at-source', 'look-on-node'], /^What to do: 1\. write .* 2\. look .*; reads only$/],
+])('puts what helps at once before what lasts: %s', (ids, expected) => {
+  const steps = ids.map(id => ({ ...sortOf[id]!, action: { id }, commands: [], ends: 'all' }))
+  const lines = stepLines(steps as Step[], null, null, null, english)
+  expect(lines.map(({ key, text }) => `${key}: ${text}`).join('. ')).toMatch(expected)
+})
+
+it.each([
+  [
+    'observed',
+    true,
+    /^Observed: DiskPressure since 2026-09-27 04:40 UTC; 1 pod evicted, last 04:40 UTC$/,
+  ],
+  ['computed', false, /^Computed from use and threshold: no DiskPressure reported/],
+])('says that the eviction is %s', (_, isObserved, expected) => {
+  const [one] = morningReport().nodes
+  const node = auditedNode('a', sharedDisk(99))
+  const at = '2026-09-27T04:40:00Z'
+  const evicted = { at, what: 'evicted', subject: 'x/y', message: '', resource: 'memory' } as const
+  const seen = { pressures: [{ condition: 'DiskPressure', since: at }], happened: [evicted] }
+  const nodes = [{ ...node, ...(isObserved && seen) }, ...(one ? [one] : [])]
+  const { picture } = pageView({ ...morningReport(), nodes }, english)
+  expect(picture?.basis).toMatch(expected)
 })
 
 it('gives a node the size and the value of its own finding', () => {
@@ -96,7 +144,7 @@ it('gives a node the size and the value of its own finding', () => {
 
 it('names the values of several nodes as the reason', () => {
   const mixed = setting('imageGCHighThresholdPercent', ['85', '90'], '70')
-  const step = stepWithReason(found(imageGcThresholds, [mixed]), english)
+  const step = causeLines(found(imageGcThresholds, [mixed]), english)[0]?.text
   expect(step).toContain('set imageGCHighThresholdPercent 70')
   expect(step).toContain('imageGCHighThresholdPercent is 85, 90')
 })

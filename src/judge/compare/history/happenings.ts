@@ -41,6 +41,14 @@ export function happeningsOf(input: NodeInput, at: string): Happening[] {
   )
 }
 
+/** The conditions of pressure that the node reports now. */
+export const pressuresOf = ({ node }: NodeInput): NonNullable<TakenNode['pressures']> =>
+  (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) =>
+    status === 'True' && type.endsWith('Pressure')
+      ? [{ condition: shorten(type, nameLength), since: lastTransitionTime ?? null }]
+      : [],
+  )
+
 /** Events come first: their message says more of an eviction than a line of the log. */
 export const withEvents = (
   { happened = [], identity, at }: TakenNode,

@@ -2,7 +2,6 @@ import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { agoMs } from '#judge/events/events.ts'
 import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
-import { conditionOf } from '#judge/help/thresholds.ts'
 import {
   bytesLine,
   type Failing,
@@ -14,6 +13,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { bytes, percent, plural, shorten } from '#judge/text.ts'
+import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. */

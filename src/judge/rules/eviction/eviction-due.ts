@@ -5,7 +5,6 @@ import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import { diskReason, memoryReason, type Reason } from '#judge/help/holders.ts'
 import {
   amountLine,
-  conditionOf,
   configuredAt,
   hardDefaults,
   isTwin,
@@ -23,6 +22,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { nameLength, shorten } from '#judge/text.ts'
+import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,

@@ -1,9 +1,10 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { agoMs, recentEvents, unreadEvents } from '#judge/events/events.ts'
-import { conditionOf, shownAmount } from '#judge/help/thresholds.ts'
+import { shownAmount } from '#judge/help/thresholds.ts'
 import { amountOf, durationMs } from '#judge/help/values.ts'
 import { contextRule, line, type Satisfied, seenFirst, worldCause } from '#judge/rule.ts'
 import { span } from '#judge/text.ts'
+import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, EvictionPrediction } from '#model/prediction/prediction.ts'
 
 /** Beyond the transition period: the kubelet reports its status every few minutes. */

@@ -3,7 +3,6 @@ import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
   amountLine,
   assumedGrowth,
-  conditionOf,
   configuredAt,
   entryLine,
   shownAmount,
@@ -13,6 +12,7 @@ import { amountOf, durationMs, withEntries } from '#judge/help/values.ts'
 import { type Failing, kubeletSetting, lines, nodeRule } from '#judge/rule.ts'
 import { span } from '#judge/text.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 /** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */

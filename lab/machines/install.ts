@@ -1,5 +1,6 @@
 /** What lies beside a machine's root folder when it stands: what its stand-ins need to start its kubelet anew, and the programs of its fault. */
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { programUrl } from '#asset.ts'
@@ -29,9 +30,10 @@ export function install(
   writeFileSync(join(folder, 'unit'), `${kubelet.unit}\n`)
   const program = join(folder, 'run')
   const sources = fileURLToPath(programUrl('lab/machines/programs/$program'))
+  const cache = getCompileCacheDir() ?? ''
   writeFileSync(
     program,
-    `#!/bin/sh\nprogram=$1\nshift\nexec '${process.execPath}' "${sources}" '${folder}' "$@"\n`,
+    `#!/bin/sh\nprogram=$1\nshift\nNODE_COMPILE_CACHE='${cache}' exec '${process.execPath}' "${sources}" '${folder}' "$@"\n`,
   )
   chmodSync(program, 0o755)
 }

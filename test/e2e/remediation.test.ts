@@ -15,7 +15,7 @@ import { WatchedNode } from '#test/watched-node.ts'
 
 const long = { timeout: 600_000 }
 /** Ten cohorts; nightly with waves of more nodes. */
-const size = isSlow ? 60 : 30
+const size = isSlow ? 60 : 20
 
 let fleet: RemediationLab
 let plan: Plan
@@ -72,7 +72,7 @@ describe(`a fleet of ${size} nodes of three OS families`, () => {
       expect(new Set(plan.cohorts.map(({ amiFamily }) => amiFamily))).toEqual(
         new Set(['AL2', 'AL2023', 'Bottlerocket']),
       )
-      expect(plan.waves.map(wave => wave.length)).toEqual(isSlow ? [10, 20, 30] : [10, 10, 10])
+      expect(plan.waves.map(wave => wave.length)).toEqual(isSlow ? [10, 20, 30] : [10, 10])
       expect(fleet.changes()).toEqual([])
       expect(await thresholds()).toEqual(all([85, 80]))
       for (const [key, disk] of disks()) before.set(key, disk)
@@ -106,7 +106,7 @@ describe(`a fleet of ${size} nodes of three OS families`, () => {
       expect(await thresholds()).toEqual(all([70, 50]))
       expect(starts()).toEqual(all(1))
       const inWave = (wave: number) => run.steps.filter(step => step.wave === wave)
-      for (const wave of [1, 2]) {
+      for (const wave of plan.waves.keys().drop(1)) {
         const begun = Math.min(...inWave(wave).map(({ at }) => Date.parse(at.sending ?? '')))
         const well = Math.max(...inWave(wave - 1).map(({ at }) => Date.parse(at.verified ?? '')))
         expect(begun).toBeGreaterThanOrEqual(well)

@@ -85,7 +85,7 @@ function upgradesText(document: UpgradeDocument, screen: Screen) {
     inputErrors.map(error => sheet.wrap(clean(error, lineLimit), '! ', '  ')),
     [...Map.groupBy(upgrades, ({ cluster }) => cluster).values()].map(ofCluster => [
       clusterLines(ofCluster, sheet),
-      ofCluster.map(upgrade => groupLines(upgrade, sheet)),
+      ofCluster.map(upgrade => groupLines(upgrade, commonOf(ofCluster), sheet)),
     ]),
     minorLines(upgrades, sheet),
     insightsLines(document.insights, sheet),
@@ -115,8 +115,10 @@ const hasChanges = ({ changedSettings, changedOrders }: PlannedUpgrade) =>
   changedSettings.length + (changedOrders ?? []).length > 0
 
 /** The control plane comes first: a kubelet must not be newer. */
-function clusterLines([first]: readonly PlannedUpgrade[], { bold, indented }: Sheet) {
+function clusterLines(all: readonly PlannedUpgrade[], { bold, indented }: Sheet) {
+  const [first] = all
   if (first === undefined) return null
+  const common = commonOf(all)
   const { cluster, controlPlane, steps, to } = first
   const version = controlPlane === null ? 'version not read' : clean(controlPlane)
   const command = `aws eks update-cluster-version --name ${clusterOf(first)} --kubernetes-version ${nextMinor(controlPlane ?? to)}`
@@ -125,10 +127,20 @@ function clusterLines([first]: readonly PlannedUpgrade[], { bold, indented }: Sh
     bold(`${clean(cluster)}, control plane ${version}`),
     steps.includes('control-plane') &&
       indented(`First, minor by minor to ${minorOf(to)}: ${command}`),
+    common !== null && indented(common),
   ]
 }
 
-function groupLines(upgrade: PlannedUpgrade, { paint, wrap, indented }: Sheet) {
+/** The step between, if every group of the cluster has it, is said once. */
+const commonOf = (all: readonly PlannedUpgrade[]): string | null => {
+  const [first, ...others] = all.map(upgrade =>
+    upgrade.steps.includes('in-between') ? stepTexts['in-between'](upgrade) : null,
+  )
+  return others.length > 0 && others.every(text => text === first) ? (first ?? null) : null
+}
+
+function groupLines(upgrade: PlannedUpgrade, common: string | null, sheet: Sheet) {
+  const { paint, wrap, indented } = sheet
   const { group, from, nodes, errors, steps } = upgrade
   const title = `${group.kind.toLowerCase()} ${clean(group.name)} from ${clean(from ?? 'unknown')} (${nodeNames(nodes)})`
   return [
@@ -136,7 +148,9 @@ function groupLines(upgrade: PlannedUpgrade, { paint, wrap, indented }: Sheet) {
     nodeUpgradeText(upgrade).map(line => indented(clean(line, lineLimit), 4)),
     steps
       .filter(step => step !== 'control-plane')
-      .map(step => wrap(stepTexts[step](upgrade), '    → ', '      ')),
+      .map(step => stepTexts[step](upgrade))
+      .filter(text => text !== common)
+      .map(text => wrap(text, '    → ', '      ')),
   ]
 }
 
@@ -145,7 +159,7 @@ const stepTexts: Record<
   (upgrade: PlannedUpgrade) => string
 > = {
   'in-between': ({ to, allowedBehind }) =>
-    `Before the control plane is ${minorOf(to)}, upgrade these nodes to an earlier minor: a kubelet may be ${plural(allowedBehind ?? 0, 'minor')} older at most`,
+    `Before the control plane is ${minorOf(to)}, upgrade the nodes to an earlier minor: a kubelet may be ${plural(allowedBehind ?? 0, 'minor')} older at most`,
   'other-ami': ({ to }) =>
     `Move the pods to a group of Amazon Linux 2023 or Bottlerocket: EKS publishes no AMI of Amazon Linux 2 for ${minorOf(to)}. Declare the kubelet settings there again`,
   settings: () =>

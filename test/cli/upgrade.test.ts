@@ -84,6 +84,20 @@ describe('highwater upgrade', () => {
     expect(document.upgrades[0]?.steps.includes('in-between')).toBe(isNeeded)
   })
 
+  it.each([
+    ['of the same age', 'v1.32.4', 1],
+    ['of which one is new enough', 'v1.33.2', 1],
+  ])('says the upgrade in between once for groups %s', async (_, second, times) => {
+    const gone = { imageMinimumGCAge: '-1s' }
+    const { stdout } = await upgrade(
+      savedSnapshot([node('a', 'v1.32.2', gone), node('b', second)]),
+      ...['--to', '1.36'],
+    )
+    const text = stdout.replaceAll(/\s+/g, ' ')
+    expect(text.split('to an earlier minor').length - 1).toBe(times)
+    expect(text.includes('→ Before the control plane')).toBe(second === 'v1.33.2')
+  })
+
   it('upgrades a hybrid node on its machine', async () => {
     const nodegroup = /"eks\.amazonaws\.com\/nodegroup": *"[^"]*"/g
     const hybrid = '"eks.amazonaws.com/compute-type":"hybrid"'

@@ -10,7 +10,7 @@ import {
 } from '#report/parts/causes.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import type { TitleOf } from '#report/parts/rule-words.ts'
-import { effectText } from '#report/parts/steps.ts'
+import { effectText, withoutCommands } from '#report/parts/steps.ts'
 import type { Fold } from '#report/text.ts'
 import type { MailChanges } from './changes.ts'
 import { severityMark } from './palette.ts'
@@ -70,11 +70,9 @@ export function mailCausesView(
 
 /** The steps without prices and without what their commands do; the first alone if all are too long for a line. */
 function lineStep(cause: FoundCause, language: Language): string {
-  const steps = cause.steps.map(({ action: { usdPerMonth: _, ...action }, ...step }) => ({
-    ...step,
-    action,
-    commands: [],
-  }))
+  const steps = withoutCommands(cause.steps).map(
+    ({ action: { usdPerMonth: _, ...action }, ...step }) => ({ ...step, action }),
+  )
   const all = stepsAlone({ ...cause, steps }, language)
   return all.length <= lineLimit
     ? all

@@ -5,7 +5,7 @@ import { notReachedIn } from '#model/input/not-reached.ts'
 import type { AuditedNode, AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { answersOf } from '#report/parts/answers.ts'
-import { causesAndOutlook, type FoundCause, firstCauseText } from '#report/parts/causes.ts'
+import { causesAndOutlook, type FoundCause, firstCause } from '#report/parts/causes.ts'
 import { tally } from '#report/parts/findings.ts'
 import { noticesView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
@@ -95,7 +95,8 @@ export function mailView(
     picture,
     verdict: {
       ...mailVerdict(report, verdict, { next, nearest, changes, fold, language }),
-      first: firstCauseText(causes, outlook.rows.slice(0, nextShown), { titleOf, language }),
+      first:
+        firstCause(causes, outlook.rows.slice(0, nextShown), { titleOf, language })?.text ?? null,
       undelivered:
         mailed.failures.length > 0
           ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))

@@ -9,7 +9,7 @@ import {
   causesAndOutlook,
   causesView,
   type FoundCause,
-  firstCauseText,
+  firstCause,
   stepsAlone,
 } from '#report/parts/causes.ts'
 import { clustersView, isClusterRead } from '#report/parts/clusters.ts'
@@ -81,7 +81,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     takenAt: momentOf(document.run.takenAt, language),
     audience:
       report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
-    verdict: { ...verdict, first: firstCauseText(found, outlook.rows, on) },
+    verdict: { ...verdict, first: firstCause(found, outlook.rows, on) },
     picture,
     strip: fleetStrip(gauged, fleet.anchorOf, language),
     causes,

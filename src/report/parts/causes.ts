@@ -17,6 +17,7 @@ import {
   oneOfText,
   stepLines,
   stepsText,
+  withoutCommands,
 } from './steps.ts'
 
 const limits = { settings: 2, others: 2, findings: 20, seen: 300 }
@@ -164,15 +165,22 @@ function reasonOf(found: FoundCause, language: Language): string | null {
   return reason?.replace(/\.$/, '') ?? null
 }
 
-/** The worst cause, if no shown node has it: a pod over its own limit, for example. */
-export function firstCauseText(
+/** The worst cause with its place and steps, if no shown node has it: a pod over its own limit, for example. */
+export function firstCause(
   [first]: FoundCause[],
   rows: readonly { cause: number | null }[],
   on: ShownCause,
-): string | null {
+) {
   if (first === undefined || rows.some(({ cause }) => cause === 0)) return null
-  const { title, statement } = causeView(first, 0, on)
-  return statement === null ? title : on.language.words.said(title, statement)
+  const { language } = on
+  const { said } = language.words
+  const { title, statement, where } = causeView(first, 0, on)
+  const set = settingsText(first, language)
+  return {
+    text: said(where, statement === null ? title : said(title, statement.replace(/\.$/, ''))),
+    anchor: causeAnchor(0),
+    steps: stepLines(first.steps, first.findings[0]!, set, null, language),
+  }
 }
 
 /** The step with the number of commands, if one of several is shown: `… (1 of 3 commands)`. */
@@ -202,6 +210,8 @@ function causeDetails(
   const commandsLeft = commandCount - view.commands.length
   return {
     ...view,
+    // The command beside it says what it does.
+    step: stepsAlone({ ...cause, steps: withoutCommands(cause.steps) }, language),
     about: words.details(findings.length, commandCount),
     command: view.commands[0] ?? null,
     oneOf: commandCount > 1 ? language.words.steps.oneOf(commandCount) : null,

@@ -181,6 +181,10 @@ function shownSteps(steps: readonly Step[]): { isTimed: boolean; shown: Step[] }
     : { isTimed: false, shown: ordered.slice(0, limits.together) }
 }
 
+/** Steps of which only the text is shown. */
+export const withoutCommands = (steps: readonly Step[]): Step[] =>
+  steps.map(step => ({ ...step, commands: [] }))
+
 /** The first steps as one text. */
 export function stepsText(
   steps: readonly Step[],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
 import type { Step } from '#model/finding/cause.ts'
-import type { CauseSetting } from '#model/finding/finding.ts'
+import type { CauseGroup, CauseSetting } from '#model/finding/finding.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/page/view.ts'
@@ -113,6 +113,30 @@ it.each([
   const nodes = [{ ...node, ...(isObserved && seen) }, ...(one ? [one] : [])]
   const { picture } = pageView({ ...morningReport(), nodes }, english)
   expect(picture?.basis).toMatch(expected)
+})
+
+it('puts place and step of the worst cause into the verdict if no shown node has it', () => {
+  const owner = { id: 'set-ephemeral-storage' } as const
+  const limit = finding('critical', {
+    rule: 'own-limit',
+    cluster: 'prod',
+    subject: { kind: 'Node', namespace: null, name: 'far' },
+    nodes: { count: 1, sample: ['far'] },
+    steps: [{ kind: 'ask-owner', action: owner, commands: [], ends: 'all', disturbs: 'pods' }],
+  })
+  const causes: CauseGroup[] = [
+    {
+      ...{ cause: { kind: 'world', event: 'pods-evicted', subject: null }, rule: 'own-limit' },
+      ...{ severity: 'critical', findings: [limit.id], settings: [], steps: limit.steps },
+      nodes: { count: 1, sample: ['far'], places: [] },
+    } as never,
+  ]
+  const document = { ...morningReport().document, findings: [limit], causes }
+  const { first } = pageView({ ...morningReport(), document, nodes: [] }, english).verdict
+  expect(first?.text).toMatch(/^Node far, cluster prod: /)
+  expect(first?.steps).toMatchObject([
+    { key: 'What to do', text: expect.stringMatching(/ephemeral-storage; restarts pods$/) },
+  ])
 })
 
 it('gives a node the size and the value of its own finding', () => {

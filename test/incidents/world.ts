@@ -151,6 +151,8 @@ export interface NodeWorld {
   /** What the kubelet counts for itself and for the runtime. */
   kubeletMemoryGib?: number
   runtimeMemoryGib?: number
+  /** Of the control group of all pods, which the reserves make smaller than the node. */
+  podsMemory?: { limitGib: number; usedGib: number }
   /** Reserved at boot as pages of 2 MiB. */
   hugePagesGib?: number
   kernel?: RawObject
@@ -510,11 +512,15 @@ function summaryOf(scene: Scene): RawObject {
     node: {
       nodeName: profile.name,
       systemContainers: (['kubelet', 'runtime', 'pods'] as const).map(name => {
-        const { kubeletMemoryGib: kubelet, runtimeMemoryGib: runtime } = world
-        const bytes = bytesOf({ kubelet, runtime, pods: undefined }[name] ?? 0.2)
+        const { kubeletMemoryGib: kubelet, runtimeMemoryGib: runtime, podsMemory } = world
+        const bytes = bytesOf({ kubelet, runtime, pods: podsMemory?.usedGib }[name] ?? 0.2)
+        const left = name === 'pods' && podsMemory && bytesOf(podsMemory.limitGib) - bytes
         return {
           ...{ name, startTime: '2026-11-01T00:00:00Z' },
-          memory: { time: takenAt, workingSetBytes: bytes, usageBytes: bytes, rssBytes: bytes / 2 },
+          memory: {
+            ...{ time: takenAt, workingSetBytes: bytes, usageBytes: bytes, rssBytes: bytes / 2 },
+            ...(left !== undefined && left !== false && { availableBytes: left }),
+          },
         }
       }),
       startTime: '2026-11-01T00:00:00Z',

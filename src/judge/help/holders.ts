@@ -53,12 +53,15 @@ export const diskUse = 'disk use'
 
 type Unit = 'bytes' | 'inodes'
 
+/** `nodefs.`, `imagefs.` or `containerfs.`: not of memory, and not of process ids. */
+const isOfDisk = (signal: Signal) => /fs\./.test(signal)
+
 /** The causes of a disk that is full or nearly so, the first counts most. Empty: there is no ledger of it. */
 export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderCause[] {
   const unit: Unit = signal.endsWith('.inodesFree') ? 'inodes' : 'bytes'
   const name = signal.startsWith('nodefs.') || ledger?.isShared ? 'nodefs' : 'imagefs'
   const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === name)
-  if (ledger === null || disk === undefined || signal.startsWith('memory.')) return []
+  if (ledger === null || disk === undefined || !isOfDisk(signal)) return []
   const size = unit === 'bytes' ? disk.capacityBytes : (disk.usedInodes ?? 0)
   const lines = withUnmeasuredPods(disk.lines)
     .filter(line => {

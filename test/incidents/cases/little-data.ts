@@ -743,4 +743,119 @@ export const littleDataIncidents: Incident[] = [
     words: [/\/test/, /100(?:\.0)? GiB/],
     never: [imageGc, largerDisk],
   },
+  {
+    name: 'reserve-that-takes-the-memory',
+    thread: 'https://github.com/awslabs/amazon-eks-ami/issues/2580',
+    found:
+      'kubeReserved is computed from a maxPodsExpression without its cap and takes nearly all memory; maxPods is 110 all the same. New nodes report memory pressure at once, and almost nothing is allocatable.',
+    world: nodeOf({
+      ...{ mode: 'proxy', instanceType: 'm5.large', ageDays: 0.02 },
+      disk: { gib: 80, usedGib: 9 },
+      ...{ memoryPressure: true, memoryGib: 7.6, availableMemoryGib: 5.9 },
+      configuration: {
+        maxPods: 110,
+        kubeReserved: { cpu: '70m', 'ephemeral-storage': '1Gi', memory: '7450Mi' },
+      },
+      podsMemory: { limitGib: 0.32, usedGib: 0.28 },
+      workloads: users(4, { memoryGib: 0.07 }),
+      held: { images: images(4, 0.2, 0.6) },
+    }),
+    cause: [setting('kubeReserved.memory')],
+    owner: 'platform',
+    steps: ['set'],
+    words: [/kubeReserved/],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'objects-in-the-layer-of-a-driver',
+    thread: 'https://github.com/minio/directpv/issues/564',
+    found:
+      'Folders pvc-… with the objects of MinIO lie in a snapshot of containerd: the driver writes into its own layer where its disk is not mounted.',
+    world: nodeOf({
+      mode: 'proxy',
+      disk: { gib: 60, usedGib: 55 },
+      diskPressure: true,
+      workloads: [
+        ...users(3),
+        { namespace: 'directpv', owner: 'DaemonSet node-server', layerGib: 41 },
+      ],
+      held: { images: images(3, 0.5, 1.4) },
+    }),
+    cause: [held('writable-layers')],
+    owner: 'directpv/DaemonSet node-server',
+    steps: ['ask-owner', 'free'],
+    words: [/node-server/, /41\.0 GiB/],
+    never: [imageGc, /leftover/],
+  },
+  {
+    name: 'layers-that-grow-without-a-deployment',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/95408',
+    found:
+      'A new cluster without a deployment: overlay2 grows by itself, and within a day the nodes of 39G crash at 100 %. Logs are limited; nobody knows what it is.',
+    world: nodeOf({
+      mode: 'proxy',
+      disk: { gib: 38.7, usedGib: 37.4 },
+      diskPressure: true,
+      workloads: users(9),
+      held: { images: images(9, 0.1, 0.3), leftover: 30 },
+    }),
+    cause: [held('not-images')],
+    owner: 'platform',
+    steps: ['read-more', 'replace'],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'audit-file-in-memory',
+    thread: 'https://github.com/hashicorp/vault/issues/18664',
+    found:
+      'The audit file of Vault grows in an emptyDir that is a ramdisk, until the memory is used up. It has no limit, and only a rotation inside the pod would empty it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', instanceType: 'm5.xlarge', disk: { gib: 80, usedGib: 20 } },
+      ...{ memoryPressure: true, memoryGib: 15.4, availableMemoryGib: 0.07 },
+      workloads: [
+        ...users(4, { memoryGib: 0.6 }),
+        { namespace: 'vault', owner: 'StatefulSet vault', memoryGib: 0.5, memoryDirGib: 10.8 },
+      ],
+      held: { images: images(5, 0.3, 0.8) },
+    }),
+    cause: [held('memory-volumes')],
+    owner: 'vault/StatefulSet vault',
+    steps: ['ask-owner'],
+    words: [/vault/, /10\.8 GiB/],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'pods-that-fit-no-node-any-more',
+    thread: 'https://github.com/Azure/AKS/issues/1339',
+    found:
+      'Pods are Pending with "0/3 nodes are available: 3 Insufficient memory": the requests of all pods use up what is allocatable. No node is under pressure.',
+    world: nodeOf({
+      ...{ mode: 'proxy', instanceType: 't3.medium', disk: { gib: 60, usedGib: 18 } },
+      ...{ memoryGib: 3.8, availableMemoryGib: 1.6 },
+      workloads: users(6, { memoryGib: 0.3, requests: { memory: '400Mi' } }),
+      held: { images: images(6, 0.2, 0.6) },
+    }),
+    ...nearMiss,
+  },
+  {
+    name: 'restarts-that-use-up-the-process-ids',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/78930',
+    found:
+      'A daemon in one pod of postgres starts its service again and again, until the node has no process ids left and is unavailable.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 100, usedGib: 33 } },
+      pids: { max: 32_768, used: 31_400 },
+      configuration: { evictionHard: { 'memory.available': '750Mi', 'pid.available': '2000' } },
+      workloads: [
+        ...users(5, { processes: 90 }),
+        { namespace: 'db', owner: 'StatefulSet postgres', processes: 30_100 },
+      ],
+      held: { images: images(6, 0.4, 1.1) },
+    }),
+    cause: [setting('podPidsLimit')],
+    owner: 'db/StatefulSet postgres',
+    steps: ['ask-owner', 'set', 'read-more'],
+    words: [/postgres/, /30100/],
+    never: [imageGc, largerDisk, /measure the disk|what holds it/],
+  },
 ]

@@ -1,8 +1,12 @@
+import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import { diskReason, memoryReason, type Reason } from '#judge/help/holders.ts'
+import { processUse } from '#judge/help/processes.ts'
+import { reservedOf } from '#judge/help/reservations.ts'
 import {
   amountLine,
   configuredAt,
@@ -21,7 +25,7 @@ import {
   type Satisfied,
   worldCause,
 } from '#judge/rule.ts'
-import { nameLength, shorten } from '#judge/text.ts'
+import { bytes, mebibyte, nameLength, shorten } from '#judge/text.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type {
@@ -107,6 +111,37 @@ function unobservedSignals({ eviction, summary, unread, conditions }: Satisfied<
   return [...new Set(unobserved)]
 }
 
+function processReason(subject: Satisfied<'eviction'>) {
+  const { capacityBytes = 0, availableBytes = 0 } = subject.eviction.signals['pid.available'] ?? {}
+  const { isOutside, largest, steps } = processUse(subject, capacityBytes - availableBytes)
+  return {
+    cause: isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit'),
+    steps,
+    ...(largest !== null && {
+      seen: `${largest.name} has ${largest.amount} of ${capacityBytes - availableBytes} process ids.`,
+    }),
+  }
+}
+
+/** Times the formula of EKS that are reserved where the reserve is the cause. */
+const muchReserved = 2
+
+/** The reserve of EKS for as many pods. Null: not much more is reserved. */
+function smallerReserve({ configuration, eviction }: Satisfied<'eviction'>) {
+  const reserved = configuration ? reservedOf(configuration, 'memory') : null
+  const pods = configuration?.maxPods ?? configurationDefaults.maxPods ?? 110
+  const usual = eksReservedMemoryMiB(pods) * mebibyte
+  if (!configuration || reserved === null || reserved.kube < muchReserved * usual) return null
+  const memory = `${eksReservedMemoryMiB(pods)}Mi`
+  const all = eviction.signals['memory.available']?.capacityBytes ?? 0
+  return {
+    cause: kubeletSetting('kubeReserved.memory'),
+    steps: [{ id: 'set-fields' as const }],
+    fix: { config: { kubeReserved: { ...configuration.kubeReserved, memory } } },
+    seen: `${bytes(reserved.total)} of ${bytes(all)} are reserved, and pods share the rest; EKS reserves ${bytes(usual)} for ${pods} pods.`,
+  }
+}
+
 /** A threshold that is wrong comes first; else what holds the disk. Of memory, the pods' own requests. */
 function reasonOf(
   met: readonly EvaluatedThreshold[],
@@ -152,7 +187,13 @@ function reasonOf(
     }
   if (held !== null)
     return { ...held, steps: [...held.steps, ...(endsByDrain(held) ? [drainStep(subject)] : [])] }
-  if (!first.signal.startsWith('memory.')) return {}
+  const condition = conditionOf(first.signal)
+  if (condition === 'DiskPressure') return {}
+  if (condition === 'PIDPressure') return processReason(subject)
+  if (first.signal === 'allocatableMemory.available') {
+    const reserve = smallerReserve(subject)
+    if (reserve !== null) return reserve
+  }
   const memory = memoryReason(subject)
   return { ...memory, steps: [...memory.steps, drainStep(subject)] }
 }

@@ -1,4 +1,4 @@
-import { areMeasured, type LargestUser, largestOwner } from '#judge/help/drain.ts'
+import { processUse } from '#judge/help/processes.ts'
 import { entryLine, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import {
@@ -10,8 +10,7 @@ import {
   nodeRule,
   worldCause,
 } from '#judge/rule.ts'
-import { nameLength, percent, plural, shorten, shortPodName } from '#judge/text.ts'
-import type { PodSummary } from '#model/input/node-input.ts'
+import { percent } from '#judge/text.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
 const scarcePercent = 20
@@ -41,27 +40,17 @@ export const unwatchedPids = nodeRule({
     const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
     if (leftPercent >= scarcePercent) return
     const usedPids = pids.capacityBytes - pids.availableBytes
-    const ofPods = (subject.summary?.pods ?? []).reduce((sum, pod) => sum + processesOf(pod), 0)
-    const isOutside = areMeasured(subject) && 100 * ofPods < mostPercent * usedPids
-    const largest = dominant(largestOwner(subject, processesOf), usedPids)
-    const left = `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${largest === null ? '' : `, and ${nameOf(largest)} has ${largest.amount}`}${isOutside ? `, and all pods together have ${ofPods}` : ''}.`
+    const { ofPods, isOutside, largest, steps } = processUse(subject, usedPids)
+    const left = `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${largest === null ? '' : `, and ${largest.name} has ${largest.amount}`}${isOutside ? `, and all pods together have ${ofPods}` : ''}.`
     yield {
       ...(leftPercent < urgentPercent && { severity: 'high' as const }),
       // A threshold would evict pods that do not have the processes.
       ...(isOutside
-        ? {
-            cause: worldCause('processes-outside-pods'),
-            steps: [{ id: 'list-processes' }, { id: 'reboot' }],
-          }
+        ? { cause: worldCause('processes-outside-pods'), steps }
         : {
             cause: kubeletSetting('evictionHard.pid.available'),
-            steps: [
-              ...(ofPods === 0 ? [{ id: 'list-processes' as const }] : []),
-              { id: 'set-fields' },
-              ...(ofPods === 0
-                ? []
-                : [{ id: 'limit-processes' as const, ...(largest && { owner: largest.owner }) }]),
-            ],
+            steps:
+              ofPods === 0 ? [...steps, { id: 'set-fields' }] : [{ id: 'set-fields' }, ...steps],
             fix: withEntries('evictionHard', configuration, { 'pid.available': '10%' }),
           }),
       ...(!isOutside && { seen: left }),
@@ -70,21 +59,8 @@ export const unwatchedPids = nodeRule({
         entryLine('evictionHard', 'pid.available', configuration),
         line('summary', 'pid.available now', pids.availableBytes),
         line('summary', 'pid.available capacity', pids.capacityBytes),
-        largest && line('summary', `process ids of ${nameOf(largest)}`, largest.amount),
+        largest && line('summary', `process ids of ${largest.name}`, largest.amount),
       ),
     }
   },
 })
-
-const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0
-
-const mostPercent = 25
-
-/** A user of a large part of the process ids. */
-const dominant = (largest: LargestUser | null, usedPids: number) =>
-  largest !== null && 100 * largest.amount >= mostPercent * usedPids ? largest : null
-
-const nameOf = ({ owner: { namespace, pod: name, workload }, pods }: LargestUser) =>
-  pods === 1
-    ? `pod ${shortPodName({ namespace, name })}`
-    : `${shorten(`${workload} in ${namespace}`, nameLength)} (${plural(pods, 'pod')})`

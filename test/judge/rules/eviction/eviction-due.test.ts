@@ -143,3 +143,38 @@ describe('eviction-due', () => {
     },
   )
 })
+
+const pod = { namespace: 'db', name: 'postgres-0' }
+
+it.each([
+  { ofPod: 900, kind: 'setting', first: 'limit-processes' },
+  { ofPod: 9, kind: 'world', first: 'list-processes' },
+])('names no disk for process ids: $ofPod of 900', ({ ofPod, kind, first }) => {
+  const { cause, steps } = failingOf(evictionDue, {
+    held: { 'images-in-use': 60 },
+    thresholds: [hard('pid.available', 10, 9)],
+    eviction: {
+      signals: { 'pid.available': { capacityBytes: 1000, availableBytes: 100, time: null } },
+    },
+    pods: [{ metadata: pod, status: { phase: 'Running' } }],
+    summary: { pods: [{ podRef: pod, process_stats: { process_count: ofPod } }] },
+  })
+  expect(cause?.kind).toBe(kind)
+  expect(steps?.[0]?.id).toBe(first)
+})
+
+it.each([
+  ['7450Mi', { kubeReserved: { memory: '1465Mi' } }],
+  ['1465Mi', undefined],
+])('lowers a reserve of %s that leaves the pods no memory', (memory, config) => {
+  const { cause, fix } = failingOf(evictionDue, {
+    held: { 'images-in-use': 60 },
+    configuration: { maxPods: 110, kubeReserved: { memory } },
+    thresholds: [hard('allocatableMemory.available', 1, 0)],
+    pods: [],
+    summary: { pods: [] },
+  })
+  expect(fix?.config).toEqual(config)
+  expect(cause?.kind).not.toBe('holder')
+  expect(cause).not.toMatchObject({ source: 'disk use' })
+})

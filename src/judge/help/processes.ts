@@ -1,0 +1,42 @@
+/** Who has the process ids of a node. */
+
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { nameLength, plural, shorten, shortPodName } from '#judge/text.ts'
+import type { StepAction } from '#model/finding/cause.ts'
+import type { PodSummary } from '#model/input/node-input.ts'
+import { areMeasured, type LargestUser, largestOwner } from './drain.ts'
+
+/** Of the used process ids, from which on their user counts. */
+const mostPercent = 25
+
+export interface ProcessUse {
+  ofPods: number
+  /** Pods together have a small part: no eviction ends it. */
+  isOutside: boolean
+  /** A user of a large part. */
+  largest: (LargestUser & { name: string }) | null
+  /** What finds the users, and what limits them. */
+  steps: StepAction[]
+}
+
+export function processUse(
+  subject: Pick<NodeSubject, 'summary' | 'pods'>,
+  usedPids: number,
+): ProcessUse {
+  const ofPods = (subject.summary?.pods ?? []).reduce((sum, pod) => sum + processesOf(pod), 0)
+  const isOutside = areMeasured(subject) && 100 * ofPods < mostPercent * usedPids
+  const first = largestOwner(subject, processesOf)
+  const isLarge = first !== null && 100 * first.amount >= mostPercent * usedPids
+  const largest = isLarge ? { ...first, name: nameOf(first) } : null
+  if (isOutside)
+    return { ofPods, isOutside, largest, steps: [{ id: 'list-processes' }, { id: 'reboot' }] }
+  const limit: StepAction = { id: 'limit-processes', ...(largest && { owner: largest.owner }) }
+  return { ofPods, isOutside, largest, steps: [ofPods === 0 ? { id: 'list-processes' } : limit] }
+}
+
+const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0
+
+const nameOf = ({ owner: { namespace, pod: name, workload }, pods }: LargestUser) =>
+  pods === 1
+    ? `pod ${shortPodName({ namespace, name })}`
+    : `${shorten(`${workload} in ${namespace}`, nameLength)} (${plural(pods, 'pod')})`

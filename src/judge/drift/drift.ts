@@ -1,6 +1,5 @@
 /** Compares configurations by meaning: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, and the order of map keys does not matter. */
 
-import { hash } from 'node:crypto'
 import { oncePerText } from '#base/once.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
@@ -69,7 +68,7 @@ type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSy
 
 /**
  * Every compared field by its path. Each key of a map has its own path: `evictionHard.nodefs.available`. Equal configurations of one image share
- * their values. In the JSON of a fact a digest stands for the values, because they are long and equal on most nodes.
+ * their values.
  */
 export const fieldValues = (
   configuration: KubeletConfiguration,
@@ -80,11 +79,7 @@ export const fieldValues = (
 type FieldValues = Readonly<Record<string, FieldValue>>
 
 const sharedValues = oncePerText(
-  (text): FieldValues => {
-    const values = valuesOf(...(JSON.parse(text) as [KubeletConfiguration, AmiImage]))
-    const digest = hash('sha256', JSON.stringify(values), 'base64')
-    return Object.defineProperty(values, 'toJSON', { value: () => digest })
-  },
+  (text): FieldValues => valuesOf(...(JSON.parse(text) as [KubeletConfiguration, AmiImage])),
   16_384,
   256,
 )

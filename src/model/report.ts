@@ -61,7 +61,7 @@ export interface AuditedNode {
   ledger?: DiskLedger
   /** What holds each disk, and what ends it: said where no finding says it. */
   held?: HeldDisks
-  /** Conditions of pressure that the node reports. */
+  /** Conditions of pressure that the node reports. Absent: none. */
   pressures?: { condition: string; since: string | null }[]
   /** Absent: no event is known. */
   happened?: Happening[]

@@ -117,6 +117,7 @@ export class Taken {
       else this.facts.get(rule)?.take(subject, kept)
     }
     const joinedAt = input.node.metadata?.creationTimestamp
+    const pressures = pressuresOf(input)
     const node: TakenNode = {
       cluster,
       identity,
@@ -128,7 +129,7 @@ export class Taken {
       prediction: this.#auditedPrediction(subject, prediction),
       ...(prediction.ledger && { ledger: withoutParts(prediction.ledger) }),
       held: heldDisks(subject),
-      pressures: pressuresOf(input),
+      ...(pressures.length > 0 && { pressures }),
       happened: happeningsOf(input, input.at ?? prediction.at),
       rounds: reportedRounds(null, input.host?.logLines ?? []),
       // Without a history only times of use are read, which the runtime alone shows.

@@ -138,7 +138,7 @@ const nextNodes = (
   const all = language.words
   return rows.slice(0, nextShown).map((row, index) => {
     const { node, name, where, state, isNow, basis, fill, cause, steps } = row
-    const isSinceSaid = (node.pressures ?? []).length > 0
+    const isSinceSaid = node.pressures !== undefined
     const since = isNow && !isSinceSaid ? (causes[cause ?? -1]?.since ?? null) : null
     const step = stepsText(steps, null, null, language, 'without commands')
     const held = [fill ?? '', step].filter(Boolean)

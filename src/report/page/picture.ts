@@ -35,7 +35,7 @@ export function pictureView(
   const ledger = ledgerOf(row.node, gauge)
   const { picture: words, clauses } = language.words
   const since =
-    !row.isNow || row.since === null || (row.node.pressures ?? []).length > 0
+    !row.isNow || row.since === null || row.node.pressures !== undefined
       ? ''
       : language.words.since(row.since)
   const short = row.shortBytes > 0 ? words.short(language.bytes(row.shortBytes)) : ''

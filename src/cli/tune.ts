@@ -158,7 +158,7 @@ function rowLines(row: TuneRow, isMeasured: boolean, { wrap }: Sheet) {
     ...(isMeasured ? ofDay : ofDay.map(() => '-')),
     row.unusableBytes === null ? 'unknown' : formatBytes(row.unusableBytes),
   ])
-  const shown = `${configurationText(configuration)}${isAlike ? '' : ', other values on other nodes'}`
+  const shown = `${configurationText(configuration)}${isAlike ? '' : '; other nodes have other values'}`
   return [`${setting.padEnd(11)} ${barOf(configuration)} ${values}`, wrap(shown, '            ')]
 }
 

@@ -137,7 +137,7 @@ it('names settings that one reason leaves without effect in one entry', () => {
   })
   expect(text.split('\n').filter(line => line.startsWith('- **'))).toEqual([
     '- **a.sh:3** maxPods, podPidsLimit (line 4) take no effect: nothing reads it.',
-    '- **a.sh:3** *2 nodes in 2 groups: prod/general (1), prod/batch (1)*',
+    '- **a.sh:3** maxPods, podPidsLimit *2 nodes in 2 groups: prod/general (1), prod/batch (1)*',
   ])
   const group = {
     ...hostile.groups[0]!,

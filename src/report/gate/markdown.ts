@@ -74,8 +74,11 @@ function entry(effect: Effect) {
 
 /** What the short entry does not say. */
 function rest(effect: Effect) {
-  const more = withNodes(effect, restOf(effect))
-  return more === '' ? [] : [`- **${escapeMarkdown(placeOf(effect[0]))}** ${more}\n`]
+  const more = restOf(effect)
+  if (more === '' && placesOf(effect, 3) === '') return []
+  const fields = new Set(effect.flatMap(({ field }) => field ?? []).map(nameText))
+  const text = withNodes(effect, more || [...fields].slice(0, shownSettings).join(', '))
+  return [`- **${escapeMarkdown(placeOf(effect[0]))}** ${text}\n`]
 }
 
 function withNodes(effect: Effect, text: string) {

@@ -70,23 +70,28 @@ const kubeletService = /\bsystemctl\b[^;&|]{0,80}\b(restart|start|stop)\b[^;&|]{
 
 /** What stands before a call of bootstrap.sh on its line, the call, and what stands after it. */
 function aroundBootstrap(line: string): string[] {
-  if (!callsBootstrap(line)) return [line]
-  const commands = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^;&|"'\\]|["'])+/g) ?? []
-  const call = commands.findIndex(callsBootstrap)
-  const joined = (from: number, to?: number) => commands.slice(from, to).join(' && ')
-  return [joined(0, call), joined(call, call + 1), joined(call + 1)].filter(text => text !== '')
+  let start = 0
+  for (const command of line.split(separator)) {
+    const end = start + command.length
+    if (isBootstrapCall(command))
+      return [line.slice(0, start), command, line.slice(end)].filter(text => text.trim() !== '')
+    start = end + 1
+  }
+  return [line]
 }
 
+const separator = /[;&|]/
+const callsBootstrap = (text: string) => text.split(separator).some(isBootstrapCall)
+
 /** A command that edits bootstrap.sh is no call of it. */
-const callsBootstrap = (text: string) =>
-  text.split(/[;&|]/).some(command => {
-    const words = wordsOf(command)
-    const at = words.findIndex(word => /(^|\/)bootstrap\.sh$/.test(word))
-    return (
-      at >= 0 &&
-      words.slice(0, at).every(word => /^(sudo|exec|bash|sh|then|do|-\w+|\w+=.*)$/.test(word))
-    )
-  })
+function isBootstrapCall(command: string): boolean {
+  const words = wordsOf(command)
+  const at = words.findIndex(word => /(^|\/)bootstrap\.sh$/.test(word))
+  return (
+    at >= 0 &&
+    words.slice(0, at).every(word => /^(sudo|exec|bash|sh|then|do|-\w+|\w+=.*)$/.test(word))
+  )
+}
 
 function fieldPiece(setting: readonly Command[], pathOf: (command: Command) => string | null) {
   const [first] = setting

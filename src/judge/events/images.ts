@@ -46,12 +46,12 @@ export interface UsedImage {
 /** Every image that an unfinished pod names. */
 export function imagesOf(pods: readonly KubernetesPod[]): UsedImage[] {
   const used: UsedImage[] = []
-  for (const { metadata, spec = {}, status } of pods) {
+  for (const { metadata, spec, status } of pods) {
     if (isTerminalPhase(status?.phase)) continue
-    const hasPullSecret = (spec.imagePullSecrets ?? []).length > 0
+    const hasPullSecret = (spec?.imagePullSecrets ?? []).length > 0
     const pod = podName(metadata)
     for (const kind of ['containers', 'initContainers', 'ephemeralContainers'] as const)
-      for (const { image } of spec[kind] ?? [])
+      for (const { image } of spec?.[kind] ?? [])
         if (image) used.push({ image, registry: registryOf(image), pod, hasPullSecret })
   }
   return used

@@ -13,6 +13,7 @@ import { bytes, gibibyte, nameLength, shorten, span } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type {
   FilesystemLedger,
   HolderPart,
@@ -53,15 +54,12 @@ export const diskUse = 'disk use'
 
 type Unit = 'bytes' | 'inodes'
 
-/** `nodefs.`, `imagefs.` or `containerfs.`: not of memory, and not of process ids. */
-const isOfDisk = (signal: Signal) => /fs\./.test(signal)
-
 /** The causes of a disk that is full or nearly so, the first counts most. Empty: there is no ledger of it. */
 export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderCause[] {
   const unit: Unit = signal.endsWith('.inodesFree') ? 'inodes' : 'bytes'
   const name = signal.startsWith('nodefs.') || ledger?.isShared ? 'nodefs' : 'imagefs'
   const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === name)
-  if (ledger === null || disk === undefined || !isOfDisk(signal)) return []
+  if (ledger === null || disk === undefined || conditionOf(signal) !== 'DiskPressure') return []
   const size = unit === 'bytes' ? disk.capacityBytes : (disk.usedInodes ?? 0)
   const lines = withUnmeasuredPods(disk.lines)
     .filter(line => {

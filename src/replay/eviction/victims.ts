@@ -15,6 +15,7 @@ import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
   type FsUsage,
+  firstVolumes,
   type PodStats,
   type PodStatsIndex,
   podStatsOf,
@@ -372,8 +373,9 @@ function podDiskUsage(
     if (logsAndVolumes) total += usedOf(container.logs)
   }
   if (!logsAndVolumes) return total
+  const volumes = firstVolumes(stats)
   for (const { name, isLocal } of pod.volumes) {
-    const volume = isLocal && stats.volumes.find(volume => volume.name === name)
+    const volume = isLocal ? volumes.get(name) : undefined
     if (volume) total += usedOf(volume)
   }
   return total

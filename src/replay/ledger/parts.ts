@@ -187,9 +187,10 @@ function partsOfPods(node: PreparedNode, use: PodUse | null): HolderPart[] {
       found.layers.push(partOf(rootfs, 'writable-layers', pod, name))
       found.logs.push(partOf(logs, 'container-logs', pod, name))
     }
+    const sources = new Map(pod.spec?.volumes?.map(volume => [volume.name, volume.emptyDir]))
     for (const volume of stats.volume ?? []) {
-      const source = pod.spec?.volumes?.find(({ name }) => name === volume.name)?.emptyDir
-      if (!source || volume.pvcRef !== undefined) continue
+      const source = volume.pvcRef === undefined ? sources.get(volume.name) : null
+      if (!source) continue
       const isMemory = source.medium === 'Memory'
       const holder = isMemory ? 'memory-volumes' : 'pod-volumes'
       const part = partOf(volume, holder, pod, volume.name ?? '')

@@ -104,6 +104,10 @@ export function podStatsOf(
   )
 }
 
+/** The first statistic of a name counts. A map, because a node decides how many volumes it names. */
+export const firstVolumes = ({ volumes }: PodStats): ReadonlyMap<string, VolumeStats> =>
+  new Map(volumes.toReversed().map(volume => [volume.name, volume]))
+
 function podStats(raw: PodSummary): PodStats {
   const { memory } = raw
   return {

@@ -123,7 +123,6 @@ export async function bundleInto(outdir: string): Promise<Metafile> {
     bundle: true,
     splitting: true,
     minify: true,
-    charset: 'utf8',
     platform: 'node',
     target: 'node22',
     format: 'esm',

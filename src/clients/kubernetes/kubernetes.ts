@@ -67,7 +67,7 @@ const defaultOptions = {
     403: "Grant the right in the cluster's role for highwater (docs/permissions.md; highwater doctor says which)",
   },
 }
-const listPageLimit = 500
+const listPageLimit = '500'
 /** Accept header for metadata. Servers without this form return whole objects. Source: Kubernetes API concepts, metadata-only fetches. */
 const metadataOnly =
   'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
@@ -174,7 +174,7 @@ export class KubernetesClient {
       isWhole = isSmall(body) && !body.bytes.includes(continueField)
       return isWhole
     }
-    const question = pageQuestion(path, { ...query, limit: String(listPageLimit) }, options)
+    const question = pageQuestion(path, { ...query, limit: listPageLimit }, options)
     const parse = await this.inTurn(() => this.receive(question, options, mayWait))
     if (isWhole) return () => parsePage(parse(), path).items
     const pages = this.pages(path, query, options, parsePage(parse(), path))
@@ -247,7 +247,7 @@ export class KubernetesClient {
     for (let isDone = false; !isDone; ) {
       const token: Record<string, string> =
         continueToken === null ? {} : { continue: continueToken }
-      const pageQuery = { ...query, limit: String(listPageLimit), ...token }
+      const pageQuery = { limit: listPageLimit, ...query, ...token }
       try {
         const page = received ?? (await this.listPage(path, pageQuery, options))
         received = null

@@ -1,5 +1,6 @@
 /** The part of a prediction that the report keeps. Most nodes of a fleet share settings and origins, so each is kept once. */
 
+import { sharedText } from '#base/once.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -12,6 +13,7 @@ import type {
   EvictionPrediction,
   ImageGcPrediction,
   NodePrediction,
+  RankedPod,
   Signal,
   ThresholdOrigin,
 } from '#model/prediction/prediction.ts'
@@ -63,20 +65,23 @@ const reportedSignals: ReadonlySet<Signal> = new Set([
 function firstVictims({ rankings, protected: spared }: EvictionPrediction): FirstVictims[] | null {
   if (rankings === null) return null
   const never = new Set(spared?.map(({ namespace, name }) => `${namespace}/${name}`))
-  return rankings.flatMap(({ signal, pods }) => {
-    if (!reportedSignals.has(signal)) return []
-    const order = pods.filter(({ namespace, name }) => !never.has(`${namespace}/${name}`))
-    const named = order
-      .slice(0, namedVictims)
-      .map(({ namespace, name, rank }) => ({
-        namespace: shorten(namespace, nameLength),
-        name: shorten(name, nameLength),
-        rank,
-      }))
-    return [
-      { signal, pods: named, alike: order.filter(({ rank }) => rank === order[0]?.rank).length },
-    ]
-  })
+  const reported = rankings.filter(({ signal }) => reportedSignals.has(signal))
+  // Signals of one disk have one order.
+  const orders = new Set(reported.map(({ pods }) => pods))
+  const victims = new Map([...orders].map(pods => [pods, victimsIn(pods, never)]))
+  return reported.map(({ signal, pods }) => ({ signal, ...victims.get(pods)! }))
+}
+
+function victimsIn(ranked: readonly RankedPod[], never: ReadonlySet<string>) {
+  const order = ranked.filter(({ namespace, name }) => !never.has(`${namespace}/${name}`))
+  const pods = order
+    .slice(0, namedVictims)
+    .map(({ namespace, name, rank }) => ({
+      namespace: sharedText(shorten(namespace, nameLength)),
+      name: shorten(name, nameLength),
+      rank,
+    }))
+  return { pods, alike: order.filter(({ rank }) => rank === order[0]?.rank).length }
 }
 
 const withoutImages = ({

@@ -1,6 +1,7 @@
 /** The facts that a rule keeps of each node until all nodes have been seen. Equal facts are kept once to save memory in large fleets. */
 
 import { hash } from 'node:crypto'
+import { sharedValue } from '#base/once.ts'
 import type { CohortRule, ContextRule } from '#judge/rule.ts'
 import type { JudgedNode, NodeSubject } from '#judge/subject/node-subject.ts'
 import { missingNeeds, type Outcome, ruleError } from './outcome.ts'
@@ -68,7 +69,7 @@ export class FactsOfNodes {
     try {
       if (!this.#rule.appliesTo(subject)) return notApplicable
       const reason = missingNeeds(this.#rule, subject)
-      if (reason !== null) return { state: 'unknown', reason }
+      if (reason !== null) return sharedValue<Outcome>({ state: 'unknown', reason })
       const value = this.#rule.fact(subject)
       const text = JSON.stringify(value)
       const key = text.length > longestKey ? hash('sha256', text, 'base64') : text

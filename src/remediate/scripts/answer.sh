@@ -57,6 +57,7 @@ ask() {
   allowed=$2
   shift 2
   why=
+  : >"$name"
   has "$1" || { why="the program $1 is not on this node"; return 1; }
   run "$allowed" "$@" >"$name" 2>error </dev/null
   code=$?
@@ -66,59 +67,105 @@ ask() {
   case $code in
     124 | 137 | 143) why="$1 did not answer within $seconds seconds" ;;
     *)
-      why=$(awk 'NR == 1 { print substr($0, 1, 400) }' error)
+      IFS= read -r why <error || :
+      [ "${#why}" -le 400 ] || why=$(awk 'NR == 1 { print substr($0, 1, 400) }' error)
       [ "$code" -eq 125 ] || why="$1 failed with exit code $code: $why"
       ;;
   esac
   return 1
 }
 
+# plain TEXT: whether it stands in JSON as it is, so no program is needed to write it.
+plain() { case $1 in *[!\ -~]* | *[\"\\]*) return 1 ;; esac; }
+
+json_string() { if plain "$1"; then printf '"%s"' "$1"; else TEXT=$1 awk "$lib"'BEGIN { printf "%s", jstr(ENVIRON["TEXT"]) }'; fi; }
+
 # unread WHAT WHY
-unread() { WHAT=$1 WHY=$2 awk "$lib"'BEGIN { print "{\"what\":" jstr(ENVIRON["WHAT"]) ",\"why\":" jstr(cut(without_users(ENVIRON["WHY"]), 300)) "}" }' >>unread; }
+unread() {
+  case $2 in
+    *://*) ;;
+    *)
+      if plain "$1$2" && [ "${#2}" -le 300 ]; then
+        printf '{"what":"%s","why":"%s"}\n' "$1" "$2" >>list.host.unread
+        return
+      fi
+      ;;
+  esac
+  WHAT=$1 WHY=$2 awk "$lib"'BEGIN { print "{\"what\":" jstr(ENVIRON["WHAT"]) ",\"why\":" jstr(cut(without_users(ENVIRON["WHY"]), 300)) "}" }' >>list.host.unread
+}
 
-# pick NAME ROOT [KEEP]: that part of the JSON in NAME.
-pick() { run 15 awk -v root="$2" -v keep="${3:-$2}" -v hide=0 "$json" "$1" 2>/dev/null; }
+# picks ROOT KEEP FILE: parts of the JSON in the file. A root may be PATH=NAME: then that part goes into NAME.
+picks() { run 15 awk -v root="$1" -v keep="$2" -v hide=0 "$json" "$3" 2>/dev/null; }
 
-# part NAME SOURCE ROOT [KEEP]: the same into the answer's part NAME.
+# part NAME SOURCE ROOT [KEEP]: that part of the JSON in SOURCE, as the answer's part NAME.
 part() {
-  if pick "$2" "$3" "${4:-}" >"part.$1" && [ -s "part.$1" ]; then return 0; fi
+  if picks "$3" "${4:-$3}" "$2" >"part.$1" && [ -s "part.$1" ]; then return 0; fi
   rm -f "part.$1"
   return 1
 }
 
-json_string() { TEXT=$1 awk "$lib"'BEGIN { printf "%s", jstr(ENVIRON["TEXT"]) }'; }
+# What an answer can have, in its order, each in a file of its own: part.NAME is a value, list.NAME has an item a line.
+# A name that begins with a dot is of `host`; one that ends with a dot is an object that is there even where nothing is in it.
+contents='schema instanceId nodeName at .schema .kubelet.startedAt .kubelet.commandLine .kubelet.files .filesystems
+.containerd. .containerd.sandboxImage .containerd.snapshotter .containerd.discardUnpackedLayers .containerd.mirrors
+.bottlerocket. .bottlerocket.kubernetes .bottlerocket.containerRuntime .bottlerocket.containerRegistry .bottlerocket.os
+.logrotate .logrotateRuns .cleaners .journald.limits .journald.diskUsage .logs
+.kernel. .kernel.release .kernel.cmdline .kernel.cgroupVersion .kernel.memoryCgroups .kernel.dyingMemoryCgroups .podLogDirectories .logLines
+.diskUse.folders .diskUse.orphans .diskUse.inside .diskUse.snapshots .diskUse.namespaces .diskUse.layers .diskUse.deletedFiles
+.diskUse.processes .diskUse.devices .diskUse.brokenLinks .diskUse.missed .unread
+runtime.images runtime.containers runtime.sandboxes runtime.imageFs configz'
 
-# joined FILE: its lines as the items of a list.
-joined() { awk 'BEGIN { printf "[" } { printf "%s%s", (NR > 1 ? ",\n" : ""), $0 } END { printf "]" }' "$1"; }
-
-# members PREFIX NAME…: those parts that are there.
-members() {
-  group=$1
-  shift
-  comma=
-  printf '{'
-  for member in "$@"; do
-    [ -s "part.$group$member" ] || continue
-    printf '%s"%s":' "$comma" "$member"
-    cat "part.$group$member"
-    comma=',
-'
-  done
-  printf '}'
-}
-
+# whole SPARES: the answer without those parts into `whole`; its $bytes; and $odd, where a byte of it stands for one that is no UTF-8.
+ascii=
 whole() {
-  joined unread >part.host.unread
-  printf '"highwater.host/1"' >part.host.schema
-  members host. schema kubelet filesystems containerd bottlerocket logrotate logrotateRuns cleaners journald logs kernel podLogDirectories logLines diskUse unread >part.host
-  rm -f part.runtime
-  members runtime. images containers sandboxes imageFs >runtime
-  if [ "$(wc -c <runtime)" -gt 2 ]; then cat runtime >part.runtime; fi
-  printf '"highwater.inspect/1"' >part.schema
-  printf '"%s"' "$instance" >part.instanceId
-  printf '"%s"' "$at" >part.at
-  members '' schema instanceId nodeName at host runtime configz >whole
-  echo >>whole
+  files=
+  for name in $contents; do
+    case $name in .*) name=host$name ;; esac
+    if [ -s "part.$name" ]; then files="$files part.$name"; elif [ -e "list.$name" ]; then files="$files list.$name"; fi
+  done
+  # shellcheck disable=SC2086
+  OUT=$1 ASCII=$ascii awk '
+    function put(s) {
+      if (s ~ /\177/) { odd = 1; if (ENVIRON["ASCII"] != "") gsub(/\177/, "?", s) }
+      bytes += length(s)
+      printf "%s", s
+    }
+    function name_of(s) { put((count[deep]++ ? ",\n" : "") "\"" s "\":") }
+    function file(path, between, item,  line, n, pieces) {
+      for (n = 0; (getline line <path) > 0; n++) {
+        if (n) put(between)
+        if (!item || split(line, pieces, "\001") < 3) { put(line); continue }
+        put(pieces[1])
+        file(pieces[2], " ", 0)
+        put(pieces[3])
+      }
+      close(path)
+    }
+    BEGIN {
+      deep = 0
+      n_out = split(ENVIRON["OUT"], list, " ")
+      for (i = 1; i <= n_out; i++) out[list[i]] = 1
+      put("{")
+      for (i = 1; i < ARGC; i++) {
+        n = split(ARGV[i], names, ".")
+        path = names[2]
+        is_out = path in out
+        for (j = 3; j <= n; j++) { path = path "." names[j]; if (path in out) is_out = 1 }
+        if (is_out) continue
+        for (same = 0; same < deep && same + 3 <= n && open[same + 1] == names[same + 2]; same++);
+        for (; deep > same; deep--) put("}")
+        for (; deep + 2 < n; deep++) { name_of(names[deep + 2]); put("{"); open[deep + 1] = names[deep + 2]; count[deep + 1] = 0 }
+        if (names[n] == "") continue
+        name_of(names[n])
+        if (names[1] == "part") file(ARGV[i], "\n", 0)
+        else { put("["); file(ARGV[i], ",\n", 1); put("]") }
+      }
+      for (; deep >= 0; deep--) put("}")
+      put("\n")
+      print bytes, odd >"size"
+    }' $files >whole
+  odd=
+  read -r bytes odd <size || bytes=$((most + 1))
 }
 
 # packed: smaller, where the node has what that takes.
@@ -126,39 +173,40 @@ packed() {
   { has gzip && has base64 && has sha256sum; } || return 1
   sum=$(run 5 sha256sum <whole) || return 1
   {
-    printf '{"schema":"highwater.inspect/1","encoding":"gzip+base64","bytes":%d,"sha256":"%s","data":"' "$(wc -c <whole)" "${sum%% *}"
+    printf '{"schema":"highwater.inspect/1","encoding":"gzip+base64","bytes":%d,"sha256":"%s","data":"' "$bytes" "${sum%% *}"
     run 5 gzip -9 -c <whole | base64 | tr -d '\n'
     printf '"}\n'
   } >packed
 }
 
-fits() { [ "$(wc -c <"$1")" -le "$most" ]; }
-
 # finish: prints the answer, and nothing was printed before.
 finish() {
   all_seconds=58
   # Where there is no room now, lists may have been cut off before.
-  awk 'BEGIN { for (i = 0; i < 2000; i++) print "0123456789" }' >room 2>/dev/null
+  printf '%22000s' '' >room 2>/dev/null
   if [ "$(wc -c <room)" -ne 22000 ]; then
     bare 'there is no room left for the files that the script itself needs'
     return
   fi
-  [ -f unread ] || : >unread
-  whole
-  if [ "$(tr -dc '\177' <whole | wc -c)" -gt 0 ]; then
+  printf '"highwater.inspect/1"' >part.schema
+  printf '"%s"' "$instance" >part.instanceId
+  printf '"%s"' "$at" >part.at
+  printf '"highwater.host/1"' >part.host.schema
+  : >>list.host.unread
+  whole ''
+  if [ -n "$odd" ]; then
     unread text 'not all of it was UTF-8: each byte beyond ASCII is a question mark'
-    for file in part.* unread; do
-      tr '\177' '?' <"$file" >ascii && cat ascii >"${file##*/}"
-    done
-    whole
+    ascii=yes
+    whole ''
   fi
-  run 20 awk -v root= -v keep= -v hide=0 "$json" whole >/dev/null 2>&1
+  # Nothing of it is printed: it is only read.
+  run 20 awk -v root=- -v keep=- -v hide=0 "$json" whole >/dev/null 2>&1
   code=$?
   if [ "$code" -eq 1 ]; then
     bare 'the answer that was put together is no JSON'
     return
   fi
-  if fits whole; then
+  if [ "$bytes" -le "$most" ]; then
     cat whole
     return
   fi
@@ -168,12 +216,11 @@ finish() {
     return
   fi
   # What is left out first is what decides least; what is small goes back in once there is room.
-  cat unread >all_unread
+  cat list.host.unread >all_unread
   out=
   for spare in host.logLines host.podLogDirectories host.logs host.diskUse runtime.sandboxes runtime.containers runtime.images configz host.logrotate host.filesystems host.kubelet; do
     if small; then break; fi
-    [ -s "part.$spare" ] || continue
-    cat "part.$spare" >"spare.$spare"
+    is_there "$spare" || continue
     out="$spare $out"
     without "$out"
   done
@@ -184,7 +231,6 @@ finish() {
   for spare in $out; do
     rest=
     for other in $out; do [ "$other" = "$spare" ] || rest="$rest $other"; done
-    cat "spare.$spare" >"part.$spare"
     without "$rest"
     if small; then out=$rest; else without "$out"; fi
   done
@@ -192,18 +238,22 @@ finish() {
   cat small
 }
 
+is_there() {
+  for file in "part.$1" "list.$1" "part.$1".* "list.$1".*; do [ ! -e "$file" ] || return 0; done
+  return 1
+}
+
 # without SPARES: the whole anew, but for these parts, each named.
 without() {
-  cat all_unread >unread
+  cat all_unread >list.host.unread
   for part in $1; do
-    rm -f "part.$part"
     case $part in configz) part='the running configuration' ;; esac
     unread "$part" 'left out: the answer would not fit into the 24,000 characters that SSM keeps'
   done
-  whole
+  whole "$1"
 }
 
 # small: the answer into small, as it is or packed; exit code 1 where neither fits.
 small() {
-  if fits whole; then cat whole >small; elif packed && fits packed; then cat packed >small; else return 1; fi
+  if [ "$bytes" -le "$most" ]; then cat whole >small; elif packed && [ "$(wc -c <packed)" -le "$most" ]; then cat packed >small; else return 1; fi
 }

@@ -8,11 +8,11 @@ settings() {
     unread "$4" "$why"
     return
   fi
-  if part "bottlerocket.$1" api "$2" "$3"; then return; fi
+  if part "host.bottlerocket.$1" api "$2" "$3"; then return; fi
   # Unset settings are absent.
-  if pick api '' >flat && [ "$(tr -d ' \n' <flat)" = '{}' ]; then
+  if picks '' '' api >flat && [ "$(tr -d ' \n' <flat)" = '{}' ]; then
     case $1 in
-      container*) printf '{}' >"part.bottlerocket.$1" ;;
+      container*) printf '{}' >"part.host.bottlerocket.$1" ;;
       *) unread "$4" 'apiclient says that nothing is set there' ;;
     esac
     return
@@ -40,24 +40,23 @@ settings containerRuntime /settings/container-runtime "$kept" settings.container
 r=/settings/container-registry/mirrors
 settings containerRegistry /settings/container-registry "$r/[]/registry $r/[]/endpoint $r/*" settings.container-registry
 settings os /os '/os/arch /os/build_id /os/pretty_name /os/variant_id /os/version_id' os
-members bottlerocket. kubernetes containerRuntime containerRegistry os >part.host.bottlerocket
+: >list.host.bottlerocket.
 
 node=
-if [ -s part.bottlerocket.kubernetes ]; then
-  tr -d '\n' <part.bottlerocket.kubernetes >flat
-  node=$(awk 'match($0, /"hostname-override":"[^"\\]*"/) { print substr($0, RSTART + 21, RLENGTH - 22) }' flat)
+if [ -s part.host.bottlerocket.kubernetes ]; then
+  node=$(awk 'match($0, /"hostname-override":"[^"\\]*"/) { print substr($0, RSTART + 21, RLENGTH - 22) }' part.host.bottlerocket.kubernetes)
 fi
 json_string "$node" >part.nodeName
 
 # The container runs on the host's kernel.
 line=
 { IFS= read -r line <"$R/proc/sys/kernel/osrelease"; } 2>/dev/null
-if [ -n "$line" ]; then json_string "$line" >part.kernel.release; else unread kernel.release '/proc does not tell'; fi
+if [ -n "$line" ]; then json_string "$line" >part.host.kernel.release; else unread kernel.release '/proc does not tell'; fi
 line=
 { IFS= read -r line <"$R/proc/cmdline"; } 2>/dev/null
-if [ -n "$line" ]; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >part.kernel.cmdline; else unread kernel.cmdline '/proc does not tell'; fi
-[ ! -e "$R/sys/fs/cgroup/cgroup.controllers" ] || printf 2 >part.kernel.cgroupVersion
-members kernel. release cmdline cgroupVersion >part.host.kernel
+if [ -n "$line" ]; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >part.host.kernel.cmdline; else unread kernel.cmdline '/proc does not tell'; fi
+[ ! -e "$R/sys/fs/cgroup/cgroup.controllers" ] || printf 2 >part.host.kernel.cgroupVersion
+: >list.host.kernel.
 
 for what in 'kubelet files' filesystems runtime containerd logs podLogDirectories logLines kernel.memoryCgroups 'the running configuration'; do
   unread "$what" 'the control container sees no files and no processes of the host'

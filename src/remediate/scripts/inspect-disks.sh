@@ -4,45 +4,43 @@
 
 process kubelet || [ -n "$several" ] || unread 'kubelet process' 'no process of that name runs: only the usual folders were measured'
 kubelets=$several
+kubelet_flags
 # Where the kubelet keeps logs is in its files, of which nothing is printed.
 {
-  flag config kubelet.args
+  printf '%s\n' "$config"
   [ -n "$pid$kubelets" ] || for path in /etc/kubernetes/kubelet/config.json /etc/kubernetes/kubelet/kubelet-config.json /var/lib/kubelet/config.yaml; do
     [ ! -e "$R$path" ] || { echo "$path"; break; }
   done
-  folder=$(flag config-dir kubelet.args)
-  [ -z "$folder" ] || find "$R$folder" -name '*.conf' ! -type d ! -path "*$newline*" 2>/dev/null | tr '/' '\001' | awk '
-    NR <= 50 { for (i = ++n; i > 1 && $0 "" < names[i - 1] ""; i--) names[i] = names[i - 1]; names[i] = $0 }
-    END { for (i = 1; i <= n; i++) print names[i] }' | tr '\001' '/'
+  [ -z "$config_dir" ] || {
+    find "$R$config_dir" -name '*.conf' ! -type d ! -path "*$newline*" >names 2>/dev/null
+    in_walk_order 50 names
+    cat sorted
+  }
 } >paths
+number=0
+sources=
 while IFS= read -r path; do
   path=${path#"$R"}
-  case $path in '') continue ;; /*) ;; *) echo '?' >>fields; continue ;; esac
-  if ! readable "$path"; then echo '?' >>fields; continue; fi
-  tr '\000' '\001' <"$R$path" | awk 'NR == 1 { sub(/^\357\273\277/, "") } { print }' >text
-  if run 15 awk -v root= -v keep= -v hide=1 "$json" text >content 2>/dev/null && [ -s content ]; then fields_of content; else fields_of text; fi
+  case $path in '') continue ;; /*) ;; *) doubt='?'; continue ;; esac
+  if ! readable "$path"; then doubt='?'; continue; fi
+  number=$((number + 1))
+  text_of "$path" KubeletConfiguration || :
+  if run 15 awk -v root= -v keep= -v hide=1 "$json" text >"content.$number" 2>/dev/null && [ -s "content.$number" ]; then :; else cat text >"content.$number"; fi
+  sources="$sources content.$number"
 done <paths
+# shellcheck disable=SC2086
+fields_of $sources
 node_name
 runtime_endpoint
 cri_containers
 cri_sandboxes
 cri_filesystems
-images=
-[ ! -s part.runtime.imageFs ] || images=$(mount_of imageFilesystems)
-pod_logs=$(field podLogsDir)
-pod_logs=${pod_logs:-/var/log/pods}
-if [ -n "$kubelets" ] || holds fields '^[?]'; then pod_logs=; fi
-case $pod_logs in /*) ;; *) pod_logs= ;; esac
 
 device_of() { [ -z "$1" ] || stat -L -c %d "$R$1" 2>/dev/null; }
-root_dir=$(flag root-dir kubelet.args)
-root_dir=${root_dir:-/var/lib/kubelet}
 nodefs=$(device_of "$root_dir")
 imagefs=$(device_of "$images")
 missed=0
-: >folders
-: >orphans
-: >inside
+: >rows
 : >known
 : >volumes
 
@@ -54,15 +52,20 @@ on_disk() {
   case $(device_of "$1") in '') return 1 ;; "$nodefs") on=nodefs ;; "$imagefs") on=imagefs ;; *) return 1 ;; esac
 }
 
-# folder_entry HOLDER FOLDER DU INODES [POD]
+# folder_entry HOLDER FOLDER KILOBYTES [POD]: a row, with what `du --inodes` printed into `inodes`. A folder may have any name without a line end.
 folder_entry() {
-  HOLDER=$1 FOLDER=$2 ON=$on UID_OF=${5:-} awk "$lib"'
-    FNR == NR { bytes = $1 * 1024; next }
-    { inodes = "," kv("inodes", $1) }
-    END {
-      pod = ENVIRON["UID_OF"] == "" ? "" : "," kv("pod", jstr(cut(ENVIRON["UID_OF"], 60)))
-      print "{" kv("holder", jstr(ENVIRON["HOLDER"])) "," kv("path", jstr(cut(ENVIRON["FOLDER"], 400))) "," kv("on", jstr(ENVIRON["ON"])) "," kv("bytes", bytes) inodes pod "}"
-    }' "$3" "$4" >>folders
+  count=
+  read -r count _ <inodes
+  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$on" "$3" "$count" "${4:-}" "$2" >>rows
+}
+folder_entries() {
+  awk -F '\t' "$lib"'{
+    path = $0
+    for (i = 0; i < 5; i++) path = substr(path, index(path, "\t") + 1)
+    inodes = $4 == "" ? "" : "," kv("inodes", $4)
+    pod = $5 == "" ? "" : "," kv("pod", jstr(cut($5, 60)))
+    print "{" kv("holder", jstr($1)) "," kv("path", jstr(cut(path, 400))) "," kv("on", jstr($2)) "," kv("bytes", $3 * 1024) inodes pod "}"
+  }' rows >list.host.diskUse.folders
 }
 
 # The data of a local volume is no data of the pods' folder into which it is mounted.
@@ -78,7 +81,8 @@ measure() {
   [ -s du ] || { missed=$((missed + 1)); return; }
   # shellcheck disable=SC2086
   run 6 du -xs --inodes $apart "$R$2" >inodes 2>/dev/null
-  folder_entry "$1" "$2" du inodes "${3:-}"
+  read -r kilobytes _ <du
+  folder_entry "$1" "$2" "$kilobytes" "${3:-}"
 }
 
 # orphans FOLDER DEPTH: folders of pods there, named by their UID, that have no sandbox; and the largest folders at that depth, of containers or volumes.
@@ -106,7 +110,7 @@ orphans() {
       if (deep != 1 || index(known, "\"" uid "\"") || n++ >= 50) next
       print entry($0, size)
     }
-    END { for (i = 1; i <= most; i++) print entry(paths[i], sizes[i]) >>"inside" }' part.runtime.sandboxes du >>orphans
+    END { for (i = 1; i <= most; i++) print entry(paths[i], sizes[i]) >>"list.host.diskUse.inside" }' part.runtime.sandboxes du >>list.host.diskUse.orphans
 }
 
 # What is mounted into the folders of pods from a folder of the same disk: a local volume. `source`, a tab, `target`.
@@ -191,14 +195,14 @@ strangers() {
     }
     END { for (i = 1; i <= most; i++) print rows[i] }' sized >largest
   while read -r kilobytes on path; do
-    echo "$kilobytes" >du
     run 4 du -xs --inodes "$path" >inodes 2>/dev/null
-    folder_entry unknown "${path#"$R"}" du inodes
+    folder_entry unknown "${path#"$R"}" "$kilobytes"
   done <largest
 }
 
 # Block devices, their model, and whether anything uses them: a partition or the device is mounted, is swap, or is part of another device.
 devices() {
+  busy=$(cat "$R/proc/self/mountinfo" "$R/proc/swaps" 2>/dev/null | awk '/^[0-9]+ [0-9]+ [0-9]+:/ { printf "%s ", $3 } /^\/dev\// { printf "%s ", $1 }')
   for folder in "$R"/sys/block/*; do
     name=${folder##*/}
     case $name in loop* | ram* | zram* | dm-* | md* | sr* | '*') continue ;; esac
@@ -211,7 +215,7 @@ devices() {
       number=
       { IFS= read -r number <"$part/dev"; } 2>/dev/null || continue
       for above in "$part"/holders/*; do [ ! -e "$above" ] || used=true; done
-      if holds "$R/proc/self/mountinfo" "^[0-9]+ [0-9]+ $number " || holds "$R/proc/swaps" "^/dev/${part##*/}[ \t]"; then used=true; fi
+      case " $busy " in *" $number "* | *" /dev/${part##*/} "*) used=true ;; esac
     done
     NAME=$name MODEL=$model SECTORS=$size USED=$used awk "$lib"'BEGIN {
       model = ENVIRON["MODEL"]
@@ -220,8 +224,7 @@ devices() {
         print "{" kv("name", jstr(cut(ENVIRON["NAME"], 60))) "," kv("bytes", ENVIRON["SECTORS"] * 512) "," kv("model", jstr(cut(model, 80))) ",\"isUsed\":" ENVIRON["USED"] "}"
     }'
   done >lines
-  awk 'NR <= 40' lines >some
-  joined some >part.use.devices
+  awk 'NR <= 40' lines >list.host.diskUse.devices
 }
 
 snapshots() {
@@ -234,7 +237,7 @@ snapshots() {
 namespaces() {
   ask names 5 ctr -a "${endpoint#unix://}" namespaces ls -q || { unread 'namespaces of containerd' "$why"; return; }
   awk '$0 != "k8s.io" && /^[A-Za-z0-9][A-Za-z0-9._-]*$/ && length($0) <= 76 && n++ < 8' names >others
-  if [ ! -s others ]; then echo '[]' >part.use.namespaces; return; fi
+  if [ ! -s others ]; then : >list.host.diskUse.namespaces; return; fi
   blobs=${images%/*}/io.containerd.content.v1.content/blobs
   : >claimed
   ask stored 6 find "$R$blobs" -type f -exec stat -c '%b %B %n' '{}' + || : >stored
@@ -257,13 +260,12 @@ namespaces() {
       FNR > 1 { bytes += $(NF - 1); inodes += $NF }
       END { if (bytes + packed > 0) print "{" kv("name", jstr(ENVIRON["NAME"])) "," kv("bytes", bytes + 0) "," kv("inodes", inodes + 0) "," kv("content", packed + 0) "}" }' claimed content stored usage
     cat content >>claimed
-  done <others >lines
-  joined lines >part.use.namespaces
+  done <others >list.host.diskUse.namespaces
 }
 
 # By use, and the largest writable layers.
 layers() {
-  : >layers
+  : >list.host.diskUse.layers
   awk "$lib"'
     FNR == 1 { file++ }
     file == 1 { containers = containers $0; next }
@@ -307,11 +309,9 @@ layers() {
       for (who in count) print "{" kv("use", jstr(who)) "," kv("count", count[who]) "," kv("bytes", sum[who]) "," kv("inodes", files[who]) "}"
       for (who in top) for (i = 1; i <= top[who]; i++) {
         key = best[who, i]
-        print "{" kv("use", jstr(who)) "," kv("key", jstr(cut(key, 200))) "," kv("bytes", bytes[key] + 0) "," kv("inodes", inodes[key] + 0) "}" >>"layers"
+        print "{" kv("use", jstr(who)) "," kv("key", jstr(cut(key, 200))) "," kv("bytes", bytes[key] + 0) "," kv("inodes", inodes[key] + 0) "}" >>"list.host.diskUse.layers"
       }
-    }' part.runtime.containers part.runtime.sandboxes tree usage >lines
-  joined lines >part.use.snapshots
-  joined layers >part.use.layers
+    }' part.runtime.containers part.runtime.sandboxes tree usage >list.host.diskUse.snapshots
 }
 
 # Files that are deleted and open: of each disk, and the processes that hold most. The files of a container are on an overlay of imagefs.
@@ -338,8 +338,7 @@ deleted_files() {
         if (i < 10) { best[i + 1] = one; if (most < 10) most++ }
       }
       for (i = 1; i <= most; i++) printf "%s %d %.0f\n", best[i], many[best[i]], sum[best[i]] >>"held"
-    }' - deleted >lines
-  joined lines >part.use.deletedFiles
+    }' - deleted >list.host.diskUse.deletedFiles
   while read -r on holder files bytes; do
     command=
     { IFS= read -r command <"$R/proc/$holder/comm"; } 2>/dev/null || continue
@@ -349,11 +348,12 @@ deleted_files() {
       END {
         print "{" kv("on", jstr(ENVIRON["ON"])) "," kv("pid", ENVIRON["HOLDER"]) "," kv("command", jstr(cut(without_secrets(ENVIRON["COMMAND"]), 40))) (uid == "" ? "" : "," kv("pod", jstr(uid))) "," kv("files", ENVIRON["FILES"]) "," kv("bytes", ENVIRON["BYTES"]) "}"
       }' "$R/proc/$holder/cgroup" 2>/dev/null
-  done <held >lines
-  joined lines >part.use.processes
+  done <held >list.host.diskUse.processes
 }
 
 if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubelet keeps its files is not known'; else
+  : >list.host.diskUse.orphans
+  : >list.host.diskUse.inside
   local_volumes
   measure kubelet "$root_dir"
   # Data of CSI drivers, and what is written where a volume is not mounted.
@@ -374,9 +374,7 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
     measure "${pair%%:*}" "${pair#*:}"
   done
   strangers
-  joined folders >part.use.folders
-  joined orphans >part.use.orphans
-  joined inside >part.use.inside
+  folder_entries
   snapshotter=overlayfs
   case $images in */io.containerd.snapshotter.v1.*) snapshotter=$(printf %s "${images##*/io.containerd.snapshotter.v1.}" | tr -dc 'a-z0-9-') ;; esac
   if [ -s part.runtime.containers ] && [ -s part.runtime.sandboxes ] \
@@ -388,13 +386,12 @@ if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubele
   if [ "$?" -gt 1 ]; then missed=$((missed + 1)); else deleted_files; fi
   # Links that lead nowhere: the kubelet deletes them each minute. Only their number is printed, so a name can forge nothing.
   if [ -z "$pod_logs" ]; then :; elif ask links 5 find "$R/var/log/containers" "$R$pod_logs" -mmin +10 -xtype l -exec stat -c . '{}' +; then
-    printf '%d' "$(wc -l <links)" >part.use.brokenLinks
+    printf '%d' "$(wc -l <links)" >part.host.diskUse.brokenLinks
   else
     unread 'broken links' "$why"
   fi
   devices
-  printf '%s' "$missed" >part.use.missed
-  members use. folders orphans inside snapshots namespaces layers deletedFiles processes devices brokenLinks missed >part.host.diskUse
+  printf '%s' "$missed" >part.host.diskUse.missed
 fi
 # Highwater-Inspect prints them.
 rm -f part.runtime.*

@@ -8,12 +8,14 @@ hash_most=8388608
 sum_of() {
   sum=
   case $sumless in *'did not answer'*) return ;; esac
-  bytes=$(size_of "$1")
   [ "${bytes:-$((hash_most + 1))}" -le "$hash_most" ] || return
-  if ! ask sum 5 sha256sum "$1"; then sumless=$why; else sum=$(awk 'NR == 1 { sub(/^\\/, ""); print substr($0, 1, 64) }' sum); fi
+  if ! ask sum 5 sha256sum "$1"; then sumless=$why; else
+    read -r sum _ <sum
+    sum=${sum#\\}
+  fi
 }
 
-# file_entry PATH ROLE CONTENT-FILE
+# file_entry PATH ROLE CONTENT-FILE: after `readable`.
 hashless=
 file_entry() {
   sum=
@@ -23,10 +25,9 @@ file_entry() {
     json_string "$1"
     printf ',"role":"%s"' "$2"
     [ -z "$sum" ] || printf ',"sha256":"%s"' "$sum"
-    printf ',"content":'
-    if [ -s "$3" ]; then tr '\n' ' ' <"$3"; else printf null; fi
-    printf '}\n'
-  } >>files
+    # Between \001, the name of a file that stands there.
+    if [ -s "$3" ]; then printf ',"content":\001%s\001}\n' "$3"; else printf ',"content":null}\n'; fi
+  } >>list.host.kubelet.files
   hashless=
 }
 
@@ -86,42 +87,32 @@ without_yaml_secrets() {
     END { if (wrong) exit 1; printf "%s", jstr(text) }' "$1"
 }
 
-# of_kind FILE KIND: whether the file says so itself, as the kubelet asks of each; what else root can read is none of ours.
-of_kind() {
-  tr '\000' '\001' <"$1" | KIND=$2 awk '
-    BEGIN { value = "[ \t]*[\"\047]?" ENVIRON["KIND"] "[\"\047]?[ \t\r]*([,}#]|$)" }
-    NR == 1 { sub(/^\357\273\277/, "") }
-    begun && /[^ \t\r]/ { if ($0 ~ "^" value) { found = 1; exit } begun = 0 }
-    match($0, "(^|[{,])[ \t]*[\"\047]?kind[\"\047]?[ \t]*:" value) { found = 1; exit }
-    /(^|[{,])[ \t]*["\047]?kind["\047]?[ \t]*:[ \t\r]*$/ { begun = 1 }
-    END { exit !found }'
-}
-
 # configuration_file PATH ROLE: as it is where it is JSON, else as text. What the kubelet does not read need not be a configuration.
+entries=0
+sources=
 configuration_file() {
-  : >content
+  entries=$((entries + 1))
   kind=KubeletConfiguration
   seen='?'
   [ "$2" != nodeadm ] || kind=NodeConfig
   if ! readable "$1"; then
     [ "$2" = ignored ] || unread "kubelet file $1" "$why"
-  elif ! of_kind "$R$1" "$kind"; then
+  elif ! text_of "$1" "$kind"; then
     [ "$2" = ignored ] || unread "kubelet file $1" "it does not say that it is of kind $kind, so nothing of it is told"
     hashless=yes
   else
-    tr '\000' '\001' <"$R$1" | awk 'NR == 1 { sub(/^\357\273\277/, "") } { print }' >text
-    seen=content
-    if ! run 15 awk -v root= -v keep= -v hide=1 "$json" text >content 2>/dev/null || [ ! -s content ]; then
-      seen=text
-      if ! without_yaml_secrets text >content; then
+    seen=content.$entries
+    if ! run 15 awk -v root= -v keep= -v hide=1 "$json" text >"content.$entries" 2>/dev/null || [ ! -s "content.$entries" ]; then
+      seen=text.$entries
+      if without_yaml_secrets text >"content.$entries"; then cat text >"text.$entries"; else
         seen='?'
-        : >content
+        : >"content.$entries"
         [ "$2" = ignored ] || unread "kubelet file $1" 'it is no JSON and may hold a secret, so its text stays here'
       fi
     fi
   fi
-  case $2,$seen in config,'?' | drop-in,'?') echo '?' >>fields ;; config,* | drop-in,*) fields_of "$seen" ;; esac
-  [ ! -e "$R$1" ] || file_entry "$1" "$2" content
+  case $2,$seen in config,'?' | drop-in,'?') doubt='?' ;; config,* | drop-in,*) sources="$sources $seen" ;; esac
+  [ ! -e "$R$1" ] || file_entry "$1" "$2" "content.$entries"
   hashless=
 }
 
@@ -167,11 +158,16 @@ flag_lines() {
 }
 
 # ── the kubelet: its process, its files, its flags ──
-: >files
-if process containerd; then containerd_config=$(flag config containerd.args); else containerd_config=; fi
+containerd_config=
+if process containerd; then
+  flags containerd.args config
+  IFS= read -r containerd_config <flags
+fi
 containerds=$several
 if process kubelet; then
+  : >names
   awk "$lib"'
+    length($0) > 4000 { is_cut = 1 }
     hides { $0 = "(removed)"; hides = 0 }
     { $0 = without_users($0) }
     /^--?[A-Za-z0-9_-]+=/ {
@@ -180,53 +176,57 @@ if process kubelet; then
       if (is_secret(name) && $0 !~ /=(true|false)$/) $0 = substr($0, 1, index($0, "=")) "(removed)"
     }
     /^--?[A-Za-z0-9_-]+$/ { name = $0; sub(/^--?/, "", name); hides = is_secret(name) && !is_switch(name) }
-    NR <= 300 { print jstr(cut($0, 4000)) }' kubelet.args >lines
-  joined lines >part.kubelet.commandLine
-  awk 'length($0) > 4000 { cut++ } END { if (NR > 300) print "it has " NR " arguments, of which 300 are told"; if (cut) print "an argument was cut to 4000 characters" }' kubelet.args >names
+    NR <= 300 { print jstr(cut($0, 4000)) }
+    END {
+      if (NR > 300) print "it has " NR " arguments, of which 300 are told" >"names"
+      if (is_cut) print "an argument was cut to 4000 characters" >"names"
+    }' kubelet.args >list.host.kubelet.commandLine
   while IFS= read -r why; do unread 'kubelet command line' "$why"; done <names
   ticks=100
   if has getconf; then ticks=$(getconf CLK_TCK 2>/dev/null) || ticks=100; fi
   awk -v ticks="${ticks:-100}" "$lib"'
     FNR == NR { if ($1 == "btime") boot = $2; next }
     { sub(/^.*\) /, ""); if (boot && $20 ~ /^[0-9]+$/) printf "%s", jstr(iso(boot + int($20 / ticks))) }' \
-    "$R/proc/stat" "$R/proc/$pid/stat" >part.kubelet.startedAt 2>/dev/null
-  [ -s part.kubelet.startedAt ] || unread 'the start of the process' 'its times in /proc could not be read'
-  unit=$(awk -F/ '$NF ~ /\.service$/ { print $NF; exit }' "$R/proc/$pid/cgroup" 2>/dev/null)
+    "$R/proc/stat" "$R/proc/$pid/stat" >part.host.kubelet.startedAt 2>/dev/null
+  [ -s part.host.kubelet.startedAt ] || unread 'the start of the process' 'its times in /proc could not be read'
 else
   [ -n "$several" ] || unread 'kubelet process' 'no process of that name runs: only the usual files were read'
-  unit=
 fi
 unit=${unit:-kubelet.service}
 kubelets=$several
+[ -n "$kubelets" ] || : >list.host.kubelet.files
+kubelet_flags
 [ -z "$kubelets" ] || unread 'kubelet process' "several run ($kubelets): the one of this node is not known"
 
 : >units
-{
-  if ask unit 5 systemctl show "$unit" -p FragmentPath -p DropInPaths -p EnvironmentFiles -p EnvironmentFile; then
-    awk '/^(FragmentPath|DropInPaths)=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) print p[i] }' unit >units
-    cat units
-    awk '/^EnvironmentFiles?=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) if (p[i] ~ /^-?\//) { sub(/^-/, "", p[i]); print p[i] } }' unit
-    [ -s units ] || [ -z "$pid" ] || unread 'kubelet environment' "with which flags $unit starts is not known: none of its files was named"
-  elif [ -n "$pid" ]; then
-    unread 'kubelet environment' "with which flags $unit starts is not known: $why"
-  fi
-  for file in "$R/etc/systemd/system/$unit.d"/*.conf "$R/usr/lib/systemd/system/$unit.d"/*.conf "$R/etc/eks/kubelet/environment" \
-    "$R/etc/default/kubelet" "$R/etc/sysconfig/kubelet" "$R/var/snap/kubelet-eks/current/args"; do
-    [ ! -e "$file" ] || printf '%s\n' "${file#"$R"}"
-  done
-} | awk '!seen[$0]++' >paths
+ask unit 5 systemctl show "$unit" -p FragmentPath -p DropInPaths -p EnvironmentFiles -p EnvironmentFile
+failed=$why
+for file in "$R/etc/systemd/system/$unit.d"/*.conf "$R/usr/lib/systemd/system/$unit.d"/*.conf "$R/etc/eks/kubelet/environment" \
+  "$R/etc/default/kubelet" "$R/etc/sysconfig/kubelet" "$R/var/snap/kubelet-eks/current/args"; do
+  [ ! -e "$file" ] || printf '%s\n' "${file#"$R"}"
+done >usual
+awk '
+  function tell(path) { if (!seen[path]++) print path }
+  FILENAME == "unit" && /^(FragmentPath|DropInPaths)=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) { print p[i] >"units"; tell(p[i]) } }
+  FILENAME == "unit" && /^EnvironmentFiles?=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) if (p[i] ~ /^-?\//) { sub(/^-/, "", p[i]); more[++m] = p[i] } }
+  FILENAME == "usual" { more[++m] = $0 }
+  END { for (i = 1; i <= m; i++) tell(more[i]) }' unit usual >paths
+if [ -z "$pid" ] || [ -s units ]; then :; elif [ -n "$failed" ]; then
+  unread 'kubelet environment' "with which flags $unit starts is not known: $failed"
+else
+  unread 'kubelet environment' "with which flags $unit starts is not known: none of its files was named"
+fi
 [ -z "$kubelets" ] || : >paths
 while IFS= read -r path; do
   if ! readable "$path"; then
     [ ! -e "$R$path" ] || unread "kubelet environment $path" "$why"
     continue
   fi
-  case $path in *.service | *.conf) flag_lines "$R$path" unit >content ;; *) flag_lines "$R$path" >content ;; esac
-  [ ! -s content ] || file_entry "$path" environment content
+  entries=$((entries + 1))
+  case $path in *.service | *.conf) flag_lines "$R$path" unit ;; *) flag_lines "$R$path" ;; esac >"content.$entries"
+  [ ! -s "content.$entries" ] || file_entry "$path" environment "content.$entries"
 done <paths
 
-config=$(flag config kubelet.args)
-folder=$(flag config-dir kubelet.args)
 if [ -z "$config" ] && [ -z "$pid" ] && [ -z "$kubelets" ]; then
   for path in /etc/kubernetes/kubelet/config.json /etc/kubernetes/kubelet/kubelet-config.json /var/lib/kubelet/config.yaml; do
     [ -e "$R$path" ] || continue
@@ -236,48 +236,35 @@ if [ -z "$config" ] && [ -z "$pid" ] && [ -z "$kubelets" ]; then
 fi
 case $config in
   '')
-    [ -n "$pid" ] || echo '?' >>fields
+    [ -n "$pid" ] || doubt='?'
     [ -n "$pid$kubelets" ] || unread 'kubelet file' 'none lies where it usually does'
     ;;
   /*) configuration_file "$config" config ;;
   *)
-    echo '?' >>fields
+    doubt='?'
     unread "kubelet file $config" 'its path is a relative one'
     ;;
 esac
 
-# ordered MOST FILE: the first lines of a list of paths, as a folder is walked.
-ordered() {
-  tr '/' '\001' <"$2" | MOST=$1 awk '
-    NR <= ENVIRON["MOST"] { for (i = ++n; i > 1 && $0 "" < names[i - 1] ""; i--) names[i] = names[i - 1]; names[i] = $0 }
-    END { for (i = 1; i <= n; i++) print names[i] }' | tr '\001' '/'
-}
-
-# unlined FOLDER WHAT TEST…: says so where names there have a line end in them, which no list here can hold.
-unlined() {
-  where=$1
-  what=$2
-  shift 2
-  if ask odd 5 find "$where" -path "*$newline*" "$@" && [ -s odd ]; then unread "$what" 'a name there has a line end in it: that was not read'; fi
-}
-
 # drop_ins FOLDER ROLE: every file below it, in the order in which the kubelet walks it.
 drop_ins() {
-  doubt=
-  [ "$2" = ignored ] || doubt='?'
-  if ! ask names 5 find "$R$1" ! -type d ! -path "*$newline*"; then
+  # No list here can hold a name with a line end.
+  if ! ask names 5 find "$R$1" ! -type d \( ! -path "*$newline*" -print -o -name '*.conf' -exec stat -c odd '{}' + \); then
     unread "drop-ins in $1" "$why"
-    echo "${doubt:-}" >>fields
+    [ "$2" = ignored ] || doubt='?'
     return
   fi
-  ordered 500 names >sorted
-  unlined "$R$1" "drop-ins in $1" ! -type d -name '*.conf'
-  many=0
+  in_walk_order 500 names
+  many=-1
   while IFS= read -r path; do
     many=$((many + 1))
+    if [ "$many" -eq 0 ]; then
+      [ -z "$path" ] || unread "drop-ins in $1" 'a name there has a line end in it: that was not read'
+      continue
+    fi
     if [ "$many" -gt 50 ]; then
       unread "drop-ins in $1" 'more than 50 files lie there: the rest was not read'
-      echo "${doubt:-}" >>fields
+      [ "$2" = ignored ] || doubt='?'
       break
     fi
     path=${path#"$R"}
@@ -287,21 +274,22 @@ drop_ins() {
     esac
   done <sorted
 }
-case $folder in
+case $config_dir in
   '')
     # Files there are not read by the kubelet, and may be there on purpose.
     for path in /etc/kubernetes/kubelet/config.json.d /etc/kubernetes/kubelet.conf.d; do
       [ -n "$kubelets" ] || [ ! -d "$R$path" ] || drop_ins "$path" ignored
     done
     ;;
-  /*) drop_ins "${folder%/}" drop-in ;;
-  *) unread "drop-ins in $folder" 'its path is a relative one' ;;
+  /*) drop_ins "${config_dir%/}" drop-in ;;
+  *) unread "drop-ins in $config_dir" 'its path is a relative one' ;;
 esac
 # What a plan wrote for nodeadm: the next one adds to it.
 piece=/etc/eks/nodeadm.d/50-highwater.yaml
 [ ! -e "$R$piece" ] || configuration_file "$piece" nodeadm
-joined files >part.kubelet.files
-[ -n "$kubelets" ] || members kubelet. startedAt commandLine files >part.host.kubelet
+[ -z "$kubelets" ] || rm -f list.host.kubelet.files
+# shellcheck disable=SC2086
+fields_of $sources
 
 node_name
 
@@ -313,21 +301,30 @@ cri_sandboxes
 cri_filesystems
 
 # ── containerd: what it runs with, by crictl info, else by its files. Of info only these fields: it may hold the registries' credentials. ──
-: >info
 crictl_answers info info || unread 'crictl info' "$why"
-if [ -s info ] && ! pick info '' >whole; then
-  unread 'crictl info' 'what it printed is no JSON'
-  : >info
-fi
+: >mirrors
+: >config_path
 if [ -s info ]; then
-  part containerd.sandboxImage info /config/sandboxImage
-  part containerd.snapshotter info /config/containerd/snapshotter
-  part containerd.discardUnpackedLayers info /config/containerd/discardUnpackedLayers
+  to=part.host.containerd
+  r=/config/registry
+  kept="/config/sandboxImage /config/containerd/snapshotter /config/containerd/discardUnpackedLayers $r/configPath"
+  roots="/config/sandboxImage=$to.sandboxImage /config/containerd/snapshotter=$to.snapshotter"
+  roots="$roots /config/containerd/discardUnpackedLayers=$to.discardUnpackedLayers $r/configPath=config_path $r/mirrors=mirrors"
+  picks "$roots" "$kept $r/mirrors/*/endpoint" info
+  # 3: it is JSON, and has none of them.
+  case $? in 0 | 3) ;; *)
+    unread 'crictl info' 'what it printed is no JSON'
+    rm -f part.host.containerd.*
+    : >info
+    : >mirrors
+    : >config_path
+    ;;
+  esac
 fi
 
-# toml FILE…: the same settings from files, both versions: KEY, a tab, the value (a list's items each).
+# toml FILE: the same settings from a file, both versions: KEY, a tab, the value (a list's items each).
 toml() {
-  cat "$@" 2>/dev/null | tr '\000' '\002' | awk '
+  tr '\000' '\002' <"$1" | awk '
     function told(k, v) { if (v != "" && n_told++ < 2000) print k "\t" v }
     function each(k, v,  n, i, items) {
       n = split(v, items, ",")
@@ -373,9 +370,10 @@ if [ -n "$containerds" ]; then
   unread 'containerd files' "several processes of containerd run ($containerds): which of them the kubelet uses is not known"
 elif readable "$containerd_config"; then
   toml "$R$containerd_config" >toml
-  awk -F '\t' '$1 == "import" { print $2 }' toml >imports
+  : >imported
   skipped=
-  while IFS= read -r pattern; do
+  while IFS='	' read -r key pattern _; do
+    [ "$key" = import ] || continue
     case $pattern in /*) ;; *) pattern=${containerd_config%/*}/$pattern ;; esac
     case $pattern in
       *[!A-Za-z0-9_./*-]*)
@@ -387,12 +385,13 @@ elif readable "$containerd_config"; then
     # shellcheck disable=SC2086
     for file in "$R"$pattern; do
       [ -e "$file" ] || continue
-      if readable "${file#"$R"}"; then toml "$file" >>toml; else
+      if readable "${file#"$R"}"; then toml "$file" >>imported; else
         unread "containerd file ${file#"$R"}" "$why"
         skipped=yes
       fi
     done
-  done <imports
+  done <toml
+  [ ! -s imported ] || cat imported >>toml
   # What is imported goes before what imports it.
   if [ -n "$skipped" ]; then
     awk -F '\t' '$1 == "configPath" || $1 ~ /^mirror /' toml >some
@@ -401,36 +400,23 @@ elif readable "$containerd_config"; then
 else
   unread "containerd file $containerd_config" "$why"
 fi
-for key in sandboxImage snapshotter discardUnpackedLayers; do
-  [ ! -s "part.containerd.$key" ] || continue
-  value=$(KEY=$key awk -F '\t' '$1 == ENVIRON["KEY"] { v = $2 } END { print v }' toml)
-  case $key,$value in
-    *,) ;;
-    discardUnpackedLayers,*) printf '%s' "$value" >"part.containerd.$key" ;;
-    *) json_string "$value" >"part.containerd.$key" ;;
-  esac
-done
-[ -s part.containerd.sandboxImage ] || unread containerd.sandboxImage 'neither crictl info nor the files of containerd name it'
+last_sandboxImage='' last_snapshotter='' last_discardUnpackedLayers=''
+while IFS='	' read -r key value _; do
+  case $key in sandboxImage) last_sandboxImage=$value ;; snapshotter) last_snapshotter=$value ;; discardUnpackedLayers) last_discardUnpackedLayers=$value ;; esac
+done <toml
+[ -s part.host.containerd.sandboxImage ] || [ -z "$last_sandboxImage" ] || json_string "$last_sandboxImage" >part.host.containerd.sandboxImage
+[ -s part.host.containerd.snapshotter ] || [ -z "$last_snapshotter" ] || json_string "$last_snapshotter" >part.host.containerd.snapshotter
+[ -s part.host.containerd.discardUnpackedLayers ] || printf '%s' "$last_discardUnpackedLayers" >part.host.containerd.discardUnpackedLayers
+[ -s part.host.containerd.sandboxImage ] || unread containerd.sandboxImage 'neither crictl info nor the files of containerd name it'
 
 # Of mirrors only the registry's and the hosts' names.
-{
-  awk -F '\t' '$1 ~ /^mirror / { sub(/^mirror /, "", $1); print "inline" "\t" $1 "\t" "host" "\t" $2 }' toml
-  if [ -s info ]; then
-    pick info /config/registry/mirrors '/config/registry/mirrors/*/endpoint' | tr -d '\n' | awk '{
-      while (match($0, /"[^"]*":[{]"endpoint":[[][^]]*[]]/)) {
-        one = substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH)
-        name = substr(one, 2); sub(/".*/, "", name)
-        sub(/^.*[[]/, "", one); gsub(/[]"]/, "", one)
-        n = split(one, hosts, ",")
-        for (i = 1; i <= n; i++) print "inline" "\t" name "\t" "host" "\t" hosts[i]
-      }
-    }'
-  fi
-  {
-    awk -F '\t' '$1 == "configPath" { print $2 }' toml
-    [ ! -s info ] || pick info /config/registry/configPath | tr -d '"'
-    echo
-  } | tr ':' '\n' | awk '/^\// && !seen[$0]++' | while IFS= read -r certs; do
+if [ -s toml ] || [ -s info ]; then
+  awk -F '\t' '
+    function tell(list,  n, i, items) { n = split(list, items, ":"); for (i = 1; i <= n; i++) if (items[i] ~ /^\// && !seen[items[i]]++) print items[i] }
+    FILENAME == "toml" { if ($1 == "configPath") tell($2); next }
+    { gsub(/"/, ""); tell($0) }' toml config_path >folders
+  : >hosts
+  while IFS= read -r certs; do
     for file in "$R$certs"/*/hosts.toml; do
       [ -e "$file" ] || continue
       readable "${file#"$R"}" || { unread "containerd file ${file#"$R"}" "$why"; continue; }
@@ -438,32 +424,46 @@ done
       NAME=${name##*/} awk '
         BEGIN { name = ENVIRON["NAME"] }
         { sub(/^[ \t]+/, "") }
-        /^server[ \t]*=/ && !inside { gsub(/^server[ \t]*=[ \t]*["\047]|["\047].*$/, ""); print "file" "\t" name "\t" "server" "\t" $0 }
-        /^\[host\.["\047][^"\047]*["\047]\]/ { gsub(/^\[host\.["\047]|["\047].*$/, ""); print "file" "\t" name "\t" "host" "\t" $0; inside = 1; next }
-        /^\[/ { inside = 1 }' "$file"
+        /^server[ \t]*=/ && !inside { gsub(/^server[ \t]*=[ \t]*["\047]|["\047].*$/, ""); print name "\t" "server" "\t" $0 }
+        /^\[host\.["\047][^"\047]*["\047]\]/ { gsub(/^\[host\.["\047]|["\047].*$/, ""); print name "\t" "host" "\t" $0; inside = 1; next }
+        /^\[/ { inside = 1 }' "$file" >>hosts
     done
-  done
-} | awk -F '\t' "$lib"'
-  NF == 4 && !seen[$2, $3, $4]++ && NR <= 500 {
-    url = without_users($4)
-    sub(/[?#].*$/, "", url)
-    if (!($2 in order)) { order[$2] = ++n; names[n] = $2 }
-    if ($3 == "server") server[$2] = url
-    else hosts[$2] = hosts[$2] (hosts[$2] == "" ? "" : ",") jstr(url)
-  }
-  END {
-    printf "["
-    for (i = 1; i <= n; i++) {
-      name = names[i]
-      printf "%s{\"registry\":%s%s,\"hosts\":[%s]}", (i > 1 ? "," : ""), jstr(name), (name in server ? ",\"server\":" jstr(server[name]) : ""), hosts[name]
+  done <folders
+  awk -F '\t' "$lib"'
+    function add(name, what, url) {
+      if (rows++ >= 500 || seen[name, what, url]++) return
+      url = without_users(url)
+      sub(/[?#].*$/, "", url)
+      if (!(name in order)) { order[name] = ++n; names[n] = name }
+      if (what == "server") server[name] = url
+      else hosts[name] = hosts[name] (hosts[name] == "" ? "" : ",") jstr(url)
     }
-    printf "]"
-  }' >mirrors && cat mirrors >part.containerd.mirrors
-if [ ! -s toml ] && [ ! -s info ]; then rm -f part.containerd.mirrors; fi
-members containerd. sandboxImage snapshotter discardUnpackedLayers mirrors >part.host.containerd
+    function add_inline(all,  one, name, n, urls, i) {
+      while (match(all, /"[^"]*":[{]"endpoint":[[][^]]*[]]/)) {
+        one = substr(all, RSTART, RLENGTH); all = substr(all, RSTART + RLENGTH)
+        name = substr(one, 2); sub(/".*/, "", name)
+        sub(/^.*[[]/, "", one); gsub(/[]"]/, "", one)
+        n = split(one, urls, ",")
+        for (i = 1; i <= n; i++) add(name, "host", urls[i])
+      }
+    }
+    FILENAME == "toml" { if (sub(/^mirror /, "", $1)) add($1, "host", $2); next }
+    FILENAME == "mirrors" { inline = inline $0; next }
+    { add_inline(inline); inline = "" }
+    NF == 3 { add($1, $2, $3) }
+    END {
+      add_inline(inline)
+      printf "["
+      for (i = 1; i <= n; i++) {
+        name = names[i]
+        printf "%s{\"registry\":%s%s,\"hosts\":[%s]}", (i > 1 ? "," : ""), jstr(name), (name in server ? ",\"server\":" jstr(server[name]) : ""), hosts[name]
+      }
+      printf "]"
+    }' toml mirrors hosts >part.host.containerd.mirrors || rm -f part.host.containerd.mirrors
+fi
+: >list.host.containerd.
 
 # ── filesystems, by what lies on them ──
-: >lines
 filesystem() {
   [ -e "$R$2" ] || { unread "filesystem $1" "there is no $2"; return; }
   ask df 5 df -P -k "$R$2" || { unread "filesystem $1" "$why"; return; }
@@ -486,32 +486,25 @@ filesystem() {
       printf "%s", "{" kv("role", jstr(ENVIRON["ROLE"])) "," kv("device", jstr(d)) "," kv("mount", jstr(m)) "," kv("capacityBytes", size * 1024) "," kv("usedBytes", used * 1024) "," kv("availableBytes", (left > 0 ? left : 0) * 1024)
       if (inodes != "") printf "%s", "," kv("inodes", inodes) "," kv("inodesFree", free)
       print "}"
-    }' df inodes >>lines || unread "filesystem $1" 'what df printed is not of the form that is known'
+    }' df inodes >>list.host.filesystems || unread "filesystem $1" 'what df printed is not of the form that is known'
 }
-root_dir=$(flag root-dir kubelet.args)
-if [ -n "$kubelets" ]; then unread 'filesystem nodefs' 'several kubelets run'; else filesystem nodefs "${root_dir:-/var/lib/kubelet}"; fi
+: >list.host.filesystems
+if [ -n "$kubelets" ]; then unread 'filesystem nodefs' 'several kubelets run'; else filesystem nodefs "$root_dir"; fi
 if [ -s part.runtime.imageFs ]; then
-  images=$(mount_of imageFilesystems)
   if [ -n "$images" ]; then filesystem imagefs "$images"; else unread 'filesystem imagefs' 'crictl imagefsinfo names no path'; fi
-  layers=$(mount_of containerFilesystems)
   [ -z "$layers" ] || filesystem containerfs "$layers"
 else
   unread 'filesystem imagefs' 'where it is, crictl imagefsinfo did not tell'
 fi
-pod_logs=$(field podLogsDir)
-pod_logs=${pod_logs:-/var/log/pods}
-if [ -n "$kubelets" ] || holds fields '^[?]'; then pod_logs=; fi
 case $pod_logs in
   /*) filesystem logs "$pod_logs" ;;
   *)
-    pod_logs=
     for what in 'filesystem logs' 'log files' podLogDirectories; do unread "$what" 'where the kubelet keeps them is not known: not all of its configuration was read'; done
     ;;
 esac
-joined lines >part.host.filesystems
 
 # ── logs: who rotates them, and what lies there ──
-: >lines
+: >list.host.logrotate
 many=0
 # An entry for each block, and one for what stands before them.
 for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/.[!.]*; do
@@ -530,10 +523,8 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
   [ ! -h "$file" ] || { unread "logrotate file $path" 'a link may lead to any file, so nothing of it is told'; continue; }
   readable "$path" || { unread "logrotate file $path" "$why"; continue; }
   sum_of "$file"
-  changed=
-  if has stat; then changed=$(stat -c %Y "$file" 2>/dev/null); fi
-  : >strange
-  tr '\000' '\002' <"$file" | FILE=$path SUM=$sum CHANGED=$changed STRANGE=strange awk "$lib"'
+  : >names
+  tr '\000' '\002' <"$file" | FILE=$path SUM=$sum CHANGED=$changed awk "$lib"'
     BEGIN {
       changed = ENVIRON["CHANGED"] ~ /^[0-9]+$/ ? "\"" iso(ENVIRON["CHANGED"] + 0) "\"" : "null"
       n_known = split("addextension compressext daily dateformat datehourago dateyesterday extension hourly ifempty include mailfirst maillast maxage maxsize minage minsize minutes monthly nomail noshred notifempty rotate size start su tabooext taboopat weekly yearly", all_known, " ")
@@ -544,12 +535,11 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
     function put(name, value) { if (!(name in values)) order[++n] = name; values[name] = value }
     function flush(  i) {
       if (n == 0 && patterns == "") return
-      printf "{\"path\":%s", jstr(ENVIRON["FILE"])
-      if (ENVIRON["SUM"] != "") printf ",\"sha256\":\"%s\"", ENVIRON["SUM"]
-      printf ",\"modifiedAt\":%s", changed
-      printf ",\"directives\":{\"patterns\":[%s]", patterns
-      for (i = 1; i <= n; i++) printf ",\"%s\":%s", order[i], values[order[i]]
-      print "}}"
+      text = text "{\"path\":" jstr(ENVIRON["FILE"])
+      if (ENVIRON["SUM"] != "") text = text ",\"sha256\":\"" ENVIRON["SUM"] "\""
+      text = text ",\"modifiedAt\":" changed ",\"directives\":{\"patterns\":[" patterns "]"
+      for (i = 1; i <= n; i++) text = text ",\"" order[i] "\":" values[order[i]]
+      text = text "}}\n"
       for (i = 1; i <= n; i++) delete values[order[i]]
       n = 0
       patterns = ""
@@ -583,6 +573,13 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
       else if (name == "include") put("include", ("include" in values ? substr(values["include"], 1, length(values["include"]) - 1) "," : "[") jstr(value) "]")
       else put(name, jstr(value))
     }
+    $1 == "include" {
+      folder = $0
+      sub(/^[ \t]*include[ \t=]*/, "", folder)
+      gsub(/["\047\r]|[ \t]+$/, "", folder)
+      sub(/\/$/, "", folder)
+      if (folder != "/etc/logrotate.d") print folder >"names"
+    }
     script { if ($0 ~ /^[ \t]*endscript/) script = 0; next }
     !inside && /^[ \t]*[^# \t].*[{][ \t]*#/ { sub(/[{][ \t]*#.*$/, "{") }
     /[ \t][{][ \t]+[^ \t#]/ || (inside && /[^ \t].*[ \t][}]/) { odd = 1; exit 1 }
@@ -603,34 +600,35 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
     END {
       if (odd || inside || script || pending) exit 1
       flush()
-      if (strange) print strange >ENVIRON["STRANGE"]
-    }' >content || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
-  cat content >>lines
-  [ ! -s strange ] || unread "logrotate file $path" 'lines of it are none that logrotate knows: those are not told'
-  awk '$1 == "include" { sub(/^[ \t]*include[ \t=]*/, ""); gsub(/["\047\r]|[ \t]+$/, ""); sub(/\/$/, ""); if ($0 != "/etc/logrotate.d") print }' "$file" >names
+      printf "%s", text
+      if (strange) exit 3
+    }' >>list.host.logrotate
+  case $? in
+    0) ;;
+    3) unread "logrotate file $path" 'lines of it are none that logrotate knows: those are not told' ;;
+    *)
+      unread "logrotate file $path" 'its text is not of the form that is known'
+      continue
+      ;;
+  esac
   while IFS= read -r included; do unread "logrotate file $included" "$path includes it, and only /etc/logrotate.d is looked into"; done <names
 done
-joined lines >part.host.logrotate
 
 # A run each: who starts it, when, and when it last was. What a timer does not tell, no cron line makes up for.
 : >lines
 ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec
 lost=$why
-if holds timer '^ActiveState=active'; then
-  awk '
-    /^TimersCalendar=/ { while (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); $0 = substr($0, RSTART + RLENGTH); sub(/ +$/, "", when); print "timer\t" when; n++ } }
-    END { if (!n) print "timer\t" }' timer >>lines
-fi
+state=
+while IFS= read -r line; do case $line in ActiveState=*) state=$line ;; esac; done <timer
 # Of a job of logrotate only when, and whether it is for the files of /etc: the command may hold anything. Of a job that deletes images that command.
 : >unsure
 : >cleaners
-# jobs FILE FORM: a table of cron; a script that cron starts; a unit; something else.
+# jobs FILE FORM [EVERY]: a table of cron; a script that cron starts so often; a unit; something else.
 jobs() {
-  : >when
   path=${1#"$R"}
   [ -e "$1" ] || return
   if ! readable "$path"; then echo "$path was not read: $why" >>unsure; return; fi
-  tr '\000\t' '\002 ' <"$1" | FORM=$2 FILE=$path awk "$lib"'
+  tr '\000\t' '\002 ' <"$1" | FORM=$2 FILE=$path EVERY=${3:-} awk "$lib"'
     function job(words,  c) {
       if (!match($0, "(^|[ /;&|(=\"\047])(" words ")([ ;&|)\"\047]|$)")) return ""
       c = substr($0, RSTART)
@@ -654,16 +652,16 @@ jobs() {
         if (words[i] ~ /^\/etc\/logrotate\.(conf$|d(\/|$))/) ours = 1
       }
       # Without a file, as with one that is named elsewhere, what it does is not to be seen.
-      if (ours && form ~ /table|script/) print when
+      if (ours && form == "table") print "cron\t" when
+      else if (ours && form == "script") { if (!starts++) print "cron\t" ENVIRON["EVERY"] }
       else print file " calls logrotate, for what is not known" >"unsure"
-    }' >when
+    }' >>lines
 }
 for every in hourly daily weekly monthly; do
   [ ! -x "$R/etc/cron.$every/logrotate" ] || printf 'cron\t%s\n' "$every" >>lines
   for file in "$R/etc/cron.$every"/*; do
     if [ ! -x "$file" ] || [ -d "$file" ] || [ "${file##*/}" = logrotate ]; then continue; fi
-    jobs "$file" script
-    if [ -s when ]; then printf 'cron\t%s\n' "$every" >>lines; fi
+    jobs "$file" script "$every"
   done
 done
 for file in "$R/etc/crontab" "$R"/etc/cron.d/* "$R/var/spool/cron/root" "$R/var/spool/cron/crontabs/root"; do
@@ -673,7 +671,6 @@ for file in "$R/etc/crontab" "$R"/etc/cron.d/* "$R/var/spool/cron/root" "$R/var/
   esac
   case $file in *'~' | *.rpmsave | *.rpmorig | *.rpmnew) continue ;; esac
   jobs "$file" table
-  awk '{ print "cron\t" $0 }' when >>lines
 done
 jobs "$R/etc/anacrontab" other
 jobs "$R/etc/rc.local" other
@@ -681,23 +678,39 @@ for file in "$R"/etc/systemd/system/*.service; do
   case ${file##*/} in logrotate.service) continue ;; esac
   jobs "$file" unit
 done
-if ! holds timer '^ActiveState='; then unread 'runs of logrotate' "${lost:-what it printed is not of the form that is known}"; else
-  awk -F '\t' "$lib"'
-    function one(by, when) { return "\"by\":\"" by "\"" (when == "" ? "" : ",\"schedule\":" jstr(substr(when, 1, 80))) }
-    FNR == NR { if (/^LastTriggerUSec=/) { sub(/^[^=]*=/, ""); last = $0 } next }
-    seen[$0]++ || n == 20 { next }
-    { n++ }
-    n == 1 { first = one($1, $2) ($1 != "timer" || last == "" || last == "n/a" ? "" : ",\"last\":" jstr(last)); next }
-    { also = also (also == "" ? "" : ",") "{" one($1, $2) "}" }
+if [ -z "$state" ]; then unread 'runs of logrotate' "${lost:-what it printed is not of the form that is known}"; else
+  STATE=$state awk -F '\t' "$lib"'
+    function add(by, when,  one) {
+      if (seen[by, when]++ || n == 20) return
+      one = "\"by\":\"" by "\"" (when == "" ? "" : ",\"schedule\":" jstr(substr(when, 1, 80)))
+      if (++n > 1) also = also (also == "" ? "" : ",") "{" one "}"
+      else first = one (by != "timer" || last == "" || last == "n/a" ? "" : ",\"last\":" jstr(last))
+    }
+    function add_timers(  i) {
+      if (is_read++ || ENVIRON["STATE"] !~ /^ActiveState=active/) return
+      if (!times) add("timer", "")
+      for (i = 1; i <= times; i++) add("timer", calendar[i])
+    }
+    FNR == NR && /^LastTriggerUSec=/ { last = $0; sub(/^[^=]*=/, "", last) }
+    FNR == NR && /^TimersCalendar=/ {
+      while (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); $0 = substr($0, RSTART + RLENGTH); sub(/ +$/, "", when); calendar[++times] = when }
+    }
+    FNR == NR { next }
+    { add_timers(); add($1, $2) }
     END {
+      add_timers()
       if ((getline why <"unsure") < 1) why = ""
       printf "{%s%s,\"unsure\":%s}", (n ? first : "\"by\":null"), (also == "" ? "" : ",\"also\":[" also "]"), (why == "" ? "null" : jstr(cut(why, 200)))
     }' timer lines >part.host.logrotateRuns
 fi
-awk 'NR <= 10' cleaners >lines
-joined lines >part.host.cleaners
+# The first ten.
+many=0
+while [ "$many" -lt 10 ] && IFS= read -r line; do
+  many=$((many + 1))
+  printf '%s\n' "$line"
+done <cleaners >list.host.cleaners
 
-: >found
+found=
 counted=yes
 [ -n "$pod_logs" ] || counted=
 [ -z "$counted" ] || has stat || { unread 'log files' 'the program stat is not on this node'; counted=; }
@@ -705,8 +718,10 @@ for place in "$pod_logs" /var/log/containers /var/lib/docker/containers; do
   if [ -z "$counted" ] || [ ! -d "$R$place" ]; then continue; fi
   [ ! -h "$R$place" ] || { unread "log files in $place" 'it is a link, and is not followed'; continue; }
   # A name with a line end would forge lines: its file is counted without its name.
-  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' + \
-    -o -type f -exec stat -c '%d:%i %s %Y' '{}' +; then cat some >>found; else
+  many=$((many + 1))
+  found="$found found.$many"
+  if ask "found.$many" 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' + \
+    -o -type f -exec stat -c '%d:%i %s %Y' '{}' +; then :; else
     unread "log files in $place" "$why"
     counted=
   fi
@@ -726,6 +741,7 @@ if [ -n "$counted" ] && [ -d "$R/var/log/containers" ]; then
   fi
 fi
 # The kubelet's own names are N.log, and N.log.DATE-TIME with or without .gz; anything else that looks rotated was made by somebody else.
+# shellcheck disable=SC2086
 [ -z "$counted" ] || run 10 awk -v place="$R" "$lib"'
   function counts(files, bytes) { return kv("files", files + 0) "," kv("bytes", bytes + 0) }
   $2 !~ /^[0-9]+$/ || $3 !~ /^[0-9]+$/ || seen[$1]++ { next }
@@ -750,15 +766,19 @@ fi
     printf "%s", "{" counts(files, total) "," kv("biggest", "[")
     for (i = 1; i <= most; i++) printf "%s%s", (i > 1 ? "," : ""), shows[i]
     printf "%s", "]," kv("rotatedByKubelet", "{" counts(own, own_bytes) "}") "," kv("rotatedByOthers", "{" counts(foreign, foreign_bytes) "," kv("sample", "[" sample "]") "}") "}"
-  }' found >part.host.logs 2>error || { rm -f part.host.logs; unread 'log files' 'there was no time to count them'; }
+  }' $found /dev/null >part.host.logs 2>error || { rm -f part.host.logs; unread 'log files' 'there was no time to count them'; }
 
 if [ -z "$pod_logs" ]; then :; elif [ ! -d "$R$pod_logs" ]; then
   unread podLogDirectories "there is no $pod_logs"
-elif ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*"; then
-  awk -v place="$R$pod_logs/" "$lib"'NR <= 2000 { print jstr(cut(substr($0, length(place) + 1), 400)) }' names >lines
-  joined lines >part.host.podLogDirectories
-  unlined "$R$pod_logs" podLogDirectories -mindepth 1 -maxdepth 1 -type d
-  [ "$(wc -l <names)" -le 2000 ] || { rm -f part.host.podLogDirectories; unread podLogDirectories 'there are more than 2,000'; }
+elif ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d \( ! -path "*$newline*" -print -o -exec stat -c odd '{}' + \); then
+  awk -v place="$R$pod_logs/" "$lib"'
+    $0 == "odd" { odd = 1; next }
+    n++ < 2000 { print jstr(cut(substr($0, length(place) + 1), 400)) }
+    END { print n + 0, odd >"size" }' names >list.host.podLogDirectories
+  odd=
+  read -r many odd <size
+  [ -z "$odd" ] || unread podLogDirectories 'a name there has a line end in it: that was not read'
+  [ "$many" -le 2000 ] || { rm -f list.host.podLogDirectories; unread podLogDirectories 'there are more than 2,000'; }
 else
   unread podLogDirectories "$why"
 fi
@@ -766,20 +786,23 @@ fi
 # ── journald: the last file that sets a limit wins, by its name, whichever folder it is in ──
 main="$R/etc/systemd/journald.conf"
 [ -f "$main" ] || main="$R/usr/lib/systemd/journald.conf"
-{
-  printf '%s\n' "$main"
-  for file in "$R/usr/lib/systemd/journald.conf.d"/*.conf "$R/run/systemd/journald.conf.d"/*.conf "$R/etc/systemd/journald.conf.d"/*.conf; do
-    [ ! -e "$file" ] || printf '%s\n' "$file"
-  done | awk -F/ '{ if (!($NF in last)) names[++n] = $NF; last[$NF] = $0 }
-    END {
-      for (i = 2; i <= n; i++) { one = names[i]; for (j = i - 1; j > 0 && names[j] > one; j--) names[j + 1] = names[j]; names[j + 1] = one }
-      for (i = 1; i <= n; i++) print last[names[i]]
-    }'
-} >names
+for file in "$R/usr/lib/systemd/journald.conf.d"/*.conf "$R/run/systemd/journald.conf.d"/*.conf "$R/etc/systemd/journald.conf.d"/*.conf; do
+  [ ! -e "$file" ] || printf '%s\n' "$file"
+done >paths
+printf '%s\n' "$main" >names
+[ ! -s paths ] || awk -F/ '
+  { if (!($NF in last)) names[++n] = $NF; last[$NF] = $0 }
+  END {
+    for (i = 2; i <= n; i++) { one = names[i]; for (j = i - 1; j > 0 && names[j] > one; j--) names[j + 1] = names[j]; names[j + 1] = one }
+    for (i = 1; i <= n; i++) print last[names[i]]
+  }' paths >>names
+echo >line_end
+set -- line_end
 while IFS= read -r file; do
   [ -e "$file" ] || continue
-  if readable "${file#"$R"}"; then cat "$file"; echo; else unread "journald file ${file#"$R"}" "$why"; fi
-done <names | tr '\000' '\002' | awk "$lib"'
+  if readable "${file#"$R"}"; then set -- "$@" "$file" line_end; else unread "journald file ${file#"$R"}" "$why"; fi
+done <names
+cat "$@" | tr '\000' '\002' | awk "$lib"'
   /^\[/ { inside = /^\[Journal\]/ }
   inside && /^(Storage|(System|Runtime)(MaxUse|KeepFree|MaxFileSize|MaxFiles)|MaxRetentionSec|MaxFileSec|RateLimitIntervalSec|RateLimitBurst)[ \t]*=/ {
     name = $0; sub(/[ \t]*=.*$/, "", name)
@@ -787,13 +810,12 @@ done <names | tr '\000' '\002' | awk "$lib"'
     if (!(name in values)) order[++n] = name
     values[name] = value
   }
-  END { printf "{"; for (i = 1; i <= n; i++) printf "%s\"%s\":%s", (i > 1 ? "," : ""), order[i], jstr(cut(values[order[i]], 100)); printf "}" }' >part.journald.limits
+  END { printf "{"; for (i = 1; i <= n; i++) printf "%s\"%s\":%s", (i > 1 ? "," : ""), order[i], jstr(cut(values[order[i]], 100)); printf "}" }' >part.host.journald.limits
 if ask usage 8 journalctl --disk-usage; then
-  awk "$lib"'match($0, /take up [0-9.]+[BKMGTPE]?/) { printf "%s", jstr(substr($0, RSTART + 8, RLENGTH - 8)); exit }' usage >part.journald.diskUsage
+  awk "$lib"'match($0, /take up [0-9.]+[BKMGTPE]?/) { printf "%s", jstr(substr($0, RSTART + 8, RLENGTH - 8)); exit }' usage >part.host.journald.diskUsage
 else
   unread 'journald disk usage' "$why"
 fi
-members journald. limits diskUsage >part.host.journald
 
 # ── the kernel ──
 first_line() {
@@ -801,26 +823,29 @@ first_line() {
   { IFS= read -r line <"$1"; } 2>/dev/null
   [ -n "$line" ]
 }
-if first_line "$R/proc/sys/kernel/osrelease"; then json_string "$line" >part.kernel.release; else unread kernel.release '/proc does not tell'; fi
-if first_line "$R/proc/cmdline"; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >part.kernel.cmdline; else unread kernel.cmdline '/proc does not tell'; fi
+if first_line "$R/proc/sys/kernel/osrelease"; then json_string "$line" >part.host.kernel.release; else unread kernel.release '/proc does not tell'; fi
+if first_line "$R/proc/cmdline"; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >part.host.kernel.cmdline; else unread kernel.cmdline '/proc does not tell'; fi
 groups="$R/sys/fs/cgroup"
 if [ -e "$groups/cgroup.controllers" ]; then
-  printf 2 >part.kernel.cgroupVersion
-  awk '$1 == "nr_descendants" && $2 ~ /^[0-9]+$/ { printf "%d", $2 + 1 }' "$groups/cgroup.stat" >part.kernel.memoryCgroups 2>/dev/null
+  printf 2 >part.host.kernel.cgroupVersion
   # Newer kernels count those of the memory controller apart.
-  awk '$1 == "nr_dying_descendants" { all = $2 } $1 == "nr_dying_subsys_memory" { memory = $2 } END { if (memory == "") memory = all; if (memory ~ /^[0-9]+$/) printf "%d", memory }' "$groups/cgroup.stat" >part.kernel.dyingMemoryCgroups 2>/dev/null
-  [ -s part.kernel.memoryCgroups ] || unread kernel.memoryCgroups 'cgroup.stat does not tell'
+  awk '
+    $1 == "nr_descendants" && $2 ~ /^[0-9]+$/ { printf "%d", $2 + 1 }
+    $1 == "nr_dying_descendants" { all = $2 }
+    $1 == "nr_dying_subsys_memory" { memory = $2 }
+    END { if (memory == "") memory = all; if (memory ~ /^[0-9]+$/) printf "%d", memory >"part.host.kernel.dyingMemoryCgroups" }' "$groups/cgroup.stat" >part.host.kernel.memoryCgroups 2>/dev/null
+  [ -s part.host.kernel.memoryCgroups ] || unread kernel.memoryCgroups 'cgroup.stat does not tell'
 elif [ -d "$groups/memory" ]; then
-  printf 1 >part.kernel.cgroupVersion
+  printf 1 >part.host.kernel.cgroupVersion
   count=$(awk '$1 == "memory" && $3 ~ /^[0-9]+$/ { print $3 + 0 }' "$R/proc/cgroups" 2>/dev/null)
   if [ -n "$count" ]; then
-    printf '%s' "$count" >part.kernel.memoryCgroups
+    printf '%s' "$count" >part.host.kernel.memoryCgroups
     # Those that are counted and have no folder any more are dying.
     if ask names 8 find "$groups/memory" -type d; then
       alive=$(wc -l <names)
       dying=$((count - alive))
       [ "$dying" -ge 0 ] || dying=0
-      printf '%s' "$dying" >part.kernel.dyingMemoryCgroups
+      printf '%s' "$dying" >part.host.kernel.dyingMemoryCgroups
     else
       unread kernel.dyingMemoryCgroups "$why"
     fi
@@ -830,14 +855,13 @@ elif [ -d "$groups/memory" ]; then
 else
   unread kernel.cgroupVersion '/sys/fs/cgroup is neither of the two forms'
 fi
-members kernel. release cmdline cgroupVersion memoryCgroups dyingMemoryCgroups >part.host.kernel
+: >list.host.kernel.
 
 # ── what the kubelet said last of GC and eviction ──
 if [ -n "$kubelets" ]; then unread logLines 'several kubelets run'; elif ask journal 10 journalctl -u "$unit" -n 20000 --no-pager -q -o short-iso; then
   tr '\000' '\002' <journal | awk "$lib"'
     /image_gc_manager|[Ii]mage garbage|[Gg]arbage collect|ImageGC|ContainerGC|FreeDiskSpace|eviction_manager|[Ee]viction manager|[Ee]victed|attempting to reclaim|must evict/ { kept[n++ % 40] = cut($0, 2000) }
-    END { for (i = n > 40 ? n - 40 : 0; i < n; i++) print jstr(cut(without_secrets(kept[i % 40]), 300)) }' >lines
-  joined lines >part.host.logLines
+    END { for (i = n > 40 ? n - 40 : 0; i < n; i++) print jstr(cut(without_secrets(kept[i % 40]), 300)) }' >list.host.logLines
 else
   unread logLines "$why"
 fi

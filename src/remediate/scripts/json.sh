@@ -6,6 +6,7 @@
 #
 # Strict JSON in. Out comes what `keep` (paths, "[]" for items, "*" for any key) names below `root`, without what `skip` names. `hide` removes what may
 # be secret. `raw` leaves the bytes of every token as they are. Each field of `root` is a line.
+# There may be several roots, each of them PATH=NAME: then its part goes into the file NAME.
 # Exit code 1: it is no JSON, or has a key twice; 3: there is nothing at `root`.
 json=$lib'
 function fail(reason) { wrong = reason; exit 1 }
@@ -24,10 +25,16 @@ function status(  p, s) {
   }
   return (vpath in enters) ? 1 : 0
 }
+function put(s) { if (into == "") printf "%s", s; else printf "%s", s >into }
+function begins_root(is_inside) {
+  if (is_inside || !(vpath in roots)) return is_inside
+  into = roots[vpath]
+  return found = 1
+}
 function prefix() {
   if (d == 0 || !shown[d]) return
-  if (count[d]++ > 0) printf (d == root_depth ? ",\n" : ",")
-  if (type[d] == "{") printf "\"%s\":", raw ? key : utf8(key)
+  if (count[d]++ > 0) put(d == root_depth ? ",\n" : ",")
+  if (type[d] == "{") put("\"" (raw ? key : utf8(key)) "\":")
 }
 function before_value() {
   if (want == "value" || want == "value-or-end") return
@@ -38,15 +45,14 @@ function scalar(tok, is_text,  s) {
   before_value()
   s = status()
   if (s == 4) { s = 2; if (is_text) tok = "\"(removed)\"" }
-  if (s == 2 && ((d > 0 && shown[d]) || vpath == root)) {
+  if (s == 2 && begins_root(d > 0 && shown[d])) {
     if (!raw) {
       if (is_text && index(tok, "://")) tok = without_users(tok)
       if (index(tok, "PRIVATE KEY-")) tok = "\"(removed)\""
       tok = utf8(tok)
     }
     prefix()
-    printf "%s", tok
-    found = 1
+    put(tok)
   }
   after_value()
 }
@@ -54,9 +60,8 @@ function opens(c,  s, is_shown) {
   before_value()
   s = status()
   if (s == 4) s = 0
-  is_shown = s > 0 && ((d > 0 && shown[d]) || vpath == root)
-  if (is_shown) { prefix(); printf "%s", c }
-  if (s > 0 && vpath == root && is_shown) { root_depth = d + 1; found = 1 }
+  is_shown = s > 0 && begins_root(d > 0 && shown[d])
+  if (is_shown) { prefix(); put(c); if (vpath in roots) root_depth = d + 1 }
   if (++d > 64) fail("nested too deep")
   type[d] = c; state[d] = s; path[d] = vpath; shown[d] = is_shown; count[d] = 0; id[d] = ++ids
   want = c == "{" ? "key-or-end" : "value-or-end"
@@ -64,7 +69,7 @@ function opens(c,  s, is_shown) {
 function closes(c) {
   if (d == 0 || type[d] != (c == "}" ? "{" : "[")) fail("a bracket too many")
   if (want != "comma-or-end" && want != "value-or-end" && want != "key-or-end") fail("a value is missing")
-  if (shown[d]) printf "%s", c
+  if (shown[d]) put(c)
   d--
   after_value()
 }
@@ -77,6 +82,9 @@ function takes_key(tok) {
   want = "colon"
 }
 BEGIN {
+  n = split(root, list, " ")
+  if (n == 0) roots[""] = ""
+  for (i = 1; i <= n; i++) { p = index(list[i] "=", "="); roots[substr(list[i], 1, p - 1)] = substr(list[i], p + 1) }
   n = split(skip, list, " ")
   for (i = 1; i <= n; i++) skips[list[i]] = 1
   n = split(keep, list, " ")

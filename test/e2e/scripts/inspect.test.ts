@@ -106,6 +106,19 @@ describe.each(here)('under $name', platform => {
 })
 
 describe('a damaged or hostile node', () => {
+  it('asks for the lowest priority before it reads anything', generous, () => {
+    const notes = (name: string) => `echo "${name} $*" >>"$HIGHWATER_ROOT/asked"`
+    const tools = {
+      renice: notes('renice'),
+      ionice: notes('ionice'),
+      crictl: `${notes('crictl')}; exit 1`,
+    }
+    const { root } = onFirst(withTools(al2023(), tools))
+    expect(readFileSync(join(root, 'asked'), 'utf8')).toMatch(
+      /^renice -n 19 -p (\d+)\nionice -c 3 -p \1\ncrictl images /,
+    )
+  })
+
   it('executes nothing, and writes only in the script’s own folder', generous, () => {
     const trap = '$(touch x)`touch x`";touch x;\'\n{{ Output }}\\u0000'
     const node = withFiles(

@@ -60,7 +60,7 @@ describe('the documents that read a node', () => {
     const targets = [...text.matchAll(/>>?\s*("?[$/][^\s;)]*)/g)].map(([, target]) => target ?? '')
     expect(targets.length).toBeGreaterThan(20)
     // A name without a folder lies in their own one, to which they change first.
-    const own = /^"((part|spare)\.)?(\$(name|1|spare|part)(\.args)?|\$\{file##\*\/\})"$/
+    const own = /^"\$(name|1)(\.args)?"$/
     expect(targets.filter(target => !own.test(target) && target !== '/dev/null')).toEqual([])
     expect(text).toMatch(/private_folder \|\| ! cd "\$W"/)
     expect(

@@ -11,6 +11,9 @@ case $* in
     ;;
 esac
 for folder; do :; done
-FOLDER=$folder PLACE=${folder#"$HIGHWATER_ROOT"} COLUMN=$column awk '
-  $1 == ENVIRON["PLACE"] { size = $ENVIRON["COLUMN"] }
-  END { print size + 0 "\t" ENVIRON["FOLDER"] }' "$answers/du"
+size=0
+while read -r path bytes inodes; do
+  [ "$path" = "${folder#"$HIGHWATER_ROOT"}" ] || continue
+  if [ "$column" = 3 ]; then size=$inodes; else size=$bytes; fi
+done <"$answers/du"
+printf '%s\t%s\n' "$size" "$folder"

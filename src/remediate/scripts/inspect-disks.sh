@@ -129,12 +129,10 @@ local_volumes() {
 
 # inodes_of LIST: device and inode of these folders and of all above them.
 inodes_of() {
-  while IFS= read -r path; do
-    while [ -n "$path" ]; do
-      printf '%s\n' "$path"
-      path=${path%/*}
-    done
-  done <"$1" | awk '!seen[$0]++' | while IFS= read -r path; do stat -c '%d:%i' "$R$path" 2>/dev/null; done
+  awk '{ path = $0; do { if (path != "" && !seen[path]++) print path } while (sub(/\/[^\/]*$/, "", path)) }' "$1" >above
+  set --
+  while IFS= read -r path; do set -- "$@" "$R$path"; done <above
+  stat -c '%d:%i' "$@" 2>/dev/null
 }
 
 # strangers: the largest folders, two levels deep, that no fixed measurement covers, and the largest in /var/log, /opt, the homes and /etc, and

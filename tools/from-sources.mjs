@@ -37,7 +37,8 @@ function handOver() {
     )
     process.exit(1)
   }
-  const args = ['--max-semi-space-size=8', path('../bin/highwater.mjs'), ...process.argv.slice(2)]
+  const flags = ['--max-semi-space-size=8', '--initial-heap-size=96']
+  const args = [...flags, path('../bin/highwater.mjs'), ...process.argv.slice(2)]
   const child = spawn(node, args, { stdio: 'inherit' })
   // Ctrl-C reaches the child, too. If two signals arrive at once, the child ignores the second.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

@@ -2,10 +2,15 @@
 
 import { Command } from 'commander'
 import { linesOf } from '#base/text/lines.ts'
+import { nodeKey } from '#base/text/node-key.ts'
 import { shellWord } from '#base/text/shell-word.ts'
+import type { Store } from '#clients/store/store.ts'
+import { growthIn } from '#judge/compare/history/fill.ts'
+import type { NodeGrowth } from '#model/history.ts'
 import { type Fill, parseFill } from '#model/plan/what-if.ts'
 import type { TuneDocument, TunedConfiguration, TuneRow } from '#model/tune.ts'
-import { rememberedGrowth } from '#pipeline/tune/growth.ts'
+import { earlierOf } from '#pipeline/history/earlier.ts'
+import { runBefore } from '#pipeline/history/saved-run.ts'
 import { tune } from '#pipeline/tune/tune.ts'
 import { formatBytes, plural } from '#report/numbers.ts'
 import { exitCode } from './exit-code.ts'
@@ -208,4 +213,19 @@ function recommendedLines(
       snippet.trimEnd().split('\n'),
     ]),
   ]
+}
+
+/* Growth of nodes' disks as earlier runs measured it. */
+
+/** Empty growth: no earlier run measured the node. @throws Error with a message for people when the store cannot be read */
+async function rememberedGrowth(
+  store: Store,
+): Promise<(cluster: string, name: string) => NodeGrowth> {
+  const { run } = await runBefore(store, null)
+  if (run === null) return () => ({})
+  const { nodes } = await earlierOf(store, run, '')
+  return (cluster, name) => {
+    const fill = nodes.get(nodeKey(cluster, name))?.fill ?? null
+    return fill === null ? {} : growthIn(fill)
+  }
 }

@@ -9,12 +9,12 @@ import { eksAuthorization } from '#clients/aws/sts.ts'
 import { readErrorOf } from '#clients/failure.ts'
 import type { KubeletIdentity } from '#clients/kubernetes/kubelet.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
+import { mostInsights } from '#facts/eks/insights.ts'
 import { accountInArn } from '#model/input/arn.ts'
 import { fullClusterName, matchesCluster } from '#model/input/cluster-name.ts'
 import type { ClusterRecord, ReadError } from '#model/input/record.ts'
 import { type Selection, selectsCluster } from '#model/input/selection.ts'
 import type { Policy } from '#model/policy.ts'
-import { insightsOf } from './insights.ts'
 import { launchTemplatesOf } from './launch-templates.ts'
 import { type Accounts, type AwsPlace, accountsOf, awsPlaces, isAcrossPlaces } from './places.ts'
 
@@ -322,5 +322,38 @@ function* missingClusters(
     const message = 'no EKS cluster of this name in the selected accounts and regions'
     const errors: ReadError[] = [{ what: 'cluster', message }]
     yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null, place: null }
+  }
+}
+
+/* Reads the upgrade insights of a cluster that do not pass. */
+
+/** Adds what could not be read to `errors`. Null: the list could not be read. */
+async function insightsOf(
+  eks: Pick<EksApi, 'listInsights' | 'describeInsight'>,
+  cluster: string,
+  errors: ReadError[],
+  signal: AbortSignal,
+): Promise<RawObject[] | null> {
+  const insights: RawObject[] = []
+  let refusal: ReadError['refusal']
+  const describe = async (id: string) => {
+    // A missing right concerns every insight, so it is reported once.
+    if (refusal !== undefined) return null
+    try {
+      return await eks.describeInsight(cluster, id, signal)
+    } catch (error) {
+      const readError = readErrorOf(`insight ${id}`, error)
+      refusal = readError.refusal
+      errors.push(readError)
+      return null
+    }
+  }
+  try {
+    for (const { id, summary } of await eks.listInsights(cluster, mostInsights, signal))
+      insights.push((await describe(id)) ?? summary)
+    return insights
+  } catch (error) {
+    errors.push(readErrorOf('insights', error))
+    return null
   }
 }

@@ -22,7 +22,7 @@ import type { FindingsDocument } from '#model/finding/finding.ts'
 import { everything } from '#model/input/selection.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
-import { sections } from '#replay/cluster-gc/sections/index.ts'
+import { sections } from '#replay/cluster-gc/cluster-replay.ts'
 import { english } from '#report/languages/language.ts'
 import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
 

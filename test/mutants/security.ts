@@ -76,7 +76,7 @@ const rows: Record<string, Row[]> = {
       'pipeline/forgery',
     ],
   ],
-  'src/remediate/run/begun-today.ts': [
+  'src/remediate/run/session.ts': [
     ['if (await store.wasWritten(key)) throw', 'if (key === "") throw', 'remediate/auto-approve'],
   ],
   'src/pipeline/remediation/plan/step-now.ts': [

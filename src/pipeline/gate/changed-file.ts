@@ -1,4 +1,5 @@
 /** Reads a changed file: the kubelet settings in it, the lines that hold them, and the nodes that they are meant for. */
+
 import { BudgetExceeded, ForeignTextError, parseToml, TextBudget } from '#base/foreign-text.ts'
 import { inputLimits, textLimits } from '#base/limits.ts'
 import { type LocatedText, openYaml, textFrom } from '#base/yaml-place.ts'
@@ -18,7 +19,6 @@ import {
   unparsedProblem,
 } from './changed-part.ts'
 import { takeDocument } from './documents.ts'
-import { heredocsIn } from './heredocs.ts'
 import {
   hidesSettings,
   isMisplacedToml,
@@ -239,4 +239,26 @@ function documentsIn({ text, fileLine }: LocatedText): LocatedText[] {
   }
   close()
   return documents
+}
+
+/** Texts in a file of HCL, and the lines outside them. Source: Terraform, Strings and Templates, Heredoc Strings */
+function heredocsIn(text: string): { heredocs: LocatedText[]; rest: string } {
+  const heredocs: LocatedText[] = []
+  const rest: string[] = []
+  let open: { first: number; isIndented: boolean; marker: string; lines: string[] } | null = null
+  for (const [index, line] of text.split('\n').entries()) {
+    if (open === null) {
+      const [, dash, marker] = /<<(-?)([A-Za-z_]\w*)[ \t\r]*$/.exec(line) ?? []
+      if (marker !== undefined)
+        open = { first: index + 2, isIndented: dash === '-', marker, lines: [] }
+      else rest.push(line)
+    } else if (line.trim() === open.marker) {
+      const { lines, first, isIndented } = open
+      const indents = lines.filter(each => each.trim() !== '').map(each => each.search(/\S/))
+      const cut = isIndented ? Math.min(...indents, 1_000) : 0
+      heredocs.push(textFrom(lines.map(each => each.slice(cut)).join('\n'), first))
+      open = null
+    } else open.lines.push(line)
+  }
+  return { heredocs, rest: rest.join('\n') }
 }

@@ -1,5 +1,6 @@
 /** Applies a plan or rolls a run back: makes all checks before anything is sent, takes the leases, and keeps the journal. */
 
+import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import { firstReasons } from '#base/text/first-of.ts'
@@ -7,11 +8,10 @@ import type { Store } from '#clients/store/store.ts'
 import type { Approval, HeldApproval, LeftAlone, Plan } from '#model/plan/plan.ts'
 import { type RemediationRun, remediationSchema, type StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
+import { parsedJson } from '#remediate/parsed-json.ts'
 import { byPolicy, changedSince, checkApproval } from '#remediate/plan/approve.ts'
-import { beginToday } from './begun-today.ts'
 import { goneOnBy, Journal, pendingStep, type RunHead, stepKey } from './journal.ts'
-import type { Lease } from './lease.ts'
-import { identitiesOf, takeLeases } from './lease.ts'
+import { identitiesOf, type Lease, takeLeases } from './lease.ts'
 import type { Effects } from './node-work.ts'
 import { runWaves } from './run.ts'
 import { chunksOf, rollBackRun } from './take-back.ts'
@@ -305,3 +305,73 @@ async function withLeases(
     for (const one of new Set(leases.values())) await one.release()
   }
 }
+
+/*
+ * Nodes begun on a day under the policy's own approval. Each node takes one numbered place of the day, an object that is created once and never
+ * changed. So two parallel runs together keep the daily limit, and there is no older count to put back.
+ */
+
+const placeSchema = z.object({
+  schema: z.literal('highwater.begun/1'),
+  run: z.string(),
+  /** `cluster/node` */
+  node: z.string(),
+})
+
+/** The day is in UTC. */
+const placeKey = (now: Date, place: number) =>
+  `remediation/begun/${now.toISOString().slice(0, 10)}/${place}.json`
+
+/**
+ * Nodes are noted before anything is sent, so a node whose run died counts, and counts once.
+ * @param nodes `cluster/node`, in the order in which they are wanted
+ * @returns the nodes that may be begun today
+ * @throws what the store throws, and OperatorError if a place was deleted or cannot be read
+ */
+export async function beginToday(
+  store: Store,
+  run: string,
+  nodes: readonly string[],
+  nodesPerDay: number,
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const may = new Set<string>()
+  const wanted = new Set(nodes)
+  let place = 0
+  for (; place < nodesPerDay; place++) {
+    const taken = await placeAt(store, placeKey(now, place))
+    if (taken === null) break
+    if (taken.run === run && wanted.delete(taken.node)) may.add(taken.node)
+  }
+  for (const node of wanted) {
+    const isNew = () => takePlace(store, placeKey(now, place++), { run, node })
+    // Another run may take a place first; then the next one is free.
+    while (place < nodesPerDay && !may.has(node)) if (await isNew()) may.add(node)
+  }
+  return may
+}
+
+/** Null: the place is free. */
+async function placeAt(store: Store, key: string) {
+  const found = await store.read(key)
+  if (found === null) {
+    if (await store.wasWritten(key)) throw uncountedError(`${store.location}/${key} was deleted`)
+    return null
+  }
+  const place = placeSchema.safeParse(parsedJson(found.body.toString('utf8')))
+  if (place.data === undefined) throw uncountedError(`${store.location}/${key} names no node`)
+  return place.data
+}
+
+/** False: another run took it. */
+async function takePlace(store: Store, key: string, place: { run: string; node: string }) {
+  if ((await placeAt(store, key)) !== null) return false
+  const text = `${JSON.stringify({ schema: 'highwater.begun/1', ...place })}\n`
+  return store.create(key, text, 'application/json')
+}
+
+const uncountedError = (why: string) =>
+  new OperatorError(
+    `${why}: how many nodes were begun today is unknown, so the policy begins no more before 00:00 UTC`,
+    { isBadInput: false },
+  )

@@ -1,4 +1,5 @@
 /** Replays the control plane's collectors over a cluster's records as they arrive. Only the fields that a section needs are kept. */
+
 import { oncePerText } from '#base/once.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
@@ -21,9 +22,29 @@ import type {
 } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ReadError } from '#model/input/record.ts'
-import { sections } from '#replay/cluster-gc/sections/index.ts'
 import { nameOf, slimNode } from './kept-objects.ts'
-import type { OpenSection, SectionContext } from './section.ts'
+import type { OpenSection, Section, SectionContext } from './section.ts'
+import { certificates } from './sections/certificates.ts'
+import { finalizers } from './sections/finalizers.ts'
+import { jobs } from './sections/jobs.ts'
+import { instances, leases, nodes } from './sections/nodes.ts'
+import { owners } from './sections/owners.ts'
+import { pods } from './sections/pods.ts'
+import { disks, volumes } from './sections/volumes.ts'
+
+/** Every section by name, in the order in which they close. The section that needs most memory closes first. */
+export const sections: { readonly [Need in ClusterNeed]: Section<Need> } = {
+  owners,
+  pods,
+  jobs,
+  leases,
+  nodes,
+  volumes,
+  certificates,
+  finalizers,
+  disks,
+  instances,
+}
 
 /** Whether the controller that removes a finalizer runs in this cluster, judged by its Deployments and StatefulSets. */
 const controllerWorkloads: ReadonlySet<string> = new Set(['deployments.apps', 'statefulsets.apps'])

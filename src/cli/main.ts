@@ -7,60 +7,104 @@ import { exitCode } from './exit-code.ts'
 import { verbosity } from './terminal.ts'
 import { version } from './version.ts'
 
-/** The commands in the order of the help. */
-const summaries = {
-  demo: 'audit a small simulated fleet; needs no account and no cluster',
-  audit: 'read every node, replay what its kubelet would do, and report what is wrong',
-  collect: 'read every node into a snapshot file, without judging it',
-  predict: "replay a node's kubelet: image GC, eviction, and with --fill what follows",
-  upgrade: 'show what a newer kubelet minor refuses and changes, by group, and the steps to it',
-  gate: 'replay what a pull request changes in configuration files, on the nodes of a snapshot',
-  tune: 'compare five settings of image GC and eviction on the nodes of a group',
-  explain: 'explain a rule: why it matters, how to fix it, what it needs, its sources',
-  diff: 'compare two audits: new, worse, better, fixed, and what could not be compared',
-  history: 'show what earlier runs read of a node; without a node, the trend per cluster',
-  open: 'open the latest report of the service in the browser, as yourself',
-  doctor: 'check which permissions an audit has, and which are missing; changes nothing',
-  init: 'write a first policy, highwater.yaml, with the common settings as comments',
-  policy: 'check a policy: mistakes, and waivers that end soon',
-  baseline: 'print waivers with an end for all findings of an audit',
-  permissions: 'print the roles and policies that a mode needs, ready to apply',
-  plan: 'plan changes of nodes and predict their effect; changes nothing',
-  approve: 'approve a plan by its digest; changes nothing by itself',
-  'approve-policy': 'approve a policy, so that the service may change nodes by it',
-  apply: 'change nodes by an approved plan, in waves; failures are rolled back',
-  verify: "read a plan's nodes again and check that its change is active; changes nothing",
-  rollback: 'restore what a run changed, byte for byte',
-  tick: 'run the service once, as its schedule does, without Lambda',
-  lab: 'serve a small EKS world on loopback until Ctrl-C',
-}
-
-/** Loads a command when it runs or shows its help, because all commands together are large. */
-const loaders: Record<keyof typeof summaries, () => Promise<Command>> = {
-  demo: async () => (await import('./lab.ts')).demoCommand(),
-  audit: async () => (await import('./audit.ts')).auditCommand(),
-  collect: async () => (await import('./collect.ts')).collectCommand(),
-  predict: async () => (await import('./predict.ts')).predictCommand(),
-  upgrade: async () => (await import('./upgrade.ts')).upgradeCommand(),
-  gate: async () => (await import('./gate.ts')).gateCommand(),
-  tune: async () => (await import('./tune.ts')).tuneCommand(),
-  explain: async () => (await import('./explain.ts')).explainCommand(),
-  diff: async () => (await import('./diff.ts')).diffCommand(),
-  history: async () => (await import('./history.ts')).historyCommand(),
-  open: async () => (await import('./open.ts')).openCommand(),
-  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
-  init: async () => (await import('./policy.ts')).initCommand(),
-  policy: async () => (await import('./policy.ts')).policyCommand(),
-  baseline: async () => (await import('./policy.ts')).baselineCommand(),
-  permissions: async () => (await import('./permissions.ts')).permissionsCommand(),
-  plan: async () => (await import('./plan.ts')).planCommand(),
-  approve: async () => (await import('./approve.ts')).approveCommand(),
-  'approve-policy': async () => (await import('./approve-policy.ts')).approvePolicyCommand(),
-  apply: async () => (await import('./apply.ts')).applyCommand(),
-  verify: async () => (await import('./verify.ts')).verifyCommand(),
-  rollback: async () => (await import('./rollback.ts')).rollbackCommand(),
-  tick: async () => (await import('./tick.ts')).tickCommand(),
-  lab: async () => (await import('./lab.ts')).labCommand(),
+/** The commands in the order of the help. A command is loaded when it runs or shows its help, because all together are large. */
+const commands: Readonly<Record<string, [summary: string, load: () => Promise<Command>]>> = {
+  demo: [
+    'audit a small simulated fleet; needs no account and no cluster',
+    async () => (await import('./lab.ts')).demoCommand(),
+  ],
+  audit: [
+    'read every node, replay what its kubelet would do, and report what is wrong',
+    async () => (await import('./audit.ts')).auditCommand(),
+  ],
+  collect: [
+    'read every node into a snapshot file, without judging it',
+    async () => (await import('./collect.ts')).collectCommand(),
+  ],
+  predict: [
+    "replay a node's kubelet: image GC, eviction, and with --fill what follows",
+    async () => (await import('./predict.ts')).predictCommand(),
+  ],
+  upgrade: [
+    'show what a newer kubelet minor refuses and changes, by group, and the steps to it',
+    async () => (await import('./upgrade.ts')).upgradeCommand(),
+  ],
+  gate: [
+    'replay what a pull request changes in configuration files, on the nodes of a snapshot',
+    async () => (await import('./gate.ts')).gateCommand(),
+  ],
+  tune: [
+    'compare five settings of image GC and eviction on the nodes of a group',
+    async () => (await import('./tune.ts')).tuneCommand(),
+  ],
+  explain: [
+    'explain a rule: why it matters, how to fix it, what it needs, its sources',
+    async () => (await import('./explain.ts')).explainCommand(),
+  ],
+  diff: [
+    'compare two audits: new, worse, better, fixed, and what could not be compared',
+    async () => (await import('./diff.ts')).diffCommand(),
+  ],
+  history: [
+    'show what earlier runs read of a node; without a node, the trend per cluster',
+    async () => (await import('./history.ts')).historyCommand(),
+  ],
+  open: [
+    'open the latest report of the service in the browser, as yourself',
+    async () => (await import('./open.ts')).openCommand(),
+  ],
+  doctor: [
+    'check which permissions an audit has, and which are missing; changes nothing',
+    async () => (await import('./doctor.ts')).doctorCommand(),
+  ],
+  init: [
+    'write a first policy, highwater.yaml, with the common settings as comments',
+    async () => (await import('./policy.ts')).initCommand(),
+  ],
+  policy: [
+    'check a policy: mistakes, and waivers that end soon',
+    async () => (await import('./policy.ts')).policyCommand(),
+  ],
+  baseline: [
+    'print waivers with an end for all findings of an audit',
+    async () => (await import('./policy.ts')).baselineCommand(),
+  ],
+  permissions: [
+    'print the roles and policies that a mode needs, ready to apply',
+    async () => (await import('./permissions.ts')).permissionsCommand(),
+  ],
+  plan: [
+    'plan changes of nodes and predict their effect; changes nothing',
+    async () => (await import('./plan.ts')).planCommand(),
+  ],
+  approve: [
+    'approve a plan by its digest; changes nothing by itself',
+    async () => (await import('./approve.ts')).approveCommand(),
+  ],
+  'approve-policy': [
+    'approve a policy, so that the service may change nodes by it',
+    async () => (await import('./approve-policy.ts')).approvePolicyCommand(),
+  ],
+  apply: [
+    'change nodes by an approved plan, in waves; failures are rolled back',
+    async () => (await import('./apply.ts')).applyCommand(),
+  ],
+  verify: [
+    "read a plan's nodes again and check that its change is active; changes nothing",
+    async () => (await import('./verify.ts')).verifyCommand(),
+  ],
+  rollback: [
+    'restore what a run changed, byte for byte',
+    async () => (await import('./rollback.ts')).rollbackCommand(),
+  ],
+  tick: [
+    'run the service once, as its schedule does, without Lambda',
+    async () => (await import('./tick.ts')).tickCommand(),
+  ],
+  lab: [
+    'serve a small EKS world on loopback until Ctrl-C',
+    async () => (await import('./lab.ts')).labCommand(),
+  ],
 }
 
 /** @returns the exit code */
@@ -139,9 +183,9 @@ export async function programFor(args: string[]): Promise<Command> {
   const [first, second] = args.filter((arg, index) => !isGlobal(arg, args[index - 1]))
   const chosen = first === 'help' ? second : first
   const isCompletion = first === 'complete' && !args.some(isHelp)
-  for (const [name, load] of Object.entries(loaders)) {
+  for (const [name, [summary, load]] of Object.entries(commands)) {
     const command = isCompletion || name === chosen ? await load() : new Command(name)
-    program.addCommand(command.description(summaries[name as keyof typeof summaries]))
+    program.addCommand(command.description(summary))
   }
   if (isCompletion && second === undefined)
     throw new OperatorError('complete needs the name of a shell: bash, zsh, fish or powershell')

@@ -8,13 +8,7 @@ import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
 import { linesOf } from '#base/text/lines.ts'
 import { shellWord } from '#base/text/shell-word.ts'
-import {
-  actsAtOnce,
-  type ManualChange,
-  type Plan,
-  type PlanCohort,
-  type PlanStep,
-} from '#model/plan/plan.ts'
+import { actsAtOnce, type Plan, type PlanCohort, type PlanStep } from '#model/plan/plan.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import { keepFleet } from '#pipeline/audit/saved/kept-records.ts'
 import { makePlan, type PlanResult } from '#pipeline/remediation/plan/plan.ts'
@@ -214,7 +208,7 @@ interface PrintedPlan {
 function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen): string {
   const sheet = sheetOf(screen, widest)
   const { bold, wrap } = sheet
-  const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
+  const { cohorts, steps, never, refused, later = [], unchanged, waves } = plan
   const waveCount = `${waves.length} wave${waves.length === 1 ? '' : 's'}`
   const untouched = `${never.length} never touched, ${refused.length} refused, ${unchanged} as wanted already`
   const rest = 'in the plan'
@@ -225,7 +219,6 @@ function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen): 
     reasonLines('Refused', refused, sheet, rest),
     reasonLines('For the plan after this one', later, sheet, rest),
     reasonLines('Never touched: the lasting fix is all there is', never, sheet, rest),
-    manual.map(change => ['', manualLines(change, sheet)]),
     waves.length > 0 && ['', bold('Waves')],
     waves.map((wave, index) => `  ${index + 1}. ${waveText(wave, index)}`),
     '',
@@ -313,20 +306,6 @@ function contentOf({ content }: PlanStep) {
   } catch {
     return null
   }
-}
-
-/** Printed in full, because the operator carries out these steps by hand. */
-function manualLines(
-  { cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange,
-  { bold, wrap, indented }: Sheet,
-) {
-  const place = `${cluster} ${group.kind} ${group.name}, ${amiFamily}, ${nodesOf(nodes.length)}`
-  return [
-    bold(clean(`By hand, never by a plan: ${place}`, 400)),
-    wrap(`${clean(title, 500)}. Nodes: ${firstNodes(nodes)}.`, '  '),
-    steps.map(step => indented(clean(step, 500), 4)),
-    wrap(`For good: ${clean(durable, 1000)}`, '  '),
-  ]
 }
 
 function snippetLines(snippet: string, most = shownSnippetLines) {

@@ -180,22 +180,6 @@ export interface LeftAlone {
   why: string
 }
 
-/** A change that the plan only describes: an operator applies it, with a reboot. */
-export interface ManualChange {
-  cluster: string
-  group: Subject
-  amiFamily: AmiFamily
-  /** Ids of the findings that propose the change. */
-  findings: string[]
-  title: string
-  /** Nodes in the order in which the operator should change them. */
-  nodes: string[]
-  /** Commands and checks, line by line, to repeat for each node. */
-  steps: string[]
-  /** Durable form of the change, at the source of the nodes. */
-  durable: string
-}
-
 /** The snapshot that the plan was made from. */
 export interface PlannedSnapshot {
   takenAt: string
@@ -222,8 +206,6 @@ export interface Plan {
   refused: LeftAlone[]
   /** Further changes for nodes that have a step. A plan makes one change per node; a later plan makes the next. Absent: none. */
   later?: LeftAlone[]
-  /** Absent: no manual change. */
-  manual?: ManualChange[]
   /** Number of nodes that already run with all changes. */
   unchanged: number
   /** Nodes of each wave as `cluster/node`. The first wave has one node of each cohort. */

@@ -329,20 +329,6 @@ const planForm = z.strictObject({
   never: leftAlone,
   refused: leftAlone,
   later: leftAlone.optional(),
-  manual: z
-    .array(
-      z.strictObject({
-        cluster: name,
-        group,
-        amiFamily: z.enum(amiFamilies),
-        findings: listOf(name),
-        title: text,
-        nodes: listOf(name),
-        steps: listOf(text),
-        durable: text,
-      }),
-    )
-    .optional(),
   unchanged: count,
   waves: listOf(z.array(text).min(1)),
 })

@@ -5,7 +5,6 @@ import type { DurableFix } from '#model/finding/finding.ts'
 import {
   actsAtOnce,
   type LeftAlone,
-  type ManualChange,
   type Plan,
   type PlanCohort,
   type PlannedSnapshot,
@@ -54,7 +53,6 @@ export class PlanBuilder {
   readonly #never: LeftAlone[] = []
   readonly #refused: LeftAlone[] = []
   readonly #later: LeftAlone[] = []
-  readonly #manual: ManualChange[] = []
   #unchanged = 0
 
   takeUnchanged(): void {
@@ -64,10 +62,6 @@ export class PlanBuilder {
   /** Notes a change that needs another plan, because this plan already changes the node. */
   takeLater(cluster: string, node: string, why: string): void {
     this.#later.push({ cluster, node, why })
-  }
-
-  takeManual(changes: readonly ManualChange[]): void {
-    this.#manual.push(...changes)
   }
 
   take(node: string, wish: Wish): void {
@@ -117,7 +111,6 @@ export class PlanBuilder {
       never: this.#never.sort(byNode),
       refused: this.#refused.sort(byNode),
       ...(this.#later.length > 0 && { later: this.#later.sort(byNode) }),
-      ...(this.#manual.length > 0 && { manual: this.#manual }),
       unchanged: this.#unchanged,
       waves: wavesOf(this.#candidates, wavePercents),
     }

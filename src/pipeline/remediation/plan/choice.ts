@@ -24,15 +24,14 @@ export const wantsFindings = ({ rules, findings, changes }: PlanChoice): boolean
 
 /**
  * The change that ends a finding: kubelet configuration, wanted logrotate files, logrotate files without ineffective blocks,
- * pulled and pinned images, or work by a person.
+ * or pulled and pinned images.
  */
-export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'images' | 'manual'
+export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'images'
 
 /** Steps that need another remedy than the configuration fields of the fix. */
 const otherRemedies: Readonly<Partial<Record<StepActionId, RemedyKind>>> = {
   'drop-idle-log-blocks': 'idle-log-blocks',
   'pin-images': 'images',
-  reboot: 'manual',
   'set-log-files': 'log-files',
 }
 

@@ -27,10 +27,9 @@ import {
 } from './choice.ts'
 import { FleetImageDigests } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
-import { ManualChanges } from './manual-changes.ts'
 import { type PlanRules, readNode, releasesOf } from './node.ts'
 import type { PruneWish } from './prune.ts'
-import { checkRequest, idsOf, laterText, wishesOf } from './wishes.ts'
+import { checkRequest, laterText, wishesOf } from './wishes.ts'
 
 export interface PlanRequest extends PlanChoice {
   allowActAtOnce: boolean
@@ -60,7 +59,6 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
       : new Map<string, ChosenFix[]>()
   const fleet = await readFleet(file, request)
   const builder = new PlanBuilder()
-  const manual = new ManualChanges()
   const planRules: PlanRules = { policy, allowActAtOnce: request.allowActAtOnce, fleet: fleet.pods }
   const seen = new Set<string>()
   const identities: NodeIdentity[] = []
@@ -76,11 +74,9 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     if (seen.has(name)) continue
     seen.add(name)
     identities.push(identity)
-    const fixesOfNode = fixes.get(name) ?? []
     const releaseVersion = fleet.releaseOf(record.cluster, identity)
     const node = readNode({ record, takenAt: fleet.head.takenAt, identity, releaseVersion })
-    manual.take(record, identity, idsOf(fixesOfNode, 'manual'))
-    const wishes = wishesOf(node, fixesOfNode, fleet, request, planRules)
+    const wishes = wishesOf(node, fixes.get(name) ?? [], fleet, request, planRules)
     if (wishes.every(wish => wish === 'unchanged')) {
       if (wishes.length > 0) builder.takeUnchanged()
       continue
@@ -103,7 +99,6 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     selection,
     identities.map(identity => ({ identity })),
   )
-  builder.takeManual(manual.close())
   const plan = builder.close(fleet.head, policy.remediation.wavePercents)
   if (plan.steps.length === 0 && invalid.length > 0)
     throw new OperatorError(

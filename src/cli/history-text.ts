@@ -172,12 +172,12 @@ const roundLines = (days: Day[], { indented }: Sheet) =>
     days.flatMap(({ rounds }) => rounds),
     [],
   ).flatMap(({ at, wantedBytes, countedBytes, freedBytes, predictedBytes }) => {
-    const parts = [
-      ['wanted', wantedBytes] as const,
-      ['counted', countedBytes] as const,
-      ['disk emptier by', freedBytes] as const,
-      ['predicted', predictedBytes] as const,
-    ].flatMap(([what, amount]) => (amount === null ? [] : [`${what} ${formatBytes(amount)}`]))
+    const parts = Object.entries({
+      wanted: wantedBytes,
+      counted: countedBytes,
+      'disk emptier by': freedBytes,
+      predicted: predictedBytes,
+    }).flatMap(([what, amount]) => (amount === null ? [] : [`${what} ${formatBytes(amount)}`]))
     const text = `${minuteOf(at)}  ${parts.join(', ')}`.replaceAll('\u00a0', ' ')
     return indented(text)
   })

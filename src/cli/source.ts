@@ -80,11 +80,7 @@ export async function* liveCheckups(
   run: SourceRun & { isRemediating: boolean },
 ): AsyncGenerator<ClusterCheckup> {
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
-  const endpoints = await namedEndpoints(options, live.policy)
-  yield* checkUp(
-    endpoints === null ? eksTargets(live) : await kubeconfigTargets(endpoints, live.policy),
-    live,
-  )
+  yield* checkUp(await targetsOf(options, live), live)
 }
 
 /** How to reach these clusters. @throws OperatorError likewise. */
@@ -93,12 +89,13 @@ export async function* liveTargets(
   clusters: readonly string[],
   signal: AbortSignal,
 ): AsyncGenerator<ClusterTarget> {
-  const policy = policyOf(options)
-  const endpoints = await namedEndpoints(options, policy)
   const selection = { ...everything, clusters: eksNames(clusters) }
-  yield* endpoints === null
-    ? eksTargets({ policy, selection, signal })
-    : await kubeconfigTargets(endpoints, policy)
+  yield* await targetsOf(options, { policy: policyOf(options), selection, signal })
+}
+
+async function targetsOf(options: PlaceOptions, live: Parameters<typeof eksTargets>[0]) {
+  const endpoints = await namedEndpoints(options, live.policy)
+  return endpoints === null ? eksTargets(live) : kubeconfigTargets(endpoints, live.policy)
 }
 
 /** Clusters of a kubeconfig, or the cluster that runs this process; null: EKS is queried. */

@@ -57,11 +57,7 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), timeLimitMs)
   const signal = orAfter(options.signal, limit.signal)
-  const requestHandler = { connectionTimeout }
-  const client = countingSlowDowns(
-    'SES',
-    new SESv2Client({ region, credentials, maxAttempts: 1, requestHandler }),
-  )
+  const client = clientOf({ region, credentials }, 1)
   try {
     const { MessageId } = await retry(
       () => client.send(new SendEmailCommand(request(mail)), { abortSignal: signal }),
@@ -77,6 +73,12 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
     client.destroy()
   }
 }
+
+const clientOf = (place: Pick<SendOptions, 'region' | 'credentials'>, maxAttempts: number) =>
+  countingSlowDowns(
+    'SES',
+    new SESv2Client({ ...place, maxAttempts, requestHandler: { connectionTimeout } }),
+  )
 
 /** Upper bound of the bytes that SES counts against its limit. */
 export const mailBytes = ({
@@ -191,11 +193,7 @@ export async function suppressedAmong(
   const { region, credentials, timeLimitMs = 10_000, gapMs = 1000 } = options
   const limit = AbortSignal.timeout(timeLimitMs)
   const signal = orAfter(options.signal, limit)
-  const requestHandler = { connectionTimeout }
-  const client = countingSlowDowns(
-    'SES',
-    new SESv2Client({ region, credentials, maxAttempts: 3, requestHandler }),
-  )
+  const client = clientOf({ region, credentials }, 3)
   const suppressed: SuppressedAddress[] = []
   let answered = 0
   try {

@@ -37,7 +37,7 @@ export function takeDocument(reading: FileReading, place: YamlPlace): void {
   const { apiVersion = '', kind = '' } = value
   if (kind === 'KubeletConfiguration' || isKubeletFile(value)) {
     const { file, parts } = reading
-    const head = { kind: 'KubeletConfiguration', file, target: {}, refusals: [] } as const
+    const head = { kind: 'KubeletConfiguration', file, target: {} } as const
     parts.push({ ...head, refusals: [], lineOf: linesIn(place), content: value })
     return
   }

@@ -83,7 +83,7 @@ interface Change {
   head: Part[]
   base: Part[]
   hasBase: boolean
-  causes: Parameters<typeof changeOf>[2]['causes']
+  causes: Map<string, Place>
 }
 
 /** @throws OperatorError */

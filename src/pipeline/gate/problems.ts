@@ -82,34 +82,31 @@ export class Problems {
     // The text of a finding has numbers of its node.
     const same = rule ?? (kind === 'eviction' || kind === 'image-gc' ? kind : text)
     const key = JSON.stringify([kind, file, line, field, cluster, group, same])
-    const known = this.#problems.get(key)
-    if (known === undefined && this.#problems.size >= mostProblems) return
-    const names = new Set(node === null ? [] : [node.name])
-    if (known !== undefined) {
-      for (const name of names) known.names.add(name)
-      known.values = values === null ? known.values : joinedValues(known.values, values)
-      known.most = smallestLimits([...known.most, ...most])
-      known.instead = countedInstead([...known.instead, ...instead])
-    } else
-      this.#problems.set(key, {
-        kind,
-        stops,
-        file,
-        line,
-        field,
-        values,
-        most,
-        instead,
-        cluster,
-        group,
-        rule,
-        severity,
-        text,
-        detail,
-        names,
-        nodes: { count: 0, sample: [] },
-      })
+    if (!this.#problems.has(key) && this.#problems.size >= mostProblems) return
+    const problem: OpenProblem = this.#problems.get(key) ?? {
+      kind,
+      stops,
+      file,
+      line,
+      field,
+      values: null,
+      most: [],
+      instead: [],
+      cluster,
+      group,
+      rule,
+      severity,
+      text,
+      detail,
+      names: new Set(),
+      nodes: { count: 0, sample: [] },
+    }
+    this.#problems.set(key, problem)
+    if (values !== null) problem.values = joinedValues(problem.values, values)
+    problem.most = smallestLimits([...problem.most, ...most])
+    problem.instead = countedInstead([...problem.instead, ...instead])
     if (node === null) return
+    problem.names.add(node.name)
     this.change(node, field, values)
     this.#mark(node, kind, stops)
   }

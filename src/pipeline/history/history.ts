@@ -18,7 +18,7 @@ import { trendPoint, withPoint } from '#judge/compare/history/trends.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'
 import { utcDay } from '#judge/run/waivers.ts'
-import type { FindingsDocument, NodeSample } from '#model/finding/finding.ts'
+import type { NodeSample } from '#model/finding/finding.ts'
 import type {
   ClusterTrend,
   EarlierNodes,
@@ -404,16 +404,14 @@ function rememberedPart(last: RememberedRun, now: RunToCompare): RememberedRun {
 }
 
 /** This run without the rules that need all nodes. */
-const comparablePart = (now: RunToCompare): RunToCompare => ({
+const comparablePart = ({ document, ...now }: RunToCompare): RunToCompare => ({
   ...now,
-  document: nodeRuleFindings(now.document),
-})
-
-const nodeRuleFindings = (document: FindingsDocument): FindingsDocument => ({
-  ...document,
-  findings: document.findings.filter(isOfNodeRule),
-  waived: document.waived.filter(isOfNodeRule),
-  unknowns: document.unknowns.filter(isOfNodeRule),
+  document: {
+    ...document,
+    findings: document.findings.filter(isOfNodeRule),
+    waived: document.waived.filter(isOfNodeRule),
+    unknowns: document.unknowns.filter(isOfNodeRule),
+  },
 })
 
 const isOfNodeRule = ({ rule }: Pick<OnNodes, 'rule'>) => nodeRules.has(rule)

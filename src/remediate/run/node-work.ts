@@ -125,13 +125,7 @@ export class NodeWork {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
       await this.note(step, { state: 'sending', why: null }, isNew ? before : {})
-      said = await this.#send(step, 'apply', commandId =>
-        this.note(
-          step,
-          { state: 'sent', why: null },
-          { commandIds: [...this.entry(step).commandIds, commandId] },
-        ),
-      )
+      said = await this.#send(step, 'apply')
       const conclusion = isCommon(said) ? null : concludeApply(said, isNew, step.oldSha256)
       if (conclusion !== null) return this.#conclude(step, conclusion, said)
       isNew &&= said.kind === 'unsent'
@@ -170,13 +164,7 @@ export class NodeWork {
       this.#requireLease(step)
       if (attempt === 0 && to === 'rolled-back')
         await this.note(step, { state: this.state(step), why: `${goingBack}${why}` })
-      said = await this.#send(step, 'rollback', commandId =>
-        this.note(
-          step,
-          { state: this.state(step), why: this.entry(step).why },
-          { commandIds: [...this.entry(step).commandIds, commandId] },
-        ),
-      )
+      said = await this.#send(step, 'rollback')
       const conclusion = concludeRollback(said, step)
       if (conclusion?.state === 'broken')
         return this.#notBack(step, why, conclusion.why ?? whatItSaid(said), said)
@@ -234,14 +222,13 @@ export class NodeWork {
     return this.note(step, conclusion, said.kind === 'answer' ? { answer: said.answer } : {})
   }
 
-  async #send(
-    step: PlanStep,
-    action: ApplyAction,
-    noted: (commandId: string) => Promise<void>,
-  ): Promise<CommandResult> {
+  async #send(step: PlanStep, action: ApplyAction): Promise<CommandResult> {
     const notes: Promise<void>[] = []
     const result = await this.#options.effects.send(step, action, commandId => {
-      const note = noted(commandId)
+      const { state, why, commandIds } = this.entry(step)
+      const conclusion: Conclusion =
+        action === 'apply' ? { state: 'sent', why: null } : { state, why }
+      const note = this.note(step, conclusion, { commandIds: [...commandIds, commandId] })
       // The note is awaited below; until then a rejection would be unhandled.
       note.catch(() => undefined)
       notes.push(note)

@@ -22,16 +22,19 @@ export const prometheus: Format = {
   id: 'prometheus',
   name: 'metrics.prom',
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
-  render: report => [...auditMetrics(report), ...groupMetrics(report.nodes)].join(''),
+  render: report =>
+    metricsOf(report)
+      .map(metric => metric.text())
+      .join(''),
 }
 
-const auditMetrics = ({ document }: AuditReport) =>
-  [
-    ...runMetrics(document),
-    ...findingMetrics(document),
-    ...clusterMetrics(document),
-    ...gapMetrics(document),
-  ].map(metric => metric.text())
+const metricsOf = ({ document, nodes }: AuditReport) => [
+  ...runMetrics(document),
+  ...findingMetrics(document),
+  ...clusterMetrics(document),
+  ...gapMetrics(document),
+  ...groupMetrics(nodes),
+]
 
 function runMetrics({ run }: FindingsDocument): Metric[] {
   const info = openMetric('highwater_info', 'Version of highwater that judged, and what it judged.')
@@ -145,7 +148,7 @@ function groupMetrics(nodes: AuditedNode[]) {
     for (const { signal, hard, margin: left } of evictionOf(node)?.thresholds ?? [])
       if (hard && left !== null) margin.add({ ...labels, signal }, left, Math.min)
   }
-  return [known, untilGc, margin, capacity].map(metric => metric.text())
+  return [known, untilGc, margin, capacity]
 }
 
 /** Opens a gauge. Labels that are equal after cutting share one series; their values are merged. */

@@ -68,27 +68,26 @@ export function renderMail(
  * the report.
  */
 
-const shownCauses = 5
-const shownInputErrors = 3
-const shownRuns = 3
-const limit = 3000
-
+const briefLimits = { characters: 3000, causes: 5, inputErrors: 3, runs: 3 }
 const cardCauses = 3
 
-function messageCard({ words: all, subject, verdict, causes, report }: MailView): MessageCard {
-  const { brief: words } = all.mail
-  const listed = [...(causes?.cards ?? []), ...(causes?.lines ?? [])]
+/** A line for each cause of the mail, worst first. */
+const causeLines = ({ words, causes }: MailView) =>
+  [...(causes?.cards ?? []), ...(causes?.lines ?? [])].map(
+    ({ severityWord, label, title, where, step }) =>
+      words.mail.brief.cause(severityWord, label?.toLowerCase() ?? null, title, where, step),
+  )
+
+function messageCard(view: MailView): MessageCard {
+  const { words: all, subject, verdict, report } = view
+  const { gaps } = all.mail.brief
   return {
     title: subject,
     lines: [
       ...nextLines(verdict, all),
-      ...[verdict.change, verdict.gaps && words.gaps(verdict.gaps)].filter(Boolean).map(String),
+      ...[verdict.change, verdict.gaps && gaps(verdict.gaps)].filter(Boolean).map(String),
     ],
-    causes: listed
-      .slice(0, cardCauses)
-      .map(({ severityWord, label, title, where, step }) =>
-        words.cause(severityWord, label?.toLowerCase() ?? null, title, where, step),
-      ),
+    causes: causeLines(view).slice(0, cardCauses),
     link: report.link === null ? null : { text: all.report.open, url: report.link },
     open: report.open,
   }
@@ -102,32 +101,19 @@ const nextLines = ({ next }: MailView['verdict'], words: MailView['words']): str
   ])
 
 /** Returns at most 3,000 characters: lines separated by \n, without markup. */
-function mailBrief({
-  words: all,
-  subject,
-  audience,
-  cutShort,
-  verdict,
-  causes,
-  hidden,
-  ended,
-  notices,
-  report,
-}: MailView): string {
+function mailBrief(view: MailView): string {
+  const { words: all, subject, audience, cutShort, verdict, causes } = view
+  const { hidden, ended, notices, report } = view
   const { brief: words } = all.mail
-  const listed = [...(causes?.cards ?? []), ...(causes?.lines ?? [])]
-  const more = listed.length > shownCauses || (causes?.leftOut ?? null) !== null
+  const listed = causeLines(view)
+  const more = listed.length > briefLimits.causes || (causes?.leftOut ?? null) !== null
   const lines = [
     subject,
     audience,
     cutShort && words.cutShort(cutShort.title, cutShort.text),
     ...nextLines(verdict, all),
     verdict.change,
-    ...listed
-      .slice(0, shownCauses)
-      .map(({ severityWord, label, title, where, step }) =>
-        words.cause(severityWord, label?.toLowerCase() ?? null, title, where, step),
-      ),
+    ...listed.slice(0, briefLimits.causes),
     more ? words.more : null,
     hidden &&
       all.said(
@@ -145,14 +131,14 @@ function mailBrief({
       ),
     verdict.gaps && words.gaps(verdict.gaps),
     ...(notices?.runs ?? [])
-      .slice(0, shownRuns)
+      .slice(0, briefLimits.runs)
       .map(({ title, counts, approval }) => all.said(title, `${counts} ${approval}`)),
-    ...(notices?.refused ?? []).slice(0, shownInputErrors),
-    ...verdict.inputErrors.slice(0, shownInputErrors),
+    ...(notices?.refused ?? []).slice(0, briefLimits.inputErrors),
+    ...verdict.inputErrors.slice(0, briefLimits.inputErrors),
     verdict.undelivered,
   ].filter(line => line !== null)
   const end = report.link === null ? (report.places[0] ?? '') : words.report(report.link)
-  const room = limit - end.length - 2
+  const room = briefLimits.characters - end.length - 2
   const text = lines.join('\n')
   return `${text.length > room ? `${text.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…` : text}${end === '' ? '' : `\n${end}`}`
 }

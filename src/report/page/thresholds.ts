@@ -154,17 +154,17 @@ function flagsOf(
   { words: { thresholds: words } }: Language,
 ) {
   const nodes = nodesWith(unwatched)
+  const flagIf = (isRaised: boolean, flag: string, isBad = false) =>
+    isRaised ? [{ flag, isBad }] : []
+  const unwatchedText = words.unwatched(
+    [...unwatched.keys()],
+    nodes === members.length ? null : nodes,
+  )
   return [
-    {
-      is: unwatched.size > 0,
-      isBad: true,
-      flag: words.unwatched([...unwatched.keys()], nodes === members.length ? null : nodes),
-    },
-    { is: variants.length > 1, isBad: false, flag: words.variants(variants.length) },
-    { is: unread.length > 0, isBad: false, flag: words.nodesNotKnown(unread.length) },
+    ...flagIf(unwatched.size > 0, unwatchedText, true),
+    ...flagIf(variants.length > 1, words.variants(variants.length)),
+    ...flagIf(unread.length > 0, words.nodesNotKnown(unread.length)),
   ]
-    .filter(({ is }) => is)
-    .map(({ flag, isBad }) => ({ flag, isBad }))
 }
 
 const nodesWith = (unwatched: Assessed['unwatched']) => Math.max(0, ...unwatched.values())

@@ -5,13 +5,13 @@
 
 import { stringify } from 'yaml'
 import { byText } from '#base/text/text-order.ts'
-import { type Finding, type NodeSample, type Severity, severities } from '#model/finding/finding.ts'
+import { type Finding, type NodeSample, severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
 import { docsIn, type TitleOf } from './rule-words.ts'
-import { bySeverity } from './statements.ts'
+import { bySeverity, countBySeverity } from './statements.ts'
 import { commandsView } from './steps.ts'
 
 const findingLimits = {
@@ -40,16 +40,16 @@ export function findingsView(sorted: Finding[], on: Shown & { causeOf: CauseOf; 
   const { language } = on
   const { rows } = findingLimits
   const leftOut = sorted.slice(shownCards + rows)
-  const sums = sumsOf(leftOut)
+  const sums = [...Map.groupBy(leftOut, ({ severity, rule }) => `${severity} ${rule}`).values()]
   const shown = sums.slice(0, findingLimits.sums)
-  const notSummed = sums.slice(shown.length).reduce((sum, { findings }) => sum + findings.length, 0)
+  const notSummed = sums.slice(shown.length).flat().length
   return {
     count: language.count(sorted.length),
     cards: sorted
       .slice(0, shownCards)
       .map(finding => ({ ...findingView(finding, on), cause: on.causeOf(finding.id) })),
     rows: sorted.slice(shownCards, shownCards + rows).map(finding => findingRow(finding, on)),
-    sums: shown.map(sum => sumView(sum, language)),
+    sums: shown.map(alike => sumView(alike, language)),
     leftOut:
       leftOut.length === 0
         ? null
@@ -57,13 +57,7 @@ export function findingsView(sorted: Finding[], on: Shown & { causeOf: CauseOf; 
   }
 }
 
-function sumsOf(findings: Finding[]) {
-  return [...Map.groupBy(findings, ({ severity, rule }) => `${severity} ${rule}`).values()].map(
-    alike => ({ findings: alike }),
-  )
-}
-
-function sumView({ findings }: { findings: Finding[] }, { words, line }: Language) {
+function sumView(findings: Finding[], { words, line }: Language) {
   const { severity, rule } = findings[0]!
   return {
     severity,
@@ -83,18 +77,15 @@ export function oneOfEachRule(findings: Finding[]): Finding[] {
 }
 
 /** Number of findings per severity, worst first. Severities without findings are left out. */
-export function tally(
-  findings: Pick<Finding, 'severity'>[],
-  { words, count }: Language,
-): { severity: Severity; word: string; count: string }[] {
+export function tally(findings: Pick<Finding, 'severity'>[], { words, count }: Language) {
+  const counts = countBySeverity(findings)
   return severities
+    .filter(severity => counts[severity] > 0)
     .map(severity => ({
       severity,
       word: words.severities[severity],
-      number: findings.filter(finding => finding.severity === severity).length,
+      count: count(counts[severity]),
     }))
-    .filter(({ number }) => number > 0)
-    .map(({ severity, word, number }) => ({ severity, word, count: count(number) }))
 }
 
 /** `4 high`, `3 low`. */

@@ -54,13 +54,8 @@ export function outlookView(
 ) {
   const { next: words } = language.words
   const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(nearestFirst)
-  const listed = all.filter(
-    ({ band, node }) =>
-      band === 'now' ||
-      band === 'soon' ||
-      band === 'close' ||
-      band === 'near' ||
-      (band === 'calm' && node.prediction.imageGC?.triggered === true),
+  const listed = all.filter(({ band, node }) =>
+    band === 'calm' ? node.prediction.imageGC?.triggered === true : band !== 'unknown',
   )
   const shown = listed.slice(0, shownNodes)
   const unknown = shown.filter(({ node, disk }) => lacksReleases(node, disk, assumptions))

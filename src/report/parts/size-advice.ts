@@ -61,22 +61,18 @@ const isBilled = ({ identity, ledger }: AuditedNode) =>
   identity.owner !== 'hybrid' && ledger?.volumes?.length !== 0
 
 /** Holders that a larger disk does not end. */
-const strangers: ReadonlySet<DiskHolder> = new Set([
-  ...([
-    'not-images',
-    'leftover-snapshots',
-    'other-namespaces',
-    'orphaned-pods',
-    'log-debris',
-  ] as const),
-  ...([
-    'host-path',
-    'local-volumes',
-    'unknown-folder',
-    'deleted-open-files',
-    'pod-folders',
-    'image-volumes',
-  ] as const),
+const strangers = new Set<DiskHolder>([
+  'not-images',
+  'leftover-snapshots',
+  'other-namespaces',
+  'orphaned-pods',
+  'log-debris',
+  'host-path',
+  'local-volumes',
+  'unknown-folder',
+  'deleted-open-files',
+  'pod-folders',
+  'image-volumes',
 ])
 /** Part of a disk from which on strangers are the problem, not the size. */
 const largeShare = 0.25

@@ -64,7 +64,7 @@ export const bySeverity = (a: Pick<Finding, 'severity'>, b: Pick<Finding, 'sever
 
 export const worstFirst = (findings: Finding[]) => findings.toSorted(bySeverity)
 
-export const countBySeverity = (findings: Finding[]): Record<Severity, number> => {
+export const countBySeverity = (findings: Pick<Finding, 'severity'>[]) => {
   const counts: Record<Severity, number> = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }
   for (const { severity } of findings) counts[severity]++
   return counts

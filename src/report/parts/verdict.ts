@@ -75,21 +75,15 @@ function gapsOf(
   // a list.
   const partlyClusters = [...incomplete].filter(cluster => hasNodes(clusters, cluster)).length
   const lostClusters = incomplete.size - partlyClusters
-  const gaps = [
-    {
-      is: lostNodes + lostClusters > 0,
-      text: words.notAudited(lostNodes, lostClusters),
-      section: 'not-audited',
-    },
-    { is: partlyClusters > 0, text: words.notWhollyRead(partlyClusters), section: 'not-audited' },
-    { is: partly > 0, text: words.partlyRead(partly), section: 'nodes' },
-    {
-      is: run.inputErrors.length > 0,
-      text: words.inputErrors(run.inputErrors.length),
-      section: 'how-it-was-read',
-    },
+  const errors = run.inputErrors.length
+  const gap = (count: number, section: string, text: string) =>
+    count > 0 ? [{ text, section }] : []
+  return [
+    ...gap(lostNodes + lostClusters, 'not-audited', words.notAudited(lostNodes, lostClusters)),
+    ...gap(partlyClusters, 'not-audited', words.notWhollyRead(partlyClusters)),
+    ...gap(partly, 'nodes', words.partlyRead(partly)),
+    ...gap(errors, 'how-it-was-read', words.inputErrors(errors)),
   ]
-  return gaps.filter(({ is }) => is).map(({ text, section }) => ({ text, section }))
 }
 
 /** Whether any node of the cluster is known, read or not. */

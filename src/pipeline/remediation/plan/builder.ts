@@ -88,7 +88,7 @@ export class PlanBuilder {
     const { planned } = outcome
     cohort.planned.push(planned)
     this.#steps.push(stepOf(cluster, node, id, planned))
-    this.#candidates.push(candidateOf(`${cluster}/${node}`, id, planned))
+    this.#candidates.push({ key: `${cluster}/${node}`, cohort: id, load: loadOf(planned) })
   }
 
   /** @param wavePercents shares of a cohort, after its first node */
@@ -140,16 +140,15 @@ function stepOf(cluster: string, node: string, cohort: string, planned: PlannedN
   }
 }
 
-const candidateOf = (key: string, cohort: string, planned: PlannedNode): Candidate => ({
-  key,
-  cohort,
-  isReady: planned.isReady,
-  hasPressure: planned.hasPressure,
-  actsAtOnce: actsAtOnce(planned) || planned.after.imageGcDue === true,
-  singletons: planned.blast?.singletons.length ?? 0,
-  notReadyPods: planned.blast?.notReadyPods ?? 0,
-  pods: planned.blast === null ? 0 : (planned.blast.pods ?? Number.MAX_SAFE_INTEGER),
-})
+/** Health and load of a node, the weightiest first. */
+const loadOf = (planned: PlannedNode): number[] => [
+  Number(!planned.isReady),
+  Number(planned.hasPressure),
+  Number(actsAtOnce(planned) || planned.after.imageGcDue === true),
+  planned.blast?.singletons.length ?? 0,
+  planned.blast?.notReadyPods ?? 0,
+  planned.blast === null ? 0 : (planned.blast.pods ?? Number.MAX_SAFE_INTEGER),
+]
 
 const cohortOf = (
   id: string,
@@ -167,30 +166,17 @@ const cohortOf = (
 
 /** The order in which nodes are changed: one node of each cohort first, then growing groups. */
 
-/** Facts of a node that decide its place in the order. */
 interface Candidate {
   /** `cluster/node`. */
   key: string
   cohort: string
-  isReady: boolean
-  hasPressure: boolean
-  actsAtOnce: boolean
-  singletons: number
-  notReadyPods: number
-  pods: number
+  load: number[]
 }
 
 /** Sorts the healthiest and least loaded nodes first. */
 function byHealth(a: Candidate, b: Candidate) {
-  return (
-    Number(b.isReady) - Number(a.isReady) ||
-    Number(a.hasPressure) - Number(b.hasPressure) ||
-    Number(a.actsAtOnce) - Number(b.actsAtOnce) ||
-    a.singletons - b.singletons ||
-    a.notReadyPods - b.notReadyPods ||
-    a.pods - b.pods ||
-    (a.key < b.key ? -1 : 1)
-  )
+  const differing = a.load.findIndex((load, index) => load !== b.load[index])
+  return differing < 0 ? byText(a.key, b.key) : a.load[differing]! - b.load[differing]!
 }
 
 /**

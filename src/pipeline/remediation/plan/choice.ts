@@ -6,7 +6,7 @@ import { isPlannable, plannableFields } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import type { StepActionId } from '#model/finding/cause.ts'
-import type { Family, Finding } from '#model/finding/finding.ts'
+import type { Finding } from '#model/finding/finding.ts'
 import { mapOf } from '#model/input/config-value.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import { leavesOf, valueAt } from '#remediate/merge.ts'
@@ -39,7 +39,6 @@ export interface ChosenFix {
   id: string
   remedy: RemedyKind
   rule: string
-  family: Family
   config: RawObject
 }
 
@@ -65,7 +64,7 @@ export function chosenFixes(
 ): Map<string, ChosenFix[]> {
   const byNode = new Map<string, ChosenFix[]>()
   for (const finding of chosenFindings(findings, choice)) {
-    const { id, rule, family, cluster, nodes, fix } = finding
+    const { id, rule, cluster, nodes, fix } = finding
     const remedy = remedyOf(finding)
     if (remedy === null) continue
     for (const node of nodes.sample) {
@@ -73,7 +72,7 @@ export function chosenFixes(
       const config = ownConfig(fix.config, own)
       if (config === null) continue
       const key = `${cluster}/${node}`
-      byNode.set(key, [...(byNode.get(key) ?? []), { id, remedy, rule, family, config }])
+      byNode.set(key, [...(byNode.get(key) ?? []), { id, remedy, rule, config }])
     }
   }
   return byNode

@@ -63,12 +63,14 @@ export async function* freshRecords(
       continue
     if (record.kind !== 'Node') yield record
     // As in an audit, only the first of two records of a node counts.
-    else if (
-      wanted.delete(stepKey({ cluster: record.cluster, node: nodeIdentity(record.node).name }))
-    )
+    else if (wanted.delete(recordKey(record)))
       yield { ...withConfigurationOnDisk(nodeInput(record)).input, at: record.at ?? takenAt }
   }
 }
+
+/** `cluster/node` of a record. */
+export const recordKey = ({ cluster, node }: Pick<NodeInput, 'cluster' | 'node'>): string =>
+  stepKey({ cluster, node: nodeIdentity(node).name })
 
 /** Collects fresh records by cluster. Every named cluster has an entry, even if nothing of it was found. The nodes must fit into memory. */
 export async function freshClusters(

@@ -30,7 +30,7 @@ import {
 import { hashOnDisk, kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { verifyBack } from '#remediate/verify/verify.ts'
 import { replay } from '#replay/replay.ts'
-import { type FreshOptions, freshClusters, freshRecords } from './fresh.ts'
+import { type FreshOptions, freshClusters, freshRecords, recordKey } from './fresh.ts'
 import type { RemediateOptions } from './options.ts'
 import { verifyNode } from './verify.ts'
 
@@ -301,6 +301,3 @@ function whyUnread({ mode, errors }: NodeInput) {
     return `that takes mode ssm or both, and its cluster is read in mode ${mode}`
   return errors.find(({ what }) => what === 'host')?.message ?? null
 }
-
-const recordKey = ({ cluster, node }: NodeInput) =>
-  stepKey({ cluster, node: nodeIdentity(node).name })

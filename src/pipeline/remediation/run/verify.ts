@@ -1,5 +1,4 @@
 /** Verifies a plan: reads its nodes anew, replays them, and compares them with the promise of each step. */
-import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
 import type { Plan, PlanStep } from '#model/plan/plan.ts'
@@ -16,7 +15,7 @@ import { kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
 import { notYet } from '#remediate/verify/verify-health.ts'
 import { replay } from '#replay/replay.ts'
-import { type FreshOptions, freshRecords } from './fresh.ts'
+import { type FreshOptions, freshRecords, recordKey } from './fresh.ts'
 
 /** Known facts about the applied change. */
 export interface Applied {
@@ -57,9 +56,7 @@ export async function verifyPlan(
   for await (const record of freshRecords(steps, options)) {
     if (record.kind === 'Cluster') clusters.set(record.cluster, record)
     if (record.kind !== 'Node') continue
-    const step = byKey.get(
-      stepKey({ cluster: record.cluster, node: nodeIdentity(record.node).name }),
-    )
+    const step = byKey.get(recordKey(record))
     if (step === undefined) continue
     found.set(stepKey(step), verifyRecord(plan, step, record, options.policy))
     onNode()

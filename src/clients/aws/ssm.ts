@@ -73,6 +73,10 @@ export interface InvocationOutput {
   stderr: string
 }
 
+interface CallOptions {
+  abortSignal: AbortSignal
+}
+
 /** All calls throw RequestFailure with a message for people, or the signal's reason. */
 export class SsmApi {
   readonly region: string
@@ -90,8 +94,8 @@ export class SsmApi {
   async document(name: string, signal: AbortSignal): Promise<PinnedDocument | null> {
     const what = `DescribeDocument ${name}`
     try {
-      const { Document } = await this.call(what, signal, () =>
-        this.client.send(new DescribeDocumentCommand({ Name: name }), { abortSignal: signal }),
+      const { Document } = await this.call(what, signal, options =>
+        this.client.send(new DescribeDocumentCommand({ Name: name }), options),
       )
       const { DocumentVersion = '', Hash = '', HashType = 'Sha256' } = Document ?? {}
       return { name, version: DocumentVersion, sha256: HashType === 'Sha256' ? Hash : '' }
@@ -110,8 +114,8 @@ export class SsmApi {
       const query = { Filters: [{ Key: 'InstanceIds', Values }], MaxResults: ssmPageMax }
       for await (const { InstanceInformationList = [] } of pagesOf(NextToken => {
         const command = new DescribeInstanceInformationCommand({ ...query, NextToken })
-        return this.call('DescribeInstanceInformation', signal, () =>
-          this.client.send(command, { abortSignal: signal }),
+        return this.call('DescribeInstanceInformation', signal, options =>
+          this.client.send(command, options),
         )
       }))
         found.push(...InstanceInformationList.map(instanceOf))
@@ -144,7 +148,7 @@ export class SsmApi {
     const answer = await this.call(
       what,
       signal,
-      () => this.client.send(command, { abortSignal: signal }),
+      options => this.client.send(command, options),
       isThrottling,
     )
     const id = answer.Command?.CommandId
@@ -159,8 +163,8 @@ export class SsmApi {
     const found: Invocation[] = []
     for await (const { CommandInvocations = [] } of pagesOf(NextToken => {
       const command = new ListCommandInvocationsCommand({ ...query, NextToken })
-      return this.call('ListCommandInvocations', signal, () =>
-        this.client.send(command, { abortSignal: signal }),
+      return this.call('ListCommandInvocations', signal, options =>
+        this.client.send(command, options),
       )
     }))
       for (const { InstanceId = '', Status = '', StatusDetails = '' } of CommandInvocations)
@@ -183,7 +187,7 @@ export class SsmApi {
     const answer = await this.call(
       `GetCommandInvocation of ${instanceId}`,
       signal,
-      () => this.client.send(command, { abortSignal: signal }),
+      options => this.client.send(command, options),
       error => isPassing(error) || awsError(error).name === 'InvocationDoesNotExist',
     )
     return {
@@ -201,10 +205,9 @@ export class SsmApi {
     const InstanceId = 'i-00000000000000000'
     const list = new ListCommandInvocationsCommand({ CommandId, MaxResults: 1 })
     const get = new GetCommandInvocationCommand({ CommandId, InstanceId })
-    const options = { abortSignal: signal }
-    const calls = {
-      ListCommandInvocations: (): Promise<unknown> => this.client.send(list, options),
-      GetCommandInvocation: (): Promise<unknown> => this.client.send(get, options),
+    const calls: Record<string, (options: CallOptions) => Promise<unknown>> = {
+      ListCommandInvocations: options => this.client.send(list, options),
+      GetCommandInvocation: options => this.client.send(get, options),
     }
     const reasons = new Map<string, unknown>()
     for (const [action, run] of Object.entries(calls)) {
@@ -228,12 +231,12 @@ export class SsmApi {
   private async call<T>(
     what: string,
     signal: AbortSignal,
-    run: () => Promise<T>,
+    run: (options: CallOptions) => Promise<T>,
     isWorthATry = isPassing,
   ): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await this.pace.run(run, signal)
+        const answer = await this.pace.run(() => run({ abortSignal: signal }), signal)
         this.pace.raiseRate()
         return answer
       } catch (error) {

@@ -116,15 +116,16 @@ class Bucket {
 
   /** Null: the key does not exist. */
   async read(at: string, maxBytes: number): Promise<{ body: Buffer; version: string } | null> {
-    const permission = s3ReadPermissions.join(' and ')
-    const found = await this.#call(`GetObject ${at}`, permission, () => this.#get(at, maxBytes))
+    const found = await this.#call(`GetObject ${at}`, s3ReadPermissions, () =>
+      this.#get(at, maxBytes),
+    )
     if (typeof found !== 'number') return found
     throw tooLong(`${at} in the bucket ${this.#name}`, found, maxBytes)
   }
 
   has(at: string): Promise<boolean> {
     const command = new HeadObjectCommand({ Bucket: this.#name, Key: at })
-    return this.#call(`HeadObject ${at}`, s3ReadPermissions.join(' and '), async () => {
+    return this.#call(`HeadObject ${at}`, s3ReadPermissions, async () => {
       try {
         await this.#client.send(command, { abortSignal: this.#signal })
         return true
@@ -136,12 +137,12 @@ class Bucket {
   }
 
   put(at: string, write: Write): Promise<unknown> {
-    return this.#call(`PutObject ${at}`, 's3:PutObject', () => this.#send(at, write))
+    return this.#call(`PutObject ${at}`, ['s3:PutObject'], () => this.#send(at, write))
   }
 
   /** Returns false if the condition does not hold. */
   putIf(at: string, write: Write) {
-    return this.#call(`PutObject ${at}`, 's3:PutObject', async () => {
+    return this.#call(`PutObject ${at}`, ['s3:PutObject'], async () => {
       for (let attempt = 1; ; attempt++) {
         try {
           await this.#send(at, write)
@@ -184,7 +185,7 @@ class Bucket {
       Versions = [],
       DeleteMarkers = [],
       IsTruncated,
-    } = await this.#call(`ListObjectVersions ${at}`, s3VersionsPermissions.join(' and '), () =>
+    } = await this.#call(`ListObjectVersions ${at}`, s3VersionsPermissions, () =>
       this.#client.send(command, { abortSignal: this.#signal }),
     )
     // S3 sorts keys, so the key itself comes before every longer key.
@@ -200,7 +201,7 @@ class Bucket {
       { Bucket: this.#name, Prefix: prefix },
       { abortSignal: this.#signal },
     )
-    const call = this.#callOf(`ListObjectsV2 ${prefix}`, 's3:ListBucket')
+    const call = this.#callOf(`ListObjectsV2 ${prefix}`, ['s3:ListBucket'])
     for await (const { Contents = [] } of awsPages(call, pages))
       for (const { Key } of Contents) if (Key !== undefined) yield Key
   }
@@ -236,13 +237,13 @@ class Bucket {
     return this.#client.send(command, { abortSignal: this.#signal })
   }
 
-  #call<T>(what: string, permission: string, run: () => Promise<T>) {
-    return awsCall(this.#callOf(what, permission), run)
+  #call<T>(what: string, permissions: readonly string[], run: () => Promise<T>) {
+    return awsCall(this.#callOf(what, permissions), run)
   }
 
-  #callOf(what: string, permission: string) {
+  #callOf(what: string, permissions: readonly string[]) {
     const [bucket, region, kmsKeyId] = [this.#name, this.#region, this.#kmsKeyId]
-    const grant = `${permission} on the bucket ${bucket} (and see that its policy does not deny it)`
+    const grant = `${permissions.join(' and ')} on the bucket ${bucket} (and see that its policy does not deny it)`
     const explain = (error: AwsError) => s3Meaning(error, { bucket, region, kmsKeyId })
     return { service: 'S3', what, region, grant, signal: this.#signal, explain }
   }

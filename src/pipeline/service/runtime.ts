@@ -7,6 +7,7 @@ import type { Store } from '#clients/store/store.ts'
 import { givingUp } from '#clients/store/store.ts'
 import { notReached } from '#model/input/not-reached.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
+import type { PolicyGrants } from '#model/policy-grants.ts'
 import type { Settings } from '#model/run.ts'
 import type { SecondReadingOptions } from '#pipeline/audit/second-reading.ts'
 import { grantedPolicy } from './granted-policy.ts'
@@ -115,24 +116,31 @@ export interface FoundPolicy {
 /** If the policy cannot be read or parsed, the audit runs by the defaults and reports that. */
 export async function policyOf(
   store: Store | null,
-  { parsePolicy }: ServiceRuntime,
+  runtime: ServiceRuntime,
   { policyGrants }: Settings,
 ): Promise<FoundPolicy> {
-  if (store === null) return { policy: defaultPolicy, text: null, mistakes: [] }
+  const byDefault = { policy: defaultPolicy, text: null, mistakes: [] }
+  if (store === null) return byDefault
   try {
-    const found = await store.read(policyKey)
-    if (found === null) return { policy: defaultPolicy, text: null, mistakes: [] }
-    const text = found.body.toString('utf8')
-    const whole = parsePolicy(text, `${store.location}/${policyKey}`)
-    const { policy, refused } = grantedPolicy(whole, policyGrants)
-    return { policy, text, mistakes: refused }
+    return (await readPolicy(store, runtime, policyGrants)) ?? byDefault
   } catch (error) {
-    const reason = messageOf(error)
-    const mistakes = [
-      `the policy ${store.location}/${policyKey} is not in force, the defaults are: ${reason}`,
-    ]
-    return { policy: defaultPolicy, text: null, mistakes }
+    const mistake = `the policy ${store.location}/${policyKey} is not in force, the defaults are: ${messageOf(error)}`
+    return { ...byDefault, mistakes: [mistake] }
   }
+}
+
+/** The part of the store's policy file that the stack allows. Null: there is no file. @throws if it cannot be read or parsed */
+export async function readPolicy(
+  store: Store,
+  { parsePolicy }: Pick<ServiceRuntime, 'parsePolicy'>,
+  grants: PolicyGrants,
+): Promise<(FoundPolicy & { text: string }) | null> {
+  const found = await store.read(policyKey)
+  if (found === null) return null
+  const text = found.body.toString('utf8')
+  const whole = parsePolicy(text, `${store.location}/${policyKey}`)
+  const { policy, refused } = grantedPolicy(whole, grants)
+  return { policy, text, mistakes: refused }
 }
 
 /** Time limits of a function of the service. */

@@ -6,12 +6,11 @@ import { sdkRegion } from '#clients/aws/eks.ts'
 import { kmsMacKey } from '#clients/aws/kms.ts'
 import { type Store, TooLong } from '#clients/store/store.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediation-request.ts'
-import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { defaultPolicy } from '#model/policy.ts'
 import type { PolicyGrants } from '#model/policy-grants.ts'
 import type { Settings } from '#model/run.ts'
-import { grantedPolicy } from '#pipeline/service/granted-policy.ts'
 import {
-  policyKey,
+  readPolicy,
   remainingOf,
   type ServiceRuntime,
   storeOf,
@@ -161,23 +160,13 @@ export async function serviceOf(
   }
 }
 
-interface FoundPolicy {
-  /** Text of the policy file; null: there is none, or it cannot be read. */
-  text: string | null
-  /** The part of the policy that the stack allows. */
-  granted: Policy
-  /** Why the policy cannot be used; null: it can. */
-  mistake: OperatorError | null
-}
-
-async function policyIn({ store, runtime, policyGrants }: RemediationPlace): Promise<FoundPolicy> {
+/** `text`: of the policy file; null: there is none, or it cannot be read. `mistake`: why the policy cannot be used; null: it can. */
+async function policyIn({ store, runtime, policyGrants }: RemediationPlace) {
   try {
-    const found = await store.read(policyKey)
+    const found = await readPolicy(store, runtime, policyGrants)
     if (found === null) return { text: null, granted: defaultPolicy, mistake: null }
-    const text = found.body.toString('utf8')
-    const parsed = runtime.parsePolicy(text, `${store.location}/${policyKey}`)
-    const { policy, refused } = grantedPolicy(parsed, policyGrants)
-    const mistake = refused.length > 0 ? new OperatorError(refused.join('. ')) : null
+    const { text, policy, mistakes } = found
+    const mistake = mistakes.length > 0 ? new OperatorError(mistakes.join('. ')) : null
     return { text, granted: policy, mistake }
   } catch (error) {
     const mistake = error instanceof TooLong ? new OperatorError(error.message) : error

@@ -327,17 +327,16 @@ function judgeNode(
   { input, node, place }: ReachedInput,
 ): Omit<ChangedNode, 'place'> {
   problems.reach(place)
-  const [head, base] = [change.head, change.base].map(parts =>
-    parts.filter(({ reach }) => reach.has(node)),
-  )
-  const isWhole = !change.hasBase && head?.some(part => part.isWhole)
+  const partsReaching = (parts: readonly Part[]) => parts.filter(({ reach }) => reach.has(node))
+  const [head, base] = [partsReaching(change.head), partsReaching(change.base)]
+  const isWhole = !change.hasBase && head.some(part => part.isWhole)
   const sources = isWhole ? survey.classes.get(nodeKey(node.cluster, node.nodeClass ?? '')) : []
   const declared = (sources ?? []).flatMap(settingPaths)
   const { owner, group } = node.identity
   const isAppended =
     owner === 'karpenter' ||
     (owner === 'managed-nodegroup' && survey.ofEksImage.has(nodeKey(node.cluster, group.name)))
-  const parts = { head: head ?? [], base: base ?? [], declared, isAppended }
+  const parts = { head, base, declared, isAppended }
   const nodeChange = changeBy(parts, change, input)
   for (const { kind, text, ...at } of nodeChange.problems)
     problems.add({ kind, text, ...placeOfProblem(at) }, place)
@@ -396,8 +395,9 @@ function fileOf(
   { head, base }: Change,
   reached: ReadonlyMap<string, number>,
 ): GateFile {
-  const [now, before] = [head, base].map(parts => parts.filter(part => part.file === file))
-  const own = now?.length ? now : (before ?? [])
+  const partsOfFile = (parts: readonly Part[]) => parts.filter(part => part.file === file)
+  const now = partsOfFile(head)
+  const own = now.length > 0 ? now : partsOfFile(base)
   const kinds = [...new Set(own.map(({ kind }) => kind))]
   const how = [...new Set(own.map(({ reach }) => reach.how))].join('; ')
   return {

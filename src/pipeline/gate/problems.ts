@@ -1,8 +1,7 @@
 /** Collects what a change does to nodes, one entry for all nodes of a group with the same effect. */
 
 import { byText } from '#base/text/text-order.ts'
-import type { Severity } from '#model/finding/finding.ts'
-import { severities } from '#model/finding/finding.ts'
+import { type Severity, severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import {
   type GateGroup,
@@ -46,34 +45,40 @@ interface OpenProblem extends GateProblem {
 type Effect = 'refused' | 'worse' | 'better' | 'unchanged'
 const effects: readonly Effect[] = ['refused', 'worse', 'better', 'unchanged']
 
+interface OpenGroup extends Pick<GateGroup, 'cluster' | 'group' | 'imageGcs' | 'evictions'> {
+  /** By node. */
+  effects: Map<string, Effect>
+  /** By field. */
+  settings: Map<string, GateValues>
+}
+
 export class Problems {
   readonly #problems = new Map<string, OpenProblem>()
-  readonly #groups = new Map<string, GateGroup>()
-  /** Per group, by field. */
-  readonly #settings = new Map<string, Map<string, GateValues>>()
-  readonly #effects = new Map<string, { group: GateGroup; effect: Effect }>()
+  readonly #groups = new Map<string, OpenGroup>()
 
   /** Counts a node that the files reach. */
-  reach({ cluster, group, name }: NodePlace): void {
+  reach(node: NodePlace): void {
+    this.#groupOf(node).effects.set(node.name, 'unchanged')
+  }
+
+  #groupOf({ cluster, group }: NodePlace): OpenGroup {
     const key = JSON.stringify([cluster, group])
-    const none = { nodes: 0, refused: 0, worse: 0, better: 0, unchanged: 0 }
-    const atOnce = { imageGcs: 0, evictions: 0 }
-    const known = this.#groups.get(key) ?? { cluster, group, ...none, ...atOnce, settings: [] }
-    this.#groups.set(key, { ...known, nodes: known.nodes + 1 })
-    this.#effects.set(JSON.stringify([cluster, name]), { group: known, effect: 'unchanged' })
+    const none = { imageGcs: 0, evictions: 0, effects: new Map(), settings: new Map() }
+    const known = this.#groups.get(key) ?? { cluster, group, ...none }
+    this.#groups.set(key, known)
+    return known
   }
 
   /** Keeps the values of a field. Null: it stays, or is unknown. */
-  change({ cluster, group }: NodePlace, field: string | null, values: GateValues | null): void {
+  change(node: NodePlace, field: string | null, values: GateValues | null): void {
     if (field === null || values === null) return
-    const key = JSON.stringify([cluster, group])
-    const settings = this.#settings.get(key) ?? new Map<string, GateValues>()
+    const { settings } = this.#groupOf(node)
     const known = settings.get(field) ?? null
     if (known === null && settings.size >= mostSettings) return
-    this.#settings.set(key, settings.set(field, joinedValues(known, values)))
+    settings.set(field, joinedValues(known, values))
   }
 
-  /** @param node null: the problem is the file's own */
+  /** @param node of those that the files reach. Null: the problem is the file's own */
   add(head: ProblemHead, node: NodePlace | null): void {
     const { kind, file, line, field, text, detail = null } = head
     const { rule = null, severity = null, values = null, most = [], instead = [] } = head
@@ -111,30 +116,25 @@ export class Problems {
     this.#mark(node, kind, stops)
   }
 
-  #mark({ cluster, group, name }: NodePlace, kind: GateProblemKind, stops: boolean): void {
-    const counted = this.#groups.get(JSON.stringify([cluster, group]))
-    if (counted && kind === 'image-gc') counted.imageGcs++
-    if (counted && kind === 'eviction') counted.evictions++
-    const state = this.#effects.get(JSON.stringify([cluster, name]))
+  #mark(node: NodePlace, kind: GateProblemKind, stops: boolean): void {
+    const group = this.#groupOf(node)
+    if (kind === 'image-gc') group.imageGcs++
+    if (kind === 'eviction') group.evictions++
     const effect = effectOf(kind, stops)
-    if (state && effects.indexOf(effect) < effects.indexOf(state.effect)) state.effect = effect
+    const worst = group.effects.get(node.name) ?? 'unchanged'
+    if (effects.indexOf(effect) < effects.indexOf(worst)) group.effects.set(node.name, effect)
   }
 
   groups(): GateGroup[] {
-    const groups = [...this.#groups].map(([key, group]) => ({
-      ...group,
-      settings: [...(this.#settings.get(key) ?? [])].map(([field, values]) => ({ field, values })),
-    }))
-    const byKey = new Map(
-      groups.map(group => [JSON.stringify([group.cluster, group.group]), group]),
-    )
-    for (const { group, effect } of this.#effects.values()) {
-      const counted = byKey.get(JSON.stringify([group.cluster, group.group]))
-      if (counted) counted[effect]++
-    }
-    return groups.toSorted(
-      (a, b) => byText(a.cluster, b.cluster) || byText(a.group.name, b.group.name),
-    )
+    return [...this.#groups.values()]
+      .map(({ cluster, group, imageGcs, evictions, ...open }) => {
+        const counts = { refused: 0, worse: 0, better: 0, unchanged: 0 }
+        for (const effect of open.effects.values()) counts[effect]++
+        const settings = [...open.settings].map(([field, values]) => ({ field, values }))
+        const nodes = open.effects.size
+        return { cluster, group, nodes, ...counts, imageGcs, evictions, settings }
+      })
+      .toSorted((a, b) => byText(a.cluster, b.cluster) || byText(a.group.name, b.group.name))
   }
 
   /** Worst first. */

@@ -68,6 +68,7 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
     )
   if (!start.isCommandLineKnown)
     return undecidedInput('the flags of the kubelet were not read, or it does not run')
+  // What environment files would add now is not among the running flags.
   const unread = unreadText(host, what => isKubeletFile(what) && !isEnvironment(what))
   if (unread !== '') return undecidedInput(unread)
   return {
@@ -129,11 +130,6 @@ export function coresOf(text: string | undefined): number | null {
     return null
   }
 }
-
-/**
- * Unread files, with reasons. Environment files are left out: what they would add now is not among
- * the running flags.
- */
 
 /*
  * The kubelet's configuration file as Bottlerocket generates it from its settings. No agent reads the host's files on Bottlerocket.

@@ -241,7 +241,7 @@ describe('highwater plan of other remedies', () => {
     expect(existsSync(out)).toBe(false)
   })
 
-  it('prints the whole of a log rotation file, and what is left to a person', async () => {
+  it('prints the whole of a log rotation file', async () => {
     const directives = (rotate: number) => ({
       patterns: ['/var/log/app/*.log'],
       daily: true,
@@ -257,7 +257,6 @@ describe('highwater plan of other remedies', () => {
           directives: directives(rotate),
         },
       ],
-      kernel: { release: '4.14.355', cmdline: 'ro', cgroupVersion: 1, memoryCgroups: 30_000 },
     })
     const nodes = [5, 5, 50].map((rotate, index) => ({
       name: `n${index}`,
@@ -269,16 +268,12 @@ describe('highwater plan of other remedies', () => {
       nodes,
       '--rule',
       'log-rotation-drift',
-      '--rule',
-      'memory-cgroup-leak',
     )
     expect(code).toBe(0)
     expect(stdout).toContain('Plan')
     expect(stdout).toMatch(/write {3}\/etc\/logrotate\.d\/app, whole/)
     expect(stdout).toContain('      rotate 5\n')
     expect(stdout).toContain('restart Nothing restarts')
-    expect(stdout).toContain('By hand, never by a plan: prod Nodegroup workers, AL2, 3 nodes')
-    expect(stdout).toContain('kubectl drain "$NODE"')
   })
 })
 

@@ -446,11 +446,11 @@ describe('what to paste', () => {
     policy: defaultPolicy,
     cluster: 'prod',
     account: { partition: 'aws', account: '111122223333', clusters: null },
-    region: 'eu-west-1',
     isByConfigMap: true,
-    ...{ taker: null, member: null },
+    isRemediating: false,
+    taker: null,
+    member: { region: 'eu-west-1', roleArn: null, externalId: null },
     principals: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: null },
-    output: null,
   }
   const missing = (what: string) => ({ what, state: 'missing' as const, detail: '', without: null })
 

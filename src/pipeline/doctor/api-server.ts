@@ -156,16 +156,14 @@ export async function kubeletChecks(
   policy: Policy,
 ): Promise<Check[]> {
   const rights = kubernetesRights('kubelet', 'kubelet')
+  const purpose = rights.map(right => right.purpose).join('; ')
   if (!identity) {
     const detail =
       'no token for kubelets is configured: set kubelet.roleArn in the policy (docs/permissions.md, mode kubelet)'
-    return [
-      check('kubelet.roleArn', 'missing', detail, rights.map(({ purpose }) => purpose).join('; ')),
-    ]
+    return [check('kubelet.roleArn', 'missing', detail, purpose)]
   }
   const { roleArn } = policy.kubelet
   const by = roleArn ?? 'this identity, whose token every kubelet then sees'
-  const purpose = rights.map(right => right.purpose).join('; ')
   try {
     await identity.authorization(false)
   } catch (error) {

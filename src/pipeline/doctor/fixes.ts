@@ -21,20 +21,16 @@ export interface Patient {
   /** The cluster's name in EKS. */
   cluster: string
   account: Account
-  /** The region of the cluster's instances; null: unknown. */
-  region: string | null
   /** The cluster maps identities by the ConfigMap aws-auth, not by access entries. */
   isByConfigMap: boolean
   /** The fixes include the rights to apply plans. */
-  isRemediating?: boolean
+  isRemediating: boolean
   /** ARN of each identity, as an access entry has it; null: unknown, as with a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
   /** The identity that assumes roles: the caller, not a role that it has already assumed; null: unknown. */
   taker: string | null
-  /** The role to assume in the cluster's account, and the region; null: unknown, as with a kubeconfig. */
+  /** The role to assume in the cluster's account, and the region of its instances; null: unknown, as with a kubeconfig. */
   member: Pick<AwsPlace, 'region' | 'roleArn' | 'externalId'> | null
-  /** The bucket for long answers of agents; null: none. */
-  output: Policy['inspectOutput']
 }
 
 /** @param checks by the identity that they checked */
@@ -42,25 +38,25 @@ export function fixesOf(
   patient: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
 ): CheckFix[] {
-  const { account, region, isRemediating, principals, output } = patient
+  const { account, member, isRemediating, principals, policy } = patient
   const fixes = roleFixes(patient, checks)
   const actions = [...checks.reader, ...checks.kubelet]
     .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what) && what !== takes)
     .map(({ what }) => what)
   if (actions.length > 0) {
-    const statements = fleetStatements(actions, account, output, isRemediating === true)
+    const statements = fleetStatements(actions, account, policy.inspectOutput, isRemediating)
     fixes.push({
       target: `an IAM policy of ${principals.reader ?? 'the identity that reads'}`,
       text: jsonOf(policyOf(statements)),
     })
   }
   if (
-    region !== null &&
+    member !== null &&
     checks.reader.some(({ what, state }) => what.startsWith('document ') && state !== 'ok')
   )
     fixes.push({
       target: 'the stack with its documents, in the account of the instances',
-      text: `npx serverless deploy --region ${region}${isRemediating ? " --param='remediation=on'" : ''}`,
+      text: `npx serverless deploy --region ${member.region}${isRemediating ? " --param='remediation=on'" : ''}`,
     })
   for (const identity of ['reader', 'kubelet'] as const)
     fixes.push(...identityFixes(patient, identity, checks[identity]))
@@ -124,8 +120,7 @@ function roleFixes(
         mode,
         isRemediating,
         taker,
-        region: member.region,
-        externalId: member.externalId,
+        member,
         name: role.slice(role.lastIndexOf('/') + 1),
       }),
     })
@@ -139,15 +134,15 @@ function roleFixes(
 }
 
 interface MemberPatient extends Pick<Patient, 'mode' | 'isRemediating' | 'taker'> {
-  region: string
+  member: NonNullable<Patient['member']>
   name: string
-  externalId: string | null
 }
 
 /** The commands need the right to make roles in that account. The template takes a role's ARN; for an IAM user a placeholder stays. */
-function memberCommands({ mode, isRemediating, taker, region, name, externalId }: MemberPatient) {
+function memberCommands({ mode, isRemediating, taker, member, name }: MemberPatient) {
+  const { region, externalId } = member
   const callerArn = taker !== null && /:role\//.test(taker) ? taker : null
-  const isRemediator = isRemediating === true && name.endsWith(remediateSuffix)
+  const isRemediator = isRemediating && name.endsWith(remediateSuffix)
   const takers = isRemediator
     ? `AuditRoleArn=AUDIT_ROLE_ARN RemediateRoleArn=${callerArn ?? 'REMEDIATE_ROLE_ARN'}`
     : `AuditRoleArn=${callerArn ?? 'AUDIT_ROLE_ARN'}`

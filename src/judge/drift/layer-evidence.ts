@@ -32,13 +32,10 @@ export function wayEvidence(
             ({ where, value }) => !own.some(loss => loss.where === where && loss.value === value),
           )
     return [
-      ...own.map(({ by, where, value }) =>
+      ...[...own, ...said].map(({ by, where, value }) =>
         line('declared', `${by} ${path}`, `${shownSetting(value)} (${where})`),
       ),
-      ...said.map(({ by, where, value }) =>
-        line('declared', `${by} ${path}`, `${shownSetting(value)} (${where})`),
-      ),
-      line('configz', `${path}`, shownRunning(running, path)),
+      line('configz', path, shownRunning(running, path)),
     ]
   })
 }

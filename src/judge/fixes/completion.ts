@@ -81,8 +81,7 @@ class Draft {
   }
 
   map(field: string) {
-    const value = this.value(field)
-    return mapOf(value)
+    return mapOf(this.value(field))
   }
 
   text(field: string) {

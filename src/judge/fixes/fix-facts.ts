@@ -1,8 +1,10 @@
 /** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
+import { basename } from 'node:path/posix'
 import type { RawObject } from '#base/raw-object.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { nodeadmDropIn } from '#facts/eks/kubelet-places.ts'
 import { isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
@@ -28,9 +30,8 @@ export interface FixFact {
   unread: string | null
 }
 
-/** The drop-in that nodeadm writes from a NodeConfig. Drop-ins with later names win. Source: amazon-eks-ami nodeadm/internal/kubelet/config.go */
-const nodeadmDropIn = '40-nodeadm.conf'
-const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+/** Drop-ins with later names win over that of nodeadm. */
+const nodeadmName = basename(nodeadmDropIn)
 
 /** Fields that are not compared but decide whether a kubelet starts with a fix. */
 const decidesStart = (field: string) =>
@@ -44,13 +45,13 @@ const runningOf = (configuration: KubeletConfiguration): RawObject =>
 /** The part that does not follow from the running configuration. */
 function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
   const start = subject.startFact()
-  const unreadFile = start?.unread.find(({ path }) => baseName(path) === nodeadmDropIn)
+  const unreadFile = start?.unread.find(({ path }) => basename(path) === nodeadmName)
   const later = Object.entries(start?.said ?? {}).flatMap(([path, said]): Later[] => {
     const last = said.at(-1)
     if (
       last === undefined ||
       last.by === 'file' ||
-      (last.by === 'drop-in' && baseName(last.where) <= nodeadmDropIn)
+      (last.by === 'drop-in' && basename(last.where) <= nodeadmName)
     )
       return []
     return [{ path, value: last.value, by: last.by, where: last.where }]

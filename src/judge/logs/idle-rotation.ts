@@ -68,19 +68,23 @@ export const idleFilesFailing = (blocks: PlacedBlock[], { unsure }: LogrotateRun
   ],
 })
 
-const runtimeOf = ({ host, node }: Satisfied<'host'>) =>
-  node.status?.nodeInfo?.containerRuntimeVersion ??
-  (host.containerd === undefined ? null : 'containerd')
+/** Docker may run beside the kubelet's runtime, so its folder must be empty, too. `runtime` null: unknown, so not idle. */
+function dockerOf({ host, node }: Satisfied<'host'>) {
+  const runtime =
+    node.status?.nodeInfo?.containerRuntimeVersion ??
+    (host.containerd === undefined ? null : 'containerd')
+  const seen = seenLogsOf(host)
+  const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
+  const isIdle = runtime !== null && !runtime.startsWith('docker') && !isWritten
+  return { runtime, isIdle, isSure: seen?.areAll === true }
+}
 
 /** Blocks whose patterns match no file, or only files that the kubelet rotates. Removing them changes no log. */
 export function removableBlocks(
   subject: Satisfied<'host'>,
   all: readonly PlacedBlock[],
 ): PlacedBlock[] {
-  const runtime = runtimeOf(subject)
-  const seen = seenLogsOf(subject.host)
-  const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
-  const isDockerIdle = runtime !== null && !runtime.startsWith('docker') && !isWritten
+  const docker = dockerOf(subject)
   return all.filter(({ block, podLogs }) => {
     const places = block.patterns.map(pattern => placeOf(pattern, podLogs))
     const isTwice = places.includes('pods') && doubleRotation(subject, block) !== null
@@ -88,7 +92,7 @@ export function removableBlocks(
       place =>
         place === 'links' ||
         place === 'nothing' ||
-        (place === 'docker' ? isDockerIdle : place === 'pods' && isTwice),
+        (place === 'docker' ? docker.isIdle : place === 'pods' && isTwice),
     )
   })
 }
@@ -98,20 +102,16 @@ export function* unwrittenFailings(
   subject: Satisfied<'host'>,
   all: PlacedBlock[],
 ): Iterable<Failing | Undecided> {
-  const { host } = subject
   const docker = all.filter(placed => patternsAt(placed, ['docker']).length > 0)
-  const version = runtimeOf(subject)
-  const seen = seenLogsOf(host)
-  const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
-  if (docker.length > 0 && version === null)
+  const { runtime, isIdle, isSure } = dockerOf(subject)
+  if (docker.length > 0 && runtime === null)
     yield { unknown: 'node: its status names no container runtime' }
-  else if (docker.length > 0 && !version?.startsWith('docker') && !isWritten)
+  else if (docker.length > 0 && isIdle)
     yield {
-      // Docker may run beside the kubelet's runtime: only the folder's contents decide.
-      confidence: seen?.areAll ? 'certain' : 'likely',
-      consequence: `${blockNames(docker)} rotates Docker logs, but this node's containers run in ${shorten(version ?? '', 60)}, which writes none there. Its logs are below ${shorten(docker[0]?.podLogs ?? usualPodLogs, 200)}, and the kubelet rotates them at containerLogMaxSize.`,
+      confidence: isSure ? 'certain' : 'likely',
+      consequence: `${blockNames(docker)} rotates Docker logs, but this node's containers run in ${shorten(runtime ?? '', 60)}, which writes none there. Its logs are below ${shorten(docker[0]?.podLogs ?? usualPodLogs, 200)}, and the kubelet rotates them at containerLogMaxSize.`,
       evidence: [
-        line('node', 'container runtime', shorten(version ?? '', 100)),
+        line('node', 'container runtime', shorten(runtime ?? '', 100)),
         ...evidenceOf(docker, placed => patternsAt(placed, ['docker'])),
       ],
     }

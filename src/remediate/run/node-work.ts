@@ -7,8 +7,7 @@ import type { CommandResult } from './apply.ts'
 import { type Conclusion, concludeApply, concludeRollback, whatItSaid } from './conclude.ts'
 import { type Journal, Overtaken, stepKey } from './journal.ts'
 import type { Lease } from './lease.ts'
-import type { Clock } from './pausing.ts'
-import { Paused } from './pausing.ts'
+import { type Clock, Paused } from './pausing.ts'
 
 /** What blocks a change now, and what has to be known of the nodes before the change. */
 export interface Before {

@@ -7,8 +7,7 @@ import type { Verification } from '#model/plan/remediation.ts'
 import type { Conclusion } from '#remediate/run/conclude.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
-import type { Clock } from '#remediate/run/pausing.ts'
-import { isOfTheWorld, sleepOrPause } from '#remediate/run/pausing.ts'
+import { type Clock, isOfTheWorld, sleepOrPause } from '#remediate/run/pausing.ts'
 
 const everyMs = 15_000
 

@@ -1,8 +1,7 @@
 /** Short texts for lists of findings: one bounded line each. Each format escapes them itself. */
 
 import type { Ending } from '#model/finding/delta.ts'
-import type { Finding, NotAudited, Severity } from '#model/finding/finding.ts'
-import { severities } from '#model/finding/finding.ts'
+import { type Finding, type NotAudited, type Severity, severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'

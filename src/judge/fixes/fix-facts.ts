@@ -1,6 +1,5 @@
 /** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
-import { basename } from 'node:path/posix'
 import type { RawObject } from '#base/raw-object.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
@@ -30,8 +29,9 @@ export interface FixFact {
   unread: string | null
 }
 
+const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 /** Drop-ins with later names win over that of nodeadm. */
-const nodeadmName = basename(nodeadmDropIn)
+const nodeadmName = baseName(nodeadmDropIn)
 
 /** Fields that are not compared but decide whether a kubelet starts with a fix. */
 const decidesStart = (field: string) =>
@@ -45,13 +45,13 @@ const runningOf = (configuration: KubeletConfiguration): RawObject =>
 /** The part that does not follow from the running configuration. */
 function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
   const start = subject.startFact()
-  const unreadFile = start?.unread.find(({ path }) => basename(path) === nodeadmName)
+  const unreadFile = start?.unread.find(({ path }) => baseName(path) === nodeadmName)
   const later = Object.entries(start?.said ?? {}).flatMap(([path, said]): Later[] => {
     const last = said.at(-1)
     if (
       last === undefined ||
       last.by === 'file' ||
-      (last.by === 'drop-in' && basename(last.where) <= nodeadmName)
+      (last.by === 'drop-in' && baseName(last.where) <= nodeadmName)
     )
       return []
     return [{ path, value: last.value, by: last.by, where: last.where }]

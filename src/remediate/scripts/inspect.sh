@@ -400,13 +400,12 @@ elif readable "$containerd_config"; then
 else
   unread "containerd file $containerd_config" "$why"
 fi
-last_sandboxImage='' last_snapshotter='' last_discardUnpackedLayers=''
-while IFS='	' read -r key value _; do
-  case $key in sandboxImage) last_sandboxImage=$value ;; snapshotter) last_snapshotter=$value ;; discardUnpackedLayers) last_discardUnpackedLayers=$value ;; esac
-done <toml
-[ -s part.host.containerd.sandboxImage ] || [ -z "$last_sandboxImage" ] || json_string "$last_sandboxImage" >part.host.containerd.sandboxImage
-[ -s part.host.containerd.snapshotter ] || [ -z "$last_snapshotter" ] || json_string "$last_snapshotter" >part.host.containerd.snapshotter
-[ -s part.host.containerd.discardUnpackedLayers ] || printf '%s' "$last_discardUnpackedLayers" >part.host.containerd.discardUnpackedLayers
+for key in sandboxImage snapshotter discardUnpackedLayers; do
+  [ ! -s "part.host.containerd.$key" ] || continue
+  last=
+  while IFS='	' read -r name value _; do [ "$name" != "$key" ] || last=$value; done <toml
+  case $key,$last in *,) ;; discard*) printf '%s' "$last" ;; *) json_string "$last" ;; esac >"part.host.containerd.$key"
+done
 [ -s part.host.containerd.sandboxImage ] || unread containerd.sandboxImage 'neither crictl info nor the files of containerd name it'
 
 # Of mirrors only the registry's and the hosts' names.

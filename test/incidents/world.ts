@@ -123,6 +123,8 @@ export interface NodeWorld {
   /** An EC2NodeClass made the node. */
   nodeClass?: string
   osImage?: string
+  /** Of another cloud, which sets no labels of EKS: `azure:///…`. */
+  providerId?: string
   /** Of containerd, or with the name of another runtime: `cri-o://1.23.3`. */
   runtimeVersion?: string
   disk: Disk
@@ -287,6 +289,7 @@ function profileOf(world: NodeWorld, index: number): NodeProfile {
   return {
     ...placed,
     ...(world.nodeClass !== undefined && { labels }),
+    ...(world.providerId !== undefined && { providerId: world.providerId, labels: {} }),
     nodefs: {
       capacityBytes: bytesOf(world.disk.gib),
       usedPercent: (100 * world.disk.usedGib) / world.disk.gib,

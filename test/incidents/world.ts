@@ -454,16 +454,18 @@ function nodeOf({ world, profile }: Scene): RawObject {
         }),
       },
       conditions: [
-        ...status.conditions.map(condition =>
-          world.memoryPressure === true && condition.type === 'MemoryPressure'
-            ? { ...condition, status: 'True', reason: 'KubeletHasInsufficientMemory' }
-            : {
-                ...condition,
-                ...(world.pressureMinutes !== undefined && {
-                  lastTransitionTime: before(world.pressureMinutes),
-                }),
-              },
-        ),
+        ...status.conditions
+          .map(condition =>
+            world.memoryPressure === true && condition.type === 'MemoryPressure'
+              ? { ...condition, status: 'True', reason: 'KubeletHasInsufficientMemory' }
+              : condition,
+          )
+          .map(condition => ({
+            ...condition,
+            ...(world.pressureMinutes !== undefined && {
+              lastTransitionTime: before(world.pressureMinutes),
+            }),
+          })),
         ...(world.conditions ?? []),
       ],
       images: packed(world)
@@ -742,16 +744,19 @@ function diskUseOf(scene: Scene): RawObject {
       snapshot('leftover', held.leftover ?? 0, Math.ceil((held.leftover ?? 0) * 4)),
     ],
     orphans: orphansOf(held),
-    inside: pods.flatMap(({ workload: { podFolder }, profile }) =>
-      podFolder?.path.split('/').length === 3
-        ? [
-            {
-              path: `/var/lib/kubelet/pods/${podUid(profile)}/${podFolder.path}`,
-              bytes: bytesOf(podFolder.gib),
-            },
-          ]
-        : [],
-    ),
+    inside: pods
+      .flatMap(({ workload: { podFolder, emptyDirGib }, profile }) => [
+        ...(podFolder?.path.split('/').length === 3 ? [{ ...podFolder, profile }] : []),
+        ...(emptyDirGib === undefined
+          ? []
+          : [{ path: 'volumes/kubernetes.io~empty-dir/data', gib: emptyDirGib, profile }]),
+      ])
+      .toSorted((a, b) => b.gib - a.gib)
+      .slice(0, 10)
+      .map(({ path, gib, profile }) => ({
+        path: `/var/lib/kubelet/pods/${podUid(profile)}/${path}`,
+        bytes: bytesOf(gib),
+      })),
     deletedFiles: held.deletedOpen
       ? [
           {

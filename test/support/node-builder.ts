@@ -63,7 +63,7 @@ export function buildNode(options: NodeOptions = {}): BuiltNode {
         },
       },
       configz: { kubeletconfig: { ...configuration } },
-      summary: { node: { nodeName: name } },
+      summary: { node: { nodeName: name, runtime: { imageFs: { capacityBytes: 2 ** 36 } } } },
       pods: [],
       errors: [],
       ...record,

@@ -249,9 +249,9 @@ const stepForPart = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing')
 const showing = { kind: 'read-more', ends: 'nothing', disturbs: 'nothing' } as const
 
 /** Deletes nothing: what lies there is for a person to judge. */
-function sizes({ unit }: StepAction, place = '/var') {
+function sizes({ unit }: StepAction, place = '/var', ...others: string[]) {
   const [counting, sorting] = unit === 'inodes' ? ['--inodes', '-n'] : ['-h', '-h']
-  return `sudo du ${counting} -x -d 2 ${shellWord(place)} | sort ${sorting} | tail -n 20`
+  return `sudo du ${counting} -x -d 2 ${[place, ...others].map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
 }
 
 const doings: Readonly<Record<StepActionId, Doing>> = {
@@ -290,13 +290,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   'delete-pod-folder': {
     ...stepForAll('free'),
-    lines: ({ action: { place = '/var/lib/kubelet/pods', ...action }, node }) => [
-      session(
-        node,
-        'reads',
-        `findmnt -r -n -o TARGET | grep -F ${shellWord(place)}; ${sizes(action, place)}`,
-      ),
-    ],
+    lines: ({ action, node }) => {
+      const { place = '/var/lib/kubelet/pods', folders = [place] } = action
+      const patterns = folders.map(folder => `-e ${shellWord(folder)}`).join(' ')
+      const mounted = `findmnt -r -n -o TARGET | grep -F ${patterns}`
+      return [session(node, 'reads', `${mounted}; ${sizes(action, ...folders)}`)]
+    },
   },
   drain: { ...stepForPart('free', 'pods'), lines: on => [['changes', drain(on)]] },
   'drop-idle-log-blocks': { ...stepForAll('set'), lines: on => plan(on) },
@@ -323,6 +322,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...stepForAll('resize', 'node-replaced'),
     lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
   },
+  'larger-instance': stepForAll('resize', 'node-replaced'),
   'list-deletions': {
     ...showing,
     lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],

@@ -88,6 +88,13 @@ function firstOf(
       expectedAmount(line, unit) >= size * least.beforeUnread,
   )
   if (first?.holder === 'unread') return writer ?? first
+  // What should not be there comes before the usual contents of a node.
+  const isLarge = (line: LedgerLine) =>
+    !holders[line.holder].isUsual &&
+    !imageHolders.has(line.holder) &&
+    line.holder !== 'unread' &&
+    expectedAmount(line, unit) >= size * least.beforeUnread
+  if (first && holders[first.holder].isUsual) return lines.find(isLarge) ?? first
   // Images in use fit a disk that has room without the unused ones.
   const unused = lines.find(({ holder }) => holder === 'images-unused')
   const fits = unit === 'bytes' && usedBytes - (unused?.lowBytes ?? 0) < roomy * capacityBytes
@@ -109,9 +116,13 @@ function expectedAmount({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLi
   return holder === 'unread' ? bytes : (lowBytes + Math.min(highBytes, bytes)) / 2
 }
 
+/** An image of a Linux node with its first logs: no cause, where they are a part of what was not read. */
+const usualSystem: Readonly<Record<Unit, number>> = { bytes: 3 * gibibyte, inodes: 0 }
+
 const weight = (line: LedgerLine, unit: Unit) =>
-  expectedAmount(line, unit) *
-  (line.holder === 'unread' ? 1 : weights[holders[line.holder].freedBy])
+  line.holder === 'unread'
+    ? expectedAmount(line, unit) - usualSystem[unit]
+    : expectedAmount(line, unit) * weights[holders[line.holder].freedBy]
 
 export function holderCause(
   { holder, lowBytes, highBytes, inodes }: LedgerLine,
@@ -248,7 +259,9 @@ export function reasonOf(
     }
   }
   const { actor } = holders[holder]
-  const own = parts.find(part => part.holder === holder && part.filesystem === filesystem)
+  const alike = parts.filter(part => part.holder === holder && part.filesystem === filesystem)
+  const [own] = alike
+  const folders = alike.flatMap(part => (part.owner === null ? (part.place ?? []) : []))
   const isOfMany = owner === null && isOfPod(own)
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
@@ -273,6 +286,7 @@ export function reasonOf(
       id,
       ...values,
       ...(id === 'restart-pod' && pods.length > 1 && { pods }),
+      ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
       ...(amount.unit === 'inodes' && { unit: amount.unit }),
       ...(id === 'upgrade-runtime' && version !== undefined && { message: version }),
     })),
@@ -341,8 +355,10 @@ export function diskReason(
 ): Reason | null {
   const [first, second] = heldBySignal(ledger, signal)
   if (first === undefined) return null
-  // Of images whose use is unknown, image GC would free too few: they are in use.
-  const isInUse = first.holder === 'images' && imageGC?.reachesLow === false
+  // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
+  const isInUse =
+    (first.holder === 'images' && imageGC?.reachesLow === false) ||
+    (freedByImageGc.has(first.holder) && areOfEvicted(ledger?.parts ?? []))
   const holder = isInUse ? 'images-in-use' : first.holder
   const cause: HolderCause = { ...first, holder, freedBy: holders[holder].freedBy }
   const reason = withStaticPods(
@@ -448,6 +464,8 @@ function largerReserve(
   }
 }
 
+/** Of kubelet, runtime, system and kernel, on a node that is in order. */
+const usualOutsideBytes = gibibyte
 const leastMemoryVolume = 0.2
 /** Share of the memory of a pod from which on it is mostly cache. */
 const leastCached = 0.7
@@ -476,7 +494,8 @@ export function memoryReason(
   const isOfDaemon = daemons.some(({ bytes }) => 2 * bytes > capacityBytes)
   if (((isSmall || isLess) && areMeasured(subject)) || isOfDaemon) {
     const cause = outsidePods(subject)
-    const { subject: daemon } = cause
+    const { subject: daemon, bytes: outside = 0 } = cause
+    if (outside <= usualOutsideBytes) return { cause, steps: [{ id: 'larger-instance' }] }
     const isKnown = daemon === 'kubelet' || daemon === 'containerd'
     const first: StepAction = isKnown
       ? { id: 'restart-daemon', place: daemon }
@@ -536,15 +555,15 @@ function withMounts(step: StepAction, pods: NodeSubject['pods']): StepAction {
 
 function withSize(
   step: StepAction,
-  { ledger, identity: { amiFamily, owner }, imageGC }: DiskSubject,
+  { ledger, identity: { amiFamily, owner, instanceId }, imageGC }: DiskSubject,
   { filesystem }: HolderCause,
 ): StepAction {
   const disk = ledger?.filesystems.find(one => one.filesystem === filesystem)
   if (step.id !== 'larger-disk' || ledger === null || disk === undefined) return step
   const lowPercent = imageGC?.lowThresholdPercent ?? 100
   const { id } = step
-  // The disks of hybrid nodes are no EBS volumes.
-  if (owner === 'hybrid') return { id }
+  // The disks of hybrid nodes and of other clouds are no EBS volumes.
+  if (owner === 'hybrid' || instanceId === null) return { id }
   const namespaces = filesystem === 'nodefs' ? ledger.namespaces : []
   return {
     id,
@@ -577,6 +596,20 @@ export function runtimeOf({ host, node }: Pick<DiskSubject, 'host' | 'node'>): R
     discardUnpackedLayers: host?.containerd?.discardUnpackedLayers === true,
     ...(version !== undefined && { version: shorten(version, 60) }),
   }
+}
+
+const freedByImageGc: ReadonlySet<string> = new Set(['images', 'images-unused'])
+
+/** Whether pods that were evicted here run most of the unused images. */
+function areOfEvicted(parts: readonly HolderPart[]): boolean {
+  let [wanted, all] = [0, 0]
+  for (const { holder, owner, lowBytes } of parts) {
+    if (!freedByImageGc.has(holder) || owner?.kind !== 'image' || owner.workloads.length > 0)
+      continue
+    all += lowBytes
+    if (owner.isEvicted) wanted += lowBytes
+  }
+  return wanted > all / 2
 }
 
 const imageHolders: ReadonlySet<string> = new Set([

@@ -21,6 +21,7 @@ import type {
   Ranking,
   Signal,
 } from '#model/prediction/prediction.ts'
+import { durationMs } from './values.ts'
 
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
 export function configuredAt(
@@ -32,6 +33,16 @@ export function configuredAt(
   if (isIn('evictionHard') && hard) return line('configz', `evictionHard.${signal}`, shown)
   if (isIn('evictionSoft')) return line('configz', `evictionSoft.${signal}`, shown)
   return line('computed', `${hard ? 'hard' : 'soft'} threshold ${signal}`, shown)
+}
+
+/** The kubelet reports its status every few minutes. */
+const reportedMs = 1_200_000
+
+/** Age from which on a condition does not end by itself. Null: evictionPressureTransitionPeriod is no duration. */
+export function settledMs(configuration: KubeletConfiguration | null): number | null {
+  const { evictionPressureTransitionPeriod } = { ...configurationDefaults, ...configuration }
+  const transitionMs = durationMs(evictionPressureTransitionPeriod)
+  return transitionMs === null ? null : transitionMs + reportedMs
 }
 
 /** The entry of a signal as it is configured. */

@@ -4,15 +4,17 @@ import type { Host, HostFile } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 
 export interface Gap {
-  source: 'host' | 'runtime'
+  source: 'host' | 'runtime' | 'summary'
   open: string
   why: string
 }
 
 const shown = 5
 
+export type GapInput = Pick<NodeInput, 'host' | 'runtime' | 'summary'>
+
 /** Empty if the source itself was not read. */
-export function gapsOf({ host, runtime }: Pick<NodeInput, 'host' | 'runtime'>): Gap[] {
+export function gapsOf({ host, runtime, summary }: GapInput): Gap[] {
   const unread = (host?.unread ?? []).map(({ what = '', why = '' }) => ({
     what,
     why,
@@ -29,6 +31,15 @@ export function gapsOf({ host, runtime }: Pick<NodeInput, 'host' | 'runtime'>): 
     if (part === undefined)
       gaps.push({ source, open, why: shorten(`${name}: ${reasonFor(parts)}`, 300) })
   }
+  const isImageFsKnown =
+    Number(summary?.node?.runtime?.imageFs?.capacityBytes) > 0 ||
+    host?.filesystems?.some(({ role }) => role === 'imagefs') === true
+  if (summary?.node !== undefined && !isImageFsKnown)
+    gaps.push({
+      source: 'summary',
+      open: 'how full its image filesystem is',
+      why: 'no capacity of the image filesystem in the answer',
+    })
   if (host !== null) {
     const files = ['host', 'kubelet', 'what the files and flags of its kubelet say'] as const
     miss(host.kubelet?.files, files, 'kubelet', 'kubelet-file')

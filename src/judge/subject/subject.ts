@@ -16,7 +16,7 @@ import type { ReadError } from '#model/input/record.ts'
 import { mistakeOf } from '#model/kubelet/configuration.ts'
 import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
-import { type Gap, gapsOf } from './gaps.ts'
+import { type Gap, type GapInput, gapsOf } from './gaps.ts'
 import type { Need, NodeSubject } from './node-subject.ts'
 
 export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'
@@ -159,16 +159,8 @@ const reportedConditions = ({ status }: KubernetesNode): Record<string, string> 
     (status?.conditions ?? []).map(({ type, status }) => [String(type), String(status)]),
   )
 
-function readSources({
-  node,
-  pods,
-  configuration,
-  summary,
-  host,
-  runtime,
-  errors,
-  mode,
-}: NodeInput) {
+function readSources(input: NodeInput) {
+  const { node, pods, configuration, summary, host, runtime, errors, mode } = input
   const reason = (source: Source) => shorten(messages(errors, source) || 'not in the snapshot')
   const mistake = configuration === null ? reason('configz') : mistakeOf(configuration)
   const running = mistake === null ? (configuration?.fields ?? null) : null
@@ -178,9 +170,9 @@ function readSources({
       !node.metadata?.name || errors.some(({ what }) => what === 'node') ? reason('node') : null,
     pods: pods ? null : reason('pods'),
     configz: running === null ? runningError : null,
-    summary: summary === null ? reason('summary') : whyNoNode(summary),
-    host: hasContent(host) ? gapIn('host', { host, runtime }) : reason('host'),
-    runtime: hasContent(runtime) ? gapIn('runtime', { host, runtime }) : reason('runtime'),
+    summary: summary === null ? reason('summary') : (whyNoNode(summary) ?? gapIn('summary', input)),
+    host: hasContent(host) ? gapIn('host', input) : reason('host'),
+    runtime: hasContent(runtime) ? gapIn('runtime', input) : reason('runtime'),
   }
   const unread: Partial<Record<Source, string>> = {}
   for (const source of promisedSources[mode]) {
@@ -209,7 +201,7 @@ const messages = (errors: readonly ReadError[], what: string) =>
     .join('; ')
 
 /** Missing main parts of the source; null: none is missing. */
-function gapIn(source: Gap['source'], parts: Pick<NodeInput, 'host' | 'runtime'>) {
+function gapIn(source: Gap['source'], parts: GapInput) {
   const gaps = gapsOf(parts).filter(gap => gap.source === source)
   return gaps.length === 0 ? null : shorten(gaps.map(({ why }) => why).join('; '))
 }

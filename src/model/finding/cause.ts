@@ -134,6 +134,7 @@ export type StepActionId =
   | 'import-image'
   | 'import-sandbox'
   | 'larger-disk'
+  | 'larger-instance'
   | 'list-deletions'
   | 'list-memory'
   | 'list-processes'
@@ -180,6 +181,8 @@ export interface StepAction {
   owner?: HolderOwner
   /** Folder, file, device, or a namespace of containerd. */
   place?: string
+  /** If there are several such folders: the largest, the first is `place`. */
+  folders?: string[]
   /** KubeletConfiguration fields or settings of another layer. */
   fields?: string[]
   /** Images that the node must keep. */

@@ -86,8 +86,14 @@ export type HolderOwner =
   | { kind: 'pod'; namespace: string; pod: string; workload: string | null; volume: string | null }
   /** `namespace` and `pod` null: a process of the host, or of a pod that the API does not list for this node. */
   | { kind: 'process'; command: string; pid: number; namespace: string | null; pod: string | null }
-  /** `workloads`: `namespace/Kind name`, sorted, at most five. `isInUse` null: not every container was read. */
-  | { kind: 'image'; reference: string; workloads: string[]; isInUse: boolean | null }
+  /** `workloads`: `namespace/Kind name`, sorted, at most five. `isInUse` null: not every container was read. `isEvicted`: a pod that the kubelet evicted here runs it. */
+  | {
+      kind: 'image'
+      reference: string
+      workloads: string[]
+      isInUse: boolean | null
+      isEvicted?: true
+    }
 
 /** One part of a holder, with owner and place. */
 export interface HolderPart {

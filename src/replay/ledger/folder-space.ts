@@ -192,7 +192,9 @@ function entriesOf(
   const orphaned = orphanedBytes(path, orphans)
   const ofPods = { ...own, bytes: Math.max(0, own.bytes - orphaned) }
   return [
-    ...(holder === 'pods' ? volumeEntries(ofPods, pods) : logEntries(ofPods, pods)),
+    ...(holder === 'pods'
+      ? volumeEntries(ofPods, pods, node.host?.diskUse)
+      : logEntries(ofPods, pods)),
     { holder: orphanHolder, bytes: orphaned, source: 'du' },
   ]
 }
@@ -231,7 +233,8 @@ function logEntries({ bytes, inodes }: Amount, pods: PodUse | null): Entry[] {
   ]
 }
 
-function volumeEntries(ofPods: Amount, pods: PodUse | null): Entry[] {
+function volumeEntries(ofPods: Amount, pods: PodUse | null, use?: HostDiskUse): Entry[] {
+  if (pods === null) return unsortedEntries(ofPods, use)
   const { bytes, inodes } = besideVolumes(ofPods, pods)
   const left = ofPods.inodes === null || inodes === null ? null : ofPods.inodes - inodes
   return [
@@ -239,6 +242,26 @@ function volumeEntries(ofPods: Amount, pods: PodUse | null): Entry[] {
     { holder: 'pod-folders', bytes, inodes, source: 'du' },
   ]
 }
+
+/** Without statistics of pods, the largest folders alone tell volumes from the rest. */
+function unsortedEntries({ bytes, inodes }: Amount, { inside = [] }: HostDiskUse = {}): Entry[] {
+  const plugins = inside.flatMap(({ path = '', bytes: own = 0 }) => {
+    const plugin = pluginOf(path)
+    return plugin === null ? [] : [{ isCounted: countedPlugins.has(plugin), own }]
+  })
+  const sumOf = (isCounted: boolean) =>
+    plugins.reduce((sum, one) => sum + (one.isCounted === isCounted ? one.own : 0), 0)
+  const [volumes, others] = [Math.min(bytes, sumOf(true)), Math.min(bytes, sumOf(false))]
+  return [
+    { holder: 'pod-volumes', bytes: bytes - others, lowBytes: volumes, inodes, source: 'du' },
+    {
+      ...{ holder: 'pod-folders', bytes: others, highBytes: bytes - volumes, inodes: 0 },
+      source: 'du',
+    },
+  ]
+}
+
+const pluginOf = (path: string) => /\/volumes\/([^/]+)\/[^/]+$/.exec(path)?.[1] ?? null
 
 /** Volumes whose bytes the kubelet counts, or that are in memory. */
 export const countedPlugins: ReadonlySet<string> = new Set(
@@ -250,9 +273,7 @@ export const countedPlugins: ReadonlySet<string> = new Set(
 /** The statistics leave out volumes with another capacity than nodefs, such as one with a quota. The node measured the largest. */
 function withMeasuredVolumes(pods: PodUse | null, { inside = [] }: HostDiskUse) {
   const bytes = inside
-    .filter(({ path = '' }) =>
-      countedPlugins.has(/\/volumes\/([^/]+)\/[^/]+$/.exec(path)?.[1] ?? ''),
-    )
+    .filter(({ path = '' }) => countedPlugins.has(pluginOf(path) ?? ''))
     .reduce((sum, one) => sum + (one.bytes ?? 0), 0)
   return pods === null || bytes <= pods.volumes.bytes
     ? pods

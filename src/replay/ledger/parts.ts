@@ -9,6 +9,7 @@ import type { FilesystemStats } from '#model/input/node-input.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
+import { imagesOfReference, indexImages } from '#replay/image-gc/users.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { countedPlugins, type Disk, folderParts, podFolderSpace } from './folder-space.ts'
@@ -66,9 +67,8 @@ function foldersOfPods({ inside = [] }: HostDiskUse, byUid: PodsByUid): Measured
     if (pod === undefined) return []
     if (plugin === undefined)
       return [{ ...part, holder: 'container-logs', owner: containerOwner(pod, name) }]
-    return plugin === 'kubernetes.io~empty-dir'
-      ? [{ ...part, holder: 'pod-volumes', owner: podOwner(pod, name) }]
-      : []
+    const holder = countedPlugins.has(plugin) ? 'pod-volumes' : 'pod-folders'
+    return [{ ...part, holder, owner: podOwner(pod, name) }]
   })
 }
 
@@ -276,6 +276,7 @@ function partsOfImages(node: PreparedNode): HolderPart[] {
     node,
     chosen.map(({ image }) => image),
   )
+  const evicted = evictedImages(node)
   const isPackedKept = node.host?.containerd?.discardUnpackedLayers !== true
   return chosen.map(({ holder, image }) => {
     const { names, sizeBytes, users } = image
@@ -291,9 +292,22 @@ function partsOfImages(node: PreparedNode): HolderPart[] {
         reference: names.find(name => !name.includes('@')) ?? names[0] ?? image.image,
         workloads: workloads(image),
         isInUse: users.length > 0 || (areUsersComplete ? false : null),
+        ...(evicted.has(image) && { isEvicted: true as const }),
       },
     }
   })
+}
+
+/** Images that pods run which the kubelet evicted from this node. */
+function evictedImages({ input, imageEvidence }: PreparedNode): ReadonlySet<StoredImage> {
+  const images = imageEvidence.images ?? []
+  const index = indexImages(images)
+  const evicted = (input.pods ?? []).filter(({ status }) => status?.reason === 'Evicted')
+  const references = new Set(
+    evicted.flatMap(({ spec }) => spec?.containers?.flatMap(({ image }) => image ?? []) ?? []),
+  )
+  const places = [...references].flatMap(one => imagesOfReference(index, one).places)
+  return new Set(places.flatMap(place => images[place] ?? []))
 }
 
 /** Controllers of the pods whose containers use an image: `namespace/Kind name`. */

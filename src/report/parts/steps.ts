@@ -137,8 +137,10 @@ function stepText(
   settings: string | null,
   language: Language,
 ): string {
-  const { id, owner, bytes, usdPerMonth, most, message, lost, mounts } = action
-  const place = id === 'read-on-node' ? mounts && language.words.list(mounts) : action.place
+  const { id, owner, bytes, usdPerMonth, most, message, lost, mounts, folders } = action
+  const { list, steps } = language.words
+  const named = folders ? list([...folders.slice(0, 1), steps.others]) : action.place
+  const place = id === 'read-on-node' ? mounts && list(mounts) : named
   const more =
     usdPerMonth === undefined ? message : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost !== undefined)

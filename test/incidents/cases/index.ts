@@ -18,6 +18,7 @@ import { apiIncidents } from './read-by-api.ts'
 import { measuredIncidents } from './read-on-node.ts'
 import { reserveIncidents } from './reserves.ts'
 import { runtimeIncidents } from './runtime.ts'
+import { strangerIncidents } from './strangers.ts'
 import { unseenIncidents } from './unseen.ts'
 
 export const incidents: readonly Incident[] = [
@@ -41,4 +42,5 @@ export const incidents: readonly Incident[] = [
   ...rarerIncidents,
   ...newerIncidents,
   ...littleDataIncidents,
+  ...strangerIncidents,
 ]

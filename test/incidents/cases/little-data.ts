@@ -279,7 +279,7 @@ export const littleDataIncidents: Incident[] = [
     }),
     cause: [{ kind: 'world' }, setting('resources'), setting('evictionHard')],
     owner: 'platform',
-    steps: ['set', 'read-more', 'ask-owner'],
+    steps: ['resize', 'set', 'ask-owner'],
     notCauses: ['images', 'images-in-use'],
     never: [imageGc, largerDisk],
   },

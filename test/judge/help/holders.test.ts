@@ -39,6 +39,48 @@ function reasonFor(
   return { cause, owner, steps: steps.map(({ id }) => id), config: fix?.config, seen }
 }
 
+it('has what should not be there before the usual contents of a node', () => {
+  const held = { system: 35, 'deleted-open-files': 31 } as const
+  expect(reasonFor(held, []).cause).toMatchObject({ holder: 'deleted-open-files' })
+  expect(reasonFor({ ...held, 'deleted-open-files': 20 }, []).cause).toMatchObject({
+    holder: 'system',
+  })
+})
+
+it('names the largest folders of deleted pods', () => {
+  const folders = ['/var/lib/kubelet/pods/a', '/var/lib/kubelet/pods/b']
+  const parts = folders.map(place => ({ ...part('orphaned-pods', '', 9), owner: null, place }))
+  const reason = reasonOf(
+    {
+      ...{ kind: 'holder', holder: 'orphaned-pods', filesystem: 'nodefs', freedBy: 'nothing' },
+      amount: { unit: 'bytes', low: 60 * GiB, high: 60 * GiB },
+      ...{ owner: null, place: folders[0]! },
+    },
+    { parts, filesystems: [] },
+    exampleSubject({}).identity,
+  )
+  expect(reason.steps[0]).toMatchObject({ id: 'delete-pod-folder', place: folders[0], folders })
+})
+
+it('has images of evicted pods in use: image GC makes room only until they are back', () => {
+  const image = (isEvicted?: true): HolderPart => ({
+    ...part('images-unused', '', 40),
+    owner: {
+      kind: 'image',
+      reference: 'hub:1',
+      workloads: [],
+      isInUse: false,
+      ...(isEvicted && { isEvicted }),
+    },
+  })
+  const held = { 'images-unused': 60 }
+  expect(reasonFor(held, [image()]).steps).toEqual(['prune-images'])
+  expect(reasonFor(held, [image(true)])).toMatchObject({
+    cause: { holder: 'images-in-use' },
+    steps: ['larger-disk'],
+  })
+})
+
 describe('a holder of many owners', () => {
   const logs = (gib: number) =>
     Array.from({ length: 5 }, (_, index) => part('container-logs', `svc-${index}`, gib))
@@ -146,6 +188,16 @@ describe('memory', () => {
     const first =
       subject === null ? { id: 'list-memory' } : { id: 'restart-daemon', place: subject }
     expect(steps).toEqual([first, { id: 'reboot' }])
+  })
+
+  it('outside of pods, as little as on any node, wants a larger instance', () => {
+    const { eviction, ...subject } = exampleSubject({ pods, summary: { pods: [] } })
+    const small = { capacityBytes: GiB, availableBytes: GiB / 20, time: null }
+    const signals = { 'memory.available': small }
+    const daemon = { name: 'kubelet', memory: { workingSetBytes: GiB / 2 + 1 } }
+    const summary = { node: { systemContainers: [daemon] }, pods: [] }
+    const reason = memoryReason({ ...subject, summary, eviction: { ...eviction!, signals } })
+    expect(reason.steps).toEqual([{ id: 'larger-instance' }])
   })
 
   it.each([

@@ -2,6 +2,7 @@ import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { agoMs } from '#judge/events/events.ts'
 import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
+import { settledMs } from '#judge/help/thresholds.ts'
 import {
   bytesLine,
   type Failing,
@@ -18,9 +19,6 @@ import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. */
 const least = { ofDisk: 0.1, ofPods: 0.5 }
-
-/** The rule pressure-stays reports a condition that stays longer. */
-const mostYoungMs = 1_500_000
 
 const titles = { young: 'The node reports DiskPressure, and no threshold is met at this moment' }
 
@@ -78,7 +76,7 @@ export const diskPressurePassed = nodeRule({
   },
 })
 
-/** A condition outlasts its threshold by evictionPressureTransitionPeriod. */
+/** A condition outlasts its threshold by evictionPressureTransitionPeriod. The rule pressure-stays reports one that stays longer. */
 function* judgeYoung(
   subject: Satisfied<'pods' | 'eviction'>,
   ledger: NodeLedger,
@@ -86,7 +84,9 @@ function* judgeYoung(
   const since = subject.node.status?.conditions?.find(
     ({ type }) => type === 'DiskPressure',
   )?.lastTransitionTime
-  if (since === undefined || (agoMs(since, subject.at) ?? mostYoungMs) >= mostYoungMs) return
+  const settled = settledMs(subject.configuration)
+  const ageMs = since === undefined ? null : agoMs(since, subject.at)
+  if (since === undefined || settled === null || ageMs === null || ageMs >= settled) return
   const [fullest] = ledger.filesystems.toSorted(
     (a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes,
   )

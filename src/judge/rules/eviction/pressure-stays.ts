@@ -1,14 +1,10 @@
-import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { agoMs, recentEvents, unreadEvents } from '#judge/events/events.ts'
-import { shownAmount } from '#judge/help/thresholds.ts'
-import { amountOf, durationMs } from '#judge/help/values.ts'
+import { settledMs, shownAmount } from '#judge/help/thresholds.ts'
+import { amountOf } from '#judge/help/values.ts'
 import { contextRule, line, type Satisfied, seenFirst, worldCause } from '#judge/rule.ts'
 import { span } from '#judge/text.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, EvictionPrediction } from '#model/prediction/prediction.ts'
-
-/** Beyond the transition period: the kubelet reports its status every few minutes. */
-const leastStayMs = 1_200_000
 
 export const pressureStays = contextRule({
   id: 'pressure-stays',
@@ -30,9 +26,9 @@ export const pressureStays = contextRule({
 
   *judge(staying, { events, at, why, failed }) {
     const isMetAgain = recentEvents(events, at, ['EvictionThresholdMet']).length > 0
-    for (const { condition, since, transitionMs, nearest } of staying) {
+    for (const { condition, since, settled, nearest } of staying) {
       const ageMs = agoMs(since, at) ?? 0
-      if (ageMs < transitionMs + leastStayMs || isMetAgain) continue
+      if (ageMs < settled || isMetAgain) continue
       if (events === null) yield { unknown: why('events') }
       else
         yield {
@@ -50,23 +46,19 @@ export const pressureStays = contextRule({
 
 /** Conditions whose thresholds, with what they reclaim at least, are all not met. */
 function stayingPressures({ node, eviction, configuration }: Satisfied<'eviction'>) {
-  const { evictionPressureTransitionPeriod: written } = {
-    ...configurationDefaults,
-    ...configuration,
-  }
-  const transitionMs = durationMs(written)
+  const settled = settledMs(configuration)
   const byCondition = Map.groupBy(eviction.thresholds, ({ signal }) => conditionOf(signal))
   return [...byCondition].flatMap(([condition, own]) => {
     const since = node.status?.conditions?.find(
       ({ type, status }) => type === condition && status === 'True',
     )?.lastTransitionTime
     const [nearest] = own.toSorted((a, b) => roomOf(a, eviction) - roomOf(b, eviction))
-    if (since === undefined || transitionMs === null || nearest?.resolved == null) return []
+    if (since === undefined || settled === null || nearest?.resolved == null) return []
     if (roomOf(nearest, eviction) <= 0) return []
     const { signal, resolved, margin } = nearest
     const [now, least] = [resolved + (margin ?? 0), resolved].map(one => shownAmount(nearest, one))
     const text = `${signal} is ${now}, above its threshold of ${least}`
-    return [{ condition, since, transitionMs, nearest: text }]
+    return [{ condition, since, settled, nearest: text }]
   })
 }
 

@@ -60,6 +60,11 @@ it.each<[string, NodeExample, string]>([
   ['under pressure since an unknown time', under(), 'pass'],
   ['under pressure for 24 min', under(24), 'fail'],
   ['under pressure for 25 min', under(25), 'pass'],
+  [
+    'under pressure for 29 min, of which 10 are configured',
+    { ...under(29), configuration: { evictionPressureTransitionPeriod: '10m0s' } },
+    'fail',
+  ],
   ['evicting', { ...example(16, 1), thresholds: [hard('nodefs.available', 10, 9)] }, 'pass'],
   ['pods unread', { ...example(16, 1), pods: null }, 'unknown'],
 ])('%s: %s', (_, given, expected) => {

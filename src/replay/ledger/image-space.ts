@@ -165,11 +165,18 @@ function imageGroups(
   })
 }
 
-/** Bytes of all snapshots, as the runtime counts them. Null: not read. */
-function snapshotBytes({ summary, input }: PreparedNode) {
+/** Share of a disk's used bytes from which on the runtime has counted the disk, not its snapshots. */
+const wholeDisk = 0.998
+
+/** Bytes of all snapshots, as the runtime counts them. Null: not read. Upstream: cri-dockerd and other runtimes report the filesystem. */
+function snapshotBytes({ summary, input, filesystems }: PreparedNode) {
+  const { fs, runtime } = summary?.node ?? {}
+  const ofDisk = filesystems.layout === 'shared' ? countOf(fs?.usedBytes) : null
+  if (ofDisk !== null && (countOf(runtime?.imageFs?.usedBytes) ?? 0) >= wholeDisk * ofDisk)
+    return null
   const ofRuntime = Number(input.runtime?.imageFs?.imageFilesystems?.[0]?.usedBytes?.value)
   return (
-    countOf(summary?.node?.runtime?.imageFs?.usedBytes) ??
+    countOf(runtime?.imageFs?.usedBytes) ??
     (Number.isSafeInteger(ofRuntime) && ofRuntime >= 0 ? ofRuntime : null)
   )
 }

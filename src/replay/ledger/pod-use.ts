@@ -98,14 +98,15 @@ function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
 
 const leastHostsFile = 2 ** 30
 
-/** Zero: less than the difference that two measurements of one pod can have. */
+/** Zero: less than the difference that two measurements of one pod can have, or other parts of the pod were not measured. */
 function hostsFileBytes(
   raw: PodSummary,
   { layers, logs, volumes }: Record<'layers' | 'logs' | 'volumes', Amount>,
 ): number {
   const all = countOf(raw['ephemeral-storage']?.usedBytes) ?? 0
   const rest = all - layers.bytes - logs.bytes - volumes.bytes
-  return rest < leastHostsFile ? 0 : rest
+  const isPartial = [layers, logs, volumes].some(one => one.isPartial === true)
+  return isPartial || rest < leastHostsFile ? 0 : rest
 }
 
 const noAmount = (isPartial = false): Amount => {

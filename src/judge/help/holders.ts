@@ -81,25 +81,20 @@ function firstOf(
 ) {
   const [first] = lines
   const size = unit === 'bytes' ? capacityBytes : (usedInodes ?? 0)
+  const large = lines.filter(line => expectedAmount(line, unit) >= size * least.beforeUnread)
   // What is known comes before a measurement of the rest.
-  const writer = lines.find(
-    line =>
-      holders[line.holder].actor === 'owner' &&
-      expectedAmount(line, unit) >= size * least.beforeUnread,
-  )
-  if (first?.holder === 'unread') return writer ?? first
+  if (first?.holder === 'unread')
+    return large.find(({ holder }) => holders[holder].actor === 'owner') ?? first
   // What should not be there comes before the usual contents of a node.
-  const isLarge = (line: LedgerLine) =>
-    !holders[line.holder].isUsual &&
-    !imageHolders.has(line.holder) &&
-    line.holder !== 'unread' &&
-    expectedAmount(line, unit) >= size * least.beforeUnread
-  if (first && holders[first.holder].isUsual) return lines.find(isLarge) ?? first
+  if (first && holders[first.holder].isUsual) return large.find(isUnusual) ?? first
   // Images in use fit a disk that has room without the unused ones.
   const unused = lines.find(({ holder }) => holder === 'images-unused')
   const fits = unit === 'bytes' && usedBytes - (unused?.lowBytes ?? 0) < roomy * capacityBytes
   return first?.holder === 'images-in-use' && fits ? (unused ?? first) : first
 }
+
+const isUnusual = ({ holder }: LedgerLine) =>
+  holders[holder].isUsual !== true && !imageHolders.has(holder) && holder !== 'unread'
 
 /** If pods have no statistics, what they hold is unread, too: as much as the bounds of images leave. */
 function withUnmeasuredPods(lines: readonly LedgerLine[]): readonly LedgerLine[] {
@@ -358,7 +353,7 @@ export function diskReason(
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
   const isInUse =
     (first.holder === 'images' && imageGC?.reachesLow === false) ||
-    (freedByImageGc.has(first.holder) && areOfEvicted(ledger?.parts ?? []))
+    (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
   const holder = isInUse ? 'images-in-use' : first.holder
   const cause: HolderCause = { ...first, holder, freedBy: holders[holder].freedBy }
   const reason = withStaticPods(
@@ -598,18 +593,13 @@ export function runtimeOf({ host, node }: Pick<DiskSubject, 'host' | 'node'>): R
   }
 }
 
-const freedByImageGc: ReadonlySet<string> = new Set(['images', 'images-unused'])
-
 /** Whether pods that were evicted here run most of the unused images. */
 function areOfEvicted(parts: readonly HolderPart[]): boolean {
-  let [wanted, all] = [0, 0]
-  for (const { holder, owner, lowBytes } of parts) {
-    if (!freedByImageGc.has(holder) || owner?.kind !== 'image' || owner.workloads.length > 0)
-      continue
-    all += lowBytes
-    if (owner.isEvicted) wanted += lowBytes
-  }
-  return wanted > all / 2
+  const signed = parts.map(({ owner, lowBytes }) => {
+    const isUnused = owner?.kind === 'image' && owner.workloads.length === 0
+    return isUnused && owner.isInUse !== true ? lowBytes * (owner.isEvicted ? 1 : -1) : 0
+  })
+  return signed.reduce((sum, one) => sum + one, 0) > 0
 }
 
 const imageHolders: ReadonlySet<string> = new Set([

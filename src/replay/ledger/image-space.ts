@@ -115,7 +115,8 @@ const namespaceEntries = ({ namespaces = [] }: HostDiskUse): Entry[] =>
 /** Listed images explain a part of the runtime's bytes. What they cannot explain is `not-images`. */
 function estimatedEntries(node: PreparedNode, pods: PodUse | null): Entry[] {
   const total = snapshotBytes(node)
-  if (total === null || node.imageEvidence.images === null) return []
+  const isSized = node.imageEvidence.images?.some(({ sizeBytes }) => sizeBytes !== null)
+  if (total === null || isSized !== true) return []
   const containersHere = node.filesystems.layout === 'split' ? 0 : (pods?.layers.bytes ?? 0)
   const bytes = Math.max(0, total - containersHere)
   const source = node.summary?.node?.runtime?.imageFs ? 'stats summary' : 'crictl'

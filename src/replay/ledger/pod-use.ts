@@ -56,11 +56,13 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     logBytes: [],
     measured: [],
   }
-  for (const raw of stats) {
-    const { namespace = '', name = '' } = raw.podRef ?? {}
+  const nodefsBytes = node.filesystems.nodefs?.capacityBytes ?? null
+  for (const given of stats) {
+    const { namespace = '', name = '' } = given.podRef ?? {}
     const key = `${namespace}/${name}`
     const pod = listed.get(key)
-    const amounts = amountsOf(raw, node.filesystems.nodefs?.capacityBytes ?? null)
+    const raw = withRest(given, pod, nodefsBytes)
+    const amounts = amountsOf(raw, nodefsBytes)
     addAmount(use.layers, amounts.layers)
     addAmount(use.logs, amounts.logs)
     addAmount(use.volumes, amounts.volumes)
@@ -96,15 +98,37 @@ function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
   return amounts
 }
 
+/** What the pod's sum counts beside its parts is in the first layer or emptyDir without statistics. Of layers and logs without, it is unknown in which. */
+function withRest(raw: PodSummary, pod: KubernetesPod | undefined, nodefsBytes: number | null) {
+  const usedBytes = restOf(raw, amountsOf(raw, nodefsBytes))
+  const { containers = [], volume = [] } = raw
+  const isUnknown = containers.some(({ logs }) => countOf(logs?.usedBytes) === null)
+  if (usedBytes < leastHostsFile || nodefsBytes === null || isUnknown) return raw
+  const unmeasured = containers.find(({ rootfs }) => countOf(rootfs?.usedBytes) === null)
+  if (unmeasured !== undefined) {
+    const filled = { ...unmeasured, rootfs: { usedBytes } }
+    return { ...raw, containers: containers.map(one => (one === unmeasured ? filled : one)) }
+  }
+  const names = new Set(volume.map(({ name }) => name))
+  const own = pod?.spec?.volumes?.find(
+    ({ name, emptyDir }) => emptyDir && emptyDir.medium !== 'Memory' && !names.has(name),
+  )
+  if (own === undefined) return raw
+  const { name } = own
+  return { ...raw, volume: [...volume, { name, usedBytes, capacityBytes: nodefsBytes }] }
+}
+
 const leastHostsFile = 2 ** 30
 
+type PodAmounts = Record<'layers' | 'logs' | 'volumes', Amount>
+
+const restOf = (raw: PodSummary, { layers, logs, volumes }: PodAmounts) =>
+  (countOf(raw['ephemeral-storage']?.usedBytes) ?? 0) - layers.bytes - logs.bytes - volumes.bytes
+
 /** Zero: less than the difference that two measurements of one pod can have, or other parts of the pod were not measured. */
-function hostsFileBytes(
-  raw: PodSummary,
-  { layers, logs, volumes }: Record<'layers' | 'logs' | 'volumes', Amount>,
-): number {
-  const all = countOf(raw['ephemeral-storage']?.usedBytes) ?? 0
-  const rest = all - layers.bytes - logs.bytes - volumes.bytes
+function hostsFileBytes(raw: PodSummary, amounts: PodAmounts): number {
+  const { layers, logs, volumes } = amounts
+  const rest = restOf(raw, amounts)
   const isPartial = [layers, logs, volumes].some(one => one.isPartial === true)
   return isPartial || rest < leastHostsFile ? 0 : rest
 }

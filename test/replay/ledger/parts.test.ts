@@ -324,6 +324,26 @@ describe('parts that the node measured', () => {
     expect(line?.bytes).toBeGreaterThan(0)
   })
 
+  it('are what the sum of a pod counts beside its parts: its emptyDir or layer without statistics', () => {
+    const rest = (change: (stats: Stats, spec: { volumes: RawObject[] }) => void) => {
+      const input = record()
+      const { stats, pod } = firstPod(input)
+      Object.assign(stats, { 'ephemeral-storage': { usedBytes: 7e9 } })
+      change(stats, pod.spec)
+      const large = partsOf(input).filter(({ owner, lowBytes }) => owner && lowBytes > 6e9)
+      return large.flatMap(({ holder, owner }) => (owner?.kind === 'image' ? [] : [holder]))
+    }
+    const volumes = [{ name: 'data', emptyDir: {} }]
+    expect(rest((_, spec) => Object.assign(spec, { volumes }))).toEqual(['pod-volumes'])
+    const unmeasured = { rootfs: undefined }
+    expect(rest(({ containers }) => Object.assign(containers[0]!, unmeasured))).toEqual([
+      'writable-layers',
+    ])
+    // Layers and logs without statistics: it is not known in which.
+    const neither = { ...unmeasured, logs: undefined }
+    expect(rest(({ containers }) => Object.assign(containers[0]!, neither))).toEqual([])
+  })
+
   it('are local volumes of their pod, leftover snapshots, and layers without statistics', () => {
     const { stats, pod } = firstPod(record())
     const uid = stats.podRef.uid

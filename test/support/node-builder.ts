@@ -21,6 +21,9 @@ export interface NodeOptions extends NodeExample {
   prediction?: Partial<NodePrediction>
 }
 
+/** Three quarters are free. */
+const imageFs = { capacityBytes: 2 ** 36, availableBytes: 3 * 2 ** 34 }
+
 export function buildNode(options: NodeOptions = {}): BuiltNode {
   const {
     name = 'ip-10-0-1-2.ec2.internal',
@@ -63,7 +66,7 @@ export function buildNode(options: NodeOptions = {}): BuiltNode {
         },
       },
       configz: { kubeletconfig: { ...configuration } },
-      summary: { node: { nodeName: name, runtime: { imageFs: { capacityBytes: 2 ** 36 } } } },
+      summary: { node: { nodeName: name, runtime: { imageFs } } },
       pods: [],
       errors: [],
       ...record,

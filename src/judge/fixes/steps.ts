@@ -138,13 +138,23 @@ function session(
   { instanceId, hasShell, name }: StepNode,
   effect: CommandEffect,
   command?: string,
+  shown: Command = reads('describe', 'node', clusterWord(name)),
 ): Command {
-  if (instanceId === null || !hasShell) return reads('describe', 'node', clusterWord(name))
+  if (instanceId === null || !hasShell) return shown
   const start = aws('ssm', 'start-session', '--target', clusterWord(instanceId))
   if (command === undefined) return ['reads', start]
   const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${shellWord(JSON.stringify({ command: [command] }))}`
   return [effect, text]
 }
+
+/** Without a session, what the kubelet has measured: memory of the system's cgroups and of pods, and their processes. */
+const usage = (node: StepNode, command: string) =>
+  session(
+    node,
+    'reads',
+    command,
+    reads('get', '--raw', `/api/v1/nodes/${node.name}/proxy/stats/summary`),
+  )
 
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', clusterWord(node.name))]
 /**
@@ -330,18 +340,15 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'list-memory': {
     ...showing,
     lines: ({ node }) => [
-      session(
+      usage(
         node,
-        'reads',
         'ps -e -o rss=,pid=,comm= --sort=-rss | head -n 20; grep -e ^Slab -e ^SUnreclaim -e ^Shmem: -e ^PageTables -e ^Hugetlb /proc/meminfo',
       ),
     ],
   },
   'list-processes': {
     ...showing,
-    lines: ({ node }) => [
-      session(node, 'reads', 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20'),
-    ],
+    lines: ({ node }) => [usage(node, 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20')],
   },
   'look-on-node': {
     ...showing,

@@ -11,7 +11,7 @@ export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, langu
   const gauge = node === undefined ? null : nearestGauge(node, alerts, language)
   if (node === undefined || gauge === null || gauge.usedPercent === null) return null
   const ledger = ledgerOf(node, gauge)
-  const bar = barView(node, { ...gauge, marks: actingMarks(gauge) }, { id: '' }, language)
+  const bar = barView(node, { ...gauge, marks: actingMarks(gauge, language) }, { id: '' }, language)
   const { title, summary, used, segments, marks } = bar
   const ends = segments.map(({ kind, x, width, isEstimate }) => ({
     kind,
@@ -22,9 +22,9 @@ export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, langu
   const use = { kind: 'unknown', tone: segmentTones.unknown, isEstimate: false }
   const free = { kind: 'track', tone: '#e4e8ec', isEstimate: false, end: 100 }
   const cells = widthsOf([...ends, { ...use, end: wholePercent(gauge.usedPercent) }, free])
-  const shown = marks.map(({ kind, name, place, x, isAbove }) => ({
+  const shown = marks.map(({ kind, name, place, setting, x, isAbove }) => ({
     tone: markTones[kind],
-    text: `${name} ${place}`,
+    text: `${name}${setting === '' ? '' : ` (${setting})`} ${place}`,
     end: wholePercent(Number.parseFloat(x)),
     isAbove,
   }))

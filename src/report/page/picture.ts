@@ -39,7 +39,7 @@ export function pictureView(
       ? ''
       : language.words.since(row.since)
   const short = row.shortBytes > 0 ? words.short(language.bytes(row.shortBytes)) : ''
-  const marks = actingMarks(gauge)
+  const marks = actingMarks(gauge, language)
   const later = laterMarks(marks, language)
   return {
     name: row.name,

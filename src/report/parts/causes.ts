@@ -146,23 +146,20 @@ export function causeOnNode(
 const subjectKey = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>): string =>
   JSON.stringify([cluster, subject])
 
-/** What to do, with the reason of a setting: `set evictionHard.nodefs.available 30% → 10% (the default would not evict)`. */
-export function causeLines(found: FoundCause, language: Language) {
-  const { steps, findings } = found
+/** What to do: `set evictionHard.nodefs.available 30% → 10%`. */
+export function stepLinesOf(found: FoundCause, language: Language) {
   const set = settingsText(found, language, 'current values too')
-  return stepLines(steps, findings[0]!, set, reasonOf(found, language), language)
+  return stepLines(found.steps, found.findings[0]!, set, language)
 }
 
-/** Why the setting is wrong. Null: the cause is no setting, or its values say it. */
-function reasonOf(found: FoundCause, language: Language): string | null {
+/** `evictionHard.nodefs.available is 30%: the kubelet's default, 10%, would not evict`. Null: the cause is no setting, or the step says it. */
+export function reasonOf(found: FoundCause, language: Language): string | null {
   const { cause, steps, settings, findings } = found
   if (cause.kind !== 'setting') return null
-  const [worst] = findings
   const isValueShown =
     steps.some(({ action }) => action.id === 'set-fields') && settings[0]?.now.length === 1
-  const seen = worst?.seen === undefined ? null : language.line(worst.seen, limits.seen)
-  const reason = isValueShown && !cause.isDefault ? seen : statementOf(found, language)
-  return reason?.replace(/\.$/, '') ?? null
+  if (isValueShown && !cause.isDefault && findings[0]?.seen === undefined) return null
+  return statementOf(found, language)?.replace(/\.$/, '') ?? null
 }
 
 /** The worst cause with its place and steps, if no shown node has it: a pod over its own limit, for example. */
@@ -179,7 +176,7 @@ export function firstCause(
   return {
     text: said(where, statement === null ? title : said(title, statement.replace(/\.$/, ''))),
     anchor: causeAnchor(0),
-    steps: stepLines(first.steps, first.findings[0]!, set, null, language),
+    steps: stepLines(first.steps, first.findings[0]!, set, language),
   }
 }
 

@@ -16,6 +16,8 @@ export interface Mark {
   filesystem?: string
   /** The setting of the mark, as configured. */
   setting: string
+  /** The configured percent, if the kubelet acts from another one: it compares whole percents. */
+  setPercent?: number
   /** Used bytes or inodes at the mark; null: unknown capacity. */
   amount: string | null
 }
@@ -190,6 +192,7 @@ function addImageGc(
       percent: starts,
       name: words.marks['gc-start'],
       setting: `imageGCHighThresholdPercent ${high}`,
+      setPercent: high,
       amount: share(starts, capacity, language),
     },
   )
@@ -290,15 +293,20 @@ const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: L
     ),
   )
 
-/** The marks where something acts, by name and percent alone. Two thresholds of one kind have their filesystems, too. */
-export function actingMarks({ marks }: Gauge): Mark[] {
+/** The marks where something acts, by name and percents alone. Two thresholds of one kind have their filesystems, too. */
+export function actingMarks({ marks }: Gauge, { words }: Language): Mark[] {
   const nameOf = ({ kind, name, filesystem }: Mark) =>
     filesystem === undefined || marks.filter(mark => mark.kind === kind).length === 1
       ? name
       : `${name} ${filesystem}`
   return marks
     .filter(({ kind }) => kind !== 'gc-stop')
-    .map(mark => ({ ...mark, name: nameOf(mark), setting: '', amount: null }))
+    .map(mark => ({
+      ...mark,
+      name: nameOf(mark),
+      setting: mark.setPercent === undefined ? '' : words.gauge.set(mark.setPercent),
+      amount: null,
+    }))
 }
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)
@@ -311,13 +319,14 @@ export function nearestGauge(node: AuditedNode, alerts: Alerts, language: Langua
   return disk?.state === 'pressure' ? disk : (memory ?? disk)
 }
 
-/** The disk with the least headroom. Null: no disk of the node was observed. */
+/** The disk with the least headroom, or space where no threshold watches it. Null: no disk of the node was observed. */
 export function nearestOf(gauges: readonly Gauge[]): Gauge | null {
   const disks = gauges.filter(({ filesystem }) => filesystem !== null)
   const [nearest] = disks.toSorted(
-    (a, b) =>
-      (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
-      (b.usedPercent ?? 0) - (a.usedPercent ?? 0),
+    (a, b) => leftPercent(a) - leftPercent(b) || (b.usedPercent ?? 0) - (a.usedPercent ?? 0),
   )
   return nearest ?? null
 }
+
+const leftPercent = ({ headroomPercent, usedPercent }: Gauge) =>
+  headroomPercent ?? (usedPercent === null ? Number.MAX_VALUE : 100 - usedPercent)

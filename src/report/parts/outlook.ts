@@ -198,7 +198,8 @@ function firstOf(
     .find(({ holder }) => holder === 'images-unused')
   const amount = unused === undefined ? null : language.bytes(unused.bytes)
   const short = shortBytes === 0 ? null : language.bytes(shortBytes)
-  return { key: words.leaves, text: words.afterImages(amount, short, victims) }
+  const isEnough = shortBytes > 0 && (unused?.lowBytes ?? 0) >= shortBytes
+  return { key: words.leaves, text: words.afterImages(amount, short, isEnough, victims) }
 }
 
 /** The threshold that is met, or that of the nearest disk. */
@@ -222,7 +223,15 @@ function basisText({ node, disk, band, met }: NodeOutlook, language: Language): 
     ...(reported
       ? [words.reported(condition, reported.since && language.utc(reported.since))]
       : []),
-    ...(last ? [words.evicted(evicted.length, timeOf(last.at, reported?.since, language))] : []),
+    ...(last
+      ? [
+          words.evicted(
+            evicted.length,
+            timeOf(last.at, reported?.since, language),
+            Date.parse(last.at) < Date.parse(reported?.since ?? last.at),
+          ),
+        ]
+      : []),
   ]
   const said =
     observed.length > 0 ? words.observed(all.clauses(observed)) : words.computed(condition)

@@ -210,27 +210,22 @@ function together([first = '', second]: string[], isTimed: boolean, { words }: L
   return words.steps[isTimed ? 'nowThen' : 'inOrder'](first, second)
 }
 
-/**
- * What to do, for the verdict: a line each for what helps at once and for what lasts. Each step has what it disturbs.
- *
- * @param reason of the settings; null: none
- */
+/** What to do, for the verdict: a line each for what helps at once and for what lasts. Each step has what it disturbs. */
 export function stepLines(
   steps: readonly Step[],
   finding: Finding | null,
   settings: string | null,
-  reason: string | null,
   language: Language,
 ): { key: string; text: string }[] {
-  const { picture, steps: words, ...all } = language.words
+  const { picture, ...all } = language.words
   const { isTimed, shown } = shownSteps(steps)
   if (shown.length === 0) return []
-  const reasoned = shown.find(({ kind }) => kind === 'set') ?? shown.at(-1)
-  const texts = shown.map(step => {
-    const plain = stepText(step.action, finding, settings, language)
-    const text = step === reasoned && reason !== null ? words.labelledBy(plain, reason) : plain
-    return all.clauses([text, ...disturbance(step, language)])
-  })
+  const texts = shown.map(step =>
+    all.clauses([
+      stepText(step.action, finding, settings, language),
+      ...disturbance(step, language),
+    ]),
+  )
   return isTimed
     ? texts.map((text, index) => ({ key: index === 0 ? picture.now : picture.then, text }))
     : [{ key: picture.step, text: together(texts, false, language) }]

@@ -5,7 +5,7 @@ import type { CauseGroup, CauseSetting } from '#model/finding/finding.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/page/view.ts'
-import { causeLines, causeOnNode, type FoundCause } from '#report/parts/causes.ts'
+import { causeOnNode, type FoundCause, reasonOf, stepLinesOf } from '#report/parts/causes.ts'
 import { fillText } from '#report/parts/ledger.ts'
 import { stepLines } from '#report/parts/steps.ts'
 import {
@@ -24,7 +24,7 @@ const plain = (text: string | undefined) => (text ?? '').replaceAll('\u00a0', ' 
 it.each([
   [80, null],
   [85, null],
-  [88, 'evicts at 85 % used, before: your alert 88 %'],
+  [88, 'evicts at 85 % used; only later: your alert 88 %'],
 ])('with an alert at %i % says what acts only after hard eviction: %s', (alertPercent, later) => {
   const about = plain(pageView({ ...morningReport(), alertPercent }, english).picture?.about)
   if (later === null) expect(about).not.toContain('used, before')
@@ -61,16 +61,13 @@ const setting = (path: string, now: string[], value: string): CauseSetting => ({
   values: [{ value, subjects: [] }],
 })
 
-it('shows the value that runs beside the value to set, once', () => {
+it('shows the value that runs beside the value to set, and why it is wrong', () => {
   const lowered = setting('evictionHard.nodefs.available', ['30%'], '10%')
-  const [line] = causeLines(
-    found(hardThresholds, [lowered], 'The default would not evict.'),
-    english,
-  )
-  expect(line?.text).toMatch(
-    /set evictionHard\.nodefs\.available 30% → 10% \(The default would not evict\); restarts the kubelet$/,
-  )
-  expect(causeLines(found(hardThresholds, [lowered]), english)[0]?.text).not.toContain('is 30%')
+  const wrong = found(hardThresholds, [lowered], 'The default would not evict.')
+  const [line] = stepLinesOf(wrong, english)
+  expect(line?.text).toBe('set evictionHard.nodefs.available 30% → 10%; restarts the kubelet')
+  expect(reasonOf(wrong, english)).toMatch(/is 30%.*The default would not evict$/)
+  expect(reasonOf(found(hardThresholds, [lowered]), english)).toBeNull()
 })
 
 const sortOf: Record<string, Pick<Step, 'kind' | 'disturbs'>> = {
@@ -93,24 +90,25 @@ it.each([
   [['set-at-source', 'look-on-node'], /^What to do: 1\. write .* 2\. look .*; reads only$/],
 ])('puts what helps at once before what lasts: %s', (ids, expected) => {
   const steps = ids.map(id => ({ ...sortOf[id]!, action: { id }, commands: [], ends: 'all' }))
-  const lines = stepLines(steps as Step[], null, null, null, english)
+  const lines = stepLines(steps as Step[], null, null, english)
   expect(lines.map(({ key, text }) => `${key}: ${text}`).join('. ')).toMatch(expected)
 })
 
 it.each([
-  [
-    'observed',
-    true,
-    /^Observed: DiskPressure since 2026-09-27 04:40 UTC; 1 pod evicted, last 04:40 UTC$/,
-  ],
-  ['computed', false, /^Computed from use and threshold: no DiskPressure reported/],
-])('says that the eviction is %s', (_, isObserved, expected) => {
+  ['04:40', /^Observed: DiskPressure since 2026-09-27 04:40 UTC; 1 pod evicted, last 04:40 UTC$/],
+  ['04:20', /; 1 pod evicted before that, last 04:20 UTC$/],
+  [null, /^Computed from use and threshold: no DiskPressure reported/],
+])('says whether the eviction was observed: a pod at %s', (time, expected) => {
   const [one] = morningReport().nodes
   const node = auditedNode('a', sharedDisk(99))
-  const at = '2026-09-27T04:40:00Z'
-  const evicted = { at, what: 'evicted', subject: 'x/y', message: '', resource: 'memory' } as const
-  const seen = { pressures: [{ condition: 'DiskPressure', since: at }], happened: [evicted] }
-  const nodes = [{ ...node, ...(isObserved && seen) }, ...(one ? [one] : [])]
+  const at = (text: string) => `2026-09-27T${text}:00Z`
+  const seen = (text: string) => ({
+    pressures: [{ condition: 'DiskPressure' as const, since: at('04:40') }],
+    happened: [
+      { at: at(text), what: 'evicted', subject: 'x/y', message: '', resource: 'memory' } as const,
+    ],
+  })
+  const nodes = [{ ...node, ...(time !== null && seen(time)) }, ...(one ? [one] : [])]
   const { picture } = pageView({ ...morningReport(), nodes }, english)
   expect(picture?.basis).toMatch(expected)
 })
@@ -168,9 +166,9 @@ it('gives a node the size and the value of its own finding', () => {
 
 it('names the values of several nodes as the reason', () => {
   const mixed = setting('imageGCHighThresholdPercent', ['85', '90'], '70')
-  const step = causeLines(found(imageGcThresholds, [mixed]), english)[0]?.text
-  expect(step).toContain('set imageGCHighThresholdPercent 70')
-  expect(step).toContain('imageGCHighThresholdPercent is 85, 90')
+  const cause = found(imageGcThresholds, [mixed])
+  expect(stepLinesOf(cause, english)[0]?.text).toContain('set imageGCHighThresholdPercent 70')
+  expect(reasonOf(cause, english)).toContain('imageGCHighThresholdPercent is 85, 90')
 })
 
 it.each([

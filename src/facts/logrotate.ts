@@ -99,9 +99,9 @@ export const logPatternForm = [
   `/(opt|srv)(${folder})*/logs?(${folder})?${logs}`,
 ].join('|')
 
-/** Records that are no logs for logrotate, in the same places: journals, the audit, who logged in, data stores. */
+/** Records that are no logs for logrotate, in the same places: journals, audits, who logged in, data stores, logs that the kubelet rotates. In lower case. */
 export const noLogForm =
-  '^/var/log/(audit|journal|private|sa)(/|$)|/(wtmp|btmp|utmp|lastlog|faillog|tallylog)|/(etcd|kafka|mysql|mongo|postgres|zookeeper|cassandra|redis)'
+  '^/var/log/(account|containers|journal|pods|private|sa)(/|$)|/[^/]*(audit|pacct|wtmp|btmp|utmp|lastlog|faillog|tallylog|etcd|kafka|mysql|mongo|postgres|zookeeper|cassandra|redis|rocksdb|pulsar|cockroach)'
 
 const longestPattern = 250
 const logPattern = new RegExp(`^(${logPatternForm})$`)
@@ -109,4 +109,4 @@ const noLog = new RegExp(noLogForm)
 
 /** Whether a pattern can select nothing but logs. */
 export const isLogPattern = (pattern: string): boolean =>
-  pattern.length <= longestPattern && logPattern.test(pattern) && !noLog.test(pattern)
+  pattern.length <= longestPattern && logPattern.test(pattern) && !noLog.test(pattern.toLowerCase())

@@ -216,7 +216,7 @@ function mistakeIn(value: unknown): string | null {
       ? null
       : 'Snapshot without a takenAt time'
   if (kind !== 'Cluster' && kind !== 'Node' && kind !== 'Objects')
-    return `unknown kind ${redact(String(JSON.stringify(kind))).slice(0, 40)}`
+    return `unknown kind ${redact(String(JSON.stringify(kind)).slice(0, 400)).slice(0, 40)}`
   if (typeof cluster !== 'string' || cluster === '') return `${kind} without a cluster name`
   if ('errors' in value && !areErrors(value.errors))
     return `${kind}.errors is no list of {"what","message"}`

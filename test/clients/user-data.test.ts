@@ -342,6 +342,16 @@ describe('readUserData', () => {
     expect(cpuMs).toBeLessThan(10_000)
   })
 
+  it('spends one budget of unpacked bytes on all parts of a user data', () => {
+    const incompressible = Array.from({ length: 350 }, (_, index) => index.toString(36)).join('')
+    const script = base64(gzipSync(`#!/bin/bash\n# ${incompressible}${'a'.repeat(40_000)}`))
+    const part = `--B\nContent-Type: text/x-shellscript\nContent-Transfer-Encoding: base64\n\n${script}\n`
+    const head = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n'
+    const partsOf = (count: number) => readUserData(`${head}${part.repeat(count)}--B--\n`).unread
+    expect(partsOf(10)).toEqual([])
+    expect(partsOf(20)).toEqual(['unpacked, it is longer than is read'])
+  })
+
   it('spends one budget on all user data of a cluster', () => {
     const budget = new TextBudget({ ...textLimits.clusterUserData, maxTokens: 10_000 })
     const text = `#cloud-config\nrun: [${'a,'.repeat(2_000)}]`

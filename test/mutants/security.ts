@@ -147,6 +147,7 @@ const rows: Record<string, Row[]> = {
     ['++aliases > maxAliases', 'false', 'model/yaml-limits'],
     ['if (parser.stack.length > maxDepth)', 'if (text === "")', 'model/yaml-limits'],
     ['if (this.#left[what] < 0) throw', 'if (what === undefined) throw', 'model/yaml-limits'],
+    ["budget.spend('maxUnpackedBytes', bytes.length)", '', 'clients/user-data'],
   ],
   'src/base/text/json-flaw.ts': [
     ['if (depth > maxDepth)', 'if (depth < 0)', 'base/text/json-flaw'],
@@ -192,7 +193,14 @@ const rows: Record<string, Row[]> = {
   'src/replay/predict-timeline.ts': [
     ['budget && budget.steps <= 0', 'budget && isLikelyCourse', 'cli/predict'],
   ],
-  'src/base/redaction/named-secrets.ts': [['={2,3}|=>|->|', '={2,3}|->|', 'base/redaction/redact']],
+  'src/base/redaction/named-secrets.ts': [
+    ['={2,3}|=>|->|', '={2,3}|->|', 'base/redaction/redact'],
+    [
+      'if (noSecret.test(value)) return null',
+      'if (noSecret.test(value) && valueLength(value, name, "") >= 0) return null',
+      'base/redaction/redact',
+    ],
+  ],
   'src/report/formats/csv.ts': [['&& formula.test(text)', '&& text === ""', 'report/formats/csv']],
   'src/model/policy/defaults.ts': [['/^(?=[!-~]+$)', '/^', 'policy/policy']],
   'src/policy/parse.ts': [

@@ -40,16 +40,18 @@ const contextLength = 400
 function secretLength(word: string, before: string, rest: string) {
   const name = word.replace(/^(?:22|u003[cC])(?=\D)/, '')
   const sign = before.slice(-1)
-  if (isLabel(name, sign) || isRepository(sign, rest)) return null
+  if (isLabel(name, sign) || isRepository(before, rest)) return null
   if (isKeyOfPair(name, rest) || isProse(name, before, rest)) return null
   if (isCount(name, rest) || isGoName(name, rest)) return null
   const element = elementOf(before, word, rest)
   const between = element ?? betweenOf(name, before, rest)
   if (between === null) return null
   const value = rest.slice(between.length)
+  // First, because the length of a value that stays would be measured again from the next name.
+  if (noSecret.test(value)) return null
   const quote = /^\\*["']/.test(between) || !/["']/.test(sign) ? '' : sign
   const length = element === null ? valueLength(value, name, quote) : elementLength(value)
-  return length === 0 || noSecret.test(value) ? null : { between: between.length, value: length }
+  return length === 0 ? null : { between: between.length, value: length }
 }
 
 /** A flag, nothing, a path. */
@@ -83,7 +85,7 @@ function startsProse(rest: string): boolean {
 }
 const resource =
   /\b(?:(?:volume|secret|configmap|serviceaccount|pod|container)s? |object-\\*"[\w.-]{1,20}\\*"\/)\\*["']$/i
-const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z.]{1,64}:?[ \t]/
+const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z./]{1,64}:?[ \t]/
 
 /** Words of a failure before a name such as `token`. */
 const failureBefore =
@@ -105,7 +107,7 @@ function isProse(name: string, before: string, rest: string): boolean {
 
 /** Whether the name is the end of an image's repository (`registry/team/token:v2`), not a field. */
 const isRepository = (before: string, rest: string) =>
-  before === '/' && /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest)
+  /[\w.-]\/$/.test(before) && /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest)
 
 /** End of a quoted or an indexed name: `password":`, `PASSWORD"] =`, `password[]=`. */
 const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|\\{0,8}["'\]]|%22){0,4}`
@@ -121,6 +123,10 @@ const isInList = (before: string) =>
   before.lastIndexOf('[') > Math.max(before.lastIndexOf(']'), before.lastIndexOf('\n'))
 /** Separator of a constant and its value, or of a header and its value: `define('PASSWORD', '…')`. */
 const pairSpace = /^\\*["'],[ \t]*(?=\\*["'])/
+/** Separator in brackets around one name and one value: `["password","…"]`. */
+const bracketSpace =
+  /^(?:\\*["'])?,[ \t]*(?=\\*["'](?!(?:token|password|secret|key|user|username)["'])[^"'\n]{0,512}["'][ \t]*[\])}])/
+const opensBracket = /[[({][ \t]*\\*["']?$/
 const constantName = /^[A-Z][A-Z\d_]+$/
 const headerName = /authorization|cookie|^x-[a-z-]+(?:key|token)$/i
 
@@ -130,13 +136,15 @@ function betweenOf(name: string, before: string, rest: string): string | null {
   const isFlag = /^--?[A-Za-z0-9]/.test(name)
   const space =
     (isFlag && (flagSpace.exec(rest) ?? (isInList(before) && listSpace.exec(rest)))) ||
-    ((constantName.test(name) || headerName.test(name)) && pairSpace.exec(rest))
+    ((constantName.test(name) || headerName.test(name)) && pairSpace.exec(rest)) ||
+    (opensBracket.test(before) && bracketSpace.exec(rest))
   return space ? space[0] : null
 }
 
 /** Text between a name and the value of an XML element, also escaped: `<password>`, `name="password">`, `<key>password</key><string>`. */
 function elementOf(before: string, word: string, rest: string): string | null {
-  if (/(?:<|&lt;)$/.test(before) || /^u003c/i.test(word)) return tagEnd.exec(rest)?.[0] ?? null
+  if (/(?:<|&lt;)(?:[\w.-]{1,64}:)?$/.test(before) || /^u003c/i.test(word))
+    return tagEnd.exec(rest)?.[0] ?? null
   if (/=\\*["']$/.test(before)) return attributeEnd.exec(rest)?.[0] ?? null
   return (before.endsWith('>') && nextElement.exec(rest)?.[0]) || null
 }

@@ -4,7 +4,7 @@ const secretWord =
   /token|passw|stringdata|passphrase|passcode|secret|credential|authorization|cookie|private[-_]?key/i
 
 const secretEnd =
-  /(?:key|keyid|signature|connectionstring|sess(?:ion)?[-_]?id)$|(?<!by|com|tres|over|under|sur)pass$|(?<!old)pwd$|(?:^|[-_.])(?:auths?|pw|psk|pin|otp|sig|sas|jwt|pat|dsn|sid)$|(?:bind|root)[-_]?pw$|(?:access|account|api|shared|primary|secondary)[-_]?key\d$/i
+  /(?:key|keyid|signature|connectionstring|activation[-_]?code|client[-_]?assertion|code[-_]?verifier|samlresponse|authident|art-api|sess(?:ion)?[-_]?id)$|(?<!by|com|tres|over|under|sur)pass$|(?<!old)pwd$|(?:^|[-_.])(?:auths?|pw|psk|pin|otp|sig|sas|jwt|pat|dsn|sid)$|(?:bind|root)[-_]?pw$|(?:access|account|api|shared|primary|secondary)[-_]?key\d$/i
 /** Endings of secret names such as `dbPass` and `registryAuth`. */
 const camelCaseEnd = /[a-z](?:Auth|Pass|Pwd|Sig)$/
 /** A path to a secret or a setting for its use is not secret: `--token-auth-file=…` stays. */

@@ -15,6 +15,7 @@ export function withoutStatedSecrets(text: string): string {
   if (!anyName.test(text)) return text
   return text
     .replace(stated, withoutValue)
+    .replace(prompted, withoutValue)
     .replace(login, withoutValue)
     .replace(usedAs, withoutValue)
     .replace(quoted, withoutValue)
@@ -35,7 +36,8 @@ const keyName = '(?:api|access|private)[ _-]?key|client[ _-]?secret'
 
 /** A word of a command line. A quote that ends the word of a list is not part of it. */
 const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|[^\s"'\\])`
-const passwordReader = /stdin|\b(?:chpasswd|kinit|sudo|cryptsetup|gh auth|vault login)\b/
+const passwordReader =
+  /stdin|passphrase-fd|\b(?:chpasswd|kinit|sudo|cryptsetup|gh auth|vault login)\b/
 const printed = /\b(?:echo|printf)[ \t]+/
 
 /** Removes what a pipe gives to a program that reads a password from it. */
@@ -81,6 +83,7 @@ const calls: readonly [names: string, between: string, secret?: string][] = [
   ['smbclient', String.raw`${flagForm('U')}${separator}[^\s%]{1,64}%`],
   ['sqlplus|sqlldr|expdp|impdp', String.raw`(?:[ \t]+-\S{1,8})?[ \t]+[\w$#]{1,64}/`],
   ['vault', String.raw`[ \t]+login[ \t]+(?:-\S{1,64}[ \t]+)?(?!-)`],
+  ['vault', String.raw`[ \t]+operator[ \t]+unseal[ \t]+(?:-\S{1,64}[ \t]+)?(?!-)`],
   ['vault', String.raw`[ \t]+(?:write|kv[ \t]+(?:put|patch))[ \t]+\S{1,200}[ \t]+`, rest],
   ['rabbitmqctl', String.raw`[^\n]{0,60}?\s(?:add_user|change_password)[ \t]+\S{1,64}[ \t]+`],
   ['db2', String.raw`[^\n]{0,100}?\suser[ \t]+\S{1,64}[ \t]+using[ \t]+`],
@@ -107,7 +110,17 @@ const programs = [
   ...calls.map(
     ([names, between, secret = `${word}+`]) => `(${programForm(names)}${between})${secret}`,
   ),
-  String.raw`(\b[Ii](?:dentified|DENTIFIED)[ \t]+(?:(?:with|WITH)[ \t]+\S{1,64}[ \t]+)?(?:by|BY)[ \t]+(?:password|PASSWORD)?[ \t]*)${word}+`,
+  String.raw`(\b[Ii](?:dentified|DENTIFIED)[ \t]+(?:(?:with|WITH)[ \t]+\S{1,64}[ \t]+)?(?:by|BY)[ \t]+(?:password|PASSWORD|values|VALUES)?[ \t]*)${word}+`,
+  String.raw`(\b(?:set|SET)[ \t]+(?:password|PASSWORD)[ \t]+(?:for|FOR)[ \t]+[^\s=]{1,128}[ \t]*=[ \t]*(?:(?:password|PASSWORD)\()?)${word}+`,
+  String.raw`(\b(?:Unseal|Recovery) Key \d{1,2}:[ \t]+)${word}+`,
+  // User and password are arguments of their own.
+  ...[
+    [String.raw`getConnection|(?:new[ \t]+)?(?:PDO|mysqli)(?:->__construct)?|mysqli?_p?connect`, 2],
+    [String.raw`\.auth`, 1],
+  ].map(
+    ([names, before]) =>
+      String.raw`((?:${names})\((?:[ \t]{0,8}(?:"[^"\n]{0,256}"|'[^'\n]{0,256}'|\(removed\)|[\w.]{1,64})[ \t]{0,8},){${before}}[ \t]{0,8})(?:"[^"\n]*"?|'[^'\n]*'?)`,
+  ),
   String.raw`(<\((?:echo|printf)[ \t]+)${word}+`,
   String.raw`(:pserver:[\w.-]{1,64}:)[^\s@]+`,
   // A line of .pgpass: host, port, database, user, password.
@@ -120,6 +133,11 @@ const anyName = new RegExp(`${passwordName}|${keyName}|secret|token|credential`,
 const value = String.raw`(\\*"[^"\n]*"?|\\*'[^'\n]*'?|[^\s"'\\:]\S*)`
 const stated = new RegExp(
   String.raw`(\b(?:${passwordName}|secret|token|${keyName}|credentials?)\b["']?(?:(?:'s)? value| (?:for|of) [^\s"']+)?[ \t]+(?:is|was|are|equals|set to|changed to)\b[ \t]*(?:(?:set to|changed to|now)\b[ \t]*)?(?::[ \t]*)?)${value}`,
+  'gi',
+)
+/** A prompt with its answer: `Password for bob: …`. */
+const prompted = new RegExp(
+  String.raw`(\b(?:${passwordName}) for [^\s:]{1,64}(?:://[^\s]{1,200})?:[ \t]{1,4})${value}`,
   'gi',
 )
 /** A quoted value after a secret's name. `secret "name" not found` stays unchanged. */

@@ -62,12 +62,12 @@ export function approve(plan: Plan, request: ApprovalRequest): Approval {
 
 /** Visible characters and single spaces. Without a letter of Hangul, for example, that has no glyph. */
 const visibleWords = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+(?: [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u
-const ignorable = /\p{Default_Ignorable_Code_Point}/u
+const ignorable = /\p{Default_Ignorable_Code_Point}|[\u2800\ufffc]|^\p{M}/u
 /** Scripts with letters that look like Latin ones. */
 const lookAlike =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u
 /** `policy` in letters of one other script, or with a digit. Source: Unicode TR39, confusables. */
-const likePolicy = /^[pрρ][oоοօ0][l1iӏ|][iіιıl1|][cсϲ][yуγү]$/iu
+const likePolicy = /^[pрρᴘ][oоοօᴏ0][l1iӏʟ|][iіιıɪl1|][cсϲᴄ][yуγүʏ]$/iu
 
 /** Whether a name is visible as a whole, in its normal form (NFKC), and does not mix Latin letters with look-alikes of other scripts or read as `policy`. */
 export const isPlainName = (by: string): boolean =>
@@ -75,7 +75,7 @@ export const isPlainName = (by: string): boolean =>
   visibleWords.test(by) &&
   !ignorable.test(by) &&
   !(/\p{Script=Latin}/u.test(by) && lookAlike.test(by)) &&
-  (by.toLowerCase() === byPolicy || !likePolicy.test(by))
+  (by.toLowerCase() === byPolicy || !likePolicy.test(by.normalize('NFKD').replace(/\p{M}/gu, '')))
 
 /**
  * @param now RFC 3339

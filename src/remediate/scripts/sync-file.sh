@@ -19,7 +19,7 @@ permitted() {
       opens = sub(/[ \t]*[{]$/, "", line)
       n = split(line, words, /[ \t]+/)
       if (line == "") n = 0
-      for (i = 1; i <= n; i++) if (length(words[i]) > 250 || words[i] !~ pattern || words[i] ~ ENVIRON["NO_LOG"]) wrong()
+      for (i = 1; i <= n; i++) if (length(words[i]) > 250 || words[i] !~ pattern || tolower(words[i]) ~ ENVIRON["NO_LOG"]) wrong()
       patterns += n
       if (opens && !patterns) wrong()
       if (opens) { is_open = 1; patterns = 0 }

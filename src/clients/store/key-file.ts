@@ -1,8 +1,8 @@
 /** The key of one machine, for a store in a folder: a file that only its owner can read. */
 
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { constants } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { link, mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { homedir, hostname, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { OperatorError } from '#base/operator-error.ts'
@@ -57,12 +57,14 @@ async function readOrMake(path: string): Promise<Buffer> {
   })
 }
 
+/** The file appears with its content, because another process may read it at once. */
 async function makeKey(path: string) {
-  const file = await open(path, 'wx', 0o600)
+  const own = `${path}.${randomUUID()}`
+  await writeFile(own, randomBytes(keyBytes), { flag: 'wx', mode: 0o600 })
   try {
-    await file.writeFile(randomBytes(keyBytes))
+    await link(own, path)
   } finally {
-    await file.close()
+    await rm(own, { force: true })
   }
 }
 

@@ -101,7 +101,7 @@ function openNodesOf(nodes: readonly AuditedNode[]): (finding: Finding) => reado
   }
 }
 
-/** `Largest: images 11.7 GiB; most pod data: Deployment shop/web 2.1 GiB`, of the fullest disk, or of the disk whose inodes run out. */
+/** `Largest: images 11.7 GiB; largest workload: Deployment shop/web 2.1 GiB`, of the fullest disk, or of the disk whose inodes run out. */
 export function fillText(node: AuditedNode, ledger: DiskLedger, language: Language): string {
   const { words } = language
   const scarce = scarceInodes(node, ledger)

@@ -1,5 +1,13 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fileMacKey } from '#clients/store/key-file.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -7,10 +15,11 @@ import { temporaryFolder } from '#test/cli.ts'
 describe('the key of a machine', () => {
   it('is made once, for its owner alone, and stays the same', async () => {
     const path = join(temporaryFolder(), 'highwater', 'seal.key')
-    const made = await Promise.all([1, 2, 3].map(() => fileMacKey(path).mac('x')))
+    const made = await Promise.all(Array.from({ length: 20 }, () => fileMacKey(path).mac('x')))
     expect(new Set(made).size).toBe(1)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(readFileSync(path)).toHaveLength(32)
+    expect(readdirSync(dirname(path))).toEqual(['seal.key'])
     const [mac = ''] = made
     const key = fileMacKey(path)
     expect([

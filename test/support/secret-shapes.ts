@@ -51,6 +51,7 @@ const shell: Shape[] = [
   ['the third argument of JDBC', s => `getConnection("jdbc:mysql://h/d", "root", "${s}")`],
   ['the third argument of PDO', s => `new PDO('mysql:host=db', 'root', '${s}')`],
   ['the second argument of auth', s => `db.auth("bob", "${s}")`],
+  ['a user of Redis', s => `ACL SETUSER bob on >${s} ~* +@all`],
   ['a pipe to gpg', s => `echo ${s} | gpg --batch --passphrase-fd 0 -d a`],
   ['an activation code', s => `nodeadm init --activation-code ${s}`],
   ['a key of Vault', s => `vault operator unseal ${s}`],
@@ -374,4 +375,5 @@ export const secretTokens: readonly string[] = [
     token('AGE-SECRET-KEY-1', 'QPZRY9X8GF'.repeat(5)),
     token('https://discord.com/api/webhooks/123456/', letters),
     token('https://hooks.slack.com/services/T0/B0/', letters),
+    token('https://hooks.zapier.com/hooks/catch/1/', letters),
   ])

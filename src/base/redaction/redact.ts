@@ -197,7 +197,7 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct)-\w[\w.-]{15,}/g, removed],
   [/(?:xox[abeoprs]|xapp)-[\w-]{8,}/g, removed],
   [
-    /(hooks\.slack\.com|chat\.googleapis\.com|webhook\.office\.com|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org)\/[^\s"'<>]+/g,
+    /(hooks\.(?:slack|zapier)\.com|chat\.googleapis\.com|webhook\.office\.com|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org)\/[^\s"'<>]+/g,
     `$1/${removed}`,
   ],
   [new RegExp(String.raw`(?<![A-Za-z0-9])(?:${vendorPrefixes})[\w.-]{12,}`, 'g'), removed],

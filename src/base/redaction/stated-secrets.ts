@@ -70,6 +70,7 @@ const calls: readonly [names: string, between: string, secret?: string][] = [
   ['sshpass|mongo[a-z]{0,16}|user(?:add|mod)|cqlsh|twine', flagForm('p') + separator],
   ['doctl', flagForm('t') + separator],
   ['lftp', `${flagForm('u')}${separator}[^\\s,]{1,64},`],
+  ['SETUSER|setuser', String.raw`[ \t]+\S{1,64}(?:[ \t]+[^\s>]{1,64}){0,4}[ \t]+>`],
   ['redis-cli', flagForm('a') + separator],
   ['redis-cli', String.raw`[^\n]{0,200}?\s(?:AUTH|auth)[ \t]+`, rest],
   ['ldap[a-z]{1,16}', flagForm('w') + separator],

@@ -298,6 +298,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...stepForAll('free'),
     lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
   },
+  'delete-pod': { ...stepForPart('free', 'pods'), lines: on => deletePods(on) },
   'delete-pod-folder': {
     ...stepForAll('free'),
     lines: ({ action, node }) => {

@@ -201,6 +201,18 @@ function podsOf({ owner, holder, filesystem, amount }: HolderCause, parts: reado
     .map(([pod]) => pod)
 }
 
+const inPods: ReadonlySet<HolderCause['holder']> = new Set(['writable-layers', 'pod-volumes'])
+
+/** The deletion of the pods that hold most of it. Null: another holder, or pods whose owner is not known or makes no others. */
+export function podDeletion(cause: Cause, parts: readonly HolderPart[]): StepAction | null {
+  if (cause.kind !== 'holder' || !inPods.has(cause.holder)) return null
+  const { owner } = cause
+  if (owner === null || !('workload' in owner) || owner.workload === null || owner.pod === null)
+    return null
+  const pods = podsOf(cause, parts)
+  return { id: 'delete-pod', owner, ...(pods.length > 1 && { pods }) }
+}
+
 /** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */
 const largestRequest = 0.4
 

@@ -125,6 +125,7 @@ export type StepActionId =
   | 'correct-file'
   | 'create-group'
   | 'delete-place'
+  | 'delete-pod'
   | 'delete-pod-folder'
   | 'drain'
   | 'drop-idle-log-blocks'

@@ -162,6 +162,7 @@ function stepText(
 /** It gives room on the node at once. Other steps change what comes later. */
 const isImmediate = ({ kind, action: { id } }: Step, index: number) =>
   kind === 'free' ||
+  id === 'list-deletions' ||
   id === 'replace-node' ||
   id === 'reboot' ||
   (kind === 'read-more' && index === 0)

@@ -4,7 +4,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
-import { diskReason, memoryReason, type Reason } from '#judge/help/holders.ts'
+import { diskReason, memoryReason, podDeletion, type Reason } from '#judge/help/holders.ts'
 import { processUse } from '#judge/help/processes.ts'
 import { reservedOf } from '#judge/help/reservations.ts'
 import {
@@ -186,7 +186,15 @@ function reasonOf(
       steps: [...held.steps.filter(({ id }) => id !== 'read-on-node'), drainStep(subject)],
     }
   if (held !== null)
-    return { ...held, steps: [...held.steps, ...(endsByDrain(held) ? [drainStep(subject)] : [])] }
+    return {
+      ...held,
+      steps: [
+        ...held.steps,
+        ...(endsByDrain(held)
+          ? [podDeletion(held.cause, subject.ledger?.parts ?? []) ?? drainStep(subject)]
+          : []),
+      ],
+    }
   const condition = conditionOf(first.signal)
   if (condition === 'DiskPressure') return {}
   if (condition === 'PIDPressure') return processReason(subject)

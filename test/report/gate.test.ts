@@ -106,12 +106,20 @@ it('names the values that a threshold may have, those that hold in each group', 
   const roomy = { signal, available: 40 * GiB, percent: 40 }
   const small = { signal, available: 3.29 * GiB, percent: 41 }
   expect(textOf(of('a', { most: [roomy] }), of('b', { most: [small] }))).toContain(
-    'It evicts. It does not with nodefs.available of at most 3.2 GiB, or 40%.',
+    'It evicts. Now nodefs.available is 3.2 GiB (40%): write less.',
   )
+  const field = 'evictionHard.nodefs.available'
+  const runs = (now: string) => ({
+    field,
+    values: { before: [now], after: ['15Gi'] },
+    most: [small],
+  })
+  expect(textOf(of('a', runs('10%')))).toContain("(41%): write less, such as today's 10%.")
+  expect(textOf(of('a', runs('10%')), of('b', runs('5%')))).toContain('(41%): write less.')
   const few = { signal: 'nodefs.inodesFree', available: 900, percent: null }
   const low = { signal: 'memory.available', available: 1023 * 1024 ** 2 - 1, percent: 7 }
   expect(textOf(of('a', { most: [few, low] }))).toContain(
-    'with nodefs.inodesFree of at most 900 inodes and memory.available of at most 1022 MiB, or 7%.',
+    'Now nodefs.inodesFree is 900 inodes and memory.available is 1022 MiB (7%): write less.',
   )
   const pair = { settings: { a: '85', b: '80' }, nodes: 2 }
   expect(textOf(of('a', { instead: [pair] }), of('b', { instead: [pair] }))).toContain(

@@ -140,7 +140,9 @@ function valueTexts(effect: Effect): string[] {
   const limits = limitTexts(effect.flatMap(({ most }) => most))
   const instead = insteadTexts(effect)
   return [
-    ...(limits.length === 0 ? [] : [`It does not with ${limits.join(' and ')}.`]),
+    ...(limits.length === 0
+      ? []
+      : [`Now ${limits.join(' and ')}: write less${todayText(effect)}.`]),
     ...(instead.length === 0 ? [] : [`Write ${instead.slice(0, shownValues).join(', ')} instead.`]),
   ]
 }
@@ -164,13 +166,22 @@ const settingsText = (settings: Record<string, string>) =>
     .map(([field, value]) => `${nameText(field)} ${nameText(value)}`)
     .join(' and ')
 
-/** `nodefs.available of at most 3.2 GiB, or 10%`, which holds in each group. */
+/** The value that runs, if all nodes have one: with it the problem is not there. */
+function todayText(effect: Effect): string {
+  const [now, ...others] = new Set(effect.flatMap(({ values }) => values?.before ?? [null]))
+  const isOfField = effect.every(({ field, most }) =>
+    most.every(({ signal }) => field?.endsWith(`.${signal}`)),
+  )
+  return now == null || others.length > 0 || !isOfField ? '' : `, such as today's ${nameText(now)}`
+}
+
+/** `nodefs.available is 3.2 GiB (10%)`, which holds in each group. */
 const limitTexts = (limits: readonly GateLimit[]) =>
   [...Map.groupBy(limits, ({ signal }) => signal)].map(([signal, own]) => {
     const least = Math.min(...own.map(({ available }) => available))
     const percents = own.map(({ percent }) => percent ?? 0)
-    const percent = percents.includes(0) ? '' : `, or ${Math.min(...percents)}%`
-    return `${nameText(signal)} of at most ${amountText(signal, least)}${percent}`
+    const percent = percents.includes(0) ? '' : ` (${Math.min(...percents)}%)`
+    return `${nameText(signal)} is ${amountText(signal, least)}${percent}`
   })
 
 const gibibyte = 1024 ** 3

@@ -99,9 +99,9 @@ export const logPatternForm = [
   `/(opt|srv)(${folder})*/logs?(${folder})?${logs}`,
 ].join('|')
 
-/** Records that are no logs for logrotate, in the same places: journals, audits, who logged in, data stores, logs that the kubelet rotates. In lower case. */
+/** Records that are no logs for logrotate, in the same places: journals, audits, who logged in, data stores. In lower case. */
 export const noLogForm =
-  '^/var/log/(account|containers|journal|pods|private|sa)(/|$)|/[^/]*(audit|pacct|wtmp|btmp|utmp|lastlog|faillog|tallylog|etcd|kafka|mysql|mongo|postgres|zookeeper|cassandra|redis|rocksdb|pulsar|cockroach)'
+  '^/var/log/(account|journal|private|sa)(/|$)|/[^/]*(audit|pacct|wtmp|btmp|utmp|lastlog|faillog|tallylog|etcd|kafka|mysql|mongo|postgres|zookeeper|cassandra|redis|rocksdb|pulsar|cockroach)'
 
 const longestPattern = 250
 const logPattern = new RegExp(`^(${logPatternForm})$`)

@@ -72,7 +72,10 @@ const plain: Record<string, (name: string) => object> = {
     },
   }),
   summary: nodeName => ({
-    node: { nodeName, fs: { capacityBytes: 1e11, availableBytes: 5e10 } },
+    node: {
+      ...{ nodeName, fs: { capacityBytes: 1e11, availableBytes: 5e10 } },
+      runtime: { imageFs: { capacityBytes: 1e11, availableBytes: 5e10, usedBytes: 1e10 } },
+    },
     pods: [],
   }),
   pods: () => ({ kind: 'PodList', metadata: {}, items: [] }),

@@ -111,7 +111,7 @@ function expectedAmount({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLi
   return holder === 'unread' ? bytes : (lowBytes + Math.min(highBytes, bytes)) / 2
 }
 
-/** An image of a Linux node with its first logs: no cause, where they are a part of what was not read. */
+/** Size of a node's system with its first logs. So much of what was not read is no cause. */
 const usualSystem: Readonly<Record<Unit, number>> = { bytes: 3 * gibibyte, inodes: 0 }
 
 const weight = (line: LedgerLine, unit: Unit) =>

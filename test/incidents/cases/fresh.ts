@@ -273,7 +273,12 @@ export const freshIncidents: Incident[] = [
     cause: [held('pod-volumes')],
     owner: 'tempo/Deployment tempo-metrics-generator',
     steps: ['ask-owner', 'free'],
-    words: [/tempo-metrics-generator/, /61(?:\.0)? GiB/],
+    words: [
+      /delete\s+the\s+pod\s+of\s+Deployment\s+tempo/,
+      /kubectl --context prod delete pod -n tempo /,
+      /tempo-metrics-generator/,
+      /61(?:\.0)? GiB/,
+    ],
     notCauses: ['images-in-use'],
     never: [imageGc],
   },

@@ -220,6 +220,6 @@ export const imageIncidents: Incident[] = [
     cause: [{ kind: 'world' }, setting('sandbox_image'), held('images-unused')],
     owner: 'platform',
     steps: ['set', 'replace'],
-    words: [/pause|sandbox image/i],
+    words: [/Now:\s+see\s+which\s+images\s+image\s+GC\s+would\s+delete/, /pause|sandbox image/i],
   },
 ]

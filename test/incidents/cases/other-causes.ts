@@ -184,7 +184,7 @@ export const otherCauseIncidents: Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'platform',
     steps: ['replace', 'read-more', 'set'],
-    words: [/no pod uses much memory/],
+    words: [/get --raw \/api\/v1\/nodes\/\S+\/proxy\/stats\/summary/, /no pod uses much memory/],
     notCauses: ['resources.requests.memory', 'images-unused'],
     never: [diskSteps, /import-29301|rates-29301/],
   },

@@ -125,9 +125,9 @@ describe('a step is sent only where it is what would be planned now', () => {
 
 describe('a logrotate file is written only if the policy names this content now', () => {
   const path = '/etc/logrotate.d/app'
-  const text = '/var/log/app/*.log {\n    daily\n}\n'
-  const old = '/var/log/app/*.log {\n    weekly\n}\n'
-  const directives = { patterns: ['/var/log/app/*.log'], weekly: true }
+  const text = '/var/log/app/*.log {\n    rotate 5\n    daily\n}\n'
+  const old = '/var/log/app/*.log {\n    rotate 5\n    weekly\n}\n'
+  const directives = { patterns: ['/var/log/app/*.log'], rotate: 5, weekly: true }
   const host = { logrotate: [{ path, sha256: hashOf(old), directives }] }
   const node = fleetNode({ record: { host } })
   const logRotation = (wanted: Partial<Policy['logRotation'][string]>): Partial<Policy> => ({

@@ -410,14 +410,14 @@ describe('parseLogrotate', () => {
   it('reads blocks with several patterns', () => {
     expect(
       parseLogrotate(
-        '/var/log/a.log\n/var/log/b.log /var/log/c/*.log\n{\n\trotate = 5 \n}\n# ours\n/var/log/d{\n}\n',
+        '/var/log/a.log\n/var/log/b.log /var/log/c/*.log\n{\n\trotate = 5 \n}\n# ours\n/var/log/d{\nrotate 1\n}\n',
       ),
     ).toEqual([
       {
         patterns: ['/var/log/a.log', '/var/log/b.log', '/var/log/c/*.log'],
         directives: [['rotate', '5']],
       },
-      { patterns: ['/var/log/d'], directives: [] },
+      { patterns: ['/var/log/d'], directives: [['rotate', '1']] },
     ])
   })
 
@@ -426,7 +426,9 @@ describe('parseLogrotate', () => {
     ['/var/log/a\nrotate 5\n', /a pattern without a block/],
     ['{\n}\n', /without a pattern/],
     ['weekly\n/var/log/a {\n}\n', /weekly stands outside of a block/],
-    ['/var/log/a {\n}\ncreate 0644\n', /line 3: create stands outside of a block/],
+    ['/var/log/a {\nrotate 1\n}\ncreate 0644\n', /line 4: create stands outside of a block/],
+    ['/var/log/a {\n}\n', /line 2: a block without rotate/],
+    ['/var/log/a {\nrotate 1\n}\n/var/log/b {\ndaily\n}\n', /line 6: a block without rotate/],
     ['/var/log/a {\nmissingok compresscmd sh\n}\n', /missingok cannot be compresscmd sh/],
     ['/var/log/a {\ncreate 0666 root root\n}\n', /create cannot be 0666 root root/],
     ['/var/log/a {\nsu root root\n}\n', /su is no directive that a plan writes/],

@@ -85,8 +85,11 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
     const said = line.trim()
     const at = `line ${index + 1}`
     if (said === '' || said.startsWith('#')) continue
-    if (open !== null && said === '}') open = null
-    else if (said.startsWith('/') || said === '{') {
+    if (open !== null && said === '}') {
+      if (!open.directives.some(([name]) => name === 'rotate'))
+        return `${at}: a block without rotate: logrotate may keep no old log at all`
+      open = null
+    } else if (said.startsWith('/') || said === '{') {
       if (open !== null) return `${at}: a block is not closed before the next one`
       patterns.push(...said.replace(/\{$/, '').split(/\s+/).filter(Boolean))
       const wrong = patterns.find(pattern => !isLogPattern(pattern))

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2034,SC2154
 
 # permitted FILE: blocks of patterns, with directives of the table $directives, each with a value of its form. So nothing runs a program, reads another
-# file or sends a log away, and nothing stands outside of a block, where it would change what other packages' files mean.
+# file or sends a log away, and nothing stands outside of a block, where it would change what other packages' files mean. Each block keeps old logs (rotate).
 permitted() {
   strange=$(ROWS=$directives PATTERN=$log_pattern NO_LOG=$no_log awk '
     function wrong() { sub(/^[ \t]+/, ""); print "line " NR ", " substr($0, 1, 60); shown = 1; exit }
@@ -22,15 +22,16 @@ permitted() {
       for (i = 1; i <= n; i++) if (length(words[i]) > 250 || words[i] !~ pattern || tolower(words[i]) ~ ENVIRON["NO_LOG"]) wrong()
       patterns += n
       if (opens && !patterns) wrong()
-      if (opens) { is_open = 1; patterns = 0 }
+      if (opens) { is_open = 1; patterns = 0; keeps = 0 }
       next
     }
-    line == "}" { is_open = 0; next }
+    line == "}" { if (!keeps) wrong(); is_open = 0; next }
     {
       if (!match(line, /^[a-z]+/)) wrong()
       name = substr(line, 1, RLENGTH)
       value = substr(line, RLENGTH + 1)
       if (!(name in form)) wrong()
+      if (name == "rotate") keeps = 1
       if (form[name] == "-") { if (value != "") wrong(); next }
       if (value != "" && !sub(/^([ \t]*=[ \t]*|[ \t]+)/, "", value)) wrong()
       gsub(/[ \t]+/, " ", value)

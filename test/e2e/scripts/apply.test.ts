@@ -1136,7 +1136,7 @@ describe('a file of logrotate', () => {
         ['mail ada@example.org', 'line 3, mail ada@example.org'],
         ['compresscmd /tmp/x', 'line 3, compresscmd /tmp/x'],
         ['create 0644 $(id) adm', 'line 3, create 0644 $(id) adm'],
-        ['}\n"/etc/passwd" {', 'line 4, "/etc/passwd" {'],
+        ['rotate 2\n}\n"/etc/passwd" {', 'line 5, "/etc/passwd" {'],
       ].map(([directive = '', strange = '']) => ({
         directive,
         strange,

@@ -306,6 +306,8 @@ describe('a file of logrotate', () => {
     ['meets a database', block('rotate 0', '/var/lib/mysql/ib_logfile0'), /line 1, \/var\/lib/],
     ['leaves the log folder', block('rotate 0', '/var/log/../spool/cron/root'), /line 1, \/var/],
     ['deletes what it rotates', block('rotate 0'), /line 2, rotate 0/],
+    ['may keep no old log', block('daily'), /line 3, \}/],
+    ['keeps old logs of one block', `${block('rotate 2')}${block('daily')}`, /line 6, \}/],
     ['meets a journal', block('rotate 2', '/var/log/journal/0123/*.log'), /line 1, \/var\/log\/j/],
     ['meets the journals', block('rotate 2', '/var/log/journal/system.journal'), /line 1, \/var/],
     ['meets who logged in', block('rotate 2', '/var/log/wtmp'), /line 1, \/var\/log\/wtmp/],

@@ -163,14 +163,10 @@ describe('a step that is not what its cohort says', () => {
     ['a program', 'compresscmd /tmp/x', /compresscmd is no directive/],
   ])('writes %s to a file of logrotate', async (_, directive, why) => {
     const path = '/etc/logrotate.d/app'
-    const text = '/var/log/app/*.log {\n    daily\n}\n'
-    const node = (name: string, rotate?: number) => {
-      const own = rotate === undefined ? text : text.replace('daily', `daily\n    rotate ${rotate}`)
-      const directives = {
-        patterns: ['/var/log/app/*.log'],
-        daily: true,
-        ...(rotate !== undefined && { rotate }),
-      }
+    const text = '/var/log/app/*.log {\n    daily\n    rotate 5\n}\n'
+    const node = (name: string, rotate = 5) => {
+      const own = text.replace('rotate 5', `rotate ${rotate}`)
+      const directives = { patterns: ['/var/log/app/*.log'], daily: true, rotate }
       const record = fleetNode({ name })
       record.host = {
         ...record.host,

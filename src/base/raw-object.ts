@@ -6,3 +6,6 @@ export const isRawObject = (value: unknown): value is RawObject =>
 
 export const withoutKeys = (object: RawObject, keys: readonly string[]): RawObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+
+/** The value as an object. For a value that is no object: the empty object. */
+export const mapOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})

@@ -27,6 +27,19 @@ import type { GateProblemKind } from '#model/gate.ts'
 import type { Policy } from '#model/policy.ts'
 import { bytes, shorten } from './text.ts'
 
+export {
+  bytes,
+  gibibyte,
+  mebibyte,
+  nameLength,
+  percent,
+  plural,
+  podName,
+  shorten,
+  shortPodName,
+  span,
+} from './text.ts'
+
 export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & {
   [Key in Needed]: NonNullable<NodeSubject[Key]>
 }

@@ -1,6 +1,5 @@
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { byText } from '#base/text/text-order.ts'
-import { mapOf } from '#model/input/config-value.ts'
 
 /** RFC 7386: null removes a key. Existing keys keep their order; new keys come last. */
 export function applyPatch(target: RawObject, patch: RawObject): RawObject {

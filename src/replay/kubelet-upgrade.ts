@@ -2,13 +2,14 @@
  * What another kubelet minor changes on a node: whether it starts with the node's files and flags, its settings, and the eviction
  * order.
  */
+
+import { isRawObject } from '#base/raw-object.ts'
 import { cgroupVersionOfFamily } from '#facts/eks/ami-defaults.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import { type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { behaviorsBetween, flagsRemovedBy, unknownFlagError } from '#facts/kubelet/minor-changes.ts'
-import { isMap } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type {
@@ -136,7 +137,7 @@ const sortedText = (value: unknown) => JSON.stringify(valuesIn({ value }).sort()
 
 const valuesIn = (fields: object): [path: string, value: unknown][] =>
   Object.entries(fields).flatMap(([field, value]): [string, unknown][] =>
-    isMap(value) && Object.keys(value).length > 0
+    isRawObject(value) && Object.keys(value).length > 0
       ? valuesIn(value).map(([key, inner]) => [`${field}.${key}`, inner])
       : [[field, value]],
   )

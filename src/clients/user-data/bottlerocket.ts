@@ -1,8 +1,7 @@
 import { ForeignTextError, parseToml, type TextBudget } from '#base/foreign-text.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import { lineIn } from './line-in-text.ts'
 import { type LineOf, type Piece, piece } from './settings.ts'
 

@@ -1,10 +1,9 @@
 /** Shared by the readers of user data: the form of their results, and how results are merged. */
 import { BudgetExceeded, ForeignTextError, type TextBudget } from '#base/foreign-text.ts'
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
 import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import { isConfigurationField, type KubeletSettings } from '#model/kubelet/settings.ts'
 
 /** The line of a setting: `evictionHard.nodefs.available`, or `--flag`. Null: the first line of all. */

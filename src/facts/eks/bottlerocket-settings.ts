@@ -2,9 +2,10 @@
  * The KubeletConfiguration field that each of Bottlerocket's `settings.kubernetes.*` sets.
  * Source: bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config. A setting that is not listed sets no field that this product reads.
  */
+
+import { isRawObject, mapOf } from '#base/raw-object.ts'
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
-import { isMap, mapOf } from '#model/input/config-value.ts'
 
 type SettingKind = 'number' | 'text' | 'boolean' | 'map' | 'list'
 
@@ -125,7 +126,7 @@ const hasType: Readonly<Record<SettingKind, (value: unknown) => boolean>> = {
   text: value => typeof value === 'string',
   boolean: value => typeof value === 'boolean',
   list: Array.isArray,
-  map: isMap,
+  map: isRawObject,
 }
 const typeNames: Readonly<Record<SettingKind, string>> = {
   number: 'a number',
@@ -186,7 +187,7 @@ function mapMistakes(setting: string, value: unknown): BottlerocketMistake[] {
 function shownType(value: unknown) {
   if (Array.isArray(value)) return 'a list'
   if (value instanceof Date) return 'a date'
-  return isMap(value) ? 'a table' : `${JSON.stringify(value)}`.slice(0, 60)
+  return isRawObject(value) ? 'a table' : `${JSON.stringify(value)}`.slice(0, 60)
 }
 
 const settable = new Set(Object.values(bottlerocketSettings).map(([field]) => field))

@@ -2,8 +2,7 @@
  * What `spec.kubelet` of Karpenter's EC2NodeClass accepts up to v1.14: these fields and, in maps, these keys. Later releases accept any field.
  * Source: karpenter-provider-aws pkg/apis/v1 KubeletConfiguration; pkg/providers/amifamily/bootstrap/bottlerocket.go (fields that become settings there).
  */
-import type { RawObject } from '#base/raw-object.ts'
-import { mapOf } from '#model/input/config-value.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 
 const signals = [
   'memory.available',

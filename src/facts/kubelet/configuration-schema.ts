@@ -1,7 +1,6 @@
 /** Looks up fields of model/kubelet/fields.ts to read, default, merge and show a KubeletConfiguration. */
 
-import type { RawObject } from '#base/raw-object.ts'
-import { isMap } from '#model/input/config-value.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { configurationStructs, type StructName } from '#model/kubelet/fields.ts'
 import type { KubeletFeatures } from './features.ts'
 import { type FieldFacts, isKnownField } from './fields.ts'
@@ -138,7 +137,7 @@ export function combineValues(before: unknown, after: unknown, type: string): un
   const target = elementOf(type, '*')
   if (target !== null) return combineValues(before, after, target)
   if (elementOf(type, 'map[string]') !== null)
-    return isMap(before) && isMap(after) ? { ...before, ...after } : after
+    return isRawObject(before) && isRawObject(after) ? { ...before, ...after } : after
   const item = elementOf(type, '[]')
   if (item !== null) {
     const items = Array.isArray(before) ? before : []
@@ -146,7 +145,7 @@ export function combineValues(before: unknown, after: unknown, type: string): un
       ? after.map((one, index) => combineValues(items[index], one, item))
       : after
   }
-  return isStruct(type) && isMap(before) && isMap(after)
+  return isStruct(type) && isRawObject(before) && isRawObject(after)
     ? combinedFields(before, after, type)
     : after
 }

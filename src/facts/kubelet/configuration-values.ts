@@ -9,7 +9,7 @@
 import { parseDuration } from '#base/go/duration.ts'
 import { parseFloat32 } from '#base/go/go-text.ts'
 import { asInt64, parseQuantity, signOf } from '#base/go/quantity.ts'
-import { isMap } from '#model/input/config-value.ts'
+import { isRawObject } from '#base/raw-object.ts'
 import { configurationFields } from '#model/kubelet/fields.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { gateHistory } from './feature-gates.ts'
@@ -71,7 +71,7 @@ function* typeMistakes(value: unknown, type: string, path: string[]): Iterable<V
       for (const [index, item] of value.entries())
         yield* typeMistakes(item, ofList, [...path, String(index)])
   } else if (ofMap !== null || isStruct(target)) {
-    if (!isMap(value)) yield { path, wanted: 'a map' }
+    if (!isRawObject(value)) yield { path, wanted: 'a map' }
     else
       for (const [key, entry] of Object.entries(value)) {
         const inner =
@@ -149,7 +149,7 @@ function* boundMistakes(field: string, value: unknown): Iterable<ValueMistake> {
   }
   if (typeof value === 'string') yield* textMistakes(field, value)
   if (Array.isArray(value)) yield* listMistakes(field, value)
-  if (isMap(value)) yield* entryMistakes(field, value)
+  if (isRawObject(value)) yield* entryMistakes(field, value)
 }
 
 function* textMistakes(field: string, value: string): Iterable<ValueMistake> {

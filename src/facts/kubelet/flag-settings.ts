@@ -10,9 +10,8 @@
 
 import { parseDuration } from '#base/go/duration.ts'
 import { goQuote, parseInt64, parseUint32 } from '#base/go/go-text.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { messageOf } from '#base/text/error-message.ts'
-import { isMap } from '#model/input/config-value.ts'
 import type { StructName } from '#model/kubelet/fields.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { configurationFlags, type FlagFacts } from './fields.ts'
@@ -48,7 +47,7 @@ export function flagSettings(commandLine: readonly string[]): FlagSettings {
 
 function extendValue(before: unknown, value: unknown) {
   if (Array.isArray(value)) return [...(Array.isArray(before) ? before : []), ...value]
-  return isMap(value) ? { ...(isMap(before) ? before : {}), ...value } : value
+  return isRawObject(value) ? { ...(isRawObject(before) ? before : {}), ...value } : value
 }
 
 /** The last value of a flag; null: the flag is not on the command line. */

@@ -1,6 +1,7 @@
 /** Compares configurations by meaning: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, and the order of map keys does not matter. */
 
 import { oncePerText } from '#base/once.ts'
+import { mapOf } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { configurationDefaults, fieldComparisons } from '#facts/kubelet/fields.ts'
@@ -11,7 +12,6 @@ import {
   isMap,
 } from '#facts/kubelet/setting-meaning.ts'
 import { shorten } from '#judge/text.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Comparison } from '#model/kubelet/fields.ts'

@@ -1,10 +1,9 @@
-import type { RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { fieldOf, isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/rule.ts'
 import { plural } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import { shownSetting } from './drift.ts'
 import { type Loss, type Running, type StartFact, saidOf, shownRunning } from './layers.ts'
 

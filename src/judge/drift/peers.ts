@@ -1,3 +1,4 @@
+import { isRawObject } from '#base/raw-object.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import { releaseOf } from '#facts/eks/release.ts'
@@ -6,7 +7,6 @@ import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { plural, shorten } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import { matchesCluster } from '#model/input/cluster-name.ts'
-import { isMap } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { Baseline, Policy } from '#model/policy.ts'
 import { declaredNode } from './declared.ts'
@@ -219,7 +219,7 @@ export function baselineOf(
     Object.entries(configuration),
   )) {
     const before = merged[field]
-    merged[field] = isMap(before) && isMap(value) ? { ...before, ...value } : value
+    merged[field] = isRawObject(before) && isRawObject(value) ? { ...before, ...value } : value
   }
   return merged
 }

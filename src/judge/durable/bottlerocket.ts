@@ -3,14 +3,13 @@
  * Source: bottlerocket-core-kit packages/kubernetes-*, kubelet-config; terraform-aws-eks modules/_user_data
  */
 
-import type { RawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import {
   bottlerocketKeys,
   bottlerocketSettings,
   bottlerocketSince,
   bottlerocketTexts,
 } from '#facts/eks/bottlerocket-settings.ts'
-import { isMap } from '#model/input/config-value.ts'
 import type { DurableTarget } from './durable.ts'
 import { comments, type DurableRequest, isEmpty, settableFields } from './writing.ts'
 
@@ -70,8 +69,10 @@ const inTerms = (setting: string, value: unknown): [string, unknown] => [
 /** Maps become tables, which must be last in TOML. */
 export function bottlerocketToml(settings: RawObject): string {
   const entries = Object.entries(settings)
-  const plain = entries.filter(([, value]) => !isMap(value))
-  const tables = entries.flatMap(([setting, value]) => (isMap(value) ? [{ setting, value }] : []))
+  const plain = entries.filter(([, value]) => !isRawObject(value))
+  const tables = entries.flatMap(([setting, value]) =>
+    isRawObject(value) ? [{ setting, value }] : [],
+  )
   return [
     ...(plain.length > 0 ? [table('settings.kubernetes', plain)] : []),
     ...tables.map(({ setting, value }) =>

@@ -3,10 +3,9 @@
  * Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide, Windows bootstrap script
  */
 
-import type { RawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
-import { isMap } from '#model/input/config-value.ts'
 import type { DurableTarget } from './durable.ts'
 import { comments, type DurableRequest, isEmpty, settableFields } from './writing.ts'
 
@@ -38,11 +37,11 @@ function flags(config: RawObject) {
   return Object.entries(config)
     .map(([field, value]) => {
       const { flag, form } = flagOf.get(field) ?? { flag: field }
-      const pairs = isMap(value) ? Object.entries(value) : []
+      const pairs = isRawObject(value) ? Object.entries(value) : []
       if (form === 'one-pair')
         return pairs.map(([key, entry]) => `--${flag}=${key}=${entry}`).join(' ')
       const separator = form === 'less-than' ? '<' : '='
-      return `--${flag}=${isMap(value) ? pairs.map(([key, entry]) => `${key}${separator}${entry}`).join(',') : String(value)}`
+      return `--${flag}=${isRawObject(value) ? pairs.map(([key, entry]) => `${key}${separator}${entry}`).join(',') : String(value)}`
     })
     .join(' ')
 }

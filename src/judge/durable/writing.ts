@@ -1,14 +1,13 @@
 /** Shared by all targets of a durable fix. Selects the fields that a target accepts, and quotes values so that they stay plain values. */
 
 import { stringify } from 'yaml'
-import type { RawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { companions } from '#judge/fixes/completion.ts'
 import { shorten } from '#judge/text.ts'
 import type { Subject } from '#model/finding/subject.ts'
-import { isMap } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'
 
@@ -60,7 +59,7 @@ export function settableFields(
       (isPlain(value) ? null : 'no value that a kubelet would read')
     const allowed = keys?.(field)
     if (why !== null) leaveOut(field, why)
-    else if (!isMap(value) || allowed === undefined) set.push([field, value])
+    else if (!isRawObject(value) || allowed === undefined) set.push([field, value])
     else {
       const entries = Object.entries(value)
       for (const [key] of entries)
@@ -75,7 +74,7 @@ export function settableFields(
   const whole = set.filter(([field]) => !companionsOf(field).some(isLeftOut))
   return {
     config: Object.fromEntries(
-      whole.filter(([, value]) => !isMap(value) || Object.keys(value).length > 0),
+      whole.filter(([, value]) => !isRawObject(value) || Object.keys(value).length > 0),
     ),
     leftOut: [
       ...notes,
@@ -110,7 +109,7 @@ const isPlainScalar = (value: unknown) =>
 /** A scalar, or a list or map of scalars. Rules propose no other forms. */
 function isPlain(value: unknown) {
   if (Array.isArray(value)) return value.every(isPlainScalar)
-  if (!isMap(value)) return isPlainScalar(value)
+  if (!isRawObject(value)) return isPlainScalar(value)
   return Object.entries(value).every(([key, entry]) => plainKey.test(key) && isPlainScalar(entry))
 }
 

@@ -1,12 +1,11 @@
 /** A nodegroup has one configuration, so the fixes of all its findings must agree. */
 
 import { amountOrNull } from '#base/go/quantity.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { dependsOnSize, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import type { Proposal } from '#judge/durable/writing.ts'
 import type { Family, Finding } from '#model/finding/finding.ts'
-import { isMap, mapOf } from '#model/input/config-value.ts'
 import type { FixFact } from './fix-facts.ts'
 
 export interface Wish extends Proposal {
@@ -46,7 +45,7 @@ export function agreeOnFixes(findings: readonly Wishes[]): Wishes[] {
   for (const field of new Set(wishes.flatMap(({ config }) => Object.keys(config)))) {
     if (field === high || field === low) continue
     const own = wishes.filter(({ config }) => Object.hasOwn(config, field))
-    if (own.some(({ config }) => isMap(config[field]))) agreeOnMap(field, own)
+    if (own.some(({ config }) => isRawObject(config[field]))) agreeOnMap(field, own)
     else if (!dependsOnSize(field))
       for (const wish of own) wish.config = { ...wish.config, [field]: own[0]?.config[field] }
   }

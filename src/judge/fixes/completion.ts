@@ -6,14 +6,13 @@
  */
 
 import { once } from '#base/once.ts'
-import { type RawObject, withoutKeys } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { shownSetting } from '#judge/drift/drift.ts'
 import { durationMs } from '#judge/help/values.ts'
 import { shorten } from '#judge/text.ts'
-import { isMap, mapOf } from '#model/input/config-value.ts'
 
 export interface Completion {
   config: RawObject
@@ -104,7 +103,7 @@ class Draft {
 
   dropKey(field: string, key: string, why: string) {
     const map = this.config[field]
-    if (!isMap(map) || !Object.hasOwn(map, key)) return
+    if (!isRawObject(map) || !Object.hasOwn(map, key)) return
     this.refused.push(`Left out, ${why}: ${shorten(`${field} ${key}`, 80)}.`)
     const rest = Object.entries(map).filter(([other]) => other !== key)
     this.config = Object.fromEntries(
@@ -151,7 +150,8 @@ function rightValues(fix: Draft) {
         `a kubelet takes ${mistake.wanted} for ${shorten(mistake.path.join('.'), 80)}`,
       )
     else if (value === null) fix.drop([field], 'null is no value to set')
-    else if (isMap(value) && Object.values(value).includes(null)) withoutNulls(fix, field, value)
+    else if (isRawObject(value) && Object.values(value).includes(null))
+      withoutNulls(fix, field, value)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Completes the proposed fixes, makes them agree within a group, and writes them as text for the source of the nodes. */
 
-import { type RawObject, withoutKeys } from '#base/raw-object.ts'
+import { mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
@@ -11,7 +11,6 @@ import { isEksReservation } from '#judge/help/reservations.ts'
 import { line } from '#judge/rule.ts'
 import { plural, shorten } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import { agreeOnFixes, isDeclaring, type Wish, type Wishes } from './agreement.ts'
 import { completeFix, type Refusals } from './completion.ts'

@@ -1,13 +1,12 @@
 /** What stops a fix from its file: a flag or later file overrides it, or the file is not read. */
 
-import type { RawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import type { Origin } from '#judge/durable/writing.ts'
 import { shorten } from '#judge/text.ts'
-import { isMap } from '#model/input/config-value.ts'
 import type { Wish } from './agreement.ts'
 import { companions } from './completion.ts'
 import type { FixFact } from './fix-facts.ts'
@@ -104,7 +103,7 @@ function blocks({ path, value, isFlag }: Obstacle, config: RawObject) {
   const field = fieldOf(path)
   const set = config[field]
   if (set === undefined) return false
-  if (!isMap(set)) return meaningOf(path, set) !== meaningOf(path, value)
+  if (!isRawObject(set)) return meaningOf(path, set) !== meaningOf(path, value)
   const key = path.slice(field.length + 1)
   return isFlag && field !== 'featureGates'
     ? true
@@ -125,7 +124,7 @@ function withoutBlocked(config: RawObject, blocking: readonly Obstacle[]): RawOb
   return Object.fromEntries(
     Object.entries(config).flatMap(([field, value]): [string, unknown][] => {
       if (whole.has(field)) return []
-      if (!isMap(value)) return [[field, value]]
+      if (!isRawObject(value)) return [[field, value]]
       const rest = Object.entries(value).filter(([key]) => !paths.has(`${field}.${key}`))
       return rest.length === 0 ? [] : [[field, Object.fromEntries(rest)]]
     }),

@@ -2,12 +2,12 @@
 
 import { BudgetExceeded, ForeignTextError, parseToml, TextBudget } from '#base/foreign-text.ts'
 import { inputLimits, textLimits } from '#base/limits.ts'
+import { mapOf } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textFrom } from '#base/yaml-place.ts'
 import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
 import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import type { UnreadFileKind } from '#model/gate.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import {
   type ChangedFile,

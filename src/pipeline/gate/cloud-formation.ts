@@ -2,9 +2,8 @@
  * User data in templates of CloudFormation. What only a stack knows becomes an expression, whose value is not judged.
  * Source: AWS CloudFormation, AWS::EC2::LaunchTemplate LaunchTemplateData, Intrinsic function reference
  */
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, textOnLine, type YamlPlace } from '#base/yaml-place.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import { type FileReading, type Target, unnamed } from './changed-part.ts'
 import { hidesSettings, takeUserData } from './user-data-parts.ts'
 

@@ -1,7 +1,6 @@
 /** JSON patches, as kustomize takes them. */
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import type { YamlPlace } from '#base/yaml-place.ts'
-import { mapOf } from '#model/input/config-value.ts'
 
 interface Operation {
   at: YamlPlace

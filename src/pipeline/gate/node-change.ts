@@ -1,6 +1,6 @@
 /** What changed files would do to one node. */
 
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { nodeClassMistakes } from '#facts/eks/karpenter.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
@@ -16,7 +16,6 @@ import type {
   GateSetting,
   GateValues,
 } from '#model/gate.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'

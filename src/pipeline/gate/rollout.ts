@@ -6,7 +6,7 @@
  *               pkg/providers/amifamily/bootstrap (flags on AL2, NodeConfig on AL2023, settings on Bottlerocket)
  */
 import { basename, join } from 'node:path/posix'
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isTranslatedForBottlerocket, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
@@ -23,7 +23,6 @@ import { fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'

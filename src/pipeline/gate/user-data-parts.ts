@@ -1,5 +1,5 @@
 /** User data, NodeConfig and Bottlerocket's settings as parts of a changed file. */
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
 import { bottlerocketRoot } from '#clients/user-data/bottlerocket.ts'
 import type { Piece, WrittenDocument } from '#clients/user-data/settings.ts'
@@ -8,7 +8,6 @@ import { bottlerocketMistakes, bottlerocketSettings } from '#facts/eks/bottleroc
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import { cutSettings, isConfigurationField } from '#model/kubelet/settings.ts'
 import {
   type FileProblem,

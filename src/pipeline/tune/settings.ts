@@ -1,6 +1,6 @@
 /** The five settings that `tune` compares, as changes of a node's running configuration. */
 
-import type { RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -8,7 +8,6 @@ import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import { rules } from '#judge/rules/index.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'

@@ -1,14 +1,13 @@
 /** Compares five settings on every node of a group: one predicted day each, at the node's measured growth. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { byText } from '#base/text/text-order.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { durableFixes, originOf } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
 import { nodeSubject } from '#judge/subject/subject.ts'
 import type { NodeGrowth } from '#model/history.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import { InputErrors } from '#model/input/input-errors.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'

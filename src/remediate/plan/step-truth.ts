@@ -2,10 +2,9 @@
 
 import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
-import { isRawObject, type RawObject, withoutKeys } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import {
   type Plan,
   type PlanCohort,

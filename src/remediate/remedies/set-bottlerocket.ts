@@ -1,6 +1,6 @@
 /** Fields of the kubelet's configuration as settings of Bottlerocket, which writes the kubelet's files itself. */
 
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import {
   bottlerocketKeys,
   bottlerocketSettings,
@@ -10,7 +10,6 @@ import {
   plannableSettings,
 } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import { applyPatch, mergedValue } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'

@@ -1,7 +1,7 @@
 /** Writes fields of the kubelet's configuration for the place that this node reads. Each place merges in its own way. */
 import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import {
   kubeletDropIn,
   kubeletFiles,
@@ -12,7 +12,6 @@ import {
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
 import type { PlanMethod } from '#model/plan/plan.ts'
 import { applyPatch, leavesOf, mergedValue } from '#remediate/merge.ts'

@@ -1,11 +1,10 @@
 /** Kubelet fields that a step does not change, running or on disk. A plan contains only their digests, not their values. */
 
-import type { RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan/plan.ts'

@@ -1,10 +1,9 @@
 /** Changed values for fields of the running configuration. They are parsed as the kubelet would parse them, as if always set. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import type { FieldFacts } from '#facts/kubelet/fields.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import { readConfiguration } from '#model/kubelet/configuration.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'

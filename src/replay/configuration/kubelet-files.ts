@@ -4,9 +4,8 @@
  * Replays       cmd/kubelet/app/server.go mergeKubeletConfigurations, as far as it walks the folder of drop-ins
  */
 
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
 
 export interface KubeletFile {

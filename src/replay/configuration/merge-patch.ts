@@ -6,8 +6,7 @@
  * Left out      merging objects deeper than any configuration field: the patch replaces them
  */
 
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { mapOf } from '#model/input/config-value.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 
 const deepestField = 8
 

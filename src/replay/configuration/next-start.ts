@@ -8,12 +8,11 @@
  * Left out      flags other than those of facts/kubelet/fields.ts; the prefix of an error that names the step
  */
 
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
 import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction/prediction.ts'
 import { isEndpointChecked } from '#replay/configuration/validation/components.ts'

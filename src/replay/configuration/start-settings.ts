@@ -7,12 +7,11 @@
  */
 
 import { formatDuration } from '#base/go/duration.ts'
-import { isRawObject, type RawObject, withoutKeys } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import { isReadField, readConfiguration } from '#model/kubelet/configuration.ts'
 import type {
   IgnoredSetting,

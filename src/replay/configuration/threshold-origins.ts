@@ -7,11 +7,10 @@
  *               Without files its value explains it
  */
 
-import type { RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'

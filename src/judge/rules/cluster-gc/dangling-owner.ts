@@ -7,8 +7,7 @@ import {
   sumEvidence,
   totalOf,
 } from '#judge/garbage/garbage.ts'
-import { clusterRule, line, lines } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { clusterRule, line, lines, plural } from '#judge/rule.ts'
 
 export const danglingOwner = clusterRule({
   id: 'dangling-owner',

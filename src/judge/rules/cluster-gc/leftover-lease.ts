@@ -1,6 +1,5 @@
 import { ageEvidence, deleteObjects, garbageIn, isOld, nameList } from '#judge/garbage/garbage.ts'
-import { clusterRule, line, lines } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { clusterRule, line, lines, plural } from '#judge/rule.ts'
 
 export const leftoverLease = clusterRule({
   id: 'leftover-lease',

@@ -6,8 +6,7 @@ import {
   oldOf,
   silentNodes,
 } from '#judge/garbage/garbage.ts'
-import { clusterRule, line } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { clusterRule, line, plural } from '#judge/rule.ts'
 
 export const nodeNotReadyLong = clusterRule({
   id: 'node-not-ready-long',

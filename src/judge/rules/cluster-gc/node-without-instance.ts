@@ -1,6 +1,5 @@
 import { ageEvidence, deleteObjects, garbageIn, isWithoutInstance } from '#judge/garbage/garbage.ts'
-import { clusterRule, line } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { clusterRule, line, plural } from '#judge/rule.ts'
 
 export const nodeWithoutInstance = clusterRule({
   id: 'node-without-instance',

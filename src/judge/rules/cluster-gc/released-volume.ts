@@ -7,8 +7,7 @@ import {
   releasedSince,
   sizeOf,
 } from '#judge/garbage/released-volumes.ts'
-import { clusterRule, lines } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { clusterRule, lines, plural } from '#judge/rule.ts'
 
 export const releasedVolume = clusterRule({
   id: 'released-volume',

@@ -1,7 +1,6 @@
 import { thresholdText } from '#judge/garbage/failed-pods.ts'
 import { byFrequency } from '#judge/garbage/garbage.ts'
-import { clusterRule, line } from '#judge/rule.ts'
-import { percent, plural } from '#judge/text.ts'
+import { clusterRule, line, percent, plural } from '#judge/rule.ts'
 
 /** The rule fails from this share of the threshold on. */
 const nearShare = 0.8

@@ -1,8 +1,7 @@
 import { ageEvidence, garbageIn, inGroups, nameList, oldOf } from '#judge/garbage/garbage.ts'
 import { aws, clusterWord } from '#judge/garbage/kubectl.ts'
 import { costOf, sizeOf } from '#judge/garbage/released-volumes.ts'
-import { clusterRule, line, lines } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { clusterRule, line, lines, plural } from '#judge/rule.ts'
 
 export const unattachedDisk = clusterRule({
   id: 'unattached-disk',

@@ -6,8 +6,7 @@ import {
   isOld,
   nameList,
 } from '#judge/garbage/garbage.ts'
-import { clusterRule, line, lines } from '#judge/rule.ts'
-import { plural, shorten } from '#judge/text.ts'
+import { clusterRule, line, lines, plural, shorten } from '#judge/rule.ts'
 import type { CertificateRequest, ControlPlane } from '#model/finding/cluster-garbage.ts'
 
 const assumedVersion = ({ version }: ControlPlane) =>

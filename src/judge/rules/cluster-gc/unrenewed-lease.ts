@@ -1,6 +1,5 @@
 import { ageEvidence, garbageIn, getYaml, nameList, oldOf } from '#judge/garbage/garbage.ts'
-import { clusterRule, line } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { clusterRule, line, plural } from '#judge/rule.ts'
 
 export const unrenewedLease = clusterRule({
   id: 'unrenewed-lease',

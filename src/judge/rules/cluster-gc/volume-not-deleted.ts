@@ -6,8 +6,7 @@ import {
   releasedSince,
   sizeOf,
 } from '#judge/garbage/released-volumes.ts'
-import { clusterRule } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { clusterRule, plural } from '#judge/rule.ts'
 
 export const volumeNotDeleted = clusterRule({
   id: 'volume-not-deleted',

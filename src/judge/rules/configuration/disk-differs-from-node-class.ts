@@ -1,10 +1,18 @@
 import { declaredNode } from '#judge/drift/declared.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
 import { amountOf } from '#judge/help/values.ts'
-import { bytesLine, contextRule, deviceCause, type Failing, line } from '#judge/rule.ts'
+import {
+  bytes,
+  bytesLine,
+  contextRule,
+  deviceCause,
+  type Failing,
+  gibibyte,
+  line,
+  shorten,
+} from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, gibibyte, shorten } from '#judge/text.ts'
 import type { NodeClass } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'

@@ -1,6 +1,5 @@
-import { bytesLine, deviceCause, line, nodeRule } from '#judge/rule.ts'
+import { bytes, bytesLine, deviceCause, line, nodeRule, shorten } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { bytes, shorten } from '#judge/text.ts'
 
 /** Smaller disks would not help the node. */
 const leastShare = 0.25

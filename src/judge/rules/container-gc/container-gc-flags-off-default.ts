@@ -1,6 +1,5 @@
 import { durationMs } from '#judge/help/values.ts'
-import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
+import { kubeletSetting, line, nodeRule, shorten } from '#judge/rule.ts'
 
 /** No configuration file and no configz contains these flags. Upstream: cmd/kubelet/app/options/options.go NewKubeletFlags. */
 const flags: Record<string, { isDefault(value: string): boolean; shown: string; effect: string }> =

@@ -1,6 +1,5 @@
 import { heldBy, heldReason } from '#judge/help/held.ts'
-import { line, lines, nodeRule, worldCause } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { line, lines, nodeRule, plural, worldCause } from '#judge/rule.ts'
 
 export const deadContainerPile = nodeRule({
   id: 'dead-container-pile',

@@ -12,8 +12,7 @@ import {
   type StartFact,
 } from '#judge/drift/layers.ts'
 import { isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
-import { contextRule, line, lines, settingIn } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { contextRule, line, lines, plural, settingIn } from '#judge/rule.ts'
 
 interface LossFact {
   node: DeclaredNode

@@ -1,7 +1,6 @@
 import { byText } from '#base/text/text-order.ts'
 import { amountOf } from '#judge/help/values.ts'
-import { cohortRule, hardThresholds, line } from '#judge/rule.ts'
-import { bytes, percent, plural, shorten } from '#judge/text.ts'
+import { bytes, cohortRule, hardThresholds, line, percent, plural, shorten } from '#judge/rule.ts'
 
 /** Disks are mixed from this ratio on. Filesystem overhead alone makes a smaller difference. */
 const mixedRatio = 2

@@ -1,6 +1,5 @@
 import { amountLine, configuredAt } from '#judge/help/thresholds.ts'
-import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { percent } from '#judge/text.ts'
+import { line, nodeRule, percent, settingIn } from '#judge/rule.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 const disks: Partial<Record<Signal, 'nodefs' | 'imagefs'>> = {

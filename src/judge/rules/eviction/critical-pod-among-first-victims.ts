@@ -1,7 +1,6 @@
 import { matchesGlob } from '#base/text/glob.ts'
 import { ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
-import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { podName, shorten, shortPodName } from '#judge/text.ts'
+import { line, nodeRule, podName, settingIn, shorten, shortPodName } from '#judge/rule.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 const firstVictims = 3

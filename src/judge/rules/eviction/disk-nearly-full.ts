@@ -2,15 +2,17 @@ import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { diskReason, heldBySignal, type Reason } from '#judge/help/holders.ts'
 import { amountLine } from '#judge/help/thresholds.ts'
 import {
+  bytes,
   bytesLine,
   contextRule,
   type Failing,
   isLinux,
   line,
+  percent,
   type Satisfied,
+  span,
   worldCause,
 } from '#judge/rule.ts'
-import { bytes, percent, span } from '#judge/text.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'

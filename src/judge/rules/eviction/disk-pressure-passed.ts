@@ -4,16 +4,19 @@ import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { settledMs } from '#judge/help/thresholds.ts'
 import {
+  bytes,
   bytesLine,
   type Failing,
   line,
   lines,
   nodeRule,
+  percent,
+  plural,
   type Satisfied,
   seenFirst,
+  shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { bytes, percent, plural, shorten } from '#judge/text.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 

@@ -1,8 +1,7 @@
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { configuredAt, hardDefaults, highestThreshold } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { hardThresholds, line, nodeRule } from '#judge/rule.ts'
-import { bytes } from '#judge/text.ts'
+import { bytes, hardThresholds, line, nodeRule } from '#judge/rule.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 /** What any writer fills between two looks of the eviction manager. */

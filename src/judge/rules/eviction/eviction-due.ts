@@ -17,15 +17,18 @@ import {
 } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
 import {
+  bytes,
   type Failing,
   imageGcThresholds,
   kubeletSetting,
   line,
+  mebibyte,
+  nameLength,
   nodeRule,
   type Satisfied,
+  shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { bytes, mebibyte, nameLength, shorten } from '#judge/text.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type {

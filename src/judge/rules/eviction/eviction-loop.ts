@@ -8,9 +8,16 @@ import {
   recordedEvictions,
 } from '#judge/events/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
-import { contextRule, type Failing, line, lines, seenFirst, worldCause } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  line,
+  lines,
+  plural,
+  seenFirst,
+  worldCause,
+} from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { plural } from '#judge/text.ts'
 
 /** Evictions that make a loop, counted over one hour: the API server keeps events for that long. */
 const manyEvictions = 3

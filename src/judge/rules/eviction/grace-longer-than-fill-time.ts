@@ -8,8 +8,15 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { float32Rounding, withEntries } from '#judge/help/values.ts'
-import { isLinux, kubeletSetting, line, lines, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { span } from '#judge/text.ts'
+import {
+  isLinux,
+  kubeletSetting,
+  line,
+  lines,
+  nodeRule,
+  type Satisfied,
+  span,
+} from '#judge/rule.ts'
 import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 

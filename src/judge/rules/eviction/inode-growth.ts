@@ -1,6 +1,5 @@
 import { diskReason } from '#judge/help/holders.ts'
-import { isLinux, line, lines, nodeRule, worldCause } from '#judge/rule.ts'
-import { percent } from '#judge/text.ts'
+import { isLinux, line, lines, nodeRule, percent, worldCause } from '#judge/rule.ts'
 
 const dayMs = 86_400_000
 /** The rule fails from this used percentage of a filesystem's inodes on. */

@@ -2,8 +2,17 @@ import { ownLimitOf } from '#facts/kubelet/event-messages.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import { amountOf } from '#judge/help/values.ts'
-import { type Failing, line, nodeRule, seenFirst, settingIn } from '#judge/rule.ts'
-import { bytes, nameLength, plural, shorten } from '#judge/text.ts'
+import {
+  bytes,
+  type Failing,
+  line,
+  nameLength,
+  nodeRule,
+  plural,
+  seenFirst,
+  settingIn,
+  shorten,
+} from '#judge/rule.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { controllerOf } from '#model/input/pod-controller.ts'
 import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'

@@ -7,8 +7,15 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { amountOf, withEntries } from '#judge/help/values.ts'
-import { bytesLine, isLinux, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bytes } from '#judge/text.ts'
+import {
+  bytes,
+  bytesLine,
+  isLinux,
+  kubeletSetting,
+  line,
+  nodeRule,
+  type Satisfied,
+} from '#judge/rule.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }

@@ -1,8 +1,7 @@
 import { agoMs, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { settledMs, shownAmount } from '#judge/help/thresholds.ts'
 import { amountOf } from '#judge/help/values.ts'
-import { contextRule, line, type Satisfied, seenFirst, worldCause } from '#judge/rule.ts'
-import { span } from '#judge/text.ts'
+import { contextRule, line, type Satisfied, seenFirst, span, worldCause } from '#judge/rule.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, EvictionPrediction } from '#model/prediction/prediction.ts'
 

@@ -8,17 +8,19 @@ import { diskReason, type Reason } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
 import { durationMs } from '#judge/help/values.ts'
 import {
+  bytes,
   contextRule,
   type Failing,
   imageGcThresholds,
   line,
   lines,
+  plural,
   seenFirst,
+  span,
   worldCause,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, plural, span } from '#judge/text.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 

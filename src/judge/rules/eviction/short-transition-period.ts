@@ -1,8 +1,7 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { durationMs } from '#judge/help/values.ts'
-import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
+import { kubeletSetting, line, nodeRule, shorten } from '#judge/rule.ts'
 import type { Severity } from '#model/finding/finding.ts'
 
 export const shortTransitionPeriod = nodeRule({

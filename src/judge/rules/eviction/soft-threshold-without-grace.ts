@@ -1,7 +1,6 @@
 import { hardEviction } from '#judge/help/thresholds.ts'
 import { durationMs, withEntries } from '#judge/help/values.ts'
-import { kubeletSetting, line, nodeRule } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
+import { kubeletSetting, line, nodeRule, shorten } from '#judge/rule.ts'
 
 const soundGracePeriod = '90s'
 

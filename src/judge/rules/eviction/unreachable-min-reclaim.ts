@@ -1,7 +1,13 @@
 import { amountLine, configuredAt, shownAmount, whyUnobserved } from '#judge/help/thresholds.ts'
 import { amountOf, float32Rounding, withEntries } from '#judge/help/values.ts'
-import { type Failing, kubeletSetting, line, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
+import {
+  type Failing,
+  kubeletSetting,
+  line,
+  nodeRule,
+  type Satisfied,
+  shorten,
+} from '#judge/rule.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 
 const titles = { unfinished: 'A minimum reclaim keeps the node under DiskPressure' }

@@ -1,7 +1,6 @@
 import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { kubeletSetting, nodeRule } from '#judge/rule.ts'
-import { mebibyte, shorten } from '#judge/text.ts'
+import { kubeletSetting, mebibyte, nodeRule, shorten } from '#judge/rule.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 /** Null: no percentage and no number of bytes. */

@@ -8,9 +8,9 @@ import {
   line,
   lines,
   nodeRule,
+  percent,
   worldCause,
 } from '#judge/rule.ts'
-import { percent } from '#judge/text.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
 const scarcePercent = 20

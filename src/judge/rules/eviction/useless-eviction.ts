@@ -4,16 +4,18 @@ import { configuredAt, evictable, whyUnobserved } from '#judge/help/thresholds.t
 import { amountOf } from '#judge/help/values.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import {
+  bytes,
   bytesLine,
   type Failing,
   isLinux,
   line,
   nodeRule,
+  plural,
   type Satisfied,
+  shortPodName,
   worldCause,
 } from '#judge/rule.ts'
 import { isImageListCut } from '#judge/subject/node-subject.ts'
-import { bytes, plural, shortPodName } from '#judge/text.ts'
 import type { Summary } from '#model/input/node-input.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
 import type {

@@ -9,8 +9,7 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { amountOf, durationMs, withEntries } from '#judge/help/values.ts'
-import { type Failing, kubeletSetting, lines, nodeRule } from '#judge/rule.ts'
-import { span } from '#judge/text.ts'
+import { type Failing, kubeletSetting, lines, nodeRule, span } from '#judge/rule.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'

@@ -1,6 +1,5 @@
 import { imageGcFix } from '#judge/help/thresholds.ts'
-import { bytesLine, imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
-import { bytes, percent } from '#judge/text.ts'
+import { bytes, bytesLine, imageGcThresholds, line, nodeRule, percent } from '#judge/rule.ts'
 import {
   startsAboveUsedPercent,
   startsBelowAvailableBytes,

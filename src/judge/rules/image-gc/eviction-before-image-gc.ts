@@ -10,6 +10,7 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import {
+  bytes,
   bytesLine,
   type Failing,
   imageGcThresholds,
@@ -17,9 +18,9 @@ import {
   kubeletSetting,
   line,
   nodeRule,
+  percent,
   type Satisfied,
 } from '#judge/rule.ts'
-import { bytes, percent } from '#judge/text.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'

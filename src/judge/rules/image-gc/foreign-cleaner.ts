@@ -1,8 +1,7 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
-import { line, nodeRule, worldCause } from '#judge/rule.ts'
+import { line, nodeRule, plural, podName, shorten, worldCause } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { plural, podName, shorten } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Repositories, without registry, of programs that delete images. */

@@ -1,8 +1,7 @@
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
-import { bytesLine, contextRule, type Failing, kubeletSetting } from '#judge/rule.ts'
+import { bytesLine, contextRule, type Failing, kubeletSetting, plural } from '#judge/rule.ts'
 import { utcDay } from '#judge/run/waivers.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { plural } from '#judge/text.ts'
 import type { RememberedImage } from '#model/history.ts'
 
 const least = { percent: 20, gib: 10 }

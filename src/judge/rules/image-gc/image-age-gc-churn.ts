@@ -1,7 +1,16 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { durationMs } from '#judge/help/values.ts'
-import { type Failing, kubeletSetting, line, lines, nodeRule } from '#judge/rule.ts'
-import { nameLength, plural, shorten, shortPodName } from '#judge/text.ts'
+import {
+  type Failing,
+  kubeletSetting,
+  line,
+  lines,
+  nameLength,
+  nodeRule,
+  plural,
+  shorten,
+  shortPodName,
+} from '#judge/rule.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 const soundHours = 24

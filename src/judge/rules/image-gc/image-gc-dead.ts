@@ -10,16 +10,17 @@ import {
 import { failingGc, isJustReported } from '#judge/events/gc-events.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
+  bytes,
   contextRule,
   type Failing,
   line,
   type Satisfied,
   seenFirst,
+  shorten,
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bytes, shorten } from '#judge/text.ts'
 
 export const imageGcDead = contextRule({
   id: 'image-gc-dead',

@@ -3,8 +3,18 @@ import { byText } from '#base/text/text-order.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
-import { bytesLine, type Failing, imageGcThresholds, line, lines, nodeRule } from '#judge/rule.ts'
-import { bytes, percent, plural, shorten } from '#judge/text.ts'
+import {
+  bytes,
+  bytesLine,
+  type Failing,
+  imageGcThresholds,
+  line,
+  lines,
+  nodeRule,
+  percent,
+  plural,
+  shorten,
+} from '#judge/rule.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
 
 const shown = 5

@@ -1,8 +1,7 @@
 import { imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { isWithin, unreadEvents } from '#judge/events/events.ts'
-import { contextRule, isLinux, line, seenFirst, worldCause } from '#judge/rule.ts'
-import { bytes } from '#judge/text.ts'
+import { bytes, contextRule, isLinux, line, seenFirst, worldCause } from '#judge/rule.ts'
 import type { ReclaimRound } from '#model/history.ts'
 
 const leastRounds = 3

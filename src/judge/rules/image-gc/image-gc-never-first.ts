@@ -16,10 +16,12 @@ import {
   line,
   lines,
   nodeRule,
+  percent,
   type Satisfied,
+  shortPodName,
+  span,
   worldCause,
 } from '#judge/rule.ts'
-import { percent, shortPodName, span } from '#judge/text.ts'
 import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'

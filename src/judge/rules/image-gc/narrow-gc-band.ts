@@ -1,6 +1,5 @@
 import { gcMinutes } from '#facts/kubelet/periods.ts'
-import { imageGcThresholds, line, nodeRule } from '#judge/rule.ts'
-import { bytes, percent } from '#judge/text.ts'
+import { bytes, imageGcThresholds, line, nodeRule, percent } from '#judge/rule.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 
 /** The kubelet's defaults, 85 % and 80 %, are this many percentage points apart. */

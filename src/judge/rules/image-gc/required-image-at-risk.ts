@@ -3,9 +3,17 @@ import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import { evictionSeconds, gcMinutes } from '#facts/kubelet/periods.ts'
 import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/images.ts'
-import { line, lines, nodeRule, type Satisfied, settingIn } from '#judge/rule.ts'
+import {
+  line,
+  lines,
+  nameLength,
+  nodeRule,
+  plural,
+  type Satisfied,
+  settingIn,
+  shorten,
+} from '#judge/rule.ts'
 import { severityRank } from '#judge/run/outcome.ts'
-import { nameLength, plural, shorten } from '#judge/text.ts'
 import type { Severity } from '#model/finding/finding.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'

@@ -1,7 +1,15 @@
 import { configuredAt, highestThreshold, whyUnobserved } from '#judge/help/thresholds.ts'
 import { withEntries } from '#judge/help/values.ts'
-import { bytesLine, hardThresholds, kubeletSetting, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bytes, gibibyte, percent } from '#judge/text.ts'
+import {
+  bytes,
+  bytesLine,
+  gibibyte,
+  hardThresholds,
+  kubeletSetting,
+  nodeRule,
+  percent,
+  type Satisfied,
+} from '#judge/rule.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
 /** Even the smallest disk that this rule judges grows by less than this in one image GC period. */

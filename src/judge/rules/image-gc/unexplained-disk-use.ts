@@ -1,7 +1,6 @@
 import { heldBy, heldEvidence, heldReason, heldText } from '#judge/help/held.ts'
-import { nodeRule, worldCause } from '#judge/rule.ts'
+import { nodeRule, shorten, worldCause } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
-import { shorten } from '#judge/text.ts'
 
 const least = { percent: 10, gib: 5 }
 /** Share of a disk that is used at most where there is much room. */

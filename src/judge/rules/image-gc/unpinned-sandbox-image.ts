@@ -1,6 +1,5 @@
 import { canonicalName } from '#judge/events/images.ts'
-import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
+import { line, nodeRule, settingIn, shorten } from '#judge/rule.ts'
 import type { RuntimeImage } from '#model/input/inspection.ts'
 
 export const unpinnedSandboxImage = nodeRule({

@@ -5,18 +5,20 @@ import { isJustReported, shortfalls } from '#judge/events/gc-events.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
+  bytes,
   bytesLine,
   contextRule,
   type Failing,
   line,
   lines,
+  plural,
   type Satisfied,
   seenFirst,
+  shorten,
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bytes, plural, shorten } from '#judge/text.ts'
 
 export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',

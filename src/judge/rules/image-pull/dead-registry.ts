@@ -4,10 +4,18 @@ import { endedRegistries } from '#facts/kubernetes/registries.ts'
 import { unreadEvents } from '#judge/events/events.ts'
 import { imagesOf, registryOf } from '#judge/events/images.ts'
 import { pullFailures } from '#judge/events/pulls.ts'
-import { contextRule, type Failing, line, type Satisfied, worldCause } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  line,
+  plural,
+  podName,
+  type Satisfied,
+  shorten,
+  worldCause,
+} from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { plural, podName, shorten } from '#judge/text.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
 
 const shown = 10

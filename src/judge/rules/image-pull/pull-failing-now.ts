@@ -8,8 +8,16 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
-import { contextRule, deviceCause, type Failing, line, seenFirst, worldCause } from '#judge/rule.ts'
-import { plural, shorten } from '#judge/text.ts'
+import {
+  contextRule,
+  deviceCause,
+  type Failing,
+  line,
+  plural,
+  seenFirst,
+  shorten,
+  worldCause,
+} from '#judge/rule.ts'
 
 const shown = 10
 

@@ -13,12 +13,13 @@ import {
   contextRule,
   type Failing,
   line,
+  plural,
   type Satisfied,
   seenFirst,
+  shorten,
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import { plural, shorten } from '#judge/text.ts'
 
 const shown = 10
 const { anonymousPulls, personalPulls, hours } = dockerHubLimits

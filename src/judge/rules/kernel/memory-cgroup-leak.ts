@@ -14,11 +14,11 @@ import {
   line,
   type Satisfied,
   seenFirst,
+  shorten,
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
 import { hasBootOption, kernelOf } from '#judge/subject/kernel.ts'
-import { shorten } from '#judge/text.ts'
 
 /** Maximum number of memory cgroup ids in the kernel. */
 const mostIds = 65_535

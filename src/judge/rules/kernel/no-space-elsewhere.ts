@@ -7,9 +7,18 @@ import {
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import { eventEvidence, recentEvents, startReasons, unreadEvents } from '#judge/events/events.ts'
 import { waitingContainers } from '#judge/events/pulls.ts'
-import { contextRule, isLinux, line, lines, seenFirst, worldCause } from '#judge/rule.ts'
+import {
+  bytes,
+  contextRule,
+  isLinux,
+  line,
+  lines,
+  plural,
+  seenFirst,
+  shorten,
+  worldCause,
+} from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, plural, shorten } from '#judge/text.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const shown = 5

@@ -1,8 +1,7 @@
 import { mountPointOf } from '#facts/kubelet/event-messages.ts'
 import { agentConditions, agentReportOf, isDiskProblem } from '#facts/kubelet/event-reasons.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
-import { contextRule, line, seenFirst, worldCause } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
+import { contextRule, line, seenFirst, shorten, worldCause } from '#judge/rule.ts'
 
 interface AgentCondition {
   type: string

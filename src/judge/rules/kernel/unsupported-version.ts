@@ -1,8 +1,7 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { unsupportedReason } from '#facts/kubelet/supported.ts'
 import { type VersionSkew, versionSkew } from '#facts/kubernetes/version-skew.ts'
-import { contextRule, line, worldCause } from '#judge/rule.ts'
-import { plural } from '#judge/text.ts'
+import { contextRule, line, plural, worldCause } from '#judge/rule.ts'
 
 export const unsupportedVersion = contextRule({
   id: 'unsupported-version',

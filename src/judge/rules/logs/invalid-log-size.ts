@@ -6,8 +6,7 @@ import {
   quantityOrNull,
 } from '#base/go/quantity.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { line, logRotation, nodeRule } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
+import { line, logRotation, nodeRule, shorten } from '#judge/rule.ts'
 
 const { containerLogMaxSize: defaultSize = '10Mi', containerLogMaxFiles: defaultFiles = 5 } =
   configurationDefaults

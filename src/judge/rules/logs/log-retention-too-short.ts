@@ -1,7 +1,17 @@
 import { type LogRate, logGrowth, logRates, logRotationOf, roomForLogs } from '#judge/logs/logs.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
-import { isLinux, line, logRotation, nodeRule } from '#judge/rule.ts'
-import { bytes, mebibyte, nameLength, plural, shorten, span } from '#judge/text.ts'
+import {
+  bytes,
+  isLinux,
+  line,
+  logRotation,
+  mebibyte,
+  nameLength,
+  nodeRule,
+  plural,
+  shorten,
+  span,
+} from '#judge/rule.ts'
 
 const shown = 5
 const tidySizes = [20, 50, 100, 200, 500, 1024, 2048, 5120, 10_240]

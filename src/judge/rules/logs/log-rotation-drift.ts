@@ -3,8 +3,7 @@ import type { Drift } from '#judge/drift/peers.ts'
 import { ownOf } from '#judge/logs/logrotate.ts'
 import { type NodeRotation, nodeRotation, whyFilesUnknown } from '#judge/logs/node-rotation.ts'
 import { type Cost, changesOf, distinctFacts, fileDrift } from '#judge/logs/rotation-drift.ts'
-import { type CohortMember, cohortRule, settingIn } from '#judge/rule.ts'
-import { bytes, plural, shorten } from '#judge/text.ts'
+import { bytes, type CohortMember, cohortRule, plural, settingIn, shorten } from '#judge/rule.ts'
 
 export const logRotationDrift = cohortRule({
   id: 'log-rotation-drift',

@@ -13,15 +13,18 @@ import {
 } from '#judge/logs/logs.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import {
+  bytes,
   bytesLine,
   type Failing,
   isLinux,
   line,
   logRotation,
+  nameLength,
   nodeRule,
   type Satisfied,
+  shorten,
+  span,
 } from '#judge/rule.ts'
-import { bytes, nameLength, shorten, span } from '#judge/text.ts'
 
 /** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1

@@ -1,7 +1,6 @@
 import { compareQuantities, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
-import { isLinux, line, nodeRule, worldCause } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
+import { isLinux, line, nodeRule, shorten, worldCause } from '#judge/rule.ts'
 
 /** A smaller part is no difference. */
 const tolerated = 0.001

@@ -7,8 +7,7 @@ import {
   whereItFits,
 } from '#judge/help/reservations.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
-import { isLinux, nodeRule, reservations } from '#judge/rule.ts'
-import { bytes, shorten } from '#judge/text.ts'
+import { bytes, isLinux, nodeRule, reservations, shorten } from '#judge/rule.ts'
 
 export const missingSystemReserved = nodeRule({
   id: 'missing-system-reserved',

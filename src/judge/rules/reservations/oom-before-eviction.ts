@@ -12,6 +12,7 @@ import {
 } from '#judge/events/events.ts'
 import { entryLine, hardDefaults, lostDefaults } from '#judge/help/thresholds.ts'
 import {
+  bytes,
   bytesLine,
   contextRule,
   type Failing,
@@ -19,11 +20,12 @@ import {
   isLinux,
   kubeletSetting,
   line,
+  mebibyte,
   type Satisfied,
   seenFirst,
+  shorten,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
-import { bytes, mebibyte, shorten } from '#judge/text.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 
 export const oomBeforeEviction = contextRule({

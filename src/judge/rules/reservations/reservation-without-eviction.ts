@@ -6,8 +6,7 @@ import {
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
-import { bytesLine, nodeRule, reservations } from '#judge/rule.ts'
-import { bytes } from '#judge/text.ts'
+import { bytes, bytesLine, nodeRule, reservations } from '#judge/rule.ts'
 
 export const reservationWithoutEviction = nodeRule({
   id: 'reservation-without-eviction',

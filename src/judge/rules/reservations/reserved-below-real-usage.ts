@@ -4,8 +4,7 @@ import {
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
-import { bytesLine, nodeRule, reservations } from '#judge/rule.ts'
-import { bytes } from '#judge/text.ts'
+import { bytes, bytesLine, nodeRule, reservations } from '#judge/rule.ts'
 
 export const reservedBelowRealUsage = nodeRule({
   id: 'reserved-below-real-usage',

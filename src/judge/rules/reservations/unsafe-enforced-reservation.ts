@@ -1,6 +1,5 @@
 import { daemonEvidence, daemonsOf } from '#judge/help/reservations.ts'
-import { isLinux, line, nodeRule, reservations as reservationFields } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
+import { isLinux, line, nodeRule, reservations as reservationFields, shorten } from '#judge/rule.ts'
 
 const reservations = [
   {

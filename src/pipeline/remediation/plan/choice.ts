@@ -1,13 +1,12 @@
 /** Selects the fixes of each node and combines them. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { isPlannable, plannableFields } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import type { StepActionId } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import { leavesOf, valueAt } from '#remediate/merge.ts'
 import type { ReadNode } from './start.ts'

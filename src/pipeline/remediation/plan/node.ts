@@ -1,11 +1,10 @@
 /** Plans the configuration of one node: checks it, predicts what the kubelet does with it, and decides which file is written. */
 
 import { once } from '#base/once.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
 import { shorten } from '#judge/text.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'

@@ -1,7 +1,7 @@
 /** Whether a kubelet starts with a change, and whether the start changes nothing else. */
 
 import { once } from '#base/once.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -9,7 +9,6 @@ import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { fieldValues, shownSetting } from '#judge/drift/drift.ts'
 import { runs, startFact } from '#judge/drift/layers.ts'
-import { mapOf } from '#model/input/config-value.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'

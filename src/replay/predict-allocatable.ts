@@ -8,9 +8,9 @@
 import {
   canonical,
   compareQuantities,
-  parseQuantity,
   type Quantity,
   quantityNumber,
+  quantityOrNull,
 } from '#base/go/quantity.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -144,17 +144,8 @@ function machineOf(capacity: AllocatableAmounts | undefined): Machine | null {
 
 /** Null: not a whole number, or negative. */
 function countOf(text: string | undefined) {
-  const count = quantityOf(text)?.safeInteger ?? null
+  const count = quantityOrNull(text)?.safeInteger ?? null
   return count !== null && count >= 0 ? count : null
-}
-
-function quantityOf(text: string | undefined): Quantity | null {
-  if (text === undefined) return null
-  try {
-    return parseQuantity(text)
-  } catch {
-    return null
-  }
 }
 
 /** Null: the amounts that the node reports cannot be parsed. */
@@ -163,7 +154,7 @@ function differences(predicted: ResourceList, reported: AllocatableAmounts | und
   const differing: string[] = []
   for (const [name, amount] of predicted) {
     const text = reported[name]
-    const actual = quantityOf(text)
+    const actual = quantityOrNull(text)
     if (text !== undefined && actual === null) return null
     if (actual === null || compareQuantities(actual, amount) !== 0) differing.push(name)
   }

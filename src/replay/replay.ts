@@ -1,6 +1,6 @@
 /** All replays of one node. */
 
-import { parseQuantity } from '#base/go/quantity.ts'
+import { quantityOrNull } from '#base/go/quantity.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { supportedInput, unsupportedReason } from '#facts/kubelet/supported.ts'
@@ -326,19 +326,11 @@ function oomScoresOf({ input, pods, activePods, kubelet }: PreparedNode, unknown
     })
     return null
   }
-  const memory = memoryOf(input.node.status?.capacity?.memory)
+  const memory = quantityOrNull(input.node.status?.capacity?.memory)?.safeInteger ?? null
   const scores = memory === null ? [null] : activePods.map(pod => oomScores(pod, memory, kubelet))
   if (!scores.includes(null)) return scores.flatMap(ofPod => ofPod ?? [])
   unknowns.push({ what: 'node.status.capacity.memory', effect: 'the OOM scores are not known' })
   return null
-}
-
-function memoryOf(text: string | undefined) {
-  try {
-    return parseQuantity(text ?? '').safeInteger
-  } catch {
-    return null
-  }
 }
 
 function allocatableOf(

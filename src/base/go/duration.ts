@@ -89,6 +89,21 @@ function quote(text: string) {
 /** Milliseconds of a duration in nanoseconds, with fractions. */
 export const toMilliseconds = (nanoseconds: bigint): number => Number(nanoseconds) / 1e6
 
+/** Nanoseconds. Null: not a duration. */
+export function durationOrNull(text: string): bigint | null {
+  try {
+    return parseDuration(text)
+  } catch {
+    return null
+  }
+}
+
+/** Null: not a duration. */
+export function durationMs(text: string): number | null {
+  const nanoseconds = durationOrNull(text)
+  return nanoseconds === null ? null : toMilliseconds(nanoseconds)
+}
+
 /** Upstream: Duration.String. */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return '0s'

@@ -6,9 +6,9 @@
  *          ParseThresholdConfig;  pkg/kubelet/logs/container_log_manager.go parseMaxSize;  cmd/kubelet/app/server.go parseResourceList
  */
 
-import { parseDuration } from '#base/go/duration.ts'
+import { durationOrNull, parseDuration } from '#base/go/duration.ts'
 import { parseFloat32 } from '#base/go/go-text.ts'
-import { asInt64, parseQuantity, signOf } from '#base/go/quantity.ts'
+import { asInt64, parseQuantity, quantityOrNull, signOf } from '#base/go/quantity.ts'
 import { isRawObject } from '#base/raw-object.ts'
 import { configurationFields } from '#model/kubelet/fields.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
@@ -46,12 +46,12 @@ const scalarTypes: Readonly<
   },
   Duration: {
     wanted: 'a duration like 2m0s',
-    holds: value => typeof value === 'string' && durationOf(value) !== null,
+    holds: value => typeof value === 'string' && durationOrNull(value) !== null,
   },
   FlushFrequency: {
     wanted: 'a duration like 5s',
     holds: value =>
-      Number.isSafeInteger(value) || (typeof value === 'string' && durationOf(value) !== null),
+      Number.isSafeInteger(value) || (typeof value === 'string' && durationOrNull(value) !== null),
   },
   Quantity: {
     wanted: 'a quantity like 1Gi',
@@ -128,7 +128,7 @@ const entryForms: Readonly<Record<string, EntryForm>> = {
   evictionSoftGracePeriod: {
     key: ofSignal,
     wanted: 'a duration that is not negative',
-    holds: value => (durationOf(value) ?? -1n) >= 0n,
+    holds: value => (durationOrNull(value) ?? -1n) >= 0n,
   },
   evictionMinimumReclaim: {
     key: ofSignal,
@@ -169,7 +169,7 @@ function* durationMistakes(
   least: string,
   orZero: boolean,
 ): Iterable<ValueMistake> {
-  const duration = durationOf(value) ?? 0n
+  const duration = durationOrNull(value) ?? 0n
   if (duration >= parseDuration(least) || (orZero && duration === 0n)) return
   const atLeast =
     least === '0s' ? 'a duration that is not negative' : `a duration of ${least} or more`
@@ -198,22 +198,7 @@ function* entryMistakes(field: string, map: Record<string, unknown>): Iterable<V
   }
 }
 
-function durationOf(value: string) {
-  try {
-    return parseDuration(value)
-  } catch {
-    return null
-  }
-}
-
-function isQuantity(value: string) {
-  try {
-    parseQuantity(value)
-    return true
-  } catch {
-    return false
-  }
-}
+const isQuantity = (value: string) => quantityOrNull(value) !== null
 
 const isWholeQuantity = (value: string) =>
   isQuantity(value) && asInt64(parseQuantity(value)) !== null

@@ -5,13 +5,13 @@
  * Follows  pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager; the replay's validation has the rest
  */
 
+import { durationMs } from '#base/go/duration.ts'
 import { once } from '#base/once.ts'
 import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { shownSetting } from '#judge/drift/drift.ts'
-import { durationMs } from '#judge/help/values.ts'
 import { shorten } from '#judge/text.ts'
 
 export interface Completion {

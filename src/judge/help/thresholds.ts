@@ -1,5 +1,7 @@
 /** Eviction thresholds as rules read them: which signal watches which disk, and the distance to image GC. */
 
+import { durationMs } from '#base/go/duration.ts'
+import { amountOrNull } from '#base/go/quantity.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -21,7 +23,6 @@ import type {
   Ranking,
   Signal,
 } from '#model/prediction/prediction.ts'
-import { durationMs } from './values.ts'
 
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
 export function configuredAt(
@@ -293,3 +294,27 @@ const isSameOrder = (a: readonly RankedPod[], b: readonly RankedPod[]) =>
 
 const isSamePlace = (a: RankedPod, b: RankedPod | undefined) =>
   a.rank === b?.rank && a.name === b.name && a.namespace === b.namespace
+
+/** A threshold or minimum reclaim in bytes or counts; null: invalid. Upstream: eviction/api/types.go GetThresholdQuantity, percentages are float32. */
+export function amountOf(text: string, capacity: number): number | null {
+  if (!text.endsWith('%')) return amountOrNull(text)
+  const part = Math.fround(Math.fround(Number.parseFloat(text)) / 100)
+  return Number.isFinite(part) ? Math.trunc(capacity * part) : null
+}
+
+/** The kubelet stores percentages as float32. Amounts that differ by at most this much are equal. */
+export const float32Rounding = (text: string, amount: number): number =>
+  text.endsWith('%') ? amount * 2 ** -23 + 1 : 0
+
+type ThresholdTexts =
+  | 'evictionHard'
+  | 'evictionSoft'
+  | 'evictionSoftGracePeriod'
+  | 'evictionMinimumReclaim'
+
+/** The fix that changes some entries of a running map: the kubelet replaces maps as a whole. */
+export const withEntries = (
+  map: ThresholdTexts,
+  configuration: KubeletConfiguration | null,
+  entries: Record<string, string>,
+) => ({ config: { [map]: { ...configuration?.[map], ...entries } } })

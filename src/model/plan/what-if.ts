@@ -1,6 +1,6 @@
 /** Assumptions for a prediction: another moment, another configuration, a disk that fills. */
 
-import { parseQuantity, quantityNumber, signOf } from '#base/go/quantity.ts'
+import { amountOrNull } from '#base/go/quantity.ts'
 import { OperatorError } from '#base/operator-error.ts'
 
 const fillTargets = [
@@ -73,13 +73,8 @@ export function parseFill(text: string): Fill {
 }
 
 function rateOf(text: string) {
-  try {
-    const quantity = parseQuantity(text)
-    const bytes = quantityNumber(quantity)
-    return signOf(quantity) > 0 && Number.isSafeInteger(bytes) ? bytes : null
-  } catch {
-    return null
-  }
+  const bytes = amountOrNull(text)
+  return bytes !== null && bytes > 0 && Number.isSafeInteger(bytes) ? bytes : null
 }
 
 const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/

@@ -5,7 +5,9 @@
  * Follows       nodeadm (NodeConfig becomes a drop-in), bootstrap.sh on AL2 (extra arguments become flags), Bottlerocket's template, Karpenter
  *               pkg/providers/amifamily/bootstrap (flags on AL2, NodeConfig on AL2023, settings on Bottlerocket)
  */
+
 import { basename, join } from 'node:path/posix'
+import { amountOrNull } from '#base/go/quantity.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
@@ -28,11 +30,7 @@ import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
 import { kubeletConfigurationKind } from '#replay/configuration/configuration-kind.ts'
-import {
-  asRunning,
-  bottlerocketFileOf,
-  coresOf,
-} from '#replay/configuration/configuration-on-disk.ts'
+import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
@@ -249,7 +247,7 @@ function takeBottlerocket(
   const others = Object.entries(files.main.content).filter(([field]) => !fields.has(field))
   files.main.content = {
     ...Object.fromEntries(others),
-    ...bottlerocketFileOf(set, kubeletVersion, coresOf(node.status?.capacity?.cpu) ?? 1),
+    ...bottlerocketFileOf(set, kubeletVersion, amountOrNull(node.status?.capacity?.cpu) ?? 1),
   }
 }
 

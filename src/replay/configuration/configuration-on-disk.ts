@@ -6,7 +6,7 @@
  * Left out      when the files were written: a kubelet not restarted since then runs with their older content
  */
 
-import { parseQuantity, quantityNumber } from '#base/go/quantity.ts'
+import { amountOrNull } from '#base/go/quantity.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import {
@@ -47,7 +47,7 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
   const host =
     settings === undefined
       ? read
-      : withBottlerocketFile(settings, kubeletVersion, coresOf(status?.capacity?.cpu))
+      : withBottlerocketFile(settings, kubeletVersion, amountOrNull(status?.capacity?.cpu))
   const { prediction } = predictNextStart(host, kubeletVersion, operatingSystem)
   const undecidedInput = (why: string): ConfiguredInput => ({
     ...asRead,
@@ -121,15 +121,6 @@ const withBottlerocketFile = (
     ],
   }),
 })
-
-/** Null: it is no quantity. */
-export function coresOf(text: string | undefined): number | null {
-  try {
-    return quantityNumber(parseQuantity(text ?? ''))
-  } catch {
-    return null
-  }
-}
 
 /*
  * The kubelet's configuration file as Bottlerocket generates it from its settings. No agent reads the host's files on Bottlerocket.

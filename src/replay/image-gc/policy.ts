@@ -8,7 +8,7 @@
  * Left out      a maximum age without its gate, which validation refuses
  */
 
-import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
+import { durationMs } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
@@ -97,10 +97,6 @@ function ageOf(
   configuration: KubeletConfiguration,
   field: 'imageMinimumGCAge' | 'imageMaximumGCAge',
 ) {
-  try {
-    const text = configuration[field] ?? configurationDefaults[field]
-    return text === undefined ? 0 : toMilliseconds(parseDuration(text))
-  } catch {
-    return null
-  }
+  const text = configuration[field] ?? configurationDefaults[field]
+  return text === undefined ? 0 : durationMs(text)
 }

@@ -1,6 +1,6 @@
 /** Bytes that can be freed without loss, and bytes that thresholds keep unusable. */
 
-import { parseQuantity, quantityNumber } from '#base/go/quantity.ts'
+import { amountOrNull } from '#base/go/quantity.ts'
 import type { DiskHolder, FilesystemLedger, Freeable } from '#model/prediction/disk-ledger.ts'
 import type { EvictionPrediction, NodePrediction } from '#model/prediction/prediction.ts'
 import { deadContainers } from '#replay/container-gc.ts'
@@ -69,18 +69,10 @@ function unrotatedBytes({ input }: PreparedNode, pods: PodUse | null) {
     containerLogMaxFiles === undefined
   )
     return null
-  const sizeBytes = bytesOf(containerLogMaxSize)
+  const sizeBytes = amountOrNull(containerLogMaxSize)
   if (sizeBytes === null || sizeBytes <= 0 || containerLogMaxFiles < 2) return null
   const kept = sizeBytes * containerLogMaxFiles
   return pods.logBytes.reduce((sum, bytes) => sum + Math.max(0, bytes - kept), 0)
-}
-
-function bytesOf(text: string) {
-  try {
-    return quantityNumber(parseQuantity(text))
-  } catch {
-    return null
-  }
 }
 
 /** For each filesystem, the highest hard threshold that can be met. Null: a threshold is not known. */

@@ -1,7 +1,6 @@
 /** A pod as the replays need it, parsed from its manifest and its status. */
 
-import { parseQuantity, type Quantity } from '#base/go/quantity.ts'
-import { oncePerText } from '#base/once.ts'
+import { type Quantity, quantityOrNull } from '#base/go/quantity.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type {
   ContainerSpec,
@@ -182,17 +181,7 @@ class WrittenResources implements PodResources {
   }
 }
 
-/** A fleet's manifests repeat few distinct quantities many times. */
-const parsedOrNull = oncePerText((text): Quantity | null => {
-  try {
-    return parseQuantity(text.trim())
-  } catch {
-    return null
-  }
-})
-
-const quantityOf = (value: string | undefined): Quantity | null =>
-  value === undefined ? null : parsedOrNull(value)
+const quantityOf = (text: string | undefined) => quantityOrNull(text?.trim())
 
 const integerOf = (value: number | undefined) =>
   value !== undefined && Number.isSafeInteger(value) ? value : null

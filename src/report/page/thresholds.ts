@@ -1,4 +1,4 @@
-import { DurationError, parseDuration, toMilliseconds } from '#base/go/duration.ts'
+import { durationMs } from '#base/go/duration.ts'
 import { byText } from '#base/text/text-order.ts'
 import { canBeMet, isWatched, sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal, ThresholdOrigin } from '#model/prediction/prediction.ts'
@@ -379,16 +379,6 @@ function usedText(percent: number, nodes: Variant, { words, percent: shown, byte
   const range =
     known.length === 0 ? null : formatRange(Math.min(...known), Math.max(...known), bytes)
   return words.setting.used(shown(percent), range, unread)
-}
-
-/** Null: Go cannot parse the text as a duration, so no kubelet prints it. */
-function durationMs(text: string) {
-  try {
-    return toMilliseconds(parseDuration(text))
-  } catch (error) {
-    if (error instanceof DurationError) return null
-    throw error
-  }
 }
 
 interface SettingView {

@@ -1,6 +1,6 @@
 import { declaredNode } from '#judge/drift/declared.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
-import { amountOf } from '#judge/help/values.ts'
+import { amountOf } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,

@@ -1,4 +1,4 @@
-import { durationMs } from '#judge/help/values.ts'
+import { durationMs } from '#base/go/duration.ts'
 import { kubeletSetting, line, nodeRule, shorten } from '#judge/rule.ts'
 
 /** No configuration file and no configz contains these flags. Upstream: cmd/kubelet/app/options/options.go NewKubeletFlags. */

@@ -1,5 +1,5 @@
 import { byText } from '#base/text/text-order.ts'
-import { amountOf } from '#judge/help/values.ts'
+import { amountOf } from '#judge/help/thresholds.ts'
 import { bytes, cohortRule, hardThresholds, line, percent, plural, shorten } from '#judge/rule.ts'
 
 /** Disks are mixed from this ratio on. Filesystem overhead alone makes a smaller difference. */

@@ -1,6 +1,10 @@
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
-import { configuredAt, hardDefaults, highestThreshold } from '#judge/help/thresholds.ts'
-import { withEntries } from '#judge/help/values.ts'
+import {
+  configuredAt,
+  hardDefaults,
+  highestThreshold,
+  withEntries,
+} from '#judge/help/thresholds.ts'
 import { bytes, hardThresholds, line, nodeRule } from '#judge/rule.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 

@@ -14,8 +14,8 @@ import {
   isTwin,
   shownAmount,
   whyUnobserved,
+  withEntries,
 } from '#judge/help/thresholds.ts'
-import { withEntries } from '#judge/help/values.ts'
 import {
   bytes,
   type Failing,

@@ -2,12 +2,13 @@ import {
   amountLine,
   configuredAt,
   fillMs,
+  float32Rounding,
   growthLine,
   highestThreshold,
   shownAmount,
   whyUnobserved,
+  withEntries,
 } from '#judge/help/thresholds.ts'
-import { float32Rounding, withEntries } from '#judge/help/values.ts'
 import {
   isLinux,
   kubeletSetting,

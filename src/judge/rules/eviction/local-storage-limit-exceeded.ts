@@ -1,7 +1,7 @@
 import { ownLimitOf } from '#facts/kubelet/event-messages.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
-import { amountOf } from '#judge/help/values.ts'
+import { amountOf } from '#judge/help/thresholds.ts'
 import {
   bytes,
   type Failing,

@@ -1,12 +1,13 @@
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { memoryReason } from '#judge/help/holders.ts'
 import {
+  amountOf,
   configuredAt,
   hardDefaults,
   highestThreshold,
   whyUnobserved,
+  withEntries,
 } from '#judge/help/thresholds.ts'
-import { amountOf, withEntries } from '#judge/help/values.ts'
 import {
   bytes,
   bytesLine,

@@ -1,6 +1,5 @@
 import { agoMs, recentEvents, unreadEvents } from '#judge/events/events.ts'
-import { settledMs, shownAmount } from '#judge/help/thresholds.ts'
-import { amountOf } from '#judge/help/values.ts'
+import { amountOf, settledMs, shownAmount } from '#judge/help/thresholds.ts'
 import { contextRule, line, type Satisfied, seenFirst, span, worldCause } from '#judge/rule.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, EvictionPrediction } from '#model/prediction/prediction.ts'

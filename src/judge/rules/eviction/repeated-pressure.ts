@@ -1,3 +1,4 @@
+import { durationMs } from '#base/go/duration.ts'
 import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -6,7 +7,6 @@ import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.
 import { evictedWriter } from '#judge/events/evictions.ts'
 import { diskReason, type Reason } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
-import { durationMs } from '#judge/help/values.ts'
 import {
   bytes,
   contextRule,

@@ -1,6 +1,6 @@
+import { durationMs } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { durationMs } from '#judge/help/values.ts'
 import { kubeletSetting, line, nodeRule, shorten } from '#judge/rule.ts'
 import type { Severity } from '#model/finding/finding.ts'
 

@@ -1,5 +1,5 @@
-import { hardEviction } from '#judge/help/thresholds.ts'
-import { durationMs, withEntries } from '#judge/help/values.ts'
+import { durationMs } from '#base/go/duration.ts'
+import { hardEviction, withEntries } from '#judge/help/thresholds.ts'
 import { kubeletSetting, line, nodeRule, shorten } from '#judge/rule.ts'
 
 const soundGracePeriod = '90s'

@@ -1,5 +1,12 @@
-import { amountLine, configuredAt, shownAmount, whyUnobserved } from '#judge/help/thresholds.ts'
-import { amountOf, float32Rounding, withEntries } from '#judge/help/values.ts'
+import {
+  amountLine,
+  amountOf,
+  configuredAt,
+  float32Rounding,
+  shownAmount,
+  whyUnobserved,
+  withEntries,
+} from '#judge/help/thresholds.ts'
 import {
   type Failing,
   kubeletSetting,

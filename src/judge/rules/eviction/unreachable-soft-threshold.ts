@@ -1,5 +1,10 @@
-import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/help/thresholds.ts'
-import { withEntries } from '#judge/help/values.ts'
+import {
+  configuredAt,
+  hardEviction,
+  isTwin,
+  whyUnobserved,
+  withEntries,
+} from '#judge/help/thresholds.ts'
 import { kubeletSetting, mebibyte, nodeRule, shorten } from '#judge/rule.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 

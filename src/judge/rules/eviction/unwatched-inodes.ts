@@ -1,5 +1,10 @@
-import { entryLine, isShortOfInodes, lostDefaults, whyUnobserved } from '#judge/help/thresholds.ts'
-import { withEntries } from '#judge/help/values.ts'
+import {
+  entryLine,
+  isShortOfInodes,
+  lostDefaults,
+  whyUnobserved,
+  withEntries,
+} from '#judge/help/thresholds.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { isWatched } from '#model/kubelet/watched-signals.ts'
 

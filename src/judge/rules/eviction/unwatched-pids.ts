@@ -1,6 +1,5 @@
 import { processUse } from '#judge/help/processes.ts'
-import { entryLine, whyUnobserved } from '#judge/help/thresholds.ts'
-import { withEntries } from '#judge/help/values.ts'
+import { entryLine, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
 import {
   hardThresholds,
   isLinux,

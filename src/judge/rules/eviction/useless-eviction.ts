@@ -1,7 +1,6 @@
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { diskReason } from '#judge/help/holders.ts'
-import { configuredAt, evictable, whyUnobserved } from '#judge/help/thresholds.ts'
-import { amountOf } from '#judge/help/values.ts'
+import { amountOf, configuredAt, evictable, whyUnobserved } from '#judge/help/thresholds.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import {
   bytes,

@@ -1,14 +1,16 @@
+import { durationMs } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
   amountLine,
+  amountOf,
   assumedGrowth,
   configuredAt,
   entryLine,
   shownAmount,
   whyUnobserved,
+  withEntries,
 } from '#judge/help/thresholds.ts'
-import { amountOf, durationMs, withEntries } from '#judge/help/values.ts'
 import { type Failing, kubeletSetting, lines, nodeRule, span } from '#judge/rule.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'

@@ -1,5 +1,5 @@
+import { durationMs } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { durationMs } from '#judge/help/values.ts'
 import {
   type Failing,
   kubeletSetting,

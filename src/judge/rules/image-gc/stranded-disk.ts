@@ -1,5 +1,9 @@
-import { configuredAt, highestThreshold, whyUnobserved } from '#judge/help/thresholds.ts'
-import { withEntries } from '#judge/help/values.ts'
+import {
+  configuredAt,
+  highestThreshold,
+  whyUnobserved,
+  withEntries,
+} from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,

@@ -1,6 +1,6 @@
 /** Released PersistentVolumes, and PVs and PVCs with a pending deletion. Of bound ones only the replay's input is kept. */
 
-import { parseQuantity, QuantityError, quantityNumber } from '#base/go/quantity.ts'
+import { amountOrNull } from '#base/go/quantity.ts'
 import { unattachedVolumeState } from '#facts/aws/cluster-resources.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type {
@@ -113,7 +113,7 @@ function releasedVolume(
     storageClass: spec?.storageClassName || null,
     reclaimPolicy: reclaimPolicyOf(volume),
     action,
-    capacityBytes: bytesOf(spec?.capacity?.storage),
+    capacityBytes: amountOrNull(spec?.capacity?.storage),
     driver: csi?.driver ?? (inTree === undefined ? null : 'kubernetes.io/aws-ebs'),
     // In-tree: `aws://us-east-1a/vol-…`.
     handle: csi?.volumeHandle ?? inTree?.split('/').at(-1) ?? null,
@@ -127,16 +127,6 @@ function releasedVolume(
 /** Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PersistentVolume. */
 const reclaimPolicyOf = ({ spec }: PersistentVolume) =>
   spec?.persistentVolumeReclaimPolicy ?? 'Retain'
-
-function bytesOf(capacity: string | undefined) {
-  if (capacity === undefined) return null
-  try {
-    return quantityNumber(parseQuantity(capacity))
-  } catch (error) {
-    if (error instanceof QuantityError) return null
-    throw error
-  }
-}
 
 function heldVolume(volume: PersistentVolume, holderOf: HolderOf): HeldVolumeObject | null {
   const metadata = parseMetadata(volume)

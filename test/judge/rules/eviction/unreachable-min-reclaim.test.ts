@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { amountOf } from '#judge/help/values.ts'
+import { amountOf } from '#judge/help/thresholds.ts'
 import { unreachableMinReclaim } from '#judge/rules/eviction/unreachable-min-reclaim.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

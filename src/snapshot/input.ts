@@ -46,7 +46,6 @@ const withCause = (error: ReadError): ReadError =>
 
 /** @param record as `prune` leaves it: nodegroups and launch templates are cut to their shapes */
 export const clusterInput = (record: ClusterRecord): ClusterInput => ({
-  kind: 'Cluster',
   cluster: record.cluster,
   eks: (keep(record.eks, eksClusterShape) as EksCluster | undefined) ?? null,
   nodegroups: (record.nodegroups as Nodegroup[] | undefined) ?? null,
@@ -56,8 +55,7 @@ export const clusterInput = (record: ClusterRecord): ClusterInput => ({
 })
 
 /** @param record as `prune` leaves it: each object is cut to the shape of its resource (shapes.ts), so a field has its type, or is absent */
-export const objectsInput = ({ kind, cluster, resource, items }: ObjectsRecord): ObjectsInput => ({
-  kind,
+export const objectsInput = ({ cluster, resource, items }: ObjectsRecord): ObjectsInput => ({
   cluster,
   resource,
   items: items as ObjectsInput['items'],

@@ -57,7 +57,6 @@ export const failedPod = (endedMs: number, reason: string | null): TerminatedPod
   phase: 'Failed',
   reason,
   controller: { kind: 'ReplicaSet', name: 'cart-7d9c6bf5c8' },
-  node: 'ip-10-0-1-2.ec2.internal',
   createdMs: endedMs,
   finishedMs: endedMs,
   isBeingDeleted: false,

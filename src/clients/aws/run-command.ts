@@ -6,6 +6,7 @@ import { sleep } from '#clients/pace.ts'
 import { isAgentTooOld } from '#facts/aws/agent-versions.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import {
+  type Command,
   type InvocationOutput,
   type ManagedInstance,
   namesUnknownInstance,
@@ -39,14 +40,10 @@ export const rhythmWithin = (
   pollMs: Math.min(pollMs, timeoutMs / leastPolls),
 })
 
-export interface RunCommandOptions {
-  document: PinnedDocument
+export interface RunCommandOptions
+  extends Pick<Command, 'document' | 'parameters' | 'comment' | 'output'> {
   /** Name of the only step in the document. */
   stepName: string
-  parameters: Readonly<Record<string, string>>
-  comment: string
-  /** Bucket for answers that are longer than SSM keeps; null: none. */
-  output: { bucket: string; prefix: string } | null
   /** Time limit per instance: delivery, run and answer. */
   timeoutMs: number
   reach: Reach

@@ -65,12 +65,9 @@ export interface Invocation {
 
 export interface InvocationOutput {
   status: string
-  statusDetails: string
   responseCode: number
   /** The first 24,000 characters. */
   stdout: string
-  /** The first 8,000 characters. */
-  stderr: string
 }
 
 interface CallOptions {
@@ -192,10 +189,8 @@ export class SsmApi {
     )
     return {
       status: answer.Status ?? '',
-      statusDetails: answer.StatusDetails ?? '',
       responseCode: answer.ResponseCode ?? -1,
       stdout: answer.StandardOutputContent ?? '',
-      stderr: answer.StandardErrorContent ?? '',
     }
   }
 

@@ -33,7 +33,6 @@ export interface TerminatedPod {
   /** `Evicted`, `NodeShutdown`, …; null: the status has no reason. */
   reason: string | null
   controller: Controller | null
-  node: string | null
   createdMs: number | null
   /** When the last container ended; null: no container status has the time. */
   finishedMs: number | null
@@ -133,7 +132,6 @@ export interface ReleasedVolume {
   /** `namespace/name` of the PVC; null: the volume names none. */
   claim: string | null
   storageClass: string | null
-  reclaimPolicy: string
   /** Action of the PersistentVolume controller that `syncVolumes` of the replay computes. */
   action: 'retain' | 'leave-to-driver' | 'fail' | 'other'
   capacityBytes: number | null
@@ -251,7 +249,6 @@ export interface DiskGarbage {
     volumeId: string
     capacityBytes: number | null
     volumeType: string | null
-    zone: string | null
     /** Provisioned IOPS; null, here and in `throughputMiBps`: unknown. */
     iops: number | null
     throughputMiBps: number | null

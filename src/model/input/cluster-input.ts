@@ -143,7 +143,6 @@ export type KubernetesEvent = Shaped<typeof eventShape>
 export type InvolvedObject = Shaped<typeof involvedObject>
 
 export interface ClusterInput {
-  kind: 'Cluster'
   cluster: string
   /** Null, here and in the fields below: not read. */
   eks: EksCluster | null

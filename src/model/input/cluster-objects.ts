@@ -68,7 +68,6 @@ export interface ReadObjects extends GarbageObjects {
 
 /** The objects of one resource. @property resource `plural` or `plural.group` */
 export interface ObjectsInput {
-  kind: 'Objects'
   cluster: string
   resource: string
   items: readonly ClusterObject[]

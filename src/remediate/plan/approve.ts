@@ -4,7 +4,6 @@ import { isPlannable } from '#facts/kubelet/fields.ts'
 import { matchesCluster } from '#model/input/cluster-name.ts'
 import {
   type Approval,
-  type ApprovalOptions,
   actsAtOnce,
   approvalSchema,
   type LeftAlone,
@@ -18,15 +17,8 @@ import { imageText } from '#remediate/remedies/pull-image.ts'
 import { isWindowOpen, windowsText } from '#remediate/run/window.ts'
 import { type ContentReader, contentReader, untrueSteps } from './step-truth.ts'
 
-export interface ApprovalRequest {
+export interface ApprovalRequest extends Omit<Approval, 'schema' | 'plan'> {
   digest: string
-  by: string
-  /** Verified identity of the approver, as the key that seals approvals reports it. */
-  identity: string
-  /** `at` and `until`: RFC 3339. */
-  at: string
-  until: string
-  options: ApprovalOptions
 }
 
 /** Maximum duration of an approval: nodes are added and removed after the snapshot. */

@@ -47,8 +47,7 @@ export interface Pod {
   overhead: PodResources
   volumes: readonly PodVolume[]
   terminationGracePeriodSeconds: number | null
-  /** This and the next field are set only while the pod is being deleted. */
-  deletionTimestamp: string | null
+  /** Set only while the pod is being deleted. */
   deletionGracePeriodSeconds: number | null
   /** `api` if no annotation gives another source. Upstream: pkg/kubelet/types GetPodSource. */
   source: string
@@ -82,7 +81,6 @@ export function parsePod({ metadata, spec, status }: KubernetesPod): Pod | null 
     overhead: resourceList(spec?.overhead),
     volumes: (spec?.volumes ?? []).map(parseVolume),
     terminationGracePeriodSeconds: integerOf(spec?.terminationGracePeriodSeconds),
-    deletionTimestamp: metadata?.deletionTimestamp ?? null,
     deletionGracePeriodSeconds: integerOf(metadata?.deletionGracePeriodSeconds),
     source: annotations?.['kubernetes.io/config.source'] ?? 'api',
     isMirror: annotations?.['kubernetes.io/config.mirror'] !== undefined,

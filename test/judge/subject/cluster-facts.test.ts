@@ -133,7 +133,7 @@ describe('events of a node', () => {
 
   it('were not read to their end where the cluster says so', () => {
     const facts = new ClusterFacts()
-    facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [] })
+    facts.takeObjects({ cluster, resource: 'events', items: [] })
     expect(facts.contextOf('a').failed('events')).toBeNull()
     facts.takeCluster(clusterOf({ errors: [{ what: 'events', message: 'page 2: timeout' }] }))
     expect(facts.contextOf('a').failed('events')).toBe('events: page 2: timeout')

@@ -78,7 +78,7 @@ describe('a cluster with more objects than a block holds', () => {
   }
   const replay = openClusterReplay()
   for (const [resource, items] of Object.entries(lists))
-    replay.takeObjects({ kind: 'Objects', cluster: 'prod', resource, items })
+    replay.takeObjects({ cluster: 'prod', resource, items })
   const [prediction] = replay.close(at)
 
   it('lists each finished Job in the order of the list', () => {

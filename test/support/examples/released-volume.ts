@@ -5,7 +5,6 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
   volume: 'pvc-7f2e',
   claim: 'shop/data-cart-0',
   storageClass: 'gp3-retain',
-  reclaimPolicy: 'Retain',
   action: 'retain',
   capacityBytes: 100 * 2 ** 30,
   driver: 'ebs.csi.aws.com',

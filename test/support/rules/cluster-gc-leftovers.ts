@@ -23,7 +23,6 @@ export const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
     volume: 'pv',
     claim: 'shop/data',
     storageClass: 'gp3',
-    reclaimPolicy: 'Retain',
     action: 'retain',
     capacityBytes: 2 ** 30,
   },

@@ -9,9 +9,9 @@ import type {
   CohortEffect,
   CohortFile,
   CohortImage,
-  ExpectedSetting,
   NodeState,
   PlanCohort,
+  PlanStep,
   Pulls,
   StepEnd,
 } from '#model/plan/plan.ts'
@@ -20,16 +20,13 @@ import type { FileChange } from '#remediate/remedies/remedy.ts'
 import type { OtherSettings } from '#remediate/verify/other-settings.ts'
 
 /** The step of one node, and what it does there. */
-export interface PlannedNode {
+export interface PlannedNode
+  extends Pick<
+    PlanStep,
+    'instanceId' | 'expect' | 'expectBack' | 'kubeletStartedAt' | 'before' | 'after' | 'until'
+  > {
   change: Omit<FileChange, 'host' | 'staysSet' | 'says'>
-  instanceId: string
-  expect: ExpectedSetting[]
-  expectBack: ExpectedSetting[]
   others?: OtherSettings
-  kubeletStartedAt: string | null
-  before: NodeState
-  after: NodeState
-  until?: StepEnd
   /** Null: the step restarts nothing. */
   blast: NodeBlast | null
   pulls: Pulls[]

@@ -113,14 +113,13 @@ function thresholdIn(eks: EksCluster | null) {
 function terminatedPod(pod: KeptPod | undefined): TerminatedPod | null {
   const metadata = parseMetadata(pod)
   if (!pod || !metadata) return null
-  const { spec, status, finishedMs } = pod
+  const { status, finishedMs } = pod
   return {
     namespace: metadata.namespace,
     name: metadata.name,
     phase: status?.phase ?? '',
     reason: status?.reason ?? null,
     controller: controllerIn(metadata),
-    node: spec?.nodeName || null,
     createdMs: metadata.createdMs,
     finishedMs,
     isBeingDeleted: metadata.deletedMs !== null,

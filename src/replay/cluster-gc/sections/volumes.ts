@@ -111,7 +111,6 @@ function releasedVolume(
     volume: nameOf(volume),
     claim: claim ? `${claim.namespace ?? ''}/${claim.name ?? ''}` : null,
     storageClass: spec?.storageClassName || null,
-    reclaimPolicy: reclaimPolicyOf(volume),
     action,
     capacityBytes: amountOrNull(spec?.capacity?.storage),
     driver: csi?.driver ?? (inTree === undefined ? null : 'kubernetes.io/aws-ebs'),
@@ -123,10 +122,6 @@ function releasedVolume(
     isBeingDeleted: timeOf(metadata?.deletionTimestamp) !== null,
   }
 }
-
-/** Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PersistentVolume. */
-const reclaimPolicyOf = ({ spec }: PersistentVolume) =>
-  spec?.persistentVolumeReclaimPolicy ?? 'Retain'
 
 function heldVolume(volume: PersistentVolume, holderOf: HolderOf): HeldVolumeObject | null {
   const metadata = parseMetadata(volume)
@@ -177,7 +172,6 @@ class Disks implements OpenSection<DiskGarbage> {
       iops: disk.Iops ?? null,
       throughputMiBps: disk.Throughput ?? null,
       volume: null,
-      zone: disk.AvailabilityZone ?? null,
       createdMs: timeOf(disk.CreateTime),
     })
   }
@@ -271,6 +265,7 @@ export function releasedAction(
 function reclaimVolume(volume: PersistentVolume, features: KubeletFeatures): Action {
   const { metadata, spec } = volume
   if (metadata?.annotations?.['pv.kubernetes.io/migrated-to']) return 'leave-to-driver'
+  // Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PersistentVolume.
   const policy = spec?.persistentVolumeReclaimPolicy ?? 'Retain'
   if (policy === 'Retain') return 'retain'
   if (policy === 'Recycle') return spec?.hostPath || spec?.nfs ? 'other' : 'fail'

@@ -5,12 +5,7 @@ import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, judged } from '#test/rules/cluster-gc-leftovers.ts'
 
 const disk = (hoursAgo: number) => ({
-  ...{
-    volumeId: 'vol-0123456789abcdef0',
-    capacityBytes: 100 * 2 ** 30,
-    volumeType: 'gp3',
-    zone: 'us-east-1a',
-  },
+  ...{ volumeId: 'vol-0123456789abcdef0', capacityBytes: 100 * 2 ** 30, volumeType: 'gp3' },
   ...{ iops: 3000, throughputMiBps: 125, volume: null },
   createdMs: hoursBefore(hoursAgo),
 })
@@ -22,7 +17,7 @@ const example = (hoursAgo: number) => ({
 itJudgesExamples(unattachedDisk, { bad: example(400), good: example(2) })
 
 describe('the account', () => {
-  const none = { iops: null, throughputMiBps: null, volume: null, zone: null }
+  const none = { iops: null, throughputMiBps: null, volume: null }
   const disk = {
     volumeId: "vol-1'; rm",
     capacityBytes: null,

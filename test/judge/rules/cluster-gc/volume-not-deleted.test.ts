@@ -9,7 +9,6 @@ const exampleVolume = (hoursAgo: number): ReleasedVolume => ({
   volume: 'pvc-91ac',
   claim: 'shop/scratch-1',
   storageClass: 'gp3',
-  reclaimPolicy: 'Delete',
   action: 'leave-to-driver',
   capacityBytes: 20 * 2 ** 30,
   driver: 'ebs.csi.aws.com',

@@ -2,6 +2,7 @@ import type { Incident } from '../incident.ts'
 import { blindIncidents } from './blind.ts'
 import { deviceIncidents } from './devices.ts'
 import { firstRunIncidents } from './first-run.ts'
+import { foreignIncidents } from './foreign.ts'
 import { freshIncidents } from './fresh.ts'
 import { furtherIncidents } from './further.ts'
 import { heldOutIncidents } from './held-out.ts'
@@ -43,4 +44,5 @@ export const incidents: readonly Incident[] = [
   ...newerIncidents,
   ...littleDataIncidents,
   ...strangerIncidents,
+  ...foreignIncidents,
 ]

@@ -746,7 +746,9 @@ function diskUseOf(scene: Scene): RawObject {
     orphans: orphansOf(held),
     inside: pods
       .flatMap(({ workload: { podFolder, emptyDirGib }, profile }) => [
-        ...(podFolder?.path.split('/').length === 3 ? [{ ...podFolder, profile }] : []),
+        ...(podFolder && /^(?:volumes\/[^/]+|containers)\/[^/]+$/.test(podFolder.path)
+          ? [{ ...podFolder, profile }]
+          : []),
         ...(emptyDirGib === undefined
           ? []
           : [{ path: 'volumes/kubernetes.io~empty-dir/data', gib: emptyDirGib, profile }]),

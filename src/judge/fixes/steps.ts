@@ -258,9 +258,13 @@ const stepForPart = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing')
   ({ kind, ends: 'part', disturbs }) as const
 const showing = { kind: 'read-more', ends: 'nothing', disturbs: 'nothing' } as const
 
+/** Options of `du`, and of `sort` for its output. */
+const waysToCount = ({ unit }: StepAction) =>
+  unit === 'inodes' ? (['--inodes', '-n'] as const) : (['-h', '-h'] as const)
+
 /** Deletes nothing: what lies there is for a person to judge. */
-function sizes({ unit }: StepAction, place = '/var', ...others: string[]) {
-  const [counting, sorting] = unit === 'inodes' ? ['--inodes', '-n'] : ['-h', '-h']
+function sizes(action: StepAction, place = '/var', ...others: string[]) {
+  const [counting, sorting] = waysToCount(action)
   return `sudo du ${counting} -x -d 2 ${[place, ...others].map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
 }
 
@@ -316,6 +320,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       session(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
     ],
   },
+  'end-pod': { ...stepForAll('free', 'pods'), lines: on => deletePods(on) },
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
   'grow-partition': {
     ...stepForAll('resize', 'node-replaced'),
@@ -358,17 +363,19 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   // Mounted once more, for this command alone, the disk has nothing mounted on it.
   'look-under-mounts': {
     ...showing,
-    lines: ({ node }) => [
-      session(
-        node,
-        'reads',
-        "sudo unshare --mount sh -c 'mount --bind / /mnt && du -x -h -d 3 /mnt' | sort -h | tail -n 20",
-      ),
-    ],
+    lines: ({ action, node }) => {
+      const [counting, sorting] = waysToCount(action)
+      const text = `sudo unshare --mount sh -c 'mount --bind / /mnt && du -x ${counting} -d 3 /mnt' | sort ${sorting} | tail -n 20`
+      return [session(node, 'reads', text)]
+    },
   },
   'limit-processes': { ...stepForPart('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'lower-soft-threshold': stepForAll('set', 'kubelet-restart'),
   'map-volume': stepForAll('resize', 'node-replaced'),
+  'move-into-volume': {
+    ...stepForAll('ask-owner', 'pods'),
+    lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
+  },
   'move-to-volume': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'open-port': {
     ...showing,

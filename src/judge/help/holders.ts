@@ -138,11 +138,12 @@ export function holderCause(
   const largestBytes = unit === 'bytes' ? bytesOfLargest(own) : null
   const isOfMany = largestBytes !== null && largestBytes < leastOwned * lowBytes && isOfPod(own[0])
   const largest = isOfMany ? undefined : own[0]
+  const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
     kind: 'holder',
     holder,
     filesystem,
-    freedBy: holders[holder].freedBy,
+    freedBy: isLeft ? 'nothing' : holders[holder].freedBy,
     amount:
       unit === 'inodes'
         ? { unit, low: inodes ?? 0, high: inodes }
@@ -225,6 +226,12 @@ const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 /** Archives of the checkpoint API, which the kubelet never deletes. Source: kubernetes.io/docs/reference/node/kubelet-checkpoint-api */
 const checkpoints = /\/checkpoints$/
 
+/**
+ * In place of a volume that is not mounted: the kubelet deletes no such folder that has files.
+ * Upstream: pkg/kubelet/kubelet_volumes.go removeOrphanedPodVolumeDirs
+ */
+const isUnmounted = (place: string | null) => place?.includes('/volumes/kubernetes.io~') === true
+
 /** The table's steps, or others where these cannot end it. */
 function stepsOf(
   { holder, place, owner, amount: { unit } }: HolderCause,
@@ -241,6 +248,7 @@ function stepsOf(
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
+  if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']
   // Which pod it is, and whether its deletion ends it, has to be seen.
   if (holder === 'pod-folders' && owner === null) return ['delete-pod-folder']
   // Packed layers of pulls that did not end: a lease keeps them.
@@ -276,6 +284,7 @@ export function reasonOf(
     ...(!isOfMany && { bytes: own?.lowBytes ?? amount.low }),
   }
   const disk = filesystems.find(one => one.filesystem === filesystem)
+  const hasRoom = filesystem === 'imagefs' && isRoomy(filesystems, amount.low)
   const isTooLarge =
     (values.bytes ?? 0) > largestRequest * (disk?.capacityBytes ?? Number.POSITIVE_INFINITY)
   const pods = podsOf(cause, parts)
@@ -292,12 +301,19 @@ export function reasonOf(
     steps: [...steps, ...(isOwned ? (['ask-owner'] as const) : [])].map(id => ({
       id,
       ...values,
+      ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
       ...(id === 'restart-pod' && pods.length > 1 && { pods }),
       ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
       ...(amount.unit === 'inodes' && { unit: amount.unit }),
       ...(id === 'upgrade-runtime' && version !== undefined && { message: version }),
     })),
   }
+}
+
+/** Whether nodefs has enough room for so much more in volumes of pods. */
+function isRoomy(filesystems: readonly FilesystemLedger[], moved: number): boolean {
+  const nodefs = filesystems.find(({ filesystem }) => filesystem === 'nodefs')
+  return nodefs !== undefined && nodefs.usedBytes + moved < roomy * nodefs.capacityBytes
 }
 
 /** How long after its grace period a pod still ends by itself. */
@@ -323,22 +339,32 @@ const isPod = (
 ) => metadata?.name === pod && metadata?.namespace === namespace
 
 /**
- * The deletion of a mirror pod restarts no container of its static pod. Of a pod that mounts volumes for others, such as a CSI driver, it can end their mounts.
+ * The deletion of a mirror pod restarts no container of its static pod; that of a pod without a controller ends it. Of a pod that mounts volumes for others, such as a CSI driver, it can end their mounts.
  */
 export function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
-  const { cause, steps } = reason
+  const { cause } = reason
   const owner = cause.kind === 'holder' ? cause.owner : null
   if (owner === null || !('pod' in owner)) return reason
+  const hasController = 'workload' in owner && owner.workload !== null
+  if (!hasController && isBare(pods, owner)) return withStep(reason, 'end-pod')
   const isLog = cause.kind === 'holder' && cause.holder === 'container-logs'
   if (!isMirror(pods, owner) && (isLog || !isOfMounts(pods, owner))) return reason
-  return {
-    ...reason,
-    steps: steps.flatMap(step => {
-      if (step.id !== 'restart-pod') return [step]
-      return isLog ? [{ ...step, id: 'empty-log' as const }] : []
-    }),
-  }
+  return withStep(reason, isLog ? 'empty-log' : null)
 }
+
+/** With another step in place of a restart of the pod, or with none. */
+const withStep = (reason: Reason, id: StepActionId | null): Reason => ({
+  ...reason,
+  steps: reason.steps.flatMap(step => {
+    if (step.id !== 'restart-pod') return [step]
+    return id === null ? [] : [{ ...step, id }]
+  }),
+})
+
+/** No controller starts the pod again. */
+const isBare = (pods: NodeSubject['pods'], owner: PodName) =>
+  pods?.some(({ metadata }) => isPod(metadata, owner) && !metadata?.ownerReferences?.length) ===
+  true
 
 type PodName = Parameters<typeof isPod>[1]
 
@@ -366,8 +392,8 @@ export function diskReason(
   const isInUse =
     (first.holder === 'images' && imageGC?.reachesLow === false) ||
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
-  const holder = isInUse ? 'images-in-use' : first.holder
-  const cause: HolderCause = { ...first, holder, freedBy: holders[holder].freedBy }
+  const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
+  const cause: HolderCause = { ...first, ...(isInUse && inUse) }
   const reason = withStaticPods(
     reasonOf(cause, ledger ?? { parts: [], filesystems: [] }, identity, runtimeOf({ host, node })),
     pods,

@@ -34,7 +34,7 @@ export function processUse(
   return { ofPods, isOutside, largest, steps: [ofPods === 0 ? { id: 'list-processes' } : limit] }
 }
 
-const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0
+export const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0
 
 const nameOf = ({ owner: { namespace, pod: name, workload }, pods }: LargestUser) =>
   pods === 1

@@ -2,6 +2,7 @@
 
 import { messageOf } from '#base/text/error-message.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { withRoomFirst } from '#judge/help/room-first.ts'
 import { type Failing, line, type NodeRule, type RuleOfNodes, type Undecided } from '#judge/rule.ts'
 import type { JudgedNode, Need, NodeSubject } from '#judge/subject/node-subject.ts'
 import { shorten } from '#judge/text.ts'
@@ -24,9 +25,11 @@ export const outcomeOf = (rule: NodeRule, subject: NodeSubject, policy: Policy):
   unlessThrown(() => {
     if (!rule.appliesTo(subject)) return { state: 'notApplicable' }
     const reason = missingNeeds(rule, subject)
-    return reason === null
-      ? fromYields(rule.judge(subject, policy), rule.severity)
-      : { state: 'unknown', reason }
+    if (reason !== null) return { state: 'unknown', reason }
+    const outcome = fromYields(rule.judge(subject, policy), rule.severity)
+    return outcome.state === 'fail'
+      ? { ...outcome, failing: withRoomFirst(outcome.failing, subject) }
+      : outcome
   })
 
 /** A rule that throws has the outcome `error`; the other rules still run. */

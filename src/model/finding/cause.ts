@@ -130,6 +130,7 @@ export type StepActionId =
   | 'drain'
   | 'drop-idle-log-blocks'
   | 'empty-log'
+  | 'end-pod'
   | 'grant-rights'
   | 'grow-partition'
   | 'import-image'
@@ -144,6 +145,7 @@ export type StepActionId =
   | 'limit-processes'
   | 'lower-soft-threshold'
   | 'map-volume'
+  | 'move-into-volume'
   | 'move-to-volume'
   | 'open-port'
   | 'pin-images'
@@ -196,6 +198,8 @@ export interface StepAction {
   lost?: { pods: string[]; data: string[] }
   /** What is scarce. Absent: bytes. */
   unit?: 'inodes'
+  /** Too few inodes or process ids are free for a new threshold. */
+  isShort?: true
   /** Bytes to request, to allow, to free, or of a new volume. */
   bytes?: number
   /** More US dollars a month for each node, by the list price of us-east-1. */

@@ -85,7 +85,8 @@ measure() {
   folder_entry "$1" "$2" "$kilobytes" "${3:-}"
 }
 
-# orphans FOLDER DEPTH: folders of pods there, named by their UID, that have no sandbox; and the largest folders at that depth, of containers or volumes.
+# orphans FOLDER DEPTH: folders of pods there, named by their UID, that have no sandbox; and the largest folders at that depth, of containers or volumes,
+# and those of termination logs.
 orphans() {
   is_folder "$1" || return
   # shellcheck disable=SC2086
@@ -101,7 +102,7 @@ orphans() {
       sub(/^[0-9]+[ \t]+/, "")
       if (substr($0, 1, length(ENVIRON["TOP"]) + 1) != ENVIRON["TOP"] "/") next
       deep = split(substr($0, length(ENVIRON["TOP"]) + 2), names, "/")
-      if (deep == ENVIRON["DEPTH"] + 0) {
+      if (deep == ENVIRON["DEPTH"] + 0 || (deep == 3 && names[2] == "containers")) {
         for (i = most; i > 0 && sizes[i] < size; i--) { sizes[i + 1] = sizes[i]; paths[i + 1] = paths[i] }
         if (i < 10) { sizes[i + 1] = size; paths[i + 1] = $0; if (most < 10) most++ }
       }

@@ -43,7 +43,7 @@ function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null
     ...(node.summary?.pods === undefined
       ? foldersOfPods(use, byUid)
       : foldersBesideVolumes(node, use, byUid, pods)),
-    ...layerParts(node, use),
+    ...layerParts(node, use, pods),
     ...namespaceParts(node, use),
     ...processParts(use, byUid),
   ]
@@ -60,19 +60,20 @@ function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null
 /** Folders of volumes and logs, if the kubelet's statistics were not read. The end of a path names container or volume. */
 function foldersOfPods({ inside = [] }: HostDiskUse, byUid: PodsByUid): Measured[] {
   return inside.flatMap(({ path: place = '', bytes = 0 }): Measured[] => {
-    const [, uid = '', plugin, name = ''] =
-      /\/([^/]+)\/(?:volumes\/([^/]+)\/)?([^/]+)$/.exec(place) ?? []
+    const [, uid = '', logs, plugin, name = ''] =
+      /\/([^/]+)\/(?:(containers)\/|volumes\/([^/]+)\/)?([^/]+)$/.exec(place) ?? []
     const pod = byUid.get(uid.replace(/^.*_/, ''))
     const part = { filesystem: 'nodefs' as const, bytes, inodes: null, place }
     if (pod === undefined) return []
-    if (plugin === undefined)
-      return [{ ...part, holder: 'container-logs', owner: containerOwner(pod, name) }]
+    const owner = containerOwner(pod, name)
+    if (logs !== undefined) return [{ ...part, holder: 'pod-folders', owner }]
+    if (plugin === undefined) return [{ ...part, holder: 'container-logs', owner }]
     const holder = countedPlugins.has(plugin) ? 'pod-volumes' : 'pod-folders'
     return [{ ...part, holder, owner: podOwner(pod, name) }]
   })
 }
 
-/** What folders of pods hold in no volume: folders in place of volumes that are not mounted, files of pods, and the rest. */
+/** What folders of pods hold in no volume: folders in place of volumes that are not mounted, termination logs, files of pods, and the rest. */
 function foldersBesideVolumes(
   node: PreparedNode,
   use: HostDiskUse,
@@ -88,10 +89,11 @@ function foldersBesideVolumes(
       ? place.slice(path.length + 1).split('/')
       : []
     const pod = byUid.get(uid)
+    const part = { ...common, bytes, place }
+    if (pod === undefined) return []
+    if (volumes === 'containers') return [{ ...part, owner: containerOwner(pod, plugin) }]
     const isCounted = volumes !== 'volumes' || countedPlugins.has(plugin)
-    return pod === undefined || isCounted
-      ? []
-      : [{ ...common, bytes, place, owner: podOwner(pod, name) }]
+    return isCounted ? [] : [{ ...part, owner: podOwner(pod, name) }]
   })
   const named = ofVolumes.reduce((sum, { bytes }) => sum + bytes, pods.folders.bytes)
   const { inodes } = space
@@ -105,9 +107,14 @@ const layersDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>
 const imagesDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>
   layout === 'shared' ? 'nodefs' : 'imagefs'
 
-/** As containerd lists them. Layers of running containers are in the kubelet's statistics, too. */
-function layerParts(node: PreparedNode, { layers = [] }: HostDiskUse): Measured[] {
+/** As containerd lists them. Most layers of running containers are in the kubelet's statistics, too. */
+function layerParts(
+  node: PreparedNode,
+  { layers = [] }: HostDiskUse,
+  pods: PodUse | null,
+): Measured[] {
   const filesystem = layersDisk(node)
+  const unmeasured = pods && unmeasuredLayers(pods)
   const leftover: Measured = {
     holder: 'leftover-snapshots',
     filesystem: imagesDisk(node),
@@ -118,12 +125,26 @@ function layerParts(node: PreparedNode, { layers = [] }: HostDiskUse): Measured[
   const owners = ownersByContainer(node.input.pods, new Set(layers.map(({ key = '' }) => key)))
   const ofContainers = layers.flatMap(({ use, key = '', bytes = 0, inodes = null }): Measured[] => {
     const isDead = use === 'dead'
-    if (!isDead && node.summary?.pods !== undefined) return []
+    const owner = owners.get(key) ?? null
+    const isCounted = unmeasured !== null && !unmeasured.has(JSON.stringify(owner))
+    if (!isDead && isCounted) return []
     const holder = isDead ? 'dead-containers' : 'writable-layers'
-    return [{ holder, filesystem, bytes, inodes, place: null, owner: owners.get(key) ?? null }]
+    return [{ holder, filesystem, bytes, inodes, place: null, owner }]
   })
   return [leftover, ...ofContainers]
 }
+
+/** Containers whose layer neither the kubelet's statistics nor the sum of their pod has. */
+const unmeasuredLayers = ({ measured }: PodUse): ReadonlySet<string> =>
+  new Set(
+    measured.flatMap(({ stats, pod, layerBytes }) =>
+      pod === undefined || layerBytes > 0
+        ? []
+        : (stats.containers ?? []).flatMap(({ name = '', rootfs }) =>
+            countOf(rootfs?.usedBytes) === null ? [JSON.stringify(containerOwner(pod, name))] : [],
+          ),
+    ),
+  )
 
 /** Snapshots and packed content of other clients of containerd, by their namespace. */
 const namespaceParts = (node: PreparedNode, { namespaces = [] }: HostDiskUse): Measured[] =>
@@ -180,9 +201,11 @@ function partsOfPods(node: PreparedNode, use: PodUse | null): HolderPart[] {
     folders: [],
     memory: [],
   }
-  for (const { stats, pod, folderBytes: bytes } of use?.measured ?? []) {
+  for (const { stats, pod, folderBytes: bytes, layerBytes } of use?.measured ?? []) {
     if (pod === undefined) continue
-    if (bytes > 0) found.folders.push({ bytes, inodes: null, holder: 'pod-folders', pod, name: '' })
+    const ofPod = { inodes: null, pod, name: '' }
+    if (bytes > 0) found.folders.push({ ...ofPod, bytes, holder: 'pod-folders' })
+    found.layers.push({ ...ofPod, bytes: layerBytes, holder: 'writable-layers' })
     for (const { name = '', rootfs, logs } of stats.containers ?? []) {
       found.layers.push(partOf(rootfs, 'writable-layers', pod, name))
       found.logs.push(partOf(logs, 'container-logs', pod, name))
@@ -233,7 +256,8 @@ const podParts = (
     ({ pod, name }) => `${keyOf(pod.metadata)}/${name}`,
   ).map(part => {
     const { holder, bytes, inodes, pod, name } = part
-    const isOfContainer = holder === 'writable-layers' || holder === 'container-logs'
+    const isOfContainer =
+      name !== '' && (holder === 'writable-layers' || holder === 'container-logs')
     const owner = isOfContainer ? containerOwner(pod, name) : podOwner(pod, name || null)
     const place = placeOf(node, part)
     return { holder, filesystem, lowBytes: bytes, highBytes: bytes, inodes, place, owner }

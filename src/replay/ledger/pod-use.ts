@@ -31,8 +31,17 @@ export interface PodUse {
   pods: PodDiskUse[]
   /** Bytes of the logs of each container. */
   logBytes: number[]
-  /** Each pod of the statistics with its bytes of `folders`. `pod` undefined: the API does not list it. */
-  measured: { stats: PodSummary; pod: KubernetesPod | undefined; folderBytes: number }[]
+  /** Each pod of the statistics. `pod` undefined: the API does not list it. */
+  measured: MeasuredPod[]
+}
+
+interface MeasuredPod {
+  stats: PodSummary
+  pod: KubernetesPod | undefined
+  /** Of `folders`. */
+  folderBytes: number
+  /** Of several layers, which the sum of the pod has together. */
+  layerBytes: number
 }
 
 /** Null: no statistics were read. */
@@ -63,12 +72,15 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     const pod = listed.get(key)
     const raw = withRest(given, pod, nodefsBytes)
     const amounts = amountsOf(raw, nodefsBytes)
+    const layerBytes = bytesOfLayers(raw, amounts)
+    if (layerBytes > 0)
+      amounts.layers = { bytes: amounts.layers.bytes + layerBytes, inodes: null, isPartial: false }
     addAmount(use.layers, amounts.layers)
     addAmount(use.logs, amounts.logs)
     addAmount(use.volumes, amounts.volumes)
     const folderBytes = hostsFileBytes(raw, amounts)
     use.folders.bytes += folderBytes
-    use.measured.push({ stats: raw, pod, folderBytes })
+    use.measured.push({ stats: raw, pod, folderBytes, layerBytes })
     for (const { logs } of raw.containers ?? []) use.logBytes.push(countOf(logs?.usedBytes) ?? 0)
     use.pods.push({
       namespace,
@@ -98,13 +110,13 @@ function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
   return amounts
 }
 
-/** What the pod's sum counts beside its parts is in the first layer or emptyDir without statistics. Of layers and logs without, it is unknown in which. */
+/** What the pod's sum counts beside its parts is in the one layer or the first emptyDir without statistics. Of layers and logs without, it is unknown in which. */
 function withRest(raw: PodSummary, pod: KubernetesPod | undefined, nodefsBytes: number | null) {
   const usedBytes = restOf(raw, amountsOf(raw, nodefsBytes))
   const { containers = [], volume = [] } = raw
-  const isUnknown = containers.some(({ logs }) => countOf(logs?.usedBytes) === null)
-  if (usedBytes < leastHostsFile || nodefsBytes === null || isUnknown) return raw
-  const unmeasured = containers.find(({ rootfs }) => countOf(rootfs?.usedBytes) === null)
+  if (usedBytes < leastHostsFile || nodefsBytes === null || areLogsUnmeasured(raw)) return raw
+  const [unmeasured, ...others] = withoutLayer(raw)
+  if (others.length > 0) return raw
   if (unmeasured !== undefined) {
     const filled = { ...unmeasured, rootfs: { usedBytes } }
     return { ...raw, containers: containers.map(one => (one === unmeasured ? filled : one)) }
@@ -116,6 +128,19 @@ function withRest(raw: PodSummary, pod: KubernetesPod | undefined, nodefsBytes: 
   if (own === undefined) return raw
   const { name } = own
   return { ...raw, volume: [...volume, { name, usedBytes, capacityBytes: nodefsBytes }] }
+}
+
+const withoutLayer = ({ containers = [] }: PodSummary) =>
+  containers.filter(({ rootfs }) => countOf(rootfs?.usedBytes) === null)
+
+const areLogsUnmeasured = ({ containers = [] }: PodSummary) =>
+  containers.some(({ logs }) => countOf(logs?.usedBytes) === null)
+
+/** Of several layers without statistics, by the sum of the pod. */
+function bytesOfLayers(raw: PodSummary, amounts: PodAmounts): number {
+  const rest = restOf(raw, amounts)
+  const isTold = withoutLayer(raw).length > 1 && !areLogsUnmeasured(raw)
+  return isTold && rest >= leastHostsFile ? rest : 0
 }
 
 const leastHostsFile = 2 ** 30

@@ -34,6 +34,7 @@ function ownerText(owner: HolderOwner, { words, line }: Language): string {
   const workload = 'workload' in owner ? owner.workload : null
   const [kind, own] = workload === null ? ['Pod', owner.pod ?? ''] : split(workload)
   const pod = name(`${kind} ${owner.namespace ?? ''}/${own}`)
+  if (owner.kind === 'process') return steps.processIn(pod, name(owner.command))
   return owner.kind === 'container' ? steps.container(pod, name(owner.container)) : pod
 }
 
@@ -148,7 +149,10 @@ function stepText(
       shownPods(lost.pods, language),
       shownPods(lost.data, language),
     )
-  if (id === 'set-fields' && settings !== null) return settings
+  if (id === 'set-fields' && settings !== null)
+    return bytes === undefined && action.isShort !== true
+      ? settings
+      : steps.roomFirst(settings, bytes === undefined ? null : language.bytes(bytes))
   if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
     return finding === null ? '' : language.line(firstAdvice(finding, language), limits.advice)
   return language.words.steps.actions[id](

@@ -507,7 +507,7 @@ export const foreignIncidents: Incident[] = [
     cause: [held('pod-folders', '/var/lib/kubelet/pods')],
     owner: 'sandboxer/Bare user-info-san',
     steps: ['ask-owner', 'free', 'read-more'],
-    words: [/user-info-san/, /54(?:\.0)? GiB/],
+    words: [/user-info-san/, /54(?:\.0)? GiB/, /into\s+its\s+volume/],
     never: [imageGc, largerDisk],
   },
   {
@@ -892,7 +892,7 @@ export const foreignIncidents: Incident[] = [
     cause: [held('writable-layers'), setting('evictionHard')],
     owner: 'shop/Deployment thumbnails',
     steps: ['ask-owner', 'free'],
-    words: [/thumbnails/, /nodefs\.available/],
+    words: [/thumbnails/, /default eviction threshold is lost/],
     never: [imageGc],
   },
   {

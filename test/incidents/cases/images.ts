@@ -176,7 +176,7 @@ export const imageIncidents: Incident[] = [
     cause: [setting('evictionHard'), setting('imageGCHighThresholdPercent'), held('images-unused')],
     owner: 'platform',
     steps: ['set', 'free', 'resize'],
-    words: [/imagefs\.available/],
+    words: [/once\s+2\.0\s+GiB\s+more\s+are\s+free,\s+set\s+evictionHard\.imagefs\.available/],
     notCauses: ['evictionHard.nodefs.available'],
     never: [/evictionHard\.nodefs\.available/],
   },
@@ -192,7 +192,8 @@ export const imageIncidents: Incident[] = [
     }),
     cause: [setting('evictionHard'), held('system')],
     owner: 'platform',
-    steps: ['set', 'free'],
+    // A threshold above what is free evicts at once: room comes first.
+    steps: ['set', 'free', 'read-more'],
     words: [/inode/i],
     notCauses: ['imageGCHighThresholdPercent'],
   },

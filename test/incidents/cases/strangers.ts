@@ -44,10 +44,9 @@ export const strangerIncidents: Incident[] = [
       held: { images: images(4, 0.8, 2.4) },
     }),
     cause: [held('pod-folders', '/var/lib/kubelet/pods')],
-    // Of folders of pods the measurement lists volumes alone: the mail says that the owner is not known.
-    owner: 'platform',
-    steps: ['read-more'],
-    words: [/owner not known/, /47(?:\.0)? GiB/],
+    owner: 'default/Deployment termination-log-test',
+    steps: ['free', 'ask-owner'],
+    words: [/termination-log-test/, /47(?:\.0)? GiB/],
     never: [imageGc, largerDisk],
   },
   {
@@ -594,7 +593,8 @@ export const strangerIncidents: Incident[] = [
     }),
     cause: [setting('imageGCHighThresholdPercent'), setting('evictionHard')],
     owner: 'platform',
-    steps: ['set'],
+    // A threshold above what is free evicts at once: room comes first.
+    steps: ['set', 'read-more'],
     words: [/imageGCHighThresholdPercent|evictionHard/],
   },
   {

@@ -339,6 +339,13 @@ describe('parts that the node measured', () => {
     expect(rest(({ containers }) => Object.assign(containers[0]!, unmeasured))).toEqual([
       'writable-layers',
     ])
+    // Of several layers: it is with the pod.
+    const two = ({ containers }: Stats) => {
+      const more = { ...containers[0]!, name: 'more' }
+      Object.assign(containers[0]!, unmeasured)
+      containers.push(Object.assign(more, unmeasured))
+    }
+    expect(rest(two)).toEqual(['writable-layers'])
     // Layers and logs without statistics: it is not known in which.
     const neither = { ...unmeasured, logs: undefined }
     expect(rest(({ containers }) => Object.assign(containers[0]!, neither))).toEqual([])

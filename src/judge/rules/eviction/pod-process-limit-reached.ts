@@ -1,0 +1,48 @@
+import { largestPod } from '#judge/help/drain.ts'
+import { processesOf } from '#judge/help/processes.ts'
+import { isLinux, kubeletSetting, line, nodeRule, seenFirst } from '#judge/rule.ts'
+import { shortPodName } from '#judge/text.ts'
+
+/** Share of the limit from which on a pod is at it: the kubelet counts processes, the kernel threads, too. */
+const reached = 0.9
+/** Below this limit, usual runtimes of languages with a thread for each task do not fit. */
+const usualLimit = 4096
+
+export const podProcessLimitReached = nodeRule({
+  id: 'pod-process-limit-reached',
+  family: 'eviction',
+  severity: 'high',
+  cause: kubeletSetting('podPidsLimit'),
+  steps: ['limit-processes'],
+  needs: ['configuration', 'summary'],
+  title: 'A pod has all processes that podPidsLimit lets it have',
+  why: 'podPidsLimit is the most processes and threads of each pod. At the limit fork and pthread_create fail with "Resource temporarily unavailable": the pod crashes or hangs, while the node has process ids enough and reports no pressure.',
+  fix: 'Raise podPidsLimit to what the pods of the node need, or find why this pod starts so many processes.',
+  sources: [
+    'pkg/kubelet/cm/pod_container_manager_linux.go EnsureExists',
+    'kubernetes.io/docs/concepts/policy/pid-limiting',
+  ],
+  appliesTo: isLinux,
+
+  *judge(subject) {
+    const limit = subject.configuration.podPidsLimit ?? -1
+    const largest = limit > 0 ? largestPod(subject, processesOf) : null
+    if (largest === null || largest.amount < reached * limit) return
+    const { owner, amount } = largest
+    const name = shortPodName({ namespace: owner.namespace, name: owner.pod })
+    const ofOwner = { id: 'limit-processes' as const, owner }
+    yield {
+      ...seenFirst(
+        `Pod ${name} has ${amount} processes, and podPidsLimit is ${limit}.`,
+        'It can start no more: fork and pthread_create fail with "Resource temporarily unavailable".',
+      ),
+      evidence: [
+        line('configz', 'podPidsLimit', limit),
+        line('summary', `processes of ${name}`, amount),
+      ],
+      ...(limit < usualLimit
+        ? { steps: [{ id: 'set-fields' }, ofOwner], fix: { config: { podPidsLimit: usualLimit } } }
+        : { steps: [ofOwner] }),
+    }
+  },
+})

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Keep } from '#base/keep.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { didYouMean } from '#base/text/nearest.ts'
@@ -17,6 +18,7 @@ import { selectsEverything } from '#model/input/selection.ts'
 import { type LanguageId, languageIds } from '#model/language.ts'
 import type { Policy } from '#model/policy.ts'
 import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
+import { openKeptFile } from '#pipeline/audit/kept-file.ts'
 import { audiencesOf } from '#pipeline/audit/publication.ts'
 import { openSecondReading } from '#pipeline/audit/second-reading.ts'
 import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
@@ -192,9 +194,19 @@ async function runAudit(given: AuditOptions) {
     throw new OperatorError(
       '--fail-on new:SEVERITY needs --store, where earlier runs are remembered',
     )
-  const policy = auditPolicyOf(options)
-  const result = await auditInto(options, policy)
-  const language = languages[policy.report.language]
+  const kept = openKeptFile()
+  try {
+    const policy = auditPolicyOf(options)
+    const result = await auditInto(options, policy, kept.keep)
+    show(result, given, languages[policy.report.language])
+    return auditExitCode(result, options)
+  } finally {
+    kept.close()
+  }
+}
+
+/** Writes what the options ask for to standard output. */
+function show(result: AuditResult, options: AuditOptions, language: Language) {
   const { format } = options
   const isForPeople = format === 'text'
   if (format === 'table' || format === 'wide')
@@ -221,13 +233,12 @@ async function runAudit(given: AuditOptions) {
       process.stdout.write(
         placesText(
           location ?? '',
-          given.snapshot === '-' ? undefined : given.snapshot,
+          options.snapshot === '-' ? undefined : options.snapshot,
           result,
           language,
         ),
       )
   }
-  return auditExitCode(result, options)
 }
 
 function auditPolicyOf(options: AuditOptions): Policy {
@@ -256,7 +267,7 @@ const isFile = (format: AuditOptions['format']): format is FormatId =>
   format !== 'text' && format !== 'table' && format !== 'wide'
 
 /** Audits by the options and writes all results into `options.out`. @throws OperatorError and the errors of the sources. */
-async function auditInto(options: AuditOptions, policy: Policy) {
+async function auditInto(options: AuditOptions, policy: Policy, keep: Keep) {
   const reading = openReading(options)
   const { signal, progress } = reading
   const startMs = performance.now()
@@ -289,7 +300,7 @@ async function auditInto(options: AuditOptions, policy: Policy) {
       audiences: audiencesOf(policy.report, owner => fileReaders(policy.report, owner)),
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
-      options: { allNodes: options.allNodes },
+      options: { allNodes: options.allNodes, keep },
       isPart: isPart(options),
       plan: options.plan
         ? snapshot =>

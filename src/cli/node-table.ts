@@ -59,10 +59,12 @@ function cellsOf(
 
 function wideCellsOf({ node }: GaugedNode, { bytes }: Language) {
   const { identity, prediction } = node
-  const { imageGC, eviction } = prediction
+  const { imageGC } = prediction
   const until = imageGC?.bytesUntilTrigger ?? null
   const distance = until === null ? unknown : bytes(until).replaceAll(/\s/g, '')
-  const victims = eviction?.firstVictims?.find(({ signal }) => signal.startsWith('nodefs'))?.pods
+  const victims = node
+    .details()
+    .firstVictims?.find(({ signal }) => signal.startsWith('nodefs'))?.pods
   const victim = victims?.[0]
   return [
     clean(identity.instanceType ?? unknown),

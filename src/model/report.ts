@@ -57,10 +57,7 @@ export interface AuditedNode {
   growth?: NodeGrowth
   /** Readings of the disks by this run and earlier ones. Absent: there is no history of nodes. */
   fill?: FillSeries
-  /** Absent: no filesystem has a known size. */
-  ledger?: DiskLedger
-  /** What holds each disk, and what ends it: said where no finding says it. */
-  held?: HeldDisks
+  details: () => NodeDetails
   /** Conditions of pressure that the node reports. Absent: none. */
   pressures?: { condition: string; since: string | null }[]
   /** Absent: no event is known. */
@@ -77,6 +74,16 @@ export interface AuditedNode {
   imagesSince?: string | null
 }
 
+/** What the report shows of few nodes. It may lie in a file, so a caller reads it once. */
+export interface NodeDetails {
+  /** Absent: no filesystem has a known size. */
+  ledger?: DiskLedger
+  /** What holds each disk, and what ends it: said where no finding says it. */
+  held?: HeldDisks
+  /** Absent: the order of eviction is unknown. */
+  firstVictims?: FirstVictims[]
+}
+
 export type HeldDisks = Partial<
   Record<FilesystemLedger['filesystem'], { cause: Cause; steps: Step[] }>
 >
@@ -91,7 +98,6 @@ export interface AuditedPrediction {
   eviction:
     | (Pick<EvictionPrediction, 'thresholds' | 'lost' | 'error'> & {
         signals: Partial<Record<Signal, Omit<ObservedSignal, 'time'>>>
-        firstVictims: FirstVictims[] | null
       })
     | null
   settings: AuditedSettings

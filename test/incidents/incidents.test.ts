@@ -20,9 +20,9 @@ describe.each(incidents)('$name ($thread)', incident => {
     const unreadable = nodes.filter(({ identity }) => identity.owner === 'fargate')
     expect(coverage.notRead).toBe(unreadable.length)
     // What the world says that the node holds is what the ledger explains.
-    for (const { ledger, mode } of nodes)
+    for (const { details, mode } of nodes)
       if (mode === 'both')
-        for (const { lines, usedBytes } of ledger?.filesystems ?? [])
+        for (const { lines, usedBytes } of details().ledger?.filesystems ?? [])
           expect(lines.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(usedBytes)
   })
 })

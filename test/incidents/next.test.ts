@@ -68,7 +68,7 @@ describe('a node that is next to break', () => {
       ({ row: { node }, cause }) =>
         cause?.kind === 'setting' &&
         cause.fields[0]?.startsWith('imageGC') &&
-        Object.values(node.held ?? {}).every(
+        Object.values(node.details().held ?? {}).every(
           one => one.cause.kind !== 'holder' || one.cause.freedBy !== 'image-gc',
         ),
     )

@@ -156,7 +156,7 @@ it('names the EBS volumes of the node: id, type, size and IOPS', async () => {
     value: 'gp3, 100.0 GiB, 3000 IOPS',
   })
   // The ledger that the page shows for the node has the id.
-  expect(nodes[0]?.ledger?.volumes).toEqual([
+  expect(nodes[0]?.details().ledger?.volumes).toEqual([
     { volumeId: 'vol-1', device: '/dev/xvda', type: 'gp3', sizeBytes: 100 * GiB, iops: 3000 },
   ])
 })

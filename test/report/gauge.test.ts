@@ -155,13 +155,7 @@ it('warns where the kubelet itself would fail', () => {
       triggered: null,
       error: 'invalid capacity 0 on image filesystem',
     },
-    eviction: {
-      signals: {},
-      thresholds: [],
-      lost: [],
-      error: 'unknown eviction signal',
-      firstVictims: null,
-    },
+    eviction: { signals: {}, thresholds: [], lost: [], error: 'unknown eviction signal' },
   })
   expect(disk!.warnings).toEqual([
     `${words.gauge.imageGcFails('invalid')} capacity 0 on image filesystem`,
@@ -195,7 +189,6 @@ describe('what is not known', () => {
       ],
       lost: [],
       error: null,
-      firstVictims: null,
     }
     const [disk, inodes] = gaugesWith(prediction)
     expect(disk).toMatchObject({

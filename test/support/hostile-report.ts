@@ -1,7 +1,7 @@
 /** The morning's report with every foreign text replaced by one that means harm. What are keys, times and enumerations stays. */
 import type { AuditReport } from '#model/report.ts'
 import { withWeek } from './remembered-week.ts'
-import { morningReport, withCauses } from './report-builder.ts'
+import { copyOf, morningReport, withCauses } from './report-builder.ts'
 
 const harm =
   '=cmd()|<script>alert("x")</script>{{ .Values.x }}\u202e🎉\ud800\ufffe`$1\\@somebody #12 ]]> www.example.com\u0007\nhttp://example.com\t'
@@ -10,7 +10,7 @@ const harm =
 const harmful = (text: string) => `${harm}${text}${'x'.repeat(10_000)}`
 
 export function hostileReport(): AuditReport {
-  const report = structuredClone(withWeek(morningReport()))
+  const report = copyOf(withWeek(morningReport()))
   const { document, nodes } = report
   Object.assign(document.run, {
     account: '111122223333',

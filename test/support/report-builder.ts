@@ -27,6 +27,8 @@ import type {
   AuditedNode,
   AuditedSettings,
   AuditReport,
+  FirstVictims,
+  NodeDetails,
   RunBefore,
 } from '#model/report.ts'
 
@@ -298,29 +300,6 @@ function watchedBy(
         .filter(([signal]) => !Object.hasOwn(evictionHard, signal))
         .map(([signal, value]) => ({ signal, value, by: byConfiguration })),
       error: null,
-      firstVictims: [
-        {
-          signal: 'memory.available',
-          pods: [{ namespace: 'shop', name: 'search-0', rank: 0 }],
-          alike: 1,
-        },
-        {
-          signal: 'nodefs.available',
-          pods: [
-            { namespace: 'ci', name: 'build-7f9c', rank: 0 },
-            { namespace: 'shop', name: 'search-0', rank: 1 },
-          ],
-          alike: 1,
-        },
-        {
-          signal: 'imagefs.available',
-          pods: [
-            { namespace: 'ci', name: 'build-7f9c', rank: 0 },
-            { namespace: 'shop', name: 'search-0', rank: 1 },
-          ],
-          alike: 1,
-        },
-      ],
     },
     settings: settings(highThresholdPercent, lowThresholdPercent),
   }
@@ -351,12 +330,43 @@ export function diskLedger(
   }
 }
 
+const firstVictims: FirstVictims[] = [
+  {
+    signal: 'memory.available',
+    pods: [{ namespace: 'shop', name: 'search-0', rank: 0 }],
+    alike: 1,
+  },
+  {
+    signal: 'nodefs.available',
+    pods: [
+      { namespace: 'ci', name: 'build-7f9c', rank: 0 },
+      { namespace: 'shop', name: 'search-0', rank: 1 },
+    ],
+    alike: 1,
+  },
+  {
+    signal: 'imagefs.available',
+    pods: [
+      { namespace: 'ci', name: 'build-7f9c', rank: 0 },
+      { namespace: 'shop', name: 'search-0', rank: 1 },
+    ],
+    alike: 1,
+  },
+]
+
 export function auditedNode(
   name: string,
   prediction: AuditedNode['prediction'],
-  overrides: Partial<Omit<AuditedNode, 'identity'>> & { identity?: Partial<NodeIdentity> } = {},
+  overrides: Partial<Omit<AuditedNode, 'identity' | 'details'>> &
+    NodeDetails & { identity?: Partial<NodeIdentity> } = {},
 ): AuditedNode {
-  const { identity: identityOverrides, ...rest } = overrides
+  const { identity: identityOverrides, ledger, held, ...rest } = overrides
+  const victims = overrides.firstVictims ?? (prediction.eviction ? firstVictims : undefined)
+  const details = {
+    ...(ledger && { ledger }),
+    ...(held && { held }),
+    ...(victims && { firstVictims: victims }),
+  }
   return {
     cluster: 'prod-eu',
     identity: identity(name, identityOverrides),
@@ -365,6 +375,7 @@ export function auditedNode(
     coverage: 'read',
     errors: [],
     prediction,
+    details: () => details,
     outcomes: { pass: 9, fail: 1, unknown: 0, notApplicable: 2, error: 0 },
     ...rest,
   }
@@ -874,6 +885,7 @@ export function morningReport(): AuditReport {
 /** Every string of a value replaced. */
 export function everyString(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value)
+  if (typeof value === 'function') return () => everyString(value(), replace)
   if (Array.isArray(value)) return value.map(item => everyString(item, replace))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
@@ -1008,3 +1020,9 @@ export function lastRun(): RunBefore {
     },
   }
 }
+
+/** A deep copy. Details of nodes are read only, so copies share them. */
+export const copyOf = ({ nodes, ...report }: AuditReport): AuditReport => ({
+  ...structuredClone(report),
+  nodes: nodes.map(({ details, ...node }) => ({ ...structuredClone(node), details })),
+})

@@ -1,6 +1,5 @@
 /** The part of a prediction that the report keeps. Most nodes of a fleet share settings and origins, so each is kept once. */
 
-import { sharedText } from '#base/once.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -41,7 +40,6 @@ export function openAuditedPredictions(): (
         thresholds: eviction.thresholds,
         lost: eviction.lost,
         error: eviction.error,
-        firstVictims: firstVictims(eviction),
       },
       settings: settingsOf(subject, eviction?.error === null ? eviction : null),
     })
@@ -62,8 +60,9 @@ const reportedSignals: ReadonlySet<Signal> = new Set([
   'imagefs.available',
 ])
 
-function firstVictims({ rankings, protected: spared }: EvictionPrediction): FirstVictims[] | null {
-  if (rankings === null) return null
+/** Empty: the order of eviction is unknown. */
+export function firstVictims({ rankings, protected: spared }: EvictionPrediction): FirstVictims[] {
+  if (rankings === null) return []
   const never = new Set(spared?.map(({ namespace, name }) => `${namespace}/${name}`))
   const reported = rankings.filter(({ signal }) => reportedSignals.has(signal))
   // Signals of one disk have one order.
@@ -77,7 +76,7 @@ function victimsIn(ranked: readonly RankedPod[], never: ReadonlySet<string>) {
   const pods = order
     .slice(0, namedVictims)
     .map(({ namespace, name, rank }) => ({
-      namespace: sharedText(shorten(namespace, nameLength)),
+      namespace: shorten(namespace, nameLength),
       name: shorten(name, nameLength),
       rank,
     }))

@@ -50,7 +50,7 @@ function* outcomesOfCohort(
   try {
     const facts = members.map(member => ({
       node: member.subject.identity.name,
-      fact: member.fact?.value,
+      fact: member.fact?.read(),
     }))
     for (const { nodes, ...yielded } of rule.judge(facts, policy, context))
       for (const node of nodes) {
@@ -87,12 +87,12 @@ export function* contextOutcomes(
 ): Iterable<MemberOutcome> {
   const groupOf = ({ subject: { cluster, identity } }: Member) =>
     `${cluster}\0${identity.group.kind}\0${identity.group.name}`
-  const withFact = members.filter(({ fact }) => fact !== null)
+  const withFact = rule.ofGroup ? members.filter(({ fact }) => fact !== null) : []
   const groups = new Map(
     [...Map.groupBy(withFact, groupOf)].map(([key, group]) => [
       key,
       [...Map.groupBy(group, ({ fact }) => fact)].map(([fact, alike]) => ({
-        fact: fact?.value,
+        fact: fact?.read(),
         nodes: alike.length,
       })),
     ]),
@@ -108,7 +108,7 @@ export function* contextOutcomes(
         if (!known.has(key)) known.set(key, rule.ofGroup?.(groups.get(key) ?? [], context))
         return known.get(key)
       }
-      return fromYields(rule.judge(fact?.value, context, policy, group), rule.severity)
+      return fromYields(rule.judge(fact?.read(), context, policy, group), rule.severity)
     })
     yield { subject, outcome }
   }

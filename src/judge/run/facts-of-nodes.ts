@@ -1,6 +1,7 @@
 /** The facts that a rule keeps of each node until all nodes have been seen. Equal facts are kept once to save memory in large fleets. */
 
 import { hash } from 'node:crypto'
+import { type Keep, keepInMemory } from '#base/keep.ts'
 import { sharedValue } from '#base/once.ts'
 import type { CohortRule, ContextRule } from '#judge/rule.ts'
 import type { JudgedNode, NodeSubject } from '#judge/subject/node-subject.ts'
@@ -18,7 +19,7 @@ export const keptNode = ({
 
 /** Equal facts of nodes are one object. */
 export interface KeptFact {
-  value: unknown
+  read: () => unknown
 }
 
 export interface Member {
@@ -38,14 +39,16 @@ const longestKey = 640
 /** Columns, because objects for each rule and node would add 0.8 KB to what a node keeps. */
 export class FactsOfNodes {
   readonly #rule: CohortRule | ContextRule
+  readonly #keep: Keep
   readonly #subjects: KeptNode[] = []
   readonly #outcomes: (KeptFact | Outcome)[] = []
   readonly #cohorts: string[] = []
   /** Facts by their JSON, or by its hash if the JSON is long. */
   readonly #facts = new Map<string, KeptFact>()
 
-  constructor(rule: CohortRule | ContextRule) {
+  constructor(rule: CohortRule | ContextRule, keep: Keep = keepInMemory) {
     this.#rule = rule
+    this.#keep = keep
   }
 
   take(subject: NodeSubject, kept: KeptNode = keptNode(subject)): void {
@@ -72,10 +75,11 @@ export class FactsOfNodes {
       if (reason !== null) return sharedValue<Outcome>({ state: 'unknown', reason })
       const value = this.#rule.fact(subject)
       const text = JSON.stringify(value)
-      const key = text.length > longestKey ? hash('sha256', text, 'base64') : text
+      const isLong = text.length > longestKey
+      const key = isLong ? hash('sha256', text, 'base64') : text
       const known = this.#facts.get(key)
       if (known !== undefined) return known
-      const fact = { value }
+      const fact = { read: isLong ? this.#keep(value) : () => value }
       this.#facts.set(key, fact)
       return fact
     } catch (error) {

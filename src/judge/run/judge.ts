@@ -1,5 +1,6 @@
 /** Runs the rules on each node as it arrives. Makes outcomes, findings, coverage and grades. */
 
+import { type Keep, keepInMemory } from '#base/keep.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import type { Rule } from '#judge/rule.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
@@ -14,6 +15,8 @@ export interface JudgementOptions {
   refusalsOf?: Refusals | null
   /** Whether the nodes are compared with their earlier readings, and kept for later ones. Default: true. */
   hasHistory?: boolean
+  /** Where details of nodes are kept. Default: in memory. */
+  keep?: Keep
   /** Called with each finding that no waiver covers. */
   onFound?: Beside['onFound']
 }
@@ -35,10 +38,11 @@ export function openJudgement(
     allNodes = false,
     refusalsOf = () => [],
     hasHistory = true,
+    keep = keepInMemory,
     onFound = () => undefined,
   }: JudgementOptions = {},
 ): Judgement {
-  const taken = new Taken(rules, policy, allNodes, refusalsOf, hasHistory)
+  const taken = new Taken(rules, policy, allNodes, refusalsOf, hasHistory, keep)
   return {
     takeCluster: input => taken.takeCluster(input),
     takeObjects: input => taken.takeObjects(input),

@@ -4,7 +4,7 @@ import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
 export interface SharedParts {
   predictionOf(prediction: AuditedPrediction): AuditedPrediction
   /** Shares the parts of a node that was parsed from JSON. */
-  nodeOf(node: AuditedNode): AuditedNode
+  nodeOf(node: Omit<AuditedNode, 'details'>): Omit<AuditedNode, 'details'>
   /** The same parsed value. Its texts are replaced by equal texts of earlier values. */
   withTexts<Value extends object>(value: Value): Value
 }

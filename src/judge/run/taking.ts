@@ -1,5 +1,6 @@
 /** Takes records as they arrive: judges each node, and keeps compact facts for `closed`. */
 
+import type { Keep } from '#base/keep.ts'
 import { isOfInsights, openInsights } from '#facts/eks/insights.ts'
 import { happeningsOf, pressuresOf } from '#judge/compare/history/happenings.ts'
 import { imagesOf, reportedRounds } from '#judge/compare/history/reclaim.ts'
@@ -20,7 +21,7 @@ import type { Policy } from '#model/policy.ts'
 import type { DiskLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import type { TakenNode } from '#model/report.ts'
-import { openAuditedPredictions } from './audited-prediction.ts'
+import { firstVictims, openAuditedPredictions } from './audited-prediction.ts'
 import { Counts } from './counts.ts'
 import { FactsOfNodes, type KeptNode, keptNode } from './facts-of-nodes.ts'
 import { outcomeOf } from './outcome.ts'
@@ -34,6 +35,7 @@ export class Taken {
   readonly allNodes: boolean
   readonly refusalsOf: Refusals | null
   readonly hasHistory: boolean
+  readonly #keep: Keep
   readonly counts = new Counts()
   readonly nodes = new Map<KeptNode, TakenNode>()
   /** Why a cluster may have no nodes. */
@@ -48,16 +50,18 @@ export class Taken {
     allNodes: boolean,
     refusalsOf: Refusals | null,
     hasHistory: boolean,
+    keep: Keep,
   ) {
     this.rules = rules
     this.policy = policy
     this.allNodes = allNodes
     this.refusalsOf = refusalsOf
     this.hasHistory = hasHistory
+    this.#keep = keep
     this.facts = new Map(
       rules
         .filter(rule => rule.kind === 'cohort' || rule.kind === 'context')
-        .map(rule => [rule, new FactsOfNodes(rule)]),
+        .map(rule => [rule, new FactsOfNodes(rule, keep)]),
     )
   }
 
@@ -127,8 +131,11 @@ export class Taken {
       coverage,
       errors: [...input.errors],
       prediction: this.#auditedPrediction(subject, prediction),
-      ...(prediction.ledger && { ledger: withoutParts(prediction.ledger) }),
-      held: heldDisks(subject),
+      details: this.#keep({
+        ...(prediction.ledger && { ledger: withoutParts(prediction.ledger) }),
+        held: heldDisks(subject),
+        ...(prediction.eviction && { firstVictims: firstVictims(prediction.eviction) }),
+      }),
       ...(pressures.length > 0 && { pressures }),
       happened: happeningsOf(input, input.at ?? prediction.at),
       rounds: reportedRounds(null, input.host?.logLines ?? []),

@@ -111,6 +111,7 @@ export async function audit(
       snapshot,
       isEveryNodeNamed,
       refusalsOf: context.options?.refusalsOf,
+      keep: context.options?.keep,
       inputErrors,
       verify,
       onNode,

@@ -27,7 +27,7 @@ import { openNextUpgrades } from './fleet-upgrade.ts'
 import type { SecondReading } from './second-reading.ts'
 import { isListWhole } from './selection-check.ts'
 
-export interface JudgingContext extends Pick<JudgementOptions, 'refusalsOf' | 'onFound'> {
+export interface JudgingContext extends Pick<JudgementOptions, 'refusalsOf' | 'onFound' | 'keep'> {
   policy: Policy
   rules: readonly Rule[]
   /** Writes the records. */
@@ -137,11 +137,13 @@ const judgementOptions = ({
   refusalsOf: ownRefusals = refusalsOf,
   earlier,
   onFound,
+  keep,
 }: JudgingContext): JudgementOptions => ({
   allNodes,
   refusalsOf: ownRefusals,
   hasHistory: earlier !== undefined,
   onFound,
+  keep,
 })
 
 /**

@@ -1,5 +1,4 @@
 /** The context of each function of a fan-out: run, store, policy, cluster. */
-import { mkdir } from 'node:fs/promises'
 import { OperatorError } from '#base/operator-error.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import type { Store } from '#clients/store/store.ts'
@@ -52,7 +51,6 @@ export const inFanOut = <T>(
       throw new OperatorError(
         'Many functions read a fleet together by way of a bucket: set AWS_REGION and HIGHWATER_BUCKET',
       )
-    await mkdir(runtime.folder, { recursive: true })
     let isFailed = true
     try {
       const answer = await step({ runId, settings, region, store, runtime, limits })

@@ -41,6 +41,7 @@ export async function judgeCluster(cluster: number, context: FanOutContext): Pro
       rules,
       snapshot: { write: async () => undefined },
       isEveryNodeNamed: true,
+      keep: context.limits.keep,
       onStage: runtime.watch.enters,
       earlier: () => earlierOf(run, cluster, context),
     })
@@ -89,6 +90,7 @@ export async function judgeLostCluster(
       write: async record => (record.kind === 'Snapshot' ? undefined : await keep(record)),
     },
     isEveryNodeNamed: true,
+    keep: context.limits.keep,
     earlier: () => earlierOf(run, cluster, context),
   })
 }

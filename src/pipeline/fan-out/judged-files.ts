@@ -3,14 +3,16 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import type { Keep } from '#base/keep.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { SharedParts } from '#judge/run/shared-parts.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { AuditedNode, NodeDetails } from '#model/report.ts'
 import type { Judged } from '#pipeline/audit/judge-records.ts'
 import { openLines } from '#snapshot/write.ts'
 import { readFile } from './files.ts'
 
 type JudgedPart = Omit<Judged, 'header'>
+type NodeLine = Omit<AuditedNode, 'details'> & { details: NodeDetails }
 
 export async function writeJudged(
   store: Store,
@@ -22,7 +24,8 @@ export async function writeJudged(
   const file = openLines(path)
   try {
     await file.write(rest)
-    for (const node of nodes) await file.write(node)
+    for (const node of nodes)
+      await file.write({ ...node, details: node.details() } satisfies NodeLine)
     await file.close()
   } catch (error) {
     await file.discard()
@@ -33,23 +36,32 @@ export async function writeJudged(
 }
 
 /**
- * Null: no such file. Parts that are equal in several clusters are stored once. @param share the parts of all clusters
+ * Null: no such file. Parts that are equal in several clusters are stored once. @param memory the parts of all clusters, and where the
+ * details of nodes are kept
  * @throws BrokenFile if it cannot be parsed
  */
 export const readJudged = (
   store: Store,
   key: string,
-  share: SharedParts,
-): Promise<JudgedPart | null> => readFile(store, key, body => parseJudged(body, share))
+  memory: NodeMemory,
+): Promise<JudgedPart | null> => readFile(store, key, body => parseJudged(body, memory))
 
-async function parseJudged(body: Buffer, share: SharedParts): Promise<JudgedPart> {
+interface NodeMemory {
+  share: SharedParts
+  keep: Keep
+}
+
+async function parseJudged(body: Buffer, { share, keep }: NodeMemory): Promise<JudgedPart> {
   let part: Omit<JudgedPart, 'nodes'> | null = null
   const nodes: AuditedNode[] = []
   for await (const line of linesOf(
     Readable.from([body]).pipe(createGunzip()).setEncoding('utf8'),
   )) {
     if (part === null) part = share.withTexts(JSON.parse(line) as Omit<JudgedPart, 'nodes'>)
-    else nodes.push(share.nodeOf(JSON.parse(line) as AuditedNode))
+    else {
+      const { details, ...node } = JSON.parse(line) as NodeLine
+      nodes.push({ ...share.nodeOf(node), details: keep(details) })
+    }
   }
   if (part === null) throw new Error('it is empty')
   return { ...part, nodes }

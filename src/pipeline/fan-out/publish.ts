@@ -57,11 +57,15 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
 }
 
 /** Merges cluster by cluster, so that memory holds the files of one cluster at a time. */
-async function mergeClusters(run: FanOutRun, snapshot: Joined, { store, runId }: PublishContext) {
-  const share = openSharedParts()
+async function mergeClusters(
+  run: FanOutRun,
+  snapshot: Joined,
+  { store, runId, limits }: PublishContext,
+) {
+  const memory = { share: openSharedParts(), keep: limits.keep }
   const parts: Omit<Judged, 'header'>[] = []
   for (const cluster of run.clusters.keys()) {
-    const { known, broken } = await readPart(readJudged(store, keys.judged(runId, cluster), share))
+    const { known, broken } = await readPart(readJudged(store, keys.judged(runId, cluster), memory))
     if (known !== null) await snapshot.addKnown(cluster)
     parts.push(known ?? (await snapshot.addLost(cluster, broken)))
   }

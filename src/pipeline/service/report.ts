@@ -112,7 +112,7 @@ function conclusionOf(
   { runId, request: { selection, isDryRun }, settings, store: place, policy, notices }: ServiceRun,
   audiences: Audience[],
   { version, watch }: ServiceRuntime,
-  { planning: signal }: RunLimits,
+  { planning: signal, keep }: RunLimits,
 ): ConclusionContext {
   const store = isDryRun ? null : place
   const isWhole = selectsEverything(selection)
@@ -131,6 +131,7 @@ function conclusionOf(
       store === null
         ? null
         : openHistory({ store, runId, isWhole, scope: scopeOf(policy), ...policy.history }),
+    options: { keep },
     onStage: watch.enters,
     plan: isPlanned ? planInto(place, { policy, selection, version, signal }) : undefined,
   }

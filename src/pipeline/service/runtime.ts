@@ -1,6 +1,7 @@
 /** The common part of the service's functions: time limits, store and policy. */
 
-import { rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
+import type { Keep } from '#base/keep.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import { s3Store } from '#clients/store/s3.ts'
 import { givingUp, type Store } from '#clients/store/store.ts'
@@ -8,6 +9,7 @@ import { notReached } from '#model/input/not-reached.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { PolicyGrants } from '#model/policy-grants.ts'
 import type { Settings } from '#model/run.ts'
+import { openKeptFile } from '#pipeline/audit/kept-file.ts'
 import type { SecondReadingOptions } from '#pipeline/audit/second-reading.ts'
 import { grantedPolicy } from './granted-policy.ts'
 import type { RunWatch } from './run-watch.ts'
@@ -65,7 +67,7 @@ export function timeLimit(durationMs: number): { signal: AbortSignal; end: () =>
   return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
-/** Deadlines of the parts of a run. Each leaves time for the parts after it. */
+/** Limits of time and memory. Each deadline leaves time for the parts after it. */
 export interface RunLimits {
   reading: AbortSignal
   planning: AbortSignal
@@ -74,6 +76,8 @@ export interface RunLimits {
   remainingMs: number
   /** Reading time that is left. */
   readingLeftMs: () => number
+  /** Where the details of nodes are kept. */
+  keep: Keep
 }
 
 /** Planning ends after this share of the whole time. */
@@ -91,6 +95,8 @@ export async function withinLimits<T>(
   const reading = timeLimit(readingMs)
   const planning = timeLimit(remainingMs * planningShare)
   const end = timeLimit(remainingMs * endShare)
+  await mkdir(runtime.folder, { recursive: true })
+  const kept = openKeptFile(runtime.folder)
   try {
     return await run({
       reading: reading.signal,
@@ -98,9 +104,11 @@ export async function withinLimits<T>(
       end: end.signal,
       remainingMs,
       readingLeftMs: () => startMs + readingMs - performance.now(),
+      keep: kept.keep,
     })
   } finally {
     for (const limit of [reading, planning, end]) limit.end()
+    kept.close()
     await rm(runtime.folder, { recursive: true, force: true })
   }
 }

@@ -1,5 +1,4 @@
 /** One run of the service: an audit, published to the places and recipients of stack and policy, once per scheduled time. */
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '#base/operator-error.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
@@ -80,7 +79,6 @@ async function runUntil(
     remainingMs: limits.readingLeftMs,
     sleep: runtime.sleep,
   })
-  await mkdir(runtime.folder, { recursive: true })
   const result = await audit(
     (runtime.fleet ?? liveFleet)({ ...live, targets, onTarget: secondReading.expect }),
     {

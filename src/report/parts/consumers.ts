@@ -56,7 +56,8 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
     places.set(key, known)
     return known
   }
-  for (const { cluster, identity, ledger } of nodes) {
+  for (const { cluster, identity, details } of nodes) {
+    const { ledger } = details()
     if (ledger === undefined) continue
     const group = placeOf(`${cluster} / ${identity.group.name}`, null)
     const capacityBytes = ledger.filesystems.reduce((sum, disk) => sum + disk.capacityBytes, 0)

@@ -47,13 +47,13 @@ export function ledgersView(
   const ranked = [...ranks].map(([node, rank]) => ({ node, rank, name: nameOf(node) }))
   if (ranked.length === 0) return null
   const sorted = ranked.toSorted((a, b) => a.rank - b.rank || byText(a.name, b.name))
-  const known = sorted.flatMap(({ node, name }) =>
-    node.ledger ? [{ node, name, ledger: node.ledger }] : [],
-  )
-  const unread = sorted.flatMap(({ node, name }) => (node.ledger === undefined ? [name] : []))
+  const byLedger = Map.groupBy(sorted, ({ node }) => node.details().ledger !== undefined)
+  const known = byLedger.get(true) ?? []
+  const unread = byLedger.get(false)?.map(({ name }) => name) ?? []
   return {
     nodes: known
       .slice(0, limit)
+      .map(({ node, name }) => ({ node, name, ledger: node.details().ledger! }))
       .map(({ node, name, ledger }) => ({
         node,
         name,
@@ -301,19 +301,19 @@ const shownSums = 2
 const highThreshold = 'imageGCHighThresholdPercent'
 
 /** Bytes of unused images that image GC deletes with the finding's thresholds. 0: it would not start, or nothing is known. */
-function freedByThresholds({ ledger, prediction }: AuditedNode, { fix }: Finding) {
+function freedByThresholds({ details, prediction }: AuditedNode, { fix }: Finding) {
   const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = fix.config
   const disk = prediction.filesystems.imagefs
-  const unusedBytes = ledger?.freeable.unusedImageBytes ?? 0
   if (disk?.capacityBytes == null || disk.availableBytes === null) return 0
   if ((disk.usedPercent ?? 0) < Number(high)) return 0
+  const unusedBytes = details().ledger?.freeable.unusedImageBytes ?? 0
   const target = Number(low ?? prediction.imageGC?.lowThresholdPercent ?? high)
   const wantedBytes = (disk.capacityBytes * (100 - target)) / 100 - disk.availableBytes
   return Math.max(0, Math.round(Math.min(unusedBytes, wantedBytes)))
 }
 
 const freeableOf = (nodes: readonly AuditedNode[]) =>
-  nodes.flatMap(({ ledger }) => ledger?.freeable ?? [])
+  nodes.flatMap(({ details }) => details().ledger?.freeable ?? [])
 
 const sumOf = (all: readonly Freeable[], field: keyof Freeable) =>
   all.reduce((total, one) => total + (one[field] ?? 0), 0)

@@ -192,8 +192,11 @@ function overOf(
 }
 
 /** Null: the gauge is of no disk, or what holds the disk is unknown. */
-export const ledgerOf = ({ ledger }: AuditedNode, { filesystem }: Gauge): FilesystemLedger | null =>
-  ledger?.filesystems.find(disk => disk.filesystem === filesystem) ?? null
+export const ledgerOf = (
+  { details }: AuditedNode,
+  { filesystem }: Gauge,
+): FilesystemLedger | null =>
+  details().ledger?.filesystems.find(disk => disk.filesystem === filesystem) ?? null
 
 /** A node with its worst state and least headroom, for ordering, drawing and tables. */
 export class GaugedNode {

@@ -8,6 +8,7 @@ import { byText } from '#base/text/text-order.ts'
 import type { Cause } from '#model/finding/cause.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
+import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -140,16 +141,17 @@ function outlookRow(
   const { identity, prediction } = node
   const group = identity.group.kind === 'Node' ? [] : [subjectText(identity.group, language)]
   const signal = met ?? disk?.threshold?.signal ?? null
+  const { ledger, held: ofDisks, firstVictims } = node.details()
   const fill =
-    node.ledger === undefined || (met !== null && !met.includes('fs.'))
+    ledger === undefined || (met !== null && !met.includes('fs.'))
       ? null
-      : fillText(node, node.ledger, language)
-  const held = disk === null || band === 'now' ? undefined : node.held?.[disk.filesystem]
+      : fillText(node, ledger, language)
+  const held = disk === null || band === 'now' ? undefined : ofDisks?.[disk.filesystem]
   const cause = causeOf(node, held?.cause)
   const threshold = thresholdOf(one)
   const isOfMemory = met === 'memory.available'
   const shortBytes = met === null || isOfMemory ? Math.max(0, -(threshold?.margin ?? 0)) : 0
-  const first = prediction.eviction?.firstVictims?.find(one => one.signal === signal)
+  const first = firstVictims?.find(one => one.signal === signal)
   const victims = victimsText(first, language)
   // Pods of the same rank have no order.
   const firstVictim = victimsText(
@@ -172,7 +174,7 @@ function outlookRow(
     victims,
     first:
       met === null
-        ? firstOf(node, disk, { victims: firstVictim, shortBytes }, language)
+        ? firstOf(node, ledger, disk, { victims: firstVictim, shortBytes }, language)
         : { key: words.picture.leaves, text: firstVictim },
     fill: (cause === null && held && holderOf(held.cause, language)) || fill,
     isOfMemory,
@@ -184,7 +186,8 @@ function outlookRow(
 
 /** What the kubelet takes from a disk first: unused images, where they are on it, then pods. */
 function firstOf(
-  { ledger, prediction: { filesystems } }: AuditedNode,
+  { prediction: { filesystems } }: AuditedNode,
+  ledger: DiskLedger | undefined,
   disk: DiskOutlook | null,
   { victims, shortBytes }: { victims: string; shortBytes: number },
   { words: { picture: words }, ...language }: Language,

@@ -57,8 +57,8 @@ export function sizeAdvice(
 }
 
 /** Whether EBS volumes can hold the node's disks. Instance store and hybrid nodes cost nothing per GiB. */
-const isBilled = ({ identity, ledger }: AuditedNode) =>
-  identity.owner !== 'hybrid' && ledger?.volumes?.length !== 0
+const isBilled = ({ identity, details }: AuditedNode) =>
+  identity.owner !== 'hybrid' && details().ledger?.volumes?.length !== 0
 
 /** Holders that a larger disk does not end. */
 const strangers = new Set<DiskHolder>([
@@ -87,18 +87,18 @@ const isHeldByStrangers = ({ filesystems }: DiskLedger): boolean =>
   )
 
 /** Null: growth, thresholds or use are not known, or image GC comes after eviction at any size. */
-function adviceOf({ prediction, ledger, growth }: AuditedNode): Advice | null {
+function adviceOf({ prediction, details, growth }: AuditedNode): Advice | null {
   const { filesystems, imageGC, eviction } = prediction
   const { layout } = filesystems
   const name = layout === 'shared' ? 'nodefs' : 'imagefs'
   const disk = layout === null ? null : filesystems[name]
   const grown = growth?.[name]
-  const unusedBytes = ledger?.freeable.unusedImageBytes ?? null
-  if (disk?.capacityBytes == null || disk.availableBytes === null || unusedBytes === null)
-    return null
+  if (disk?.capacityBytes == null || disk.availableBytes === null) return null
   if (!grown?.isSeen || !imageGC?.enabled || eviction === null || eviction.error !== null)
     return null
-  if (ledger === undefined || isHeldByStrangers(ledger)) return null
+  const { ledger } = details()
+  const unusedBytes = ledger?.freeable.unusedImageBytes ?? null
+  if (ledger === undefined || unusedBytes === null || isHeldByStrangers(ledger)) return null
   // Bytes that stay after image GC: images that pods use, and data other than images.
   const stayingBytes = disk.capacityBytes - disk.availableBytes - unusedBytes
   const neededBytes = stayingBytes + grown.bytesPerHour.median * 24 * days

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { openAuditedPredictions } from '#judge/run/audited-prediction.ts'
+import { firstVictims, openAuditedPredictions } from '#judge/run/audited-prediction.ts'
 import { nodeSubject } from '#judge/subject/subject.ts'
-import type { NodePrediction } from '#model/prediction/prediction.ts'
+import type { EvictionPrediction, NodePrediction } from '#model/prediction/prediction.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { calmEviction, exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { buildNode, type NodeOptions } from '#test/node-builder.ts'
@@ -130,13 +130,7 @@ describe('a fleet', () => {
     const shown = openAuditedPredictions()(exampleSubject({}), full)
     expect(Object.keys(shown.imageGC!)).not.toContain('deletions')
     expect(Object.keys(shown.imageGC!)).not.toContain('kept')
-    expect(Object.keys(shown.eviction!)).toEqual([
-      'signals',
-      'thresholds',
-      'lost',
-      'error',
-      'firstVictims',
-    ])
+    expect(Object.keys(shown.eviction!)).toEqual(['signals', 'thresholds', 'lost', 'error'])
   })
 
   it('keeps of each ranking of memory and disk bytes who goes first, without those that never go', () => {
@@ -150,26 +144,21 @@ describe('a fleet', () => {
       request: 0,
       reason: 'r',
     })
-    const { prediction } = buildNode()
-    const full: NodePrediction = {
-      ...prediction,
-      eviction: {
-        ...calmEviction,
-        rankings: [
-          {
-            signal: 'nodefs.available',
-            pods: [pod('static', 0), pod('a', 1), pod('b', 1), pod('c', 2), pod('d', 3)],
-          },
-          { signal: 'pid.available', pods: [pod('a', 0)] },
-        ],
-        protected: [{ namespace: 'x', name: 'static', reason: 'static' }],
-      },
+    const ranked: EvictionPrediction = {
+      ...calmEviction,
+      rankings: [
+        {
+          signal: 'nodefs.available',
+          pods: [pod('static', 0), pod('a', 1), pod('b', 1), pod('c', 2), pod('d', 3)],
+        },
+        { signal: 'pid.available', pods: [pod('a', 0)] },
+      ],
+      protected: [{ namespace: 'x', name: 'static', reason: 'static' }],
     }
     const named = (name: string, rank: number) => ({ namespace: 'x', name, rank })
-    expect(openAuditedPredictions()(exampleSubject({}), full).eviction!.firstVictims).toEqual([
+    expect(firstVictims(ranked)).toEqual([
       { signal: 'nodefs.available', pods: [named('a', 1), named('b', 1), named('c', 2)], alike: 2 },
     ])
-    const unranked = { ...full, eviction: { ...full.eviction!, rankings: null } }
-    expect(openAuditedPredictions()(exampleSubject({}), unranked).eviction!.firstVictims).toBeNull()
+    expect(firstVictims({ ...ranked, rankings: null })).toEqual([])
   })
 })

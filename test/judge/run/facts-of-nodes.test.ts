@@ -19,7 +19,7 @@ describe('facts of nodes', () => {
 
   it('are kept once if they are equal', () => {
     const [one, other] = kept([fact, { ...fact }])
-    expect(one?.value).toBe(fact)
+    expect(one?.read()).toBe(fact)
     expect(other).toBe(one)
   })
 

@@ -47,6 +47,7 @@ function strange<T>(value: T, key = ''): T {
   if (key === 'growth') return value
   if (typeof value === 'string')
     return (foreign.has(key) && !/^[\d.%]+\w*$/.test(value) ? `Zz${value.length}` : value) as T
+  if (typeof value === 'function') return (() => strange(value())) as T
   if (Array.isArray(value)) return value.map(item => strange(item, key)) as T
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(

@@ -16,6 +16,7 @@ import {
   assumptions,
   auditedNode,
   clusterResult,
+  copyOf,
   deltaWith,
   everyString,
   finding,
@@ -70,7 +71,7 @@ const seen = (html: string) =>
 const flat = (text: string) => text.replace(/\s+/g, ' ')
 
 function cutShort(): AuditReport {
-  const report = structuredClone(morning)
+  const report = copyOf(morning)
   const late = Array.from({ length: 12 }, (_, index) => ({
     cluster: 'staging',
     node: `late-${index}`,
@@ -172,7 +173,7 @@ describe('the mail of a morning', () => {
     expect(shown).not.toContain('attached')
   })
   it('is the same bytes for the same report, in whatever order it lists things', () => {
-    const again = structuredClone(morning)
+    const again = copyOf(morning)
     again.nodes.reverse()
     again.document.findings.reverse()
     again.document.notAudited.reverse()

@@ -37,7 +37,9 @@ it('gives each state its own shape, and joins a node that acts to its own mark',
 })
 
 it('draws many equal nodes as one column whose text counts them', () => {
-  const one = nodes.find(({ ledger, prediction }) => ledger ?? prediction.filesystems.nodefs)!
+  const one = nodes.find(
+    ({ details, prediction }) => details().ledger ?? prediction.filesystems.nodefs,
+  )!
   const strip = fleetStrip(fleet(Array.from({ length: 5000 }, () => one)), () => null, english)!
   expect(strip.dots).toEqual([])
   expect(strip.columns.map(({ height }) => height).reduce((a, b) => a + b)).toBeLessThanOrEqual(72)

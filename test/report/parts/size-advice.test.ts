@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
 import { sizeAdvice } from '#report/parts/size-advice.ts'
@@ -37,7 +38,7 @@ function grown(name: string, usedGiB: number, gibADay: number, unusedGiB: number
         bytesPerHour: { min: rate, median: rate, max: rate },
       },
     },
-    ledger: { freeable, filesystems: [] as unknown } as NonNullable<AuditedNode['ledger']>,
+    details: () => ({ ledger: { freeable, filesystems: [] as unknown } as DiskLedger }),
   }
 }
 
@@ -66,8 +67,8 @@ describe('the advised size of a disk', () => {
     expect(advice({ ...node, growth: {} })).toEqual([])
     const line = { holder: 'leftover-snapshots', lowBytes: 30 * GiB }
     const filesystems = [{ filesystem: 'nodefs', capacityBytes: 100 * GiB, lines: [line] }]
-    const ledger = { ...node.ledger, filesystems: filesystems as never }
-    expect(advice({ ...node, ledger })).toEqual([])
+    const ledger = { ...node.details().ledger!, filesystems: filesystems as never }
+    expect(advice({ ...node, details: () => ({ ledger }) })).toEqual([])
     const imageGC = { ...prediction.imageGC, highThresholdPercent: 95 }
     expect(advice({ ...node, prediction: { ...prediction, imageGC } })).toEqual([])
   })

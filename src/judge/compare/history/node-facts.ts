@@ -6,6 +6,7 @@ import { rankedSignal } from '#judge/events/evictions.ts'
 import { shorten } from '#judge/text.ts'
 import type { ComparedFinding, MetNode } from '#model/finding/delta.ts'
 import type { FillSeries, NodeFacts } from '#model/history.ts'
+import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 import type { AuditedNode, FirstVictims } from '#model/report.ts'
 import { mergeHappenings } from './happenings.ts'
@@ -37,7 +38,7 @@ export function rulesByNode(
  * @param fill the node's disk readings, this run's included
  */
 export function nodeFacts(
-  { identity, at, mode, coverage, prediction, ledger, ...node }: AuditedNode,
+  { identity, at, mode, coverage, prediction, details, ...node }: AuditedNode,
   met: MetNode,
   rules: string[],
   runId: string,
@@ -45,6 +46,7 @@ export function nodeFacts(
 ): NodeFacts {
   const { filesystems, imageGC, eviction } = prediction
   const { layout } = filesystems
+  const { ledger, firstVictims = [] } = details()
   const thresholds = eviction?.error === null ? eviction.thresholds : null
   const failing = [...new Set(rules)].toSorted(byText)
   const facts: NodeFacts = {
@@ -83,7 +85,7 @@ export function nodeFacts(
     images: node.images ?? [],
     imagesSince: node.imagesSince ?? null,
     held: heldOf(ledger),
-    firstVictims: victimsOf(eviction?.firstVictims ?? null),
+    firstVictims: victimsOf(firstVictims),
     beforeEvictions: [],
     rules: failing.slice(0, keptRules),
     missed: shorten(met.missed, textLength),
@@ -94,7 +96,7 @@ export function nodeFacts(
   return fitFacts(facts)
 }
 
-const heldOf = (ledger: AuditedNode['ledger']): NodeFacts['held'] =>
+const heldOf = (ledger: DiskLedger | undefined): NodeFacts['held'] =>
   (ledger?.filesystems ?? [])
     .flatMap(({ filesystem, lines }) =>
       lines.map(({ holder, bytes }) => ({ filesystem, holder, bytes })),
@@ -102,8 +104,8 @@ const heldOf = (ledger: AuditedNode['ledger']): NodeFacts['held'] =>
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, keptHolders)
 
-const victimsOf = (first: FirstVictims[] | null): NodeFacts['firstVictims'] =>
-  (first ?? [])
+const victimsOf = (first: FirstVictims[]): NodeFacts['firstVictims'] =>
+  first
     .filter(({ signal }) => signal === 'memory.available' || signal === 'nodefs.available')
     .map(({ signal, pods }) => ({
       signal,

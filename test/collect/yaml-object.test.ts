@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
-import { parseYamlObject } from '#collect/inspect/yaml-object.ts'
+import { parseYamlObject } from '#collect/inspect/answer.ts'
 
 const parsed = (text: string) => parseYamlObject(text, new TextBudget(textLimits.nodeFiles))
 

@@ -2,9 +2,10 @@
  * Reads what an inspect script printed on a node. The node may be broken or hostile, so the form is checked strictly. A malformed answer is
  * refused with the reason. A malformed part is dropped as a whole and named in `unread`.
  */
+
 import { createHash } from 'node:crypto'
 import type * as z from 'zod'
-import { TextBudget } from '#base/foreign-text.ts'
+import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { gunzip } from '#base/gzip.ts'
 import { inputLimits, maxCompressionRatio, textLimits } from '#base/limits.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
@@ -14,8 +15,6 @@ import { inspectSchema } from '#facts/aws/inspect-documents.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { type AnsweredFile, hostParts, isTime, runtimeParts } from '#model/input/inspection.ts'
 import { checkAnsweredConfigz } from '#model/kubelet/configuration.ts'
-import { flawOf } from './json-flaws.ts'
-import { parseYamlObject } from './yaml-object.ts'
 
 export interface InspectAnswer {
   isKnown: true
@@ -351,3 +350,79 @@ function readConfigz(configz: unknown, unread: Unread[]): RawObject | null {
 
 const valueText = (value: unknown) =>
   redact((JSON.stringify(value) ?? 'none').slice(0, 4 * shownLength)).slice(0, shownLength)
+
+/* Finds flaws of a JSON text that JSON.parse does not report. */
+
+const deepest = 64
+
+/** Why a text that JSON.parse accepts is refused: a duplicate key (only the last would count), or too deep nesting. */
+function flawOf(json: string): string | null {
+  /** The keys of each open object; null: a list. */
+  const open: (Set<string> | null)[] = []
+  let isKeyNext = false
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]
+    if (character === '"') {
+      const end = endOfString(json, at)
+      const keys = open.at(-1)
+      if (isKeyNext && keys) {
+        const key: unknown = JSON.parse(json.slice(at, end + 1))
+        if (typeof key !== 'string' || keys.has(key))
+          return `the key ${JSON.stringify(key).slice(0, 80)} stands twice in one object`
+        keys.add(key)
+      }
+      isKeyNext = false
+      at = end
+    } else if (character === '{' || character === '[') {
+      if (open.push(character === '{' ? new Set() : null) > deepest)
+        return `it is nested deeper than ${deepest}`
+      isKeyNext = character === '{'
+    } else if (character === '}' || character === ']') {
+      open.pop()
+      isKeyNext = false
+    } else if (character === ',') isKeyNext = open.at(-1) !== null
+  }
+  return null
+}
+
+function endOfString(json: string, begin: number): number {
+  let at = begin + 1
+  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1
+  return at
+}
+
+/**
+ * Parses a configuration file as the kubelet does: YAML 1.1, which includes JSON. Duplicate keys are refused, because nothing shows which one counts.
+ * Aliases are refused, because they can expand a small text. The kubelet's reader also ends a line at a lone CR, so a CR becomes an LF here. A text
+ * with one of three line ends beyond ASCII is refused: such a character may be part of a value.
+ *
+ * Source: go.yaml.in/yaml/v2 yamlprivateh.go is_break
+ * @param budget what all files of the node may still cost
+ */
+export function parseYamlObject(
+  text: string,
+  budget: TextBudget,
+): { value: RawObject; reason: '' } | { value: null; reason: string } {
+  if (/[\u0085\u2028\u2029]/.test(text))
+    return {
+      value: null,
+      reason: 'it has ends of line beyond CR and LF, which not every reader takes for such',
+    }
+  try {
+    const parsed = parseYaml(text.replace(/\r\n?/g, '\n'), budget, kubeletForm)
+    const value: unknown = JSON.parse(JSON.stringify(parsed) ?? 'null')
+    return isRawObject(value)
+      ? { value, reason: '' }
+      : { value: null, reason: 'its YAML is no object' }
+  } catch (error) {
+    if (!(error instanceof ForeignTextError)) throw error
+    return { value: null, reason: error.message }
+  }
+}
+
+const kubeletForm = {
+  version: '1.1',
+  hasUniqueKeys: true,
+  hasAliases: false,
+  isFirstDocumentOnly: true,
+} as const

@@ -4,20 +4,26 @@ import { byText } from '#base/text/text-order.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import { readingOfMachine, withEvents, withRestart } from '#judge/compare/history/happenings.ts'
 import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history/reclaim.ts'
+import { sumOrNull } from '#judge/garbage/garbage.ts'
+import type { ClusterRule } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
-import { shorten } from '#judge/text.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type { UnknownOutcome } from '#model/finding/finding.ts'
-import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
+import {
+  type GarbageOverview,
+  type GarbageRow,
+  garbageFates,
+} from '#model/finding/garbage-overview.ts'
 import { gradeOf } from '#model/finding/grade.ts'
 import type { Subject } from '#model/finding/subject.ts'
 import type { EarlierNodes } from '#model/history.ts'
+import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, TakenNode } from '#model/report.ts'
-import { gatherSubjects, judgeCluster } from './cluster-rules.ts'
+import { gatherSubjects, type JudgedCluster, judgeCluster } from './cluster-rules.ts'
 import { cohortOutcomes, contextOutcomes } from './cohorts.ts'
 import type { KeptNode } from './facts-of-nodes.ts'
 import { completeFindings } from './fixing.ts'
-import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
 import { inOrder, type JudgementResult, manyFindings, withoutRepeats } from './result.ts'
 import type { Taken } from './taking.ts'
 import { byUnknown, type FoundFinding, fewNodes, gatherLooseNodes, Tally } from './tally.ts'
@@ -180,3 +186,62 @@ function judgeGarbage(
 }
 
 const byCluster = (a: { cluster: string }, b: { cluster: string }) => byText(a.cluster, b.cluster)
+
+/* The table of a cluster's garbage, from the outcomes of the cluster's rules. */
+
+interface JudgedClusterRule extends JudgedCluster {
+  rule: ClusterRule
+}
+
+const namespacesShown = 3
+
+/** Null if the policy does not search for garbage. */
+function garbageOverview(
+  { cluster, at, missing, doubts }: ClusterPrediction,
+  { clusterGarbage: { enabled, kinds } }: Policy,
+  judged: readonly JudgedClusterRule[],
+): GarbageOverview | null {
+  if (!enabled) return null
+  const open = kinds.flatMap(need =>
+    [...(missing[need] ?? []), ...(doubts[need] ?? [])].map(reason => ({ need, reason })),
+  )
+  const isClean = (need: (typeof kinds)[number]) =>
+    judged.every(({ rule, outcome }) => !rule.needs.includes(need) || outcome.state === 'pass')
+  return {
+    cluster: shorten(cluster),
+    at,
+    rows: judged.flatMap(rowOf).toSorted(byUrgency),
+    clean: kinds.filter(isClean),
+    gaps: [...Map.groupBy(open, ({ reason }) => reason)].map(([reason, of]) => ({
+      reason: shorten(reason),
+      needs: of.map(({ need }) => need),
+    })),
+  }
+}
+
+function rowOf({ rule, failings }: JudgedClusterRule): GarbageRow[] {
+  if (failings.length === 0) return []
+  const namespaces = failings
+    .filter(({ subject }) => subject.kind !== 'Cluster')
+    .map(({ subject, count }) => ({ name: shorten(subject.name, nameLength), count }))
+    .toSorted((a, b) => b.count - a.count || byText(a.name, b.name))
+  const evidence = failings.flatMap(failing => failing.evidence)
+  const times = evidence.flatMap(({ since }) => since?.firstMs ?? [])
+  return [
+    {
+      rule: rule.id,
+      count: failings.reduce((sum, { count }) => sum + count, 0),
+      oldestMs: times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b)),
+      namespaces: namespaces.slice(0, namespacesShown),
+      namespacesLeftOut: Math.max(0, namespaces.length - namespacesShown),
+      bytes: sumOrNull(failings.flatMap(({ size }) => size?.bytes ?? [])),
+      monthlyUsd: sumOrNull(failings.flatMap(({ size }) => size?.monthlyUsd ?? [])),
+      fate: rule.fate,
+    },
+  ]
+}
+
+const byUrgency = (a: GarbageRow, b: GarbageRow) =>
+  garbageFates.indexOf(a.fate) - garbageFates.indexOf(b.fate) ||
+  (b.monthlyUsd ?? 0) - (a.monthlyUsd ?? 0) ||
+  b.count - a.count

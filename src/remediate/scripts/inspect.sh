@@ -31,7 +31,7 @@ file_entry() {
   hashless=
 }
 
-# YAML as text, without the values of what may be a secret; exit code 1 where it is not of the plain forms in which that can be told.
+# YAML as text, without the values of what may be a secret; exit code 1 where it is not of the plain forms in which that is certain.
 without_yaml_secrets() {
   awk "$lib"'
     function refuse() { wrong = 1; exit 1 }
@@ -98,7 +98,7 @@ configuration_file() {
   if ! readable "$1"; then
     [ "$2" = ignored ] || unread "kubelet file $1" "$why"
   elif ! text_of "$1" "$kind"; then
-    [ "$2" = ignored ] || unread "kubelet file $1" "it does not say that it is of kind $kind, so nothing of it is told"
+    [ "$2" = ignored ] || unread "kubelet file $1" "it does not say that it is of kind $kind, so nothing of it is read"
     hashless=yes
   else
     seen=content.$entries
@@ -178,7 +178,7 @@ if process kubelet; then
     /^--?[A-Za-z0-9_-]+$/ { name = $0; sub(/^--?/, "", name); hides = is_secret(name) && !is_switch(name) }
     NR <= 300 { print jstr(cut($0, 4000)) }
     END {
-      if (NR > 300) print "it has " NR " arguments, of which 300 are told" >"names"
+      if (NR > 300) print "it has " NR " arguments, of which 300 are read" >"names"
       if (is_cut) print "an argument was cut to 4000 characters" >"names"
     }' kubelet.args >list.host.kubelet.commandLine
   while IFS= read -r why; do unread 'kubelet command line' "$why"; done <names
@@ -519,7 +519,7 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
   fi
   many=$((many + 1))
   if [ "$many" -gt 60 ]; then unread logrotate 'more than 60 files: the rest was not read'; break; fi
-  [ ! -h "$file" ] || { unread "logrotate file $path" 'a link may lead to any file, so nothing of it is told'; continue; }
+  [ ! -h "$file" ] || { unread "logrotate file $path" 'a link may lead to any file, so it is not read'; continue; }
   readable "$path" || { unread "logrotate file $path" "$why"; continue; }
   sum_of "$file"
   : >names
@@ -604,7 +604,7 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
     }' >>list.host.logrotate
   case $? in
     0) ;;
-    3) unread "logrotate file $path" 'lines of it are none that logrotate knows: those are not told' ;;
+    3) unread "logrotate file $path" 'lines of it are none that logrotate knows: those are not read' ;;
     *)
       unread "logrotate file $path" 'its text is not of the form that is known'
       continue

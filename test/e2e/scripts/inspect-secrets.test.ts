@@ -90,7 +90,7 @@ describe('a folder of logrotate', () => {
           },
         ])
         expect(whyUnread(answer, 'logrotate file /etc/logrotate.d/app')).toBe(
-          'lines of it are none that logrotate knows: those are not told',
+          'lines of it are none that logrotate knows: those are not read',
         )
       }
     },

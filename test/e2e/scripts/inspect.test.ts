@@ -218,7 +218,7 @@ describe('a damaged or hostile node', () => {
         '10-big.conf': 'it has 5242882 bytes: more than 131072 are not taken',
         '20-damaged.conf': expect.stringContaining('no YAML'),
         '30-binary.conf':
-          'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
+          'it does not say that it is of kind KubeletConfiguration, so nothing of it is read',
         '40-twice.conf': 'it is no YAML that is read here: a key stands twice',
         '50-secret.conf': 'it is no JSON and may hold a secret, so its text stays here',
         '70-circle.conf': 'a link that leads nowhere',
@@ -496,7 +496,7 @@ describe('a damaged or hostile node', () => {
       ])
       for (const path of ['/etc/shadow', '/root/a.conf'])
         expect(whyUnread(answer, `kubelet file ${path}`)).toBe(
-          'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
+          'it does not say that it is of kind KubeletConfiguration, so nothing of it is read',
         )
     },
   )
@@ -683,7 +683,7 @@ describe('a damaged or hostile node', () => {
           ({ what }) => what === 'kubelet command line' || what.startsWith('logrotate'),
         )
         expect(left).toEqual([
-          { what: 'kubelet command line', why: 'it has 403 arguments, of which 300 are told' },
+          { what: 'kubelet command line', why: 'it has 403 arguments, of which 300 are read' },
           { what: 'kubelet command line', why: 'an argument was cut to 4000 characters' },
           {
             what: 'logrotate file /opt/logrotate.d',

@@ -266,7 +266,7 @@ function ruleLines(days: Day[], { indented }: Sheet) {
 const daysFrom = (read: Day[], first: string, last: string) =>
   read.filter(({ day }) => day >= first && day <= last).length
 
-/** Numbers over days as a line of blocks: one per day, blank if unknown. */
+/* Numbers over days as a line of blocks: one per day, blank if unknown. */
 
 const blocks = '▁▂▃▄▅▆▇█'
 const dayMs = 86_400_000

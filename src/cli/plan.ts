@@ -190,7 +190,7 @@ async function withSnapshot(options: PlanOptions, then: Planner) {
   }
 }
 
-/** A plan for the person who approves it: changes, number of nodes, effects, nodes left alone, and the exact command to approve the plan. */
+/* A plan for the person who approves it: changes, number of nodes, effects, nodes left alone, and the exact command to approve the plan. */
 
 const widest = 120
 const shownSnippetLines = 40

@@ -39,7 +39,7 @@ export async function regionOf(what: string): Promise<string> {
 export const folderWarning = (place: string): string =>
   `The journal is kept in the folder ${place}. Its lease is visible in this folder only: if several people or machines apply plans, use --store s3://bucket/prefix.\n`
 
-/** The keys that seal approvals and journals: of KMS for a bucket, of this machine for a folder. */
+/* The keys that seal approvals and journals: of KMS for a bucket, of this machine for a folder. */
 
 /** The Lambda functions use the same variables. */
 const variables = { approvals: 'HIGHWATER_APPROVAL_KEY_ID', runs: 'HIGHWATER_RUN_KEY_ID' } as const

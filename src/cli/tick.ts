@@ -131,7 +131,7 @@ async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickO
   }
 }
 
-/** The scheduled time of a run. The run's id derives from it, so a retry finds what was done. */
+/* The scheduled time of a run. The run's id derives from it, so a retry finds what was done. */
 
 /**
  * @param text a time in RFC 3339, or the name of a CronJob's Job

@@ -148,7 +148,7 @@ function readPart(type: string, written: LocatedText, budget: TextBudget): Piece
   )
 }
 
-/** MIME multipart, as cloud-init and nodeadm read it. Source: RFC 2045, RFC 2046; cloud-init, User data formats. */
+/* MIME multipart, as cloud-init and nodeadm read it. Source: RFC 2045, RFC 2046; cloud-init, User data formats. */
 
 interface Part {
   /** `text/x-shellscript`; empty if the part has no type. */

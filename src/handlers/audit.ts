@@ -18,7 +18,7 @@ export const handler = (event: unknown, context: LambdaContext): Promise<RunAnsw
     return answer
   })
 
-/** Events of the function `audit`, from the schedule or from a person. */
+/* Events of the function `audit`, from the schedule or from a person. */
 
 const scheduled = z.strictObject({
   source: z.literal('highwater.schedule'),

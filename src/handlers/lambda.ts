@@ -56,7 +56,7 @@ export async function runLogged<T>(
   }
 }
 
-/**
+/*
  * Writes the log lines of a run, each with the run's id, and its metrics. Powertools writes both as JSON for CloudWatch.
  * CloudWatch bills each combination of metric and dimensions, so there are few metrics, whatever the fleet's size.
  */

@@ -25,7 +25,7 @@ export async function handler(event: unknown, context: LambdaContext): Promise<R
   return answer
 }
 
-/** Events of the function `remediate`, from a person or from the schedule that resumes runs. */
+/* Events of the function `remediate`, from a person or from the schedule that resumes runs. */
 
 const ruleId = textMatching(/^[a-z][a-z0-9-]{0,99}$/, 'the id of a rule')
 const findingId = textMatching(/^[a-f0-9]{16}$/, 'the id of a finding, 16 hexadecimal digits')

@@ -80,7 +80,7 @@ function unpackBody(packed: Buffer, { question, maxBytes, isCut }: BodyOptions):
 
 const tooLarge = (what: string) => new RequestFailure('too-large', `the answer to ${what}`)
 
-/** Limits the bytes that a process holds at once. Requests that do not fit wait. */
+/* Limits the bytes that a process holds at once. Requests that do not fit wait. */
 
 export class ByteBudget {
   #left: number

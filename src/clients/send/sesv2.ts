@@ -239,7 +239,7 @@ async function suppressionOf(
   }
 }
 
-/** Why SES did not send a mail, or might not have sent it, with the next step for people. */
+/* Why SES did not send a mail, or might not have sent it, with the next step for people. */
 
 /** Returns `name@host` of `Name <name@host>`. */
 const bareAddress = (address: string) => /^[^<>]*<([^<>]+)>$/.exec(address)?.[1] ?? address

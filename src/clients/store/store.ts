@@ -48,7 +48,7 @@ export function checkKey(key: string): string {
   return key
 }
 
-/** Avoids a second wait for an unreachable store: more time-outs would use up the time for sending the mail. */
+/* Avoids a second wait for an unreachable store: more time-outs would use up the time for sending the mail. */
 
 const awayKinds = new Set(['timeout', 'network', 'refused', 'name', 'tls'])
 

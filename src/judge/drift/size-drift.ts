@@ -8,7 +8,7 @@ import { shorten } from '#judge/text.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import { type Meant, nodesText, type PeerSettings, settingOfPeer } from './peers.ts'
 
-/** Compares the reservations of a group's instance sizes. A formula covers values that legitimately vary by size. */
+/* Compares the reservations of a group's instance sizes. A formula covers values that legitimately vary by size. */
 
 export interface SizedSettings extends PeerSettings {
   amiFamily: AmiFamily

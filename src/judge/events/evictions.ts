@@ -12,7 +12,7 @@ import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 import { isWithin, recentEvents } from './events.ts'
 import { ownerOf } from './owners.ts'
 
-/** Evictions on one node in the last hour, from pods and from events, each with the pod's owner. */
+/* Evictions on one node in the last hour, from pods and from events, each with the pod's owner. */
 
 /** The signal whose pod ranking history keeps for a resource. */
 export const rankedSignal = (resource: string): Signal | undefined =>

@@ -84,7 +84,7 @@ const logsIn = (logs: readonly HostLog[] = []): SeenLog[] =>
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isSafeInteger(value) && value >= 0
 
-/**
+/*
  * Patterns of logrotate, one part of a path at a time. Source: glob(7); logrotate config.c calls glob() without braces.
  * Like glob(): `*`, `?`, `[a-z]`, `[!a-z]`; a backslash makes the next character literal; only a literal dot matches a leading dot.
  */

@@ -7,7 +7,7 @@ import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { ContainerLog } from './running-logs.ts'
 
-/** Container logs as rules read them: bytes written by each running container, and the limit that rotation sets. */
+/* Container logs as rules read them: bytes written by each running container, and the limit that rotation sets. */
 
 /** Maximum bytes of the logs. A restarted container counts for two instances. */
 export const logBound = (logs: readonly ContainerLog[], perContainerBytes: number): number =>

@@ -155,7 +155,7 @@ const roleArnOf = (condition: string, resource: string, suffix = '') => ({
   ],
 })
 
-/** CloudFormation templates as YAML with short forms (`!Ref`). Source: CloudFormation user guide, intrinsic functions. */
+/* CloudFormation templates as YAML with short forms (`!Ref`). Source: CloudFormation user guide, intrinsic functions. */
 
 /** @param template with the long forms, `{ 'Fn::Sub': … }` */
 export function cloudFormationYaml(template: object): string {

@@ -288,7 +288,7 @@ const listedRunForm: z.ZodType<ListedRun> = z.object({
   fullestPercent: count.nullable(),
 })
 
-/** The answer of a run: the verdict, the worst causes, and the nodes that evict first. */
+/* The answer of a run: the verdict, the worst causes, and the nodes that evict first. */
 
 const shown = { causes: 5, next: 5 }
 

@@ -150,7 +150,7 @@ export async function readPolicy(
   return { policy, text, mistakes: refused }
 }
 
-/** Time limits of a function of the service. */
+/* Time limits of a function of the service. */
 
 /** Lambda's maximum, which the stack sets. */
 const functionSeconds = 900

@@ -17,7 +17,7 @@ async function intoStore(
   }
 }
 
-/** A folder on this machine, with the files directly in it. */
+/* A folder on this machine, with the files directly in it. */
 
 /** Files appear whole. A file that already exists, such as the snapshot, stays as it is. */
 export function folder(path: string): Channel {
@@ -31,7 +31,7 @@ export function folder(path: string): Channel {
   }
 }
 
-/** The channel that writes the reports of a run into a bucket, below `runs/<runId>/`. */
+/* The channel that writes the reports of a run into a bucket, below `runs/<runId>/`. */
 
 interface S3Options {
   /** An S3 store; lab and tests use a folder. */

@@ -82,7 +82,7 @@ function textOf(outcome: SendOutcome, noun: string, recipients: string) {
   return `${recipients}${id === '' ? '' : `, ${id}`}${doubt}`
 }
 
-/**
+/*
  * Sends once per run, however often and concurrently the run is delivered: a marker in the store is
  * created before and settled after sending. The marker of a killed delivery expires. If the store
  * cannot be read, the message is sent anyway, and the result says that it might arrive twice.

@@ -157,7 +157,7 @@ function whyChanged(step: PlanStep, found: PresentNode | undefined) {
     : objection
 }
 
-/** What the policy approves by itself: named fields in named clusters, but no eviction at once. The session limits the number of nodes per day. */
+/* What the policy approves by itself: named fields in named clusters, but no eviction at once. The session limits the number of nodes per day. */
 
 /** The approver's name if the policy approves; a person must not use this name. */
 export const byPolicy = 'policy'

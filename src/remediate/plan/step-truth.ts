@@ -123,7 +123,7 @@ function isOf(path: string, names: readonly string[]) {
   )
 }
 
-/** What a step would really write, read from its content and not from its cohort or its promise. */
+/* What a step would really write, read from its content and not from its cohort or its promise. */
 
 interface Written {
   /** Fields of the kubelet's configuration; other parts of the content under their own names. */

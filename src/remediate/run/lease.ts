@@ -217,7 +217,7 @@ function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | n
 /** Null: the text is not a lease of highwater. */
 const parseLease = (text: string) => leaseSchema.safeParse(parsedJson(text)).data ?? null
 
-/** The leases of all clusters of a plan, by the identity of the cluster, not by its name. */
+/* The leases of all clusters of a plan, by the identity of the cluster, not by its name. */
 
 const atOnce = 10
 

@@ -29,7 +29,7 @@ const pausedBy = ({ reason }: AbortSignal) => new Paused(messageOf(reason))
 export const isOfTheWorld = (error: unknown): boolean =>
   !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
 
-/** The clock of a run; tests replace it. */
+/* The clock of a run; tests replace it. */
 
 export interface Clock {
   /** Wall-clock time, for people. Clocks of other machines may differ by minutes. */

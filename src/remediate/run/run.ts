@@ -350,7 +350,7 @@ class WaveRun {
   }
 }
 
-/** The conditions for sending anything new. Begun steps are ended even if the conditions fail. */
+/* The conditions for sending anything new. Begun steps are ended even if the conditions fail. */
 
 /** Why the approval allows nothing new now, for people; null: new steps are allowed. @param auto the policy's automatic approval now */
 function whyNothingNew(

@@ -147,7 +147,7 @@ export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
     items.slice(index * size, (index + 1) * size),
   )
 
-/**
+/*
  * Changes for a limited time: each node is read until image GC has done its work or the plan's time is over. Then the same run puts the old file
  * back, and reads the node until it runs as before. After a crash, the next run continues from the journal.
  */

@@ -196,7 +196,7 @@ const words: Readonly<Record<keyof NodeState, string>> = {
   evictsNow: 'whether eviction is due',
 }
 
-/** Whether a rolled-back node is what it was before its step, by a new reading of the node. */
+/* Whether a rolled-back node is what it was before its step, by a new reading of the node. */
 
 /** @param fresh read after the step was rolled back; with the configuration on disk if configz is unread */
 export function verifyBack(step: PlanStep, fresh: NodeInput): Verification {

@@ -228,7 +228,7 @@ export class GaugedNode {
   }
 }
 
-/** Links to a node's pages in the AWS console. Source: AWS, endpoints of the Management Console, per partition. */
+/* Links to a node's pages in the AWS console. Source: AWS, endpoints of the Management Console, per partition. */
 
 const domains = [
   { regions: /^cn-/, domain: 'console.amazonaws.cn' },

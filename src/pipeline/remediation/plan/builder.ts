@@ -164,7 +164,7 @@ const cohortOf = (
   blast: blastOf(planned, key, wish.isStatusKept),
 })
 
-/** The order in which nodes are changed: one node of each cohort first, then growing groups. */
+/* The order in which nodes are changed: one node of each cohort first, then growing groups. */
 
 interface Candidate {
   /** `cluster/node`. */

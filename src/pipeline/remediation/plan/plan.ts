@@ -185,7 +185,7 @@ async function readFleet(
   }
 }
 
-/** A plan of all plannable findings of an audit. It reads the snapshot three more times and never fails the audit. */
+/* A plan of all plannable findings of an audit. It reads the snapshot three more times and never fails the audit. */
 
 export interface PlanBesideOptions {
   policy: Policy

@@ -91,7 +91,7 @@ async function withNodes(
   }
 }
 
-/** The nodes of a plan and their clusters as they are now: sends commands by SSM, and reads the nodes anew each time. */
+/* The nodes of a plan and their clusters as they are now: sends commands by SSM, and reads the nodes anew each time. */
 
 type LiveEffects = SessionOptions['effects']
 

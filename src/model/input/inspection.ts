@@ -324,7 +324,8 @@ type CutMap<Value> = [Value] extends [string] ? Record<string, string> : RawObje
 /** Ranges, patterns and lengths are not part of a shape. */
 function schemaShape(schema: z.core.$ZodType): Shape {
   if (schema instanceof z.ZodOptional) return schemaShape(schema.unwrap())
-  if (schema instanceof z.ZodNullable) return nullable(schemaShape(schema.unwrap()))
+  if (schema instanceof z.ZodNullable)
+    return schemaShape(schema.unwrap()) === 'text' ? 'text?' : true
   if (schema instanceof z.ZodArray) return list(schemaShape(schema.element))
   if (schema instanceof z.ZodObject)
     return Object.fromEntries(
@@ -337,8 +338,6 @@ function schemaShape(schema: z.core.$ZodType): Shape {
   if (schema instanceof z.ZodNumber || schema instanceof z.ZodLiteral) return 'number'
   return schema instanceof z.ZodBoolean ? 'boolean' : true
 }
-
-const nullable = (shape: Shape) => (shape === 'text' ? 'text?' : true)
 
 function unionOf(shapes: readonly Shape[]): Shape {
   const kinds = new Set(shapes)

@@ -4,6 +4,17 @@ import { sfnPermissions } from '#clients/aws/sfn.ts'
 import { s3KmsPermissions, s3KmsReadPermissions, s3ReadPermissions } from '#clients/store/s3.ts'
 import { iamStatements, outputGrants } from '#facts/aws/iam.ts'
 import type { InspectOutput } from '#facts/aws/inspect-output.ts'
+import { readModes } from '#model/input/read-mode.ts'
+import {
+  type Applied,
+  agentPolicy,
+  codeBlock,
+  modeSection,
+  policyOf,
+  remediationSection,
+  rows,
+} from '#pipeline/access/grants.ts'
+import { awsRights } from '#pipeline/access/permissions.ts'
 import {
   logPermissions,
   networkPermissions,
@@ -11,18 +22,19 @@ import {
   schedulePermissions,
   stateMachinePermissions,
   tracePermissions,
-} from '#facts/aws/service-permissions.ts'
-import { readModes } from '#model/input/read-mode.ts'
-import {
-  agentPolicy,
-  codeBlock,
-  exampleApplied,
-  modeSection,
-  policyOf,
-  remediationSection,
-  rows,
-} from '#pipeline/access/grants.ts'
-import { awsRights } from '#pipeline/access/permissions.ts'
+} from './service-permissions.ts'
+
+/** Placeholders for the documents. */
+export const exampleApplied: Applied = {
+  partition: 'aws',
+  account: '111122223333',
+  clusters: null,
+  roles: {
+    reader: 'arn:aws:iam::111122223333:role/highwater',
+    kubelet: 'arn:aws:iam::111122223333:role/highwater-kubelet',
+  },
+  output: null,
+}
 
 const exampleOutput: InspectOutput = { bucket: 'highwater-answers', prefix: 'nodes/' }
 

@@ -28,18 +28,10 @@ import {
   type IamStatement,
   iamStatements,
 } from '#facts/aws/iam.ts'
-import {
-  logPermissions,
-  networkPermissions,
-  redrivePermissions,
-  schedulePermissions,
-  stateMachinePermissions,
-  tracePermissions,
-} from '#facts/aws/service-permissions.ts'
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { readModes } from '#model/input/read-mode.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
-import { exampleApplied, iamPolicy } from '#pipeline/access/grants.ts'
+import { iamPolicy } from '#pipeline/access/grants.ts'
 import {
   agentStatements,
   applyRights,
@@ -47,7 +39,15 @@ import {
   kubernetesRights,
   roleStatements,
 } from '#pipeline/access/permissions.ts'
-import { permissionsDocument } from '#tools/permissions-document.ts'
+import { exampleApplied, permissionsDocument } from '#tools/permissions-document.ts'
+import {
+  logPermissions,
+  networkPermissions,
+  redrivePermissions,
+  schedulePermissions,
+  stateMachinePermissions,
+  tracePermissions,
+} from '#tools/service-permissions.ts'
 
 /** A key that encrypts objects or messages, and whatever else it protects. Source: KMS developer guide, kms:ViaService: `s3.` and the region's domain. */
 const keyGrants = (keyArn: string, service = 's3'): Grants => ({

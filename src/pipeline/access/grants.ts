@@ -26,18 +26,6 @@ export interface Applied extends Account {
   output: InspectOutput | null
 }
 
-/** Placeholders for the documents. */
-export const exampleApplied: Applied = {
-  partition: 'aws',
-  account: '111122223333',
-  clusters: null,
-  roles: {
-    reader: 'arn:aws:iam::111122223333:role/highwater',
-    kubelet: 'arn:aws:iam::111122223333:role/highwater-kubelet',
-  },
-  output: null,
-}
-
 /** False: kubelets see the reader's own token, so one role is both identities. */
 const hasSeenRole = ({ reader, kubelet }: Applied['roles']) => reader !== kubelet
 

@@ -35,6 +35,8 @@ const notApplicable: Outcome = { state: 'notApplicable' }
 
 /** Most facts are shorter and equal on many nodes. A hash of each would cost more than the few texts. */
 const longestKey = 640
+/** Facts that many nodes share come first, and are read often. Later facts of a rule are mostly of one node each. */
+const mostInMemory = 64
 
 /** Columns, because objects for each rule and node would add 0.8 KB to what a node keeps. */
 export class FactsOfNodes {
@@ -79,11 +81,17 @@ export class FactsOfNodes {
       const key = isLong ? hash('sha256', text, 'base64') : text
       const known = this.#facts.get(key)
       if (known !== undefined) return known
-      const fact = { read: isLong ? this.#keep(value) : () => value }
+      const fact = { read: this.#readingOf(value, isLong ? null : text) }
       this.#facts.set(key, fact)
       return fact
     } catch (error) {
       return ruleError(error)
     }
+  }
+
+  /** @param text null: it is too long for memory */
+  #readingOf(value: unknown, text: string | null): () => unknown {
+    if (this.#facts.size < mostInMemory) return keepInMemory(value)
+    return text === null ? this.#keep(value) : () => JSON.parse(text)
   }
 }

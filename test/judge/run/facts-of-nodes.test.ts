@@ -26,4 +26,9 @@ describe('facts of nodes', () => {
   it('differ where anything differs', () => {
     expect(new Set(kept([fact, { running: `${fact.running}x` }, {}, null])).size).toBe(4)
   })
+
+  it('are read again if many nodes have facts of their own', () => {
+    const all = Array.from({ length: 200 }, (_, index) => ({ index, text: 'x'.repeat(5 * index) }))
+    expect(kept([...all, ...all]).map(one => one?.read())).toEqual([...all, ...all])
+  })
 })

@@ -67,6 +67,42 @@ it('nothing is beside volumes, if layers and logs were not measured', async () =
   expect(named).toEqual([])
 })
 
+it.each([{ without: ['pods'] as const }, { unread: ['summary'] as const }])(
+  'files beside volumes are in no volume: %j',
+  async hidden => {
+    const named: string[] = []
+    for (const incident of incidents) {
+      const isBeside = incident.cause?.some(
+        one => one.kind === 'holder' && one.holder === 'pod-folders',
+      )
+      const isMeasured = incident.world.nodes.every(({ mode }) => mode === undefined)
+      if (isBeside !== true || !isMeasured) continue
+      const nodes = incident.world.nodes.map(node => ({ ...node, ...hidden }))
+      const records = recordsOf({ ...incident.world, nodes })
+      const { document } = await judgedIncident(incident, records)
+      const isNamed = document.findings.some(
+        ({ cause }) => cause.kind === 'holder' && cause.holder === 'pod-volumes',
+      )
+      if (isNamed) named.push(incident.name)
+    }
+    expect(named).toEqual([])
+  },
+)
+
+it('a pressure of memory is named without statistics', async () => {
+  const silent: string[] = []
+  for (const incident of incidents) {
+    if (!incident.world.nodes.every(node => node.memoryPressure === true)) continue
+    const nodes = incident.world.nodes.map(node => ({ ...node, unread: ['summary'] as const }))
+    const { document } = await judgedIncident(incident, recordsOf({ ...incident.world, nodes }))
+    const isNamed = document.findings.some(
+      ({ seen = '', severity }) => severity === 'critical' && seen.includes('MemoryPressure'),
+    )
+    if (!isNamed) silent.push(incident.name)
+  }
+  expect(silent).toEqual([])
+})
+
 /** What the kubelet measures of itself and of the runtime is known. */
 const isOutside = (cause: Cause) =>
   cause.kind === 'world' && cause.event.endsWith('-outside-pods') && cause.subject === null

@@ -234,7 +234,7 @@ function logEntries({ bytes, inodes }: Amount, pods: PodUse | null): Entry[] {
 }
 
 function volumeEntries(ofPods: Amount, pods: PodUse | null, use?: HostDiskUse): Entry[] {
-  if (pods === null) return unsortedEntries(ofPods, use)
+  if (pods === null || pods.volumes.isPartial !== false) return unsortedEntries(ofPods, use)
   const { bytes, inodes } = besideVolumes(ofPods, pods)
   const left = ofPods.inodes === null || inodes === null ? null : ofPods.inodes - inodes
   return [
@@ -243,23 +243,37 @@ function volumeEntries(ofPods: Amount, pods: PodUse | null, use?: HostDiskUse): 
   ]
 }
 
-/** Without statistics of pods, the largest folders alone tell volumes from the rest. */
-function unsortedEntries({ bytes, inodes }: Amount, { inside = [] }: HostDiskUse = {}): Entry[] {
-  const plugins = inside.flatMap(({ path = '', bytes: own = 0 }) => {
+/** The node lists at most so many of the largest folders in those of pods. */
+const listed = 10
+
+/** Without statistics of all pods, the largest folders alone tell volumes from the rest. If all are listed, what they lack is in no volume. */
+function unsortedEntries({ bytes, inodes }: Amount, { inside }: HostDiskUse = {}): Entry[] {
+  const folders = (inside ?? []).flatMap(({ path = '', bytes: own = 0 }) => {
     const plugin = pluginOf(path)
-    return plugin === null ? [] : [{ isCounted: countedPlugins.has(plugin), own }]
+    if (plugin === null && !isTerminationLog(path)) return []
+    return [{ isCounted: plugin !== null && countedPlugins.has(plugin), own }]
   })
   const sumOf = (isCounted: boolean) =>
-    plugins.reduce((sum, one) => sum + (one.isCounted === isCounted ? one.own : 0), 0)
-  const [volumes, others] = [Math.min(bytes, sumOf(true)), Math.min(bytes, sumOf(false))]
+    folders.reduce((sum, one) => sum + (one.isCounted === isCounted ? one.own : 0), 0)
+  const isComplete = inside !== undefined && folders.length < listed
+  const volumes = Math.min(bytes, sumOf(true))
+  const others = isComplete ? bytes - volumes : Math.min(bytes, sumOf(false))
+  const hasVolumes = !isComplete || volumes > 0
+  const [ofVolumes, ofOthers] = hasVolumes ? [inodes, 0] : [0, inodes]
+  const source = 'du'
   return [
-    { holder: 'pod-volumes', bytes: bytes - others, lowBytes: volumes, inodes, source: 'du' },
     {
-      ...{ holder: 'pod-folders', bytes: others, highBytes: bytes - volumes, inodes: 0 },
-      source: 'du',
+      ...{ holder: 'pod-volumes', bytes: bytes - others, lowBytes: volumes, inodes: ofVolumes },
+      source,
+    },
+    {
+      ...{ holder: 'pod-folders', bytes: others, highBytes: bytes - volumes, inodes: ofOthers },
+      source,
     },
   ]
 }
+
+const isTerminationLog = (path: string) => /\/pods\/[^/]+\/containers\/[^/]+$/.test(path)
 
 const pluginOf = (path: string) => /\/volumes\/([^/]+)\/[^/]+$/.exec(path)?.[1] ?? null
 

@@ -40,8 +40,8 @@ function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null
   const byUid = podsByUid(node.input.pods)
   const parts: Measured[] = [
     ...folderParts(node, use, byUid),
-    ...(node.summary?.pods === undefined
-      ? foldersOfPods(use, byUid)
+    ...(pods?.volumes.isPartial !== false
+      ? foldersOfPods(use, byUid, pods)
       : foldersBesideVolumes(node, use, byUid, pods)),
     ...layerParts(node, use, pods),
     ...namespaceParts(node, use),
@@ -57,18 +57,25 @@ function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null
   )
 }
 
-/** Folders of volumes and logs, if the kubelet's statistics were not read. The end of a path names container or volume. */
-function foldersOfPods({ inside = [] }: HostDiskUse, byUid: PodsByUid): Measured[] {
+/** Folders of volumes and logs of pods without statistics. The end of a path names container or volume. */
+function foldersOfPods(
+  { inside = [] }: HostDiskUse,
+  byUid: PodsByUid,
+  pods: PodUse | null,
+): Measured[] {
+  const counted = new Set(pods?.measured.map(({ pod }) => pod))
   return inside.flatMap(({ path: place = '', bytes = 0 }): Measured[] => {
     const [, uid = '', logs, plugin, name = ''] =
       /\/([^/]+)\/(?:(containers)\/|volumes\/([^/]+)\/)?([^/]+)$/.exec(place) ?? []
     const pod = byUid.get(uid.replace(/^.*_/, ''))
     const part = { filesystem: 'nodefs' as const, bytes, inodes: null, place }
     if (pod === undefined) return []
-    const owner = containerOwner(pod, name)
-    if (logs !== undefined) return [{ ...part, holder: 'pod-folders', owner }]
-    if (plugin === undefined) return [{ ...part, holder: 'container-logs', owner }]
-    const holder = countedPlugins.has(plugin) ? 'pod-volumes' : 'pod-folders'
+    const ofContainer = containerOwner(pod, name)
+    if (logs !== undefined) return [{ ...part, holder: 'pod-folders', owner: ofContainer }]
+    const isCounted = plugin === undefined || countedPlugins.has(plugin)
+    if (isCounted && counted.has(pod)) return []
+    if (plugin === undefined) return [{ ...part, holder: 'container-logs', owner: ofContainer }]
+    const holder = isCounted ? 'pod-volumes' : 'pod-folders'
     return [{ ...part, holder, owner: podOwner(pod, name) }]
   })
 }

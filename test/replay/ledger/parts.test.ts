@@ -284,32 +284,43 @@ describe('parts that the node measured', () => {
     )
   })
 
-  it('are volumes by their plugin without statistics, within the bounds of what was listed', () => {
-    const root = `/var/lib/kubelet/pods/${firstPod(record()).pod.metadata.uid}/volumes`
-    const folder = { holder: 'pods', path: '/var/lib/kubelet/pods', on: 'nodefs', bytes: 9e9 }
-    const inside = [
-      { path: `${root}/kubernetes.io~csi/pvc-1`, bytes: 5e9 },
-      { path: `${root}/kubernetes.io~empty-dir/data`, bytes: 3e9 },
-    ]
-    const input = { ...record(), summary: null } as unknown as NodeRecord
-    const host = {
-      schema: 'highwater.host/1',
-      filesystems: ['nodefs', 'imagefs'].map(role => ({
-        ...{ role, device: '/dev/a', mount: '/', capacityBytes: 1e11, availableBytes: 5e10 },
-      })),
-      diskUse: { folders: [folder], inside, missed: 0 },
-    }
-    const { filesystems, parts } = replayOf({ ...input, mode: 'ssm', host }, takenAt).ledger!
-    const line = (holder: string) => filesystems[0]?.lines.find(one => one.holder === holder)
-    expect(line('pod-volumes')).toMatchObject({ bytes: 4e9, lowBytes: 3e9, highBytes: 4e9 })
-    expect(line('pod-folders')).toMatchObject({ bytes: 5e9, lowBytes: 5e9, highBytes: 6e9 })
-    expect(parts.map(({ holder, lowBytes }) => [holder, lowBytes])).toEqual(
-      expect.arrayContaining([
-        ['pod-volumes', 3e9],
-        ['pod-folders', 5e9],
-      ]),
-    )
-  })
+  it.each([
+    { listed: 10, volumes: [4e9, 3e9, 4e9], others: [5e9, 5e9, 6e9] },
+    // All are listed: the rest is in no volume.
+    { listed: 2, volumes: [3e9, 3e9, 3e9], others: [6e9, 6e9, 6e9] },
+  ])(
+    'are volumes by their plugin without statistics, if $listed folders are listed',
+    ({ listed, volumes, others }) => {
+      const root = `/var/lib/kubelet/pods/${firstPod(record()).pod.metadata.uid}/volumes`
+      const folder = { holder: 'pods', path: '/var/lib/kubelet/pods', on: 'nodefs', bytes: 9e9 }
+      const inside = [
+        { path: `${root}/kubernetes.io~csi/pvc-1`, bytes: 5e9 },
+        { path: `${root}/kubernetes.io~empty-dir/data`, bytes: 3e9 },
+        ...Array.from({ length: listed - 2 }, (_, index) => ({
+          ...{ path: `${root}/kubernetes.io~secret/s${index}`, bytes: 0 },
+        })),
+      ]
+      const input = { ...record(), summary: null } as unknown as NodeRecord
+      const host = {
+        schema: 'highwater.host/1',
+        filesystems: ['nodefs', 'imagefs'].map(role => ({
+          ...{ role, device: '/dev/a', mount: '/', capacityBytes: 1e11, availableBytes: 5e10 },
+        })),
+        diskUse: { folders: [folder], inside, missed: 0 },
+      }
+      const { filesystems, parts } = replayOf({ ...input, mode: 'ssm', host }, takenAt).ledger!
+      const line = (holder: string) => filesystems[0]?.lines.find(one => one.holder === holder)
+      const amounts = (holder: string) =>
+        (['bytes', 'lowBytes', 'highBytes'] as const).map(part => line(holder)?.[part])
+      expect([amounts('pod-volumes'), amounts('pod-folders')]).toEqual([volumes, others])
+      expect(parts.map(({ holder, lowBytes }) => [holder, lowBytes])).toEqual(
+        expect.arrayContaining([
+          ['pod-volumes', 3e9],
+          ['pod-folders', 5e9],
+        ]),
+      )
+    },
+  )
 
   it('are hosts files, which the kubelet counts to pods alone', () => {
     const input = record()

@@ -43,7 +43,7 @@ export const unreadNode = nodeRule({
     const sources = allSources.flatMap(source =>
       unread[source] === undefined ? [] : [[source, unread[source]] as const],
     )
-    if (sources.length === 0) return
+    if (sources.length === 0) return yield* unreadPressure(subject)
     const stoodIn = {
       ...(isConfigurationOnDisk &&
         configuration !== null && {
@@ -79,8 +79,7 @@ export const unreadNode = nodeRule({
       failure: subject.readFailure,
       isPartly: sources.every(([source]) => openQuestions(source).length > 0),
     })
-    const shown =
-      !isDown && summary === null && disks === null ? shownByNode(subject, reason) : null
+    const shown = !isDown && summary === null ? shownByNode(subject, reason) : null
     const known = shown === null ? open : `${shown.seen} ${open}`
     yield {
       ...reason,
@@ -103,20 +102,36 @@ export const unreadNode = nodeRule({
   },
 })
 
-/** What the Node object and the pods show of a node of which nothing was measured. Null: no pressure, and it reports. */
-function shownByNode({ node, pods }: NodeSubject, { steps }: UnreadCause) {
+const diskOrOther = /^(?:Disk|Memory|PID)Pressure$/
+
+/** A pressure of memory or process ids, of which the mode measures nothing. */
+function* unreadPressure(subject: NodeSubject): Generator<Failing> {
+  const steps = [{ id: 'read-again' as const }]
+  const cause: Cause = { kind: 'unread', source: 'node', reason: 'not-asked' }
+  const shown = subject.summary === null ? shownByNode(subject, { steps }) : null
+  if (shown !== null)
+    yield {
+      ...{ cause, steps, ...shown },
+      consequence: `${shown.seen} Mode ${subject.mode} does not read what uses it.`,
+      evidence: [line('node', 'node condition', shown.seen)],
+    }
+}
+
+/** What the Node object and the pods show of what was not measured. Null: no such pressure, and it reports. */
+function shownByNode({ node, pods, disks }: NodeSubject, { steps }: UnreadCause) {
   const { conditions = [], capacity } = node.status ?? {}
   const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
     `${type} is ${status} since ${shorten(lastTransitionTime, 40)}`
   const ready = conditions.find(({ type }) => type === 'Ready')
-  if (ready?.status === 'Unknown')
+  if (ready?.status === 'Unknown' && disks === null)
     return {
       title: titles.silent,
       seen: `${since(ready)}: the kubelet stopped posting its status.`,
       steps: [...(steps ?? []), { id: 'replace-node' as const }],
     }
+  const unmeasured = disks === null ? diskOrOther : /^(?:Memory|PID)Pressure$/
   const [pressure] = conditions.filter(
-    ({ type, status }) => /^(?:Disk|Memory|PID)Pressure$/.test(type ?? '') && status === 'True',
+    ({ type, status }) => unmeasured.test(type ?? '') && status === 'True',
   )
   if (pressure === undefined) return null
   const thresholds = (pods ?? []).flatMap(

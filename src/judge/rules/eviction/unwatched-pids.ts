@@ -47,7 +47,10 @@ export const unwatchedPids = nodeRule({
       ...(isOutside
         ? { cause: worldCause('processes-outside-pods'), steps }
         : {
-            cause: kubeletSetting('evictionHard.pid.available'),
+            cause:
+              ofPods === 0
+                ? { kind: 'unread', source: 'processes of pods', reason: 'cut' }
+                : kubeletSetting('evictionHard.pid.available'),
             steps:
               ofPods === 0 ? [...steps, { id: 'set-fields' }] : [{ id: 'set-fields' }, ...steps],
             fix: withEntries('evictionHard', configuration, { 'pid.available': '10%' }),

@@ -61,13 +61,20 @@ describe('unwatched-pids', () => {
 
   it.each([
     { ofPod: 100, cause: 'world', first: 'list-processes', settings: 0 },
+    // The pods have no statistics.
+    { ofPod: 0, cause: 'unread', first: 'list-processes', settings: 1 },
     { ofPod: 400, cause: 'setting', first: 'set-fields', settings: 1 },
   ])('sets no threshold where pods have $ofPod of 900 processes: $cause', expected => {
     const pod = { namespace: 'shop', name: 'api-1' }
     const { cause, steps, fix } = failingOf(unwatchedPids, {
       ...left(100),
       pods: [{ metadata: pod, status: { phase: 'Running' } }],
-      summary: { pods: [{ podRef: pod, process_stats: { process_count: expected.ofPod } }] },
+      summary: {
+        pods:
+          expected.ofPod === 0
+            ? []
+            : [{ podRef: pod, process_stats: { process_count: expected.ofPod } }],
+      },
     })
     expect(cause?.kind).toBe(expected.cause)
     expect(steps?.[0]?.id).toBe(expected.first)

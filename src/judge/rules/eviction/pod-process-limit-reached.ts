@@ -1,12 +1,17 @@
 import { largestPod } from '#judge/help/drain.ts'
 import { processesOf } from '#judge/help/processes.ts'
 import { isLinux, kubeletSetting, line, nodeRule, seenFirst } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { shortPodName } from '#judge/text.ts'
 
 /** Share of the limit from which on a pod is at it: the kubelet counts processes, the kernel threads, too. */
 const reached = 0.9
 /** Below this limit, usual runtimes of languages with a thread for each task do not fit. */
 const usualLimit = 4096
+
+/** 0: no limit. NaN: unknown. */
+const limitOf = (configuration: NodeSubject['configuration']) =>
+  configuration === null ? Number.NaN : Math.max(0, configuration.podPidsLimit ?? 0)
 
 export const podProcessLimitReached = nodeRule({
   id: 'pod-process-limit-reached',
@@ -22,11 +27,11 @@ export const podProcessLimitReached = nodeRule({
     'pkg/kubelet/cm/pod_container_manager_linux.go EnsureExists',
     'kubernetes.io/docs/concepts/policy/pid-limiting',
   ],
-  appliesTo: isLinux,
+  appliesTo: subject => isLinux(subject) && limitOf(subject.configuration) !== 0,
 
   *judge(subject) {
-    const limit = subject.configuration.podPidsLimit ?? -1
-    const largest = limit > 0 ? largestPod(subject, processesOf) : null
+    const limit = limitOf(subject.configuration)
+    const largest = largestPod(subject, processesOf)
     if (largest === null || largest.amount < reached * limit) return
     const { owner, amount } = largest
     const name = shortPodName({ namespace: owner.namespace, name: owner.pod })

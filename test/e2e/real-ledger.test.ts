@@ -180,8 +180,8 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         bytes: openBytes,
         owner: { kind: 'process', command: 'sh', namespace: 'default', pod: open },
         place: null,
-        steps: ['restart-pod'],
-        told: ['deleted files that are still open', `restart Pod default/${open}`],
+        steps: ['end-pod'],
+        told: ['deleted files that are still open', `delete Pod default/${open}`],
       },
       {
         holder: 'writable-layers',
@@ -197,8 +197,8 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         bytes: await du(join(disk, 'pod-logs', logs, log)),
         owner: ofContainer(log),
         place: null,
-        steps: ['restart-pod', 'set-fields'],
-        told: ['container logs', `restart Pod default/${log}, container ${log}`],
+        steps: ['end-pod', 'set-fields'],
+        told: ['container logs', `delete Pod default/${log}`],
       },
     ]
   }, 4 * minute)
@@ -256,7 +256,7 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         for (const [index, { command, effect }] of shown.entries())
           output.write(`${holder}: ${command} (${effect}): ${results[index]}\n`)
         // Who only reads, or has no group of instances, leaves the rest to a person.
-        expect(shown.some(({ effect }) => effect === 'restarts')).toBe(remove === undefined)
+        expect(shown.some(({ effect }) => effect === 'changes')).toBe(remove === undefined)
         await remove?.()
         await expect
           .poll(available, { timeout: minute, interval: 1000 })

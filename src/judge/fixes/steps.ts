@@ -220,11 +220,11 @@ const podOf = (owner: HolderOwner | undefined) =>
     : { namespace: owner.namespace, pod: owner.pod }
 
 /** A command for each pod: that all of a workload end at once is for its owner to decide. */
-function deletePods({ action, ...on }: OnNode): Command[] {
+function deletePods({ action, ...on }: OnNode, effect: CommandEffect = 'restarts'): Command[] {
   const pod = podOf(action.owner)
   if (pod === null) return [session(on.node, 'reads')]
   return (action.pods ?? [pod.pod]).map(name => [
-    'restarts',
+    effect,
     kubectl('delete', 'pod', '-n', pod.namespace, clusterWord(name)),
     { pods: 1 },
   ])
@@ -320,7 +320,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       session(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
     ],
   },
-  'end-pod': { ...stepForAll('free', 'pods'), lines: on => deletePods(on) },
+  // No controller starts the pod again.
+  'end-pod': { ...stepForAll('free', 'pods'), lines: on => deletePods(on, 'changes') },
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
   'grow-partition': {
     ...stepForAll('resize', 'node-replaced'),

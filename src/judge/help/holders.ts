@@ -452,8 +452,8 @@ function smallerLogs(
   const isPermitted = (log?.lowBytes ?? 0) <= rotation.perContainerBytes
   if (!isPermitted || rotation.perContainerBytes <= preset.perContainerBytes) return null
   const config = { containerLogMaxSize: preset.maxSize, containerLogMaxFiles: preset.files }
-  const restart = steps.filter(({ id }) => id === 'restart-pod')
-  return { steps: [...restart, { id: 'set-fields' }], fix: { config } }
+  const freeing = steps.filter(({ id }) => id !== 'ask-owner')
+  return { steps: [...freeing, { id: 'set-fields' }], fix: { config } }
 }
 
 /** Whether a holder is neither of pods nor of images, and larger than on other nodes. What was not read has the system in it. */

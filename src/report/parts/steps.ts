@@ -236,7 +236,7 @@ export function stepLines(
     : [{ key: picture.step, text: together(texts, false, language) }]
 }
 
-const saidByText: ReadonlySet<string> = new Set(['restart-daemon', 'restart-pod'])
+const saidByText: ReadonlySet<string> = new Set(['end-pod', 'restart-daemon', 'restart-pod'])
 
 /** Empty: the text of the step says it, or it is not known. */
 function disturbance({ kind, disturbs, action: { id } }: Step, { words: { steps } }: Language) {

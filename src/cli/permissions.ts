@@ -23,8 +23,10 @@ import { jsonText } from './terminal.ts'
 interface PermissionsOptions {
   mode: ReadMode
   format: (typeof forms)[number]
+  /** Twelve digits. */
   account?: string
   partition?: string
+  /** ARN of the role that reads. */
   roleArn?: string
   cluster: string[]
   policy?: string
@@ -158,20 +160,10 @@ function parseOutput(text: string): Policy['inspectOutput'] {
   return { bucket, prefix }
 }
 
-/** The account and roles in printed permissions. Output that can be applied unchanged contains no guessed names. */
-interface PermissionFlags {
-  mode: ReadMode
-  /** Twelve digits. */
-  account?: string
-  partition?: string
-  /** ARN of the role that reads. */
-  roleArn?: string
-  cluster: readonly string[]
-  inspectOutput: Policy['inspectOutput']
-}
+/* The account and roles in printed permissions. Output that can be applied unchanged contains no guessed names. */
 
 /** @throws OperatorError if the account is unknown, or in mode `kubelet` the identity that kubelets see */
-function appliedOf(asked: PermissionFlags, policy: Policy): Applied {
+function appliedOf(asked: PermissionsOptions, policy: Policy): Applied {
   if (accountOf(asked) === null)
     throw new OperatorError(
       'The account of the clusters is unknown: set --account, or --role-arn to the role that reads (AuditRoleArn of the stack)',
@@ -181,7 +173,7 @@ function appliedOf(asked: PermissionFlags, policy: Policy): Applied {
 }
 
 /** For people to read. An unknown account is printed as ACCOUNT; mode `kubelet` names a role that might not exist yet. */
-function shownApplied(asked: PermissionFlags, { kubelet }: Policy): Applied {
+function shownApplied(asked: PermissionsOptions, { kubelet }: Policy): Applied {
   const { roleArn, cluster, inspectOutput: output } = asked
   const account = accountOf(asked) ?? 'ACCOUNT'
   const partition = asked.partition ?? (roleArn ? partitionInArn(roleArn) : null) ?? 'aws'
@@ -198,5 +190,5 @@ function shownApplied(asked: PermissionFlags, { kubelet }: Policy): Applied {
   }
 }
 
-const accountOf = ({ account, roleArn }: PermissionFlags) =>
+const accountOf = ({ account, roleArn }: PermissionsOptions) =>
   account ?? (roleArn ? accountInArn(roleArn) : null)

@@ -36,24 +36,16 @@ export function parseAuditEvent(event: unknown): AuditRequest {
   const isScheduled = typeof event === 'object' && event !== null && 'source' in event
   if (isScheduled) {
     const parsed = scheduled.safeParse(event)
-    if (!parsed.success) throw refusal(parsed.error.issues)
+    if (!parsed.success) throw refusal(mistakesIn(parsed.error.issues))
     const scheduledTime = new Date(parsed.data.scheduledTime).toISOString()
     const isObservation = parsed.data.observe
     const isMailed = !isObservation
     return { scheduledTime, selection: everything, isDryRun: false, isMailed, isObservation }
   }
   const parsed = onDemand.safeParse(event ?? {})
-  if (!parsed.success) throw refusal(parsed.error.issues)
+  if (!parsed.success) throw refusal(mistakesIn(parsed.error.issues))
   const { clusters, nodegroups, nodes, dryRun, mail } = parsed.data
-  if (dryRun && mail)
-    throw refusal([
-      {
-        code: 'custom',
-        path: ['mail'],
-        message: 'a dry run sends no mail: set one of the two',
-        input: event,
-      },
-    ])
+  if (dryRun && mail) throw refusal('mail: a dry run sends no mail: set one of the two')
   return {
     scheduledTime: null,
     selection: { clusters, nodegroups, nodes },
@@ -63,9 +55,8 @@ export function parseAuditEvent(event: unknown): AuditRequest {
   }
 }
 
-function refusal(issues: z.core.$ZodIssue[]) {
-  return new OperatorError(
-    `This event is not one of highwater's. ${mistakesIn(issues)}. Send {"source":"highwater.schedule","scheduledTime":…} ` +
+const refusal = (mistakes: string) =>
+  new OperatorError(
+    `This event is not one of highwater's. ${mistakes}. Send {"source":"highwater.schedule","scheduledTime":…} ` +
       'or {"clusters":[…],"nodegroups":[…],"nodes":[…],"dryRun":…,"mail":…}, as in events/',
   )
-}

@@ -66,16 +66,8 @@ const zeros = /0*/y
 const digits = /\d*/y
 const suffixForm = /^[eEinumkKMGTP]*[+-]?\d*$/
 
-interface Scanned {
-  sign: string
-  zeros: string
-  digits: string
-  fraction: string
-  suffix: string
-}
-
 // Scans part by part, so that no text can make a regular expression backtrack.
-function scan(text: string): Scanned {
+function scan(text: string) {
   let at = 0
   const take = (part: RegExp) => {
     part.lastIndex = at

@@ -150,14 +150,7 @@ function overrider(held: SaidSetting, said: readonly SaidSetting[]) {
   return later.by === 'flag' ? `the flag ${later.where}` : later.where
 }
 
-interface IgnoredValue {
-  path: string
-  value: unknown
-  file: string
-  why: string
-}
-
-function ignoredValues({ ignored }: StartFact): IgnoredValue[] {
+function ignoredValues({ ignored }: StartFact) {
   return ignored.flatMap(({ file, key, value, field, why }) => {
     const words = `${ignoredWords(key, field, why)} (${file})`
     if (field === null) return [{ path: shorten(key, 100), value, file, why: words }]

@@ -33,12 +33,7 @@ const settingOf = new Map(
   Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]),
 )
 
-interface BottlerocketTerms {
-  settings: RawObject
-  notes: string[]
-}
-
-export function bottlerocketTerms(request: DurableRequest): BottlerocketTerms {
+export function bottlerocketTerms(request: DurableRequest) {
   const { config, leftOut } = settableFields(request, {
     refusal: field => (settingOf.has(field) ? null : 'not settable on Bottlerocket'),
     keys: field => bottlerocketKeys[settingOf.get(field) ?? ''],

@@ -66,12 +66,7 @@ function isTypedOn({ amiFamily }: Origin, field: string) {
   return facts !== undefined && !(amiFamily === 'Bottlerocket' && facts.isIgnoredOnBottlerocket)
 }
 
-interface NodeClassUserData {
-  userData: string
-  notes: string[]
-}
-
-function inUserData(request: DurableRequest): NodeClassUserData {
+function inUserData(request: DurableRequest) {
   if (request.origin.amiFamily === 'Bottlerocket') {
     const { settings, notes } = bottlerocketTerms(request)
     return { userData: bottlerocketToml(settings), notes }

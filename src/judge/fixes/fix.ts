@@ -130,11 +130,6 @@ function withWhatGaveWay(finding: Finding, wishes: readonly Wish[], proposed: Ra
 
 const consequenceLength = 1200
 
-interface Reserving {
-  config: RawObject
-  notes: string[]
-}
-
 const computing: Partial<Record<AmiFamily, string>> = {
   AL2023: 'nodeadm',
   AL2: 'bootstrap.sh',
@@ -150,7 +145,7 @@ function durableReservations(
   { config, origin, fact, declaration }: Wish,
   isDeclared: boolean,
   sizes: readonly string[],
-): Reserving {
+) {
   const notes: string[] = []
   const image = origin.owner === 'hybrid' ? undefined : computing[origin.amiFamily]
   const running = mapOf(fact?.running?.kubeReserved)

@@ -18,12 +18,7 @@ interface Obstacle {
   who: string
 }
 
-interface Acting {
-  config: RawObject
-  notes: string[]
-}
-
-export function actingPart({ config, origin, fact, declaration }: Wish): Acting {
+export function actingPart({ config, origin, fact, declaration }: Wish) {
   const isConfiguration = (field: string) => writesConfiguration(origin, field)
   if (
     fact !== null &&

@@ -3,29 +3,34 @@ import type { FieldValue } from '#judge/drift/drift.ts'
 import type { StartFact } from '#judge/drift/layers.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
-import type { Host, Runtime } from '#model/input/inspection.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
-import type { Summary } from '#model/input/node-input.ts'
-import { promisedSources, type ReadMode, type Source } from '#model/input/read-mode.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import { promisedSources, type Source } from '#model/input/read-mode.ts'
 import type { ReadFailure } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type {
-  AllocatablePrediction,
-  ContainerRemoval,
   EvictionPrediction,
   Filesystems,
-  ImageGcPrediction,
-  LocalStorageEviction,
-  NextStartPrediction,
+  NodePrediction,
 } from '#model/prediction/prediction.ts'
 
-/** One node as the rules see it. A field that is null is unknown; `missing` has the reason. */
-export interface NodeSubject {
-  cluster: string
-  /** RFC 3339: the node's own "now". Keep it out of facts, or no two facts are equal. */
-  at: string
+/**
+ * One node as the rules see it. A field that is null is unknown; `missing` has the reason. `at` is the node's own "now": keep it out of facts,
+ * or no two facts are equal. `runtime` and `host` are sources that only the node itself has; mode `proxy` does not read them.
+ */
+export interface NodeSubject
+  extends Pick<
+      NodePrediction,
+      | 'at'
+      | 'filesystems'
+      | 'imageGC'
+      | 'nextStart'
+      | 'containerGC'
+      | 'localStorageEvictions'
+      | 'allocatable'
+      | 'ledger'
+    >,
+    Pick<NodeInput, 'cluster' | 'node' | 'pods' | 'summary' | 'runtime' | 'host' | 'mode'> {
   identity: NodeIdentity
   /** The node's own conditions: `DiskPressure` → `True`. */
   conditions: Record<string, string>
@@ -38,27 +43,12 @@ export interface NodeSubject {
   recentStarts(): Readonly<Record<string, string>>
   /** True: the configuration was computed from files and flags, not read. It runs only if the kubelet restarted after their last change. */
   isConfigurationOnDisk: boolean
-  filesystems: Filesystems
   /** Like `filesystems`; null if no filesystem has a known size. */
   disks: Filesystems | null
-  imageGC: ImageGcPrediction | null
   /** Also null if the running eviction settings do not parse. Thresholds of 0, which are never met, are left out. */
   eviction: EvictionPrediction | null
-  nextStart: NextStartPrediction | null
   /** What the files and flags come to, computed on first use. Null: it is unknown. */
   startFact(): StartFact | null
-  containerGC: { removals: ContainerRemoval[] } | null
-  localStorageEvictions: LocalStorageEviction[] | null
-  allocatable: AllocatablePrediction | null
-  ledger: NodeLedger | null
-  /** The objects as read, in the shapes of the Kubernetes API. */
-  node: KubernetesNode
-  pods: readonly KubernetesPod[] | null
-  summary: Summary | null
-  /** Sources that only the node itself has. Mode `proxy` does not read them. */
-  runtime: Runtime | null
-  host: Host | null
-  mode: ReadMode
   coverage: CoverageState
   /** The sources that the node's mode promises but that could not be read, each with the reason. */
   unread: Partial<Record<Source, string>>

@@ -27,12 +27,7 @@ export function parseChange(text: string): ConfigurationChange {
   return { path, value: value === 'null' ? undefined : readValue(value, type, written) }
 }
 
-interface ChangePlace {
-  path: string[]
-  type: string
-}
-
-function placeOf(written: string): ChangePlace {
+function placeOf(written: string) {
   const parts = written.split('.')
   const path: string[] = []
   let fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration

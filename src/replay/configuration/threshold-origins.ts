@@ -50,13 +50,12 @@ export interface ThresholdOriginsInput {
 
 const thresholdMaps = ['evictionHard', 'evictionSoft'] as const
 type OriginMap = (typeof thresholdMaps)[number]
-type Origins = Record<string, ThresholdOrigin>
 
 export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins {
   const { configuration, kubeletVersion, operatingSystem } = input
   const explained = explainedByFiles(input)
   const byValue = originsByValue(input)
-  const origins = (map: OriginMap): Origins =>
+  const origins = (map: OriginMap) =>
     Object.fromEntries(
       Object.entries(configuration[map] ?? {}).map(([signal, value]) => {
         if (explained === null) return [signal, byValue(map, signal, value)]

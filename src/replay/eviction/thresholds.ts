@@ -152,12 +152,7 @@ function entriesOf(map: StringMap | undefined): [Signal, string][] {
 
 const isSignal = (text: string): text is Signal => signals.has(text)
 
-interface Statement {
-  signal: Signal
-  value: ThresholdValue
-}
-
-function parseThresholdStatements(map: StringMap | undefined): Statement[] {
+function parseThresholdStatements(map: StringMap | undefined) {
   return entriesOf(map)
     .filter(([, text]) => text !== '0%' && text !== '100%')
     .map(([signal, text]) => ({ signal, value: parseThresholdValue(signal, text) }))

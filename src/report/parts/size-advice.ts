@@ -13,11 +13,6 @@ const leastChange = 0.1
 const shownGroups = 10
 const nameLimit = 80
 
-interface Advice {
-  presentBytes: number
-  wantedBytes: number
-}
-
 /** One sentence for each group whose disks should have another size, the largest change first. */
 export function sizeAdvice(
   nodes: readonly AuditedNode[],
@@ -87,7 +82,7 @@ const isHeldByStrangers = ({ filesystems }: DiskLedger): boolean =>
   )
 
 /** Null: growth, thresholds or use are not known, or image GC comes after eviction at any size. */
-function adviceOf({ prediction, details, growth }: AuditedNode): Advice | null {
+function adviceOf({ prediction, details, growth }: AuditedNode) {
   const { filesystems, imageGC, eviction } = prediction
   const { layout } = filesystems
   const name = layout === 'shared' ? 'nodefs' : 'imagefs'

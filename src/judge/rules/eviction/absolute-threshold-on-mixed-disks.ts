@@ -6,12 +6,6 @@ import { bytes, cohortRule, hardThresholds, line, percent, plural, shorten } fro
 const mixedRatio = 2
 const signals = ['nodefs.available', 'imagefs.available'] as const
 
-interface Absolute {
-  what: string
-  value: string
-  capacityBytes: number
-}
-
 export const absoluteThresholdOnMixedDisks = cohortRule({
   id: 'absolute-threshold-on-mixed-disks',
   family: 'eviction',
@@ -25,7 +19,7 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
 
   cohort: () => '',
 
-  fact: ({ configuration, disks }): Absolute[] =>
+  fact: ({ configuration, disks }) =>
     (['evictionHard', 'evictionSoft'] as const).flatMap(map =>
       signals.flatMap(signal => {
         const value = configuration[map]?.[signal]
@@ -33,7 +27,7 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
           disks[signal === 'nodefs.available' ? 'nodefs' : 'imagefs']?.capacityBytes
         return value === undefined || value.endsWith('%') || !capacityBytes
           ? []
-          : [{ kind: 'replay', what: `${map}.${signal}`, value, capacityBytes }]
+          : [{ what: `${map}.${signal}`, value, capacityBytes }]
       }),
     ),
 

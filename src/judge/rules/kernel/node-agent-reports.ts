@@ -3,13 +3,6 @@ import { agentConditions, agentReportOf, isDiskProblem } from '#facts/kubelet/ev
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { contextRule, line, seenFirst, shorten, worldCause } from '#judge/rule.ts'
 
-interface AgentCondition {
-  type: string
-  status: string
-  reason: string
-  message: string
-}
-
 export const nodeAgentReports = contextRule({
   id: 'node-agent-reports',
   family: 'kernel',
@@ -25,7 +18,7 @@ export const nodeAgentReports = contextRule({
     'kubernetes/node-problem-detector pkg/types/types.go Condition',
   ],
 
-  fact: ({ node }): AgentCondition[] =>
+  fact: ({ node }) =>
     (node.status?.conditions ?? []).flatMap(({ type = '', status, reason = '', message = '' }) =>
       (agentConditions.includes(type) && status === 'False' && agentReportOf(reason) !== null) ||
       (isDiskProblem(type) && status === 'True')

@@ -16,6 +16,7 @@ import type { Finding } from '#model/finding/finding.ts'
 import type { NodeOwner } from '#model/input/node-identity.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { CommandPlace } from './command-place.ts'
+import type { DiskSource } from './disk-source.ts'
 
 export interface StepNode {
   name: string
@@ -34,11 +35,14 @@ export interface StepSite {
   node: StepNode | null
   /** The rule's own commands. */
   commands: readonly Command[]
+  /** Where the size of a volume is written. Null: unknown. */
+  diskSource?: (device: string | null) => DiskSource | null
 }
 
 type StepFinding = Pick<Finding, 'subject' | 'fix' | 'nodes'>
 
 interface OnNode {
+  disk: DiskSource | null
   action: StepAction
   finding: StepFinding
   node: StepNode
@@ -70,10 +74,18 @@ export function stepsOf(
   const wanted = actions ?? [{ id: isSettable ? 'set-fields' : 'advice' }]
   return wanted.map(wish => {
     const isDurable = wish.id === 'set-fields' && fields.length === 0
-    const action: StepAction = isDurable ? { ...wish, id: 'set-at-source' } : wish
+    const action = withSource(isDurable ? { ...wish, id: 'set-at-source' } : wish, site)
     const { lines: _, always: __, ...step } = doings[action.id]
     return { ...step, action, commands: commandsOf(action, finding, site) }
   })
+}
+
+const diskOf = ({ id, place, bytes }: StepAction, { diskSource }: StepSite) =>
+  id === 'larger-disk' && bytes !== undefined ? (diskSource?.(place ?? null) ?? null) : null
+
+function withSource(action: StepAction, site: StepSite): StepAction {
+  const disk = diskOf(action, site)
+  return disk === null ? action : { ...action, source: disk.name }
 }
 
 /** Steps for which no command is known. */
@@ -90,7 +102,9 @@ function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): S
   const found: (Command | null)[] = [
     ...(action.id === 'clean-objects' ? commands : []),
     ...(always?.(place) ?? []),
-    ...(named === null ? [] : (lines?.({ action, finding, node: named, place }) ?? [])),
+    ...(named === null
+      ? []
+      : (lines?.({ action, finding, node: named, place, disk: diskOf(action, site) }) ?? [])),
   ]
   return found.flatMap(line => {
     if (line === null) return []
@@ -201,6 +215,21 @@ function restart(on: OnNode): Command[] {
     ['restarts', [drain(on), reboot], { nodes: 1 }],
     ['changes', kubectl('uncordon', clusterWord(name))],
   ]
+}
+
+/** Karpenter then replaces the nodes of the class. Elsewhere, which images and pods hold the disk, and how much, decides the size. */
+function resize({ disk, node, place, action }: OnNode): Command {
+  if (disk?.mapping === undefined) return highwater('predict', place, '--node', node.name)
+  const { className, index, device } = disk.mapping
+  const path = `/spec/blockDeviceMappings/${index}`
+  const bytes = action.most?.bytes ?? action.bytes ?? 0
+  const patch = [
+    { op: 'test', path: `${path}/deviceName`, value: device },
+    { op: 'replace', path: `${path}/ebs/volumeSize`, value: `${Math.ceil(bytes / gibibyte)}Gi` },
+  ]
+  const options = ['--type=json', `--patch=${JSON.stringify(patch)}`]
+  const kind = 'ec2nodeclasses.karpenter.k8s.aws'
+  return ['replaces', kubectl('patch', kind, clusterWord(className), ...options)]
 }
 
 const isManaged = ({ finding: { subject }, node }: OnNode) =>
@@ -334,11 +363,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       session(node, 'reads', 'findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
     ],
   },
-  // Which images and pods hold the disk, and how much, decides the size.
-  'larger-disk': {
-    ...stepForAll('resize', 'node-replaced'),
-    lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
-  },
+  'larger-disk': { ...stepForAll('resize', 'node-replaced'), lines: on => [resize(on)] },
   'larger-instance': stepForAll('resize', 'node-replaced'),
   'list-deletions': {
     ...showing,

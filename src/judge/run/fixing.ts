@@ -5,6 +5,7 @@ import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
 import type { Wishes } from '#judge/fixes/agreement.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
+import { diskSourceOf } from '#judge/fixes/disk-source.ts'
 import { settleFixes } from '#judge/fixes/fix.ts'
 import type { FixFacts } from '#judge/fixes/fix-facts.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
@@ -74,7 +75,10 @@ function stepsFor(
   const place = placeOfCluster(cluster, factsOf(cluster).eks, policy.contextNames)
   const first = commandNode(nodes)
   const node = first === undefined ? null : fixFacts.stepNode(cluster, first)
-  return stepsOf(finding, actions, { commands, node, place, cluster })
+  const declared = fixFacts.factOfMost(cluster, nodes)?.node
+  const diskSource = (device: string | null) =>
+    declared ? diskSourceOf(declared, device, factsOf(cluster).contextOf('')) : null
+  return stepsOf(finding, actions, { commands, node, place, cluster, diskSource })
 }
 
 function declarationIn(facts: ClusterFacts, node: DeclaredNode): Declaration | null {

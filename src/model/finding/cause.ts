@@ -198,6 +198,8 @@ export interface StepAction {
   lost?: { pods: string[]; data: string[] }
   /** What is scarce. Absent: bytes. */
   unit?: 'inodes'
+  /** What declares the size of the volume: `EC2NodeClass default`. */
+  source?: string
   /** Too few inodes or process ids are free for a new threshold. */
   isShort?: true
   /** Bytes to request, to allow, to free, or of a new volume. */

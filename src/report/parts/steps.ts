@@ -155,8 +155,9 @@ function stepText(
       : steps.roomFirst(settings, bytes === undefined ? null : language.bytes(bytes))
   if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
     return finding === null ? '' : language.line(firstAdvice(finding, language), limits.advice)
+  const source = action.source === undefined ? null : language.line(action.source, limits.name)
   return language.words.steps.actions[id](
-    owner === undefined ? null : ownerText(owner, language),
+    owner === undefined ? source : ownerText(owner, language),
     place === undefined ? null : language.line(place, limits.place),
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined || more === '' ? null : language.line(more, limits.advice),

@@ -574,6 +574,7 @@ export const foreignIncidents: Incident[] = [
     cause: [held('images-in-use'), held('images'), { kind: 'device' }],
     owner: 'platform',
     steps: ['resize', 'read-more'],
+    words: [/in\s+EC2NodeClass\s+default/],
     never: [/prune-images/],
   },
   {

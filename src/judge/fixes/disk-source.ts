@@ -1,0 +1,46 @@
+/** What declares the size of a node's volume, as far as it was read: the place where a larger one is written. */
+
+import type { DeclaredNode } from '#judge/drift/declared-source.ts'
+import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
+import { nameLength, shorten } from '#judge/text.ts'
+
+export interface DiskSource {
+  /** `EC2NodeClass default`. */
+  name: string
+  /** Of an EC2NodeClass that has the device among its mappings. */
+  mapping?: { className: string; index: number; device: string }
+}
+
+const classes = 'ec2nodeclasses.karpenter.k8s.aws'
+
+/** @param device null: unknown */
+export function diskSourceOf(
+  node: DeclaredNode,
+  device: string | null,
+  context: ClusterContext,
+): DiskSource | null {
+  if (node.owner === 'karpenter') return sourceOfClass(node.nodeClass.name, device, context)
+  const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === node.group)
+  if (node.owner !== 'managed-nodegroup' || nodegroup === undefined) return null
+  const { launchTemplate } = nodegroup
+  // Source: EKS API reference, UpdateNodegroupConfig: it has no diskSize.
+  if (launchTemplate === undefined)
+    return { name: `a new nodegroup in place of ${shorten(node.group, nameLength)}` }
+  const name = launchTemplate.name || launchTemplate.id
+  return name ? { name: `a new version of launch template ${shorten(name, nameLength)}` } : null
+}
+
+function sourceOfClass(
+  className: string | null,
+  device: string | null,
+  context: ClusterContext,
+): DiskSource | null {
+  if (className === null) return null
+  const name = `EC2NodeClass ${shorten(className, nameLength)}`
+  const found = context.objects(classes)?.find(({ metadata }) => metadata?.name === className)
+  const mappings = found?.spec?.blockDeviceMappings ?? []
+  const index = mappings.findIndex(
+    ({ deviceName, ebs }) => deviceName === device && ebs?.volumeSize !== undefined,
+  )
+  return index < 0 || device === null ? { name } : { name, mapping: { className, index, device } }
+}

@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest'
+import { diskSourceOf } from '#judge/fixes/disk-source.ts'
+import { stepsOf } from '#judge/fixes/steps.ts'
+import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
+
+const node = {
+  owner: 'karpenter' as const,
+  group: 'workers',
+  amiFamily: 'AL2023' as const,
+  kubeletVersion: 'v1.34.2',
+  template: { id: null, version: null },
+  nodeClass: { name: 'default', hash: null, hashVersion: null },
+}
+
+const context = (more: Partial<ClusterContext> = {}): ClusterContext => ({
+  ...{ eks: null, nodegroups: null, launchTemplates: null, objects: () => null },
+  ...{ why: () => '', failed: () => null, ...more },
+})
+
+const ofClass = (deviceName: string) =>
+  context({
+    objects: (() => [
+      {
+        metadata: { name: 'default' },
+        spec: {
+          blockDeviceMappings: [
+            { deviceName: '/dev/xvdc', ebs: { volumeSize: '9Gi' } },
+            { deviceName, ebs: { volumeSize: '20Gi' } },
+          ],
+        },
+      },
+    ]) as ClusterContext['objects'],
+  })
+
+it.each([
+  { of: 'a device that it maps', read: ofClass('/dev/xvda'), index: 1 },
+  { of: 'another device', read: ofClass('/dev/xvdb'), index: undefined },
+  { of: 'no class that was read', read: context(), index: undefined },
+])('is the EC2NodeClass, with its mapping: $of', ({ read, index }) => {
+  const source = diskSourceOf(node, '/dev/xvda', read)
+  expect(source?.name).toBe('EC2NodeClass default')
+  expect(source?.mapping?.index).toBe(index)
+})
+
+it.each([
+  [{ name: 'nodes', version: '3' }, 'a new version of launch template nodes'],
+  [undefined, 'a new nodegroup in place of workers'],
+])('is the launch template %j of a nodegroup, or a new nodegroup', (launchTemplate, name) => {
+  const nodegroups = [{ nodegroupName: 'workers', launchTemplate }]
+  const managed = { ...node, owner: 'managed-nodegroup' as const }
+  expect(diskSourceOf(managed, '/dev/xvda', context({ nodegroups }))).toEqual({ name })
+})
+
+it('writes the largest size of all nodes, if the mapping is still that of the device', () => {
+  const [step] = stepsOf(
+    {
+      subject: { kind: 'NodePool', namespace: null, name: 'default' },
+      fix: { config: {}, durable: [] },
+      nodes: { count: 1, sample: ['node-a'] },
+    },
+    [{ id: 'larger-disk', place: '/dev/xvda', bytes: 40 * 2 ** 30, most: { bytes: 60 * 2 ** 30 } }],
+    {
+      ...{ cluster: 'prod', commands: [] },
+      place: { name: 'prod', context: 'prod', region: null },
+      node: {
+        ...{ name: 'node-a', instanceId: 'i-1', owner: 'karpenter' as const },
+        ...{ hasSessions: true, hasShell: true },
+      },
+      diskSource: device => diskSourceOf(node, device, ofClass('/dev/xvda')),
+    },
+  )
+  expect(step?.action.source).toBe('EC2NodeClass default')
+  const [command] = step?.commands ?? []
+  expect(command?.effect).toBe('replaces')
+  expect(command?.command).toContain('/spec/blockDeviceMappings/1/deviceName')
+  expect(command?.command).toContain('60Gi')
+})

@@ -1,7 +1,6 @@
 import { formatBytes } from '#base/go/quantity.ts'
 import { type Failing, line, lines, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bytes, mebibyte, plural, shorten, span } from '#judge/text.ts'
-import type { Evidence, Severity } from '#model/finding/finding.ts'
 import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
 import {
   blockInWords,
@@ -212,17 +211,10 @@ export function* lateFailings(
 
 /* Container logs that both logrotate and the kubelet rotate: which of the two acts, and what becomes of the lines.  Sources: pkg/kubelet/logs/container_log_manager.go (processContainer, removeExcessLogs), logrotate's logrotate.c (findNeedRotating, rotateSingleLog) and config.c (defConfig). */
 
-interface DoubleRotation {
-  consequence: string
-  severity: Severity
-  evidence: Evidence[]
-  fix?: { config: Record<string, unknown> }
-}
-
 const isSet = (settings: Settings, name: string) => settingOf(settings, name).canonical !== ''
 
 /** Null: the kubelet does not rotate; `invalid-log-size` reports that. */
-function doubleRotation(subject: Satisfied<'host'>, { settings }: LogBlock): DoubleRotation | null {
+function doubleRotation(subject: Satisfied<'host'>, { settings }: LogBlock): Failing | null {
   const { configuration } = subject
   const kubelet = configuration && logRotationOf(configuration)
   if (configuration && !kubelet) return null

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { merge } from '#pipeline/audit/merge.ts'
+import { merge } from '#pipeline/audit/fleet.ts'
 
 async function* from<T>(items: T[]): AsyncGenerator<T> {
   for (const item of items) {

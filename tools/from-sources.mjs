@@ -37,7 +37,7 @@ function handOver() {
     )
     process.exit(1)
   }
-  const flags = ['--max-semi-space-size=8', '--initial-heap-size=96']
+  const flags = ['--max-semi-space-size=8', '--initial-heap-size=96', '--max-opt=2']
   const args = [...flags, path('../bin/highwater.mjs'), ...process.argv.slice(2)]
   const child = spawn(node, args, { stdio: 'inherit' })
   // Ctrl-C reaches the child, too. If two signals arrive at once, the child ignores the second.

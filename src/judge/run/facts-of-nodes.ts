@@ -35,15 +35,16 @@ const notApplicable: Outcome = { state: 'notApplicable' }
 
 /** Most facts are shorter and equal on many nodes. A hash of each would cost more than the few texts. */
 const longestKey = 640
-/** Facts that many nodes share come first, and are read often. Later facts of a rule are mostly of one node each. */
-const mostInMemory = 64
+/** Number of distinct facts of a rule that are kept once. Then most nodes have a fact of their own. */
+const mostShared = 1024
 
 /** Columns, because objects for each rule and node would add 0.8 KB to what a node keeps. */
 export class FactsOfNodes {
   readonly #rule: CohortRule | ContextRule
   readonly #keep: Keep
   readonly #subjects: KeptNode[] = []
-  readonly #outcomes: (KeptFact | Outcome)[] = []
+  /** A text is a fact as JSON. */
+  readonly #outcomes: (KeptFact | Outcome | string)[] = []
   readonly #cohorts: string[] = []
   /** Facts by their JSON, or by its hash if the JSON is long. */
   readonly #facts = new Map<string, KeptFact>()
@@ -62,36 +63,39 @@ export class FactsOfNodes {
   /** The nodes in the order in which they came. */
   members(): Member[] {
     return this.#subjects.map((subject, index) => {
-      const outcome = this.#outcomes[index] as KeptFact | Outcome
+      const outcome = this.#outcomes[index] as KeptFact | Outcome | string
       const cohort = this.#cohorts[index] ?? ''
+      if (typeof outcome === 'string')
+        return { subject, fact: { read: () => JSON.parse(outcome) }, settled: null, cohort }
       return 'state' in outcome
         ? { subject, fact: null, settled: outcome, cohort }
         : { subject, fact: outcome, settled: null, cohort }
     })
   }
 
-  #outcome(subject: NodeSubject): KeptFact | Outcome {
+  #outcome(subject: NodeSubject): KeptFact | Outcome | string {
     try {
       if (!this.#rule.appliesTo(subject)) return notApplicable
       const reason = missingNeeds(this.#rule, subject)
       if (reason !== null) return sharedValue<Outcome>({ state: 'unknown', reason })
       const value = this.#rule.fact(subject)
       const text = JSON.stringify(value)
-      const isLong = text.length > longestKey
-      const key = isLong ? hash('sha256', text, 'base64') : text
-      const known = this.#facts.get(key)
-      if (known !== undefined) return known
-      const fact = { read: this.#readingOf(value, isLong ? null : text) }
-      this.#facts.set(key, fact)
-      return fact
+      return this.#factOf(value, text)
     } catch (error) {
       return ruleError(error)
     }
   }
 
-  /** @param text null: it is too long for memory */
-  #readingOf(value: unknown, text: string | null): () => unknown {
-    if (this.#facts.size < mostInMemory) return keepInMemory(value)
-    return text === null ? this.#keep(value) : () => JSON.parse(text)
+  #factOf(value: unknown, text: string): KeptFact | string {
+    const isLong = text.length > longestKey
+    const isFull = this.#facts.size === mostShared
+    if (isLong && isFull) return { read: this.#keep(value) }
+    const key = isLong ? hash('sha256', text, 'base64') : text
+    const known = this.#facts.get(key)
+    if (known !== undefined) return known
+    if (isFull) return text
+    const fact = { read: keepInMemory(value) }
+    this.#facts.set(key, fact)
+    return fact
   }
 }

@@ -3,7 +3,7 @@
 import { byText } from '#base/text/text-order.ts'
 import type { Rule } from '#judge/rule.ts'
 import { mostSubjects } from '#judge/run/cluster-rules.ts'
-import { needsOf } from '#judge/run/explanation.ts'
+import { needsInWords } from '#judge/run/explanation.ts'
 import { mostLooseNodes } from '#judge/run/tally.ts'
 import { families, severities } from '#model/finding/finding.ts'
 import { gradeBySeverity, smallShare } from '#model/finding/grade.ts'
@@ -57,7 +57,7 @@ export function rulesDocument(rules: readonly Rule[]): string {
 
 function ruleLines(rule: Rule): string[] {
   const { id, kind, severity, docs } = rule
-  const needs = needsOf(rule)
+  const needs = needsInWords(rule)
   const sources = docs.sources.map(source => `  - \`${source}\``)
   return [
     `### ${id}`,

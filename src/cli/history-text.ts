@@ -252,8 +252,8 @@ function ruleLines(days: Day[], { indented }: Sheet) {
   const linesOfRule = ([rule, { first, last, count }]: [string, FailedDays]) => {
     const some = count < daysFrom(read, first, last) ? `, on ${count} days of it` : ''
     const when = first === last ? `on ${first}` : `${first} to ${last}${some}`
-    const since = last === read[0]?.day ? '' : ', not since'
-    return indented(`${clean(rule).padEnd(wide)}  ${when}${since}`)
+    const notSince = last === read[0]?.day ? '' : ', not since'
+    return indented(`${clean(rule).padEnd(wide)}  ${when}${notSince}`)
   }
   return linesOf(
     firstLines([...rules], shownRules, linesOfRule, more => `  … and ${more} more rules`),

@@ -60,7 +60,7 @@ export async function* discover(
   try {
     const accounts = accountsOf(signal)
     const listings = await onePerPlace(
-      await pMap(places, place => listing(place, signal), { concurrency: describedAtOnce }),
+      await pMap(places, place => listClustersAt(place, signal), { concurrency: describedAtOnce }),
       accounts,
     )
     const failed = listings.filter(({ error }) => error !== null)
@@ -136,7 +136,7 @@ const areNamedInFull = async (policy: Policy) =>
   (await isAcrossPlaces(policy)) ||
   (policy.narrowedFrom !== undefined && (await isAcrossPlaces({ accounts: policy.narrowedFrom })))
 
-async function listing(place: ClusterAddress, signal: AbortSignal): Promise<NodeListing> {
+async function listClustersAt(place: ClusterAddress, signal: AbortSignal): Promise<NodeListing> {
   try {
     return { place, names: await place.eks.listClusters(signal), error: null }
   } catch (error) {

@@ -192,6 +192,7 @@ const isOfOwner = ({ holder }: HolderCause) => holders[holder].actor === 'owner'
 
 function ownerKey({ owner, place }: HolderCause, cluster: string): unknown[] {
   if (owner === null) return [cluster, place]
+  // One image can lie on all nodes of a cluster: its cause is one.
   if (owner.kind === 'image') return [cluster]
   if (owner.kind === 'process') return [cluster, owner.namespace, owner.pod ?? owner.command]
   return [cluster, owner.namespace, owner.workload ?? owner.pod]

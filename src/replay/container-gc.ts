@@ -83,7 +83,7 @@ export function predictContainerGc(evidence: ContainerGcEvidence): PredictedCont
       effect: `${runtime.unreadable} of its containers and sandboxes could not be read and are not counted`,
     })
   }
-  const removals = removalsById(runtime)
+  const removals = reportEntriesById(runtime)
   const removalsOf = (ids: string[]) =>
     ids.map(id => removals.get(id)).filter(removal => removal !== undefined)
   const passOf = (evictNonDeletedPods: boolean, passMs = nowMs): ContainerGcRemovals => {
@@ -184,7 +184,7 @@ function podState({ metadata, status }: KubernetesPod): PodState {
 }
 
 /** Report entry of each container and sandbox, by id. */
-function removalsById({
+function reportEntriesById({
   containers,
   sandboxes,
 }: RuntimeRecord): ReadonlyMap<string, ContainerRemoval> {

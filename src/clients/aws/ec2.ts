@@ -71,7 +71,7 @@ export class Ec2Api {
       for await (const version of this.versions(by, Versions, signal)) {
         if (seen.has(version.VersionNumber)) continue
         seen.add(version.VersionNumber)
-        const read = cut(version, budget)
+        const read = partsOfTemplate(version, budget)
         templates.push(...read.templates)
         unread.push(...read.unread)
       }
@@ -124,7 +124,7 @@ export class Ec2Api {
 const explain = ({ name, text }: AwsError) =>
   /^InvalidLaunchTemplate/.test(name) ? `there is no such thing (${text})` : null
 
-function cut(
+function partsOfTemplate(
   {
     LaunchTemplateId,
     LaunchTemplateName,

@@ -1,3 +1,5 @@
+/** What a rule is about, for `highwater explain` and docs/rules.md. */
+
 import { byText } from '#base/text/text-order.ts'
 import type { Rule } from '#judge/rule.ts'
 import type { Need } from '#judge/subject/node-subject.ts'
@@ -25,7 +27,7 @@ export function explanationOf(rule: Rule): RuleExplanation {
     severity,
     comparesNodes: kind === 'cohort',
     docs,
-    needs: needsOf(rule),
+    needs: needsInWords(rule),
     policy: policyKeys(rule).map(key => ({ key, default: defaultPolicy[key] })),
   }
 }
@@ -35,7 +37,7 @@ export const policyKeys = ({ kind, policy = [] }: Rule): (keyof Policy)[] => [
   ...(kind === 'cluster' ? (['clusterGarbage'] as const) : []),
 ]
 
-const needMeans: Record<Need, string[]> = {
+const needWords: Record<Need, string[]> = {
   configuration: ['`configz`'],
   disks: ['`stats/summary`'],
   imageGC: ['`configz`', '`stats/summary`'],
@@ -51,7 +53,7 @@ const needMeans: Record<Need, string[]> = {
   host: ['data of the node itself (`host` in the snapshot)'],
 }
 
-const clusterNeedMeans: Record<ClusterNeed, string[]> = {
+const clusterNeedWords: Record<ClusterNeed, string[]> = {
   pods: ['pods', 'pods of no node'],
   jobs: ['Jobs', 'CronJobs'],
   leases: ['Leases', 'the list of nodes'],
@@ -64,10 +66,11 @@ const clusterNeedMeans: Record<ClusterNeed, string[]> = {
   instances: ["the cluster's EC2 instances", 'the list of nodes'],
 }
 
-export const needsOf = (rule: Rule): string[] => [
+/** The needs of a rule for a reader, in Markdown, each once. */
+export const needsInWords = (rule: Rule): string[] => [
   ...new Set(
     rule.kind === 'cluster'
-      ? rule.needs.flatMap(need => clusterNeedMeans[need])
-      : rule.needs.flatMap(need => needMeans[need]),
+      ? rule.needs.flatMap(need => clusterNeedWords[need])
+      : rule.needs.flatMap(need => needWords[need]),
   ),
 ]

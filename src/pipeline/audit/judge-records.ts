@@ -85,7 +85,7 @@ export async function judgeRecords(
       inputErrors.add(`line ${record.line}: ${record.message}`)
       continue
     }
-    if (record.kind === 'Node' && isSeen(seen, record)) {
+    if (record.kind === 'Node' && wasSeen(seen, record)) {
       inputErrors.add(
         `the node ${record.node.metadata?.name} of cluster ${record.cluster} comes a second time: only the first is audited`,
       )
@@ -116,7 +116,7 @@ export async function judgeRecords(
   }
   context.verify?.(nodes, areListsWhole)
   const before = (await context.earlier?.(takenAt)) ?? (() => null)
-  const growth = await readAgain(before, context)
+  const growth = await growthBySecondReading(before, context)
   const completeNode = (node: AuditedNode, index: number) => {
     return { ...node, ...nextUpgrades[index], ...growth.get(nodes[index]!) }
   }
@@ -155,17 +155,18 @@ function keepHeapSmall() {
   setFlagsFromString('--heap-growing-percent=40')
 }
 
-/** Reads some nodes a second time to give them a first rate of growth. */
-async function readAgain(before: EarlierNodes, { secondReading }: JudgingContext) {
+/** Reads nodes near a threshold a second time if no earlier run measured their growth. */
+async function growthBySecondReading(before: EarlierNodes, { secondReading }: JudgingContext) {
   if (secondReading === undefined) return new Map<TakenNode, never>()
-  return secondReading.read(node => {
+  const isGrowthKnown = (node: TakenNode) => {
     const series = withReading(before(node)?.fill ?? null, node)
     return Object.values(growthOf(series, node)).some(({ isSeen }) => isSeen)
-  })
+  }
+  return secondReading.read(isGrowthKnown)
 }
 
 /** Whether an earlier record had the same node; if not, the node is remembered. */
-function isSeen(seen: Set<string>, { cluster, node }: NodeRecord) {
+function wasSeen(seen: Set<string>, { cluster, node }: NodeRecord) {
   const key = `${cluster}/${node.metadata?.name}`
   if (seen.has(key)) return true
   seen.add(key)

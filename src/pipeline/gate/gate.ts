@@ -381,8 +381,8 @@ function tryParts({ change, problems }: Judging, input: NodeInput, parts: readon
   const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
   for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
     const tried = changeBy({ head, base, declared: [], isAppended: true }, change, input)
-    for (const { kind, text, isOnEach, ...at } of tried.problems)
-      if (kind === 'refused' || (isOnEach && at.part.amiFamily !== undefined))
+    for (const { kind, text, isLostOnEachNode, ...at } of tried.problems)
+      if (kind === 'refused' || (isLostOnEachNode && at.part.amiFamily !== undefined))
         problems.add({ kind, text, ...placeOfProblem(at) }, null)
   }
 }

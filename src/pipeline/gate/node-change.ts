@@ -48,7 +48,7 @@ export interface NodeProblem extends Place {
   line?: number
   most?: GateLimit[]
   /** A setting without effect on each node of this image. */
-  isOnEach?: boolean
+  isLostOnEachNode?: boolean
 }
 
 export interface NodeChange {

@@ -87,7 +87,7 @@ export const unknownFlags = (
 export interface LostSetting extends PlacedSetting {
   why: string
   /** Whether it is lost on each node of this image. */
-  isOnEach: boolean
+  isLostOnEachNode: boolean
 }
 
 /**
@@ -118,8 +118,8 @@ export function lostSettings(
         own ??
         (unread === undefined ? null : unreadWords(unread)) ??
         overriddenBy(setting, { settings, running, winner, node })
-      const isOnEach = (own !== null && !isMisnamed) || winner !== undefined
-      if (why !== null) lost.push({ part, path, why, isOnEach })
+      const isLostOnEachNode = (own !== null && !isMisnamed) || winner !== undefined
+      if (why !== null) lost.push({ part, path, why, isLostOnEachNode })
     }
   }
   return lost
@@ -139,7 +139,7 @@ function unknownKeys(
     if (key === 'kind' || key === 'apiVersion') return []
     const { field, ignored } = meaningOfKey(key, features, form)
     const why = ignoredWords(key, field, ignored)
-    return why === null ? [] : [{ part, path: key, why, isOnEach: ignored !== 'minor' }]
+    return why === null ? [] : [{ part, path: key, why, isLostOnEachNode: ignored !== 'minor' }]
   })
 }
 

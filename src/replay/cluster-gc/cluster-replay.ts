@@ -189,7 +189,7 @@ class Cluster {
 
   /** Null if no garbage was requested, as in a snapshot of nodes alone. */
   close(takenAt: string): ClusterPrediction | null {
-    const failed = this.#failed()
+    const failed = this.#failureTexts()
     const resources = this.#resources(failed)
     // The server's version is read for every kind, also for `nodes`, which needs no list.
     const wasSearched = [...Object.keys(resources), ...this.#read, ...failed.keys()].some(
@@ -244,7 +244,8 @@ class Cluster {
       : null
   }
 
-  #failed(): ReadonlyMap<string, string> {
+  /** What failed of each list, with all its reasons. */
+  #failureTexts(): ReadonlyMap<string, string> {
     const failed = new Map<string, string>()
     for (const { what, message } of this.#errors)
       failed.set(what, `${failed.has(what) ? `${failed.get(what)}; ` : `${what}: `}${message}`)

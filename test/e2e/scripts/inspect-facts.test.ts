@@ -653,9 +653,10 @@ describe('what holds the disks', () => {
   it('includes the largest unlisted folders and files, volumes and logs', generous, () => {
     const much = 'x'.repeat(3 * 2 ** 20)
     const snapshots = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs'
-    const [volume, log] = [
+    const [volume, log, ended] = [
       '/var/lib/kubelet/pods/living/volumes/kubernetes.io~empty-dir/data',
       '/var/log/pods/a_b_living/app',
+      '/var/lib/kubelet/pods/living/containers/app',
     ]
     const answer = disksOf(
       withFiles(
@@ -673,6 +674,8 @@ describe('what holds the disks', () => {
           '/var/lib/bigfile': 'x'.repeat(100 * 2 ** 20),
           [`${volume}/x`]: much,
           [`${log}/0.log`]: much,
+          // A termination log.
+          [`${ended}/1f2a3b4c`]: much,
         },
         {
           crictl: crictl({
@@ -698,7 +701,7 @@ describe('what holds the disks', () => {
       ...[`${snapshots}/cache`, '/var/log/audit'],
       ...['/var/openebs', '/var/openebs/local'],
     ])
-    expect(inside!.map(({ path }) => path)).toEqual(expect.arrayContaining([volume, log]))
+    expect(inside!.map(({ path }) => path)).toEqual(expect.arrayContaining([volume, log, ended]))
   })
 
   it('counts links that lead nowhere for ten minutes, by their number alone', generous, () => {

@@ -12,7 +12,7 @@ import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { everything } from '#model/input/selection.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
-import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
+import { auditLive, auditRecords, firedRules, labOf, nodesWithDetails } from '#test/lab-audit.ts'
 
 /** Time-outs that a healthy lab keeps easily, and that keep a hanging node from holding up the test. */
 const timeoutsMs = { list: 2000, configz: 400, summary: 400, inspect: 2000 }
@@ -55,7 +55,7 @@ describe.each([
     const live = await auditLive({ snapshotPath })
     const saved = await auditRecords(savedFleet(snapshotPath, everything))
     expect(JSON.stringify(saved.document)).toBe(JSON.stringify(live.document))
-    expect(saved.nodes).toEqual(live.nodes)
+    expect(nodesWithDetails(saved)).toEqual(nodesWithDetails(live))
   })
 })
 

@@ -35,7 +35,7 @@ import {
   withAgents,
 } from '#test/inspected.ts'
 import { kubeconfigEndpoint } from '#test/kubeconfig-endpoint.ts'
-import { auditLive, auditRecords, labOf } from '#test/lab-audit.ts'
+import { auditLive, auditRecords, labOf, nodesWithDetails } from '#test/lab-audit.ts'
 
 const timeoutsMs = { ...defaultPolicy.timeoutsMs, inspect: 5000 }
 const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 500 }
@@ -185,7 +185,7 @@ describe.each(['ssm', 'both'] as const)('a snapshot of mode %s', mode => {
     const live = await auditLive({ policy: by(mode), snapshotPath })
     const saved = await auditRecords(savedFleet(snapshotPath, everything), { policy: by(mode) })
     expect(JSON.stringify(saved.document)).toBe(JSON.stringify(live.document))
-    expect(saved.nodes).toEqual(live.nodes)
+    expect(nodesWithDetails(saved)).toEqual(nodesWithDetails(live))
     expect(new Set(saved.nodes.map(node => node.mode))).toEqual(new Set([mode]))
   })
 })

@@ -78,6 +78,10 @@ export function auditRecords(
   })
 }
 
+/** The nodes with their details in place, to compare them. */
+export const nodesWithDetails = ({ nodes }: AuditResult) =>
+  nodes.map(node => ({ ...node, details: node.details() }))
+
 /** Rule ids by `cluster/node`, sorted: every node that a finding names. */
 export function firedRules({ findings }: FindingsDocument): Record<string, string[]> {
   const fired: Record<string, string[]> = {}

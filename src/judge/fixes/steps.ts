@@ -85,7 +85,8 @@ const diskOf = ({ id, place, bytes }: StepAction, { diskSource }: StepSite) =>
 
 function withSource(action: StepAction, site: StepSite): StepAction {
   const disk = diskOf(action, site)
-  return disk === null ? action : { ...action, source: disk.name }
+  if (disk === null) return action
+  return { ...action, source: disk.name, ...(disk.mapping && { rollsOut: true }) }
 }
 
 /** Steps for which no command is known. */
@@ -173,16 +174,12 @@ const usage = (node: StepNode, command: string) =>
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', clusterWord(node.name))]
 /**
  * It cordons the node first. Without --force it refuses pods that have no controller: only a step that names them may delete them. It would wait
- * forever for the pod whose processes the reboot ends.
+ * forever for the pod whose processes the reboot ends. Where no pod has emptyDir data, it may delete none that comes later.
  */
 const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
   kubectl(
-    ...([
-      'drain',
-      clusterWord(node.name),
-      '--ignore-daemonsets',
-      '--delete-emptydir-data',
-    ] as const),
+    ...(['drain', clusterWord(node.name), '--ignore-daemonsets'] as const),
+    ...(lost?.data.length === 0 ? [] : ['--delete-emptydir-data']),
     ...(lost !== undefined && lost.pods.length > 0 ? ['--force'] : []),
     ...(id === 'reboot' && owner !== undefined ? ['--skip-wait-for-delete-timeout=60'] : []),
   )

@@ -200,6 +200,8 @@ export interface StepAction {
   unit?: 'inodes'
   /** What declares the size of the volume: `EC2NodeClass default`. */
   source?: string
+  /** Karpenter replaces the nodes of the changed node class by itself. */
+  rollsOut?: true
   /** Too few inodes or process ids are free for a new threshold. */
   isShort?: true
   /** Bytes to request, to allow, to free, or of a new volume. */

@@ -165,17 +165,20 @@ function stepText(
 }
 
 /** It gives room on the node at once. Other steps change what comes later. */
-const isImmediate = ({ kind, action: { id } }: Step, index: number) =>
+const isImmediate = ({ kind, action: { id, rollsOut } }: Step, index: number) =>
   kind === 'free' ||
+  rollsOut === true ||
   id === 'list-deletions' ||
   id === 'replace-node' ||
   id === 'reboot' ||
   (kind === 'read-more' && index === 0)
 
-/** What helps at once comes first. */
+/** What helps at once comes first. A node that is drained before its class has the larger disk comes back with the old one. */
 export function nowFirst<One extends Step>(steps: readonly One[]): One[] {
   const now = steps.filter(isImmediate)
-  return [...now, ...steps.filter(step => !now.includes(step))]
+  const ordered = [...now, ...steps.filter(step => !now.includes(step))]
+  const isRolledOut = ({ action }: Step) => action.rollsOut === true
+  return [...ordered.filter(isRolledOut), ...ordered.filter(step => !isRolledOut(step))]
 }
 
 /** The first step that helps at once and the first that lasts; if all are of one kind, the first two. */

@@ -279,7 +279,11 @@ function nightText(report: AuditReport, nearest: string | null, language: Langua
       text: night.pressure,
       subject: 'condition',
     },
-    { ...of(({ what }) => what === 'image-gc-failed'), text: night.imageGcFailed },
+    {
+      ...of(({ what }) => what === 'image-gc-failed'),
+      // Equal events are one with a count, which can include rounds of earlier days.
+      text: (_, nodes) => night.imageGcFailed(nodes),
+    },
     { ...of(({ what }) => what === 'image-deleted'), text: night.imagesDeleted },
     { ...of(({ what }) => what === 'reboot'), text: night.reboots },
   ]

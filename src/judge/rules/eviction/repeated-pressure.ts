@@ -3,7 +3,7 @@ import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
+import { eventEvidence, eventTimes, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { evictedWriter } from '#judge/events/evictions.ts'
 import { diskReason, type Reason } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
@@ -16,6 +16,7 @@ import {
   lines,
   plural,
   seenFirst,
+  shorten,
   span,
   worldCause,
 } from '#judge/rule.ts'
@@ -24,7 +25,7 @@ import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
-/** Times that a condition came, in events of the last hour. Kubernetes counts equal events as one as long as they repeat. */
+/** Times that a condition came, in events of which the newest is of the last hour. Equal events are one as long as they repeat, for days. */
 const manyTimes = 3
 const shownThresholds = 3
 
@@ -148,10 +149,11 @@ function* pressuresOf(
     const evicted = recentEvents(events, at, ['Evicted']).filter(isOfResource)
     // The condition lasts for the transition period, and each attempt is one pass.
     const lastedMs = Math.max(times * transitionMs, timesIn(attempts) * evictionMonitoringPeriodMs)
+    const { first } = eventTimes([...begun, ...attempts], at)
     yield {
       isOfDisk: condition === 'DiskPressure',
       ...seenFirst(
-        `${condition} came ${times} times${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(timesIn(attempts), 'attempt')} to reclaim and ${plural(evicted.length, 'eviction')} in the last hour.`,
+        `${condition} came ${times} times${first === null ? '' : ` since ${shorten(first, 40)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(timesIn(attempts), 'attempt')} to reclaim; ${plural(evicted.length, 'eviction')} in the last hour.`,
         'New pods are refused each time.',
       ),
       evidence: lines(

@@ -82,7 +82,7 @@ function* failingOf(
     // A later round might have succeeded: a success produces no event.
     confidence: isJustReported(times.last, at) ? 'certain' : 'likely',
     ...seenFirst(
-      `${what} garbage collection fails: the kubelet said so ${timesOf(times)} ("${shorten(newest.message, 200)}").`,
+      `${what} GC ended in an error ${timesOf(times)} ("${shorten(newest.message, 200)}").`,
     ),
     evidence: byReason.flatMap(events => eventEvidence(events, at)),
   }

@@ -35,8 +35,10 @@ describe('repeated-pressure', () => {
       thresholds: [hard('nodefs.available', 10)],
     })
     const text = JSON.stringify(outcome)
-    expect(text).toContain('DiskPressure came 13 times, for 65 min or more in all')
-    expect(text).toContain('61 attempts to reclaim and 1 eviction')
+    expect(text).toContain(
+      'DiskPressure came 13 times since 2026-11-20T23:05:00Z, for 65 min or more in all',
+    )
+    expect(text).toContain('61 attempts to reclaim; 1 eviction in the last hour')
     expect(text).toContain('nodefs.available 10Gi')
   })
 

@@ -96,7 +96,7 @@ describe('image-gc-dead', () => {
     const { consequence, evidence } = failingOf(imageGcDead, {
       events: [blind([50, 1], 11), failed([45, 1], 10, noCapacity)],
     })
-    expect(consequence).toContain('said so 11 times since')
+    expect(consequence).toContain('ended in an error 11 times since')
     expect(evidence).toHaveLength(2)
   })
 

@@ -17,6 +17,7 @@ import {
 import { isImageListCut } from '#judge/subject/node-subject.ts'
 import type { Summary } from '#model/input/node-input.ts'
 import { statusesOf } from '#model/input/pod-controller.ts'
+import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
   FilesystemLayout,
@@ -120,7 +121,7 @@ function diskOf(signal: Signal, layout: FilesystemLayout): string {
   return signal === 'nodefs.available' ? 'nodefs' : 'imagefs'
 }
 
-function failing(short: Short, { configuration, filesystems }: EvictionSubject): Failing {
+function failing(short: Short, { configuration, filesystems, host }: EvictionSubject): Failing {
   const { threshold, capacityBytes, availableBytes, neededBytes, missingBytes, most } = short
   const { signal, met } = threshold
   const otherBytes = capacityBytes - availableBytes - most.bytes
@@ -128,7 +129,8 @@ function failing(short: Short, { configuration, filesystems }: EvictionSubject):
   const gives = `all images and ${plural(most.pods.length, 'pod')} that may be evicted give back ${bytes(most.bytes)} at most`
   return {
     severity: met ? 'high' : 'medium',
-    confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
+    // Without a measurement on the node, pods could hold deleted files open.
+    confidence: filesystems.layoutCertainty === 'certain' && host?.diskUse ? 'certain' : 'likely',
     consequence: met
       ? `${signal} needs ${bytes(missingBytes)} more, and ${gives}: the kubelet evicts one pod after the other, and the node stays under DiskPressure. ${bytes(otherBytes)} or more are held by something else.`
       : `Once ${signal} is met, it stays met until ${bytes(neededBytes)} are available; ${gives}, so it never ends. ${bytes(otherBytes)} or more are held by something else.`,
@@ -143,6 +145,7 @@ function failing(short: Short, { configuration, filesystems }: EvictionSubject):
         'pods that may be evicted',
         `${bytes(most.podBytes)} in ${plural(most.pods.length, 'pod')}`,
       ),
+      bytesLine('computed', 'deleted files that these pods hold open, at most', most.openBytes),
       bytesLine('computed', 'logs of dead containers, at most', most.deadLogBytes),
       bytesLine('computed', 'held by something else, at least', otherBytes),
       bytesLine('summary', 'capacity', capacityBytes),
@@ -160,6 +163,8 @@ interface Reclaimable {
   imageBytes: number
   podBytes: number
   pods: RankedPod[]
+  /** Deleted files that processes of these pods hold open. */
+  openBytes: number
   deadLogBytes: number
   bytes: number
 }
@@ -187,13 +192,15 @@ function reclaimableAtMost(
     return `what ${unmeasured.length} pods without statistics hold is not known`
   const deadLogBytes = filesystem === 'nodefs' || layout === 'shared' ? deadLogsAtMost(subject) : 0
   if (deadLogBytes === null) return 'what dead containers hold in logs is not known'
+  const openBytes = openFilesAtMost(filesystem, pods, subject)
   const podBytes = pods.reduce((sum, { usage }) => sum + (usage ?? 0), 0)
   return {
     imageBytes: imageBytes + layerBytes,
     podBytes,
     pods,
+    openBytes,
     deadLogBytes,
-    bytes: imageBytes + layerBytes + podBytes + deadLogBytes,
+    bytes: imageBytes + layerBytes + podBytes + openBytes + deadLogBytes,
   }
 }
 
@@ -230,6 +237,27 @@ function packedBytes({ runtime, node, configuration }: DiskSubject) {
 function evictableBy(signal: Signal, { eviction }: DiskSubject) {
   const ranking = eviction.rankings?.find(ranking => ranking.signal === signal)
   return ranking && eviction.protected !== null ? evictable(ranking.pods, eviction) : null
+}
+
+/** All deleted open files of the disk, without those of processes that no eviction ends: the host's, and those of protected pods. */
+function openFilesAtMost(
+  filesystem: 'nodefs' | 'imagefs',
+  pods: readonly RankedPod[],
+  { ledger }: DiskSubject,
+) {
+  const own = ledger?.isShared ? 'nodefs' : filesystem
+  const isOpen = ({ holder }: { holder: DiskHolder }) => holder === 'deleted-open-files'
+  const all = ledger?.filesystems.find(disk => disk.filesystem === own)?.lines.find(isOpen)
+  const staying = (ledger?.parts ?? []).filter(
+    ({ holder, owner, ...part }) =>
+      isOpen({ holder }) &&
+      part.filesystem === own &&
+      !(
+        owner?.kind === 'process' &&
+        pods.some(({ namespace, name }) => namespace === owner.namespace && name === owner.pod)
+      ),
+  )
+  return staying.reduce((rest, { lowBytes }) => rest - lowBytes, all?.highBytes ?? 0)
 }
 
 function deadLogsAtMost({ pods, configuration }: DiskSubject) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { uselessEviction } from '#judge/rules/eviction/useless-eviction.ts'
+import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { RankedPod, Ranking, Signal } from '#model/prediction/prediction.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
@@ -155,13 +156,30 @@ describe('useless-eviction', () => {
     }
     expect(failingOf(uselessEviction, spared)).toMatchObject({
       severity: 'high',
-      confidence: 'certain',
+      confidence: 'likely',
     })
+    expect(failingOf(uselessEviction, { ...spared, held: {} }).confidence).toBe('certain')
     // 100 − 4 available − 2 of images − 1 of the pod.
     expect(shownValue(uselessEviction, spared, 'held by something else, at least')).toBe('93.0 GiB')
     expect(
       failingOf(uselessEviction, node({ availableGib: 12, minReclaim: '10Gi' })).severity,
     ).toBe('medium')
+  })
+
+  const openBy = (pod: string | null, gib: number): HolderPart => ({
+    ...{ holder: 'deleted-open-files', filesystem: 'nodefs', inodes: null, place: null },
+    ...{ lowBytes: gib * GiB, highBytes: gib * GiB },
+    owner: { kind: 'process', command: 'dockerd', pid: 9, namespace: pod && 'shop', pod },
+  })
+  it.each([
+    ['a pod that may be evicted', [openBy('p0', 20)], 'pass'],
+    ['a process of the host', [openBy(null, 20)], 'fail'],
+    ['a pod that stays', [openBy('other', 20)], 'fail'],
+    ['processes that are not listed', [openBy(null, 10)], 'pass'],
+  ] as const)('counts deleted files that %s holds open: %3$s', (_, parts, expected) => {
+    const held = { 'deleted-open-files': 20 }
+    const ofPods = { parts: [...parts], namespaces: [] }
+    expect(state(uselessEviction, { ...node({}), held, ofPods })).toBe(expected)
   })
 
   it('says one disk once', () => {

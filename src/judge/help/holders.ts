@@ -16,6 +16,7 @@ import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type {
   FilesystemLedger,
+  HolderOwner,
   HolderPart,
   LedgerLine,
   NodeLedger,
@@ -202,16 +203,55 @@ function podsOf({ owner, holder, filesystem, amount }: HolderCause, parts: reado
     .map(([pod]) => pod)
 }
 
-const inPods: ReadonlySet<HolderCause['holder']> = new Set(['writable-layers', 'pod-volumes'])
+const inPods: ReadonlySet<HolderCause['holder']> = new Set([
+  ...(['writable-layers', 'pod-volumes', 'memory-volumes'] as const),
+])
+/** Share from which on the end of one pod makes room. */
+const most = 0.5
 
-/** The deletion of the pods that hold most of it. Null: another holder, or pods whose owner is not known or makes no others. */
-export function podDeletion(cause: Cause, parts: readonly HolderPart[]): StepAction | null {
+/** The deletion of the pods that hold most of it. Null: another holder, or no deletion of few pods ends it. */
+export function podDeletion(
+  cause: Cause,
+  { ledger, pods }: Pick<NodeSubject, 'ledger' | 'pods'>,
+): StepAction | null {
   if (cause.kind !== 'holder' || !inPods.has(cause.holder)) return null
-  const { owner } = cause
-  if (owner === null || !('workload' in owner) || owner.workload === null || owner.pod === null)
-    return null
-  const pods = podsOf(cause, parts)
-  return { id: 'delete-pod', owner, ...(pods.length > 1 && { pods }) }
+  const { owner, amount, largestBytes = amount.low } = cause
+  const deletion = deletionOf(owner, pods)
+  if (deletion?.id === 'end-pod' && largestBytes < most * amount.low) return null
+  const own = podsOf(cause, ledger?.parts ?? [])
+  return deletion && { ...deletion, ...(own.length > 0 && { pods: own }) }
+}
+
+/** Null: it is no pod, or a deletion ends none of its processes, or ends the mounts of others. */
+function deletionOf(owner: HolderOwner | null, pods: NodeSubject['pods']): StepAction | null {
+  if (owner === null || !('workload' in owner) || owner.pod === null) return null
+  if (isOfDaemonSet(owner)) return isOfMounts(pods, owner) ? null : { id: 'restart-pod', owner }
+  if (owner.workload !== null) return { id: 'delete-pod', owner }
+  return isBare(pods, owner) ? { id: 'end-pod', owner } : null
+}
+
+/** With the deletion of the pods first, if no step ends them yet. */
+export function withDeletion(
+  reason: Reason,
+  subject: Pick<NodeSubject, 'ledger' | 'pods'>,
+): Reason {
+  const isEnded = reason.steps.some(({ id }) => endings.has(id))
+  const deletion = isEnded ? null : podDeletion(reason.cause, subject)
+  return deletion === null ? reason : { ...reason, steps: [deletion, ...reason.steps] }
+}
+
+const endings: ReadonlySet<StepActionId> = new Set(['end-pod', 'reboot', 'restart-pod'])
+
+/** The deletion of the pod that uses most of the memory. Null: none does. */
+export function memoryDeletion(
+  { cause, steps }: Reason,
+  subject: Pick<NodeSubject, 'ledger' | 'pods' | 'eviction'>,
+): StepAction | null {
+  if (cause.kind === 'holder') return podDeletion(cause, subject)
+  const { owner = null, bytes = 0 } = steps.find(({ id }) => id === 'set-memory') ?? {}
+  const { capacityBytes = 0, availableBytes = 0 } =
+    subject.eviction?.signals['memory.available'] ?? {}
+  return bytes < most * (capacityBytes - availableBytes) ? null : deletionOf(owner, subject.pods)
 }
 
 /** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */
@@ -302,7 +342,7 @@ export function reasonOf(
       id,
       ...values,
       ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
-      ...(id === 'restart-pod' && pods.length > 1 && { pods }),
+      ...(id === 'restart-pod' && pods.length > 0 && { pods }),
       ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
       ...(amount.unit === 'inodes' && { unit: amount.unit }),
       ...(id === 'upgrade-runtime' && version !== undefined && { message: version }),

@@ -4,9 +4,9 @@ import { mapOf } from '#base/raw-object.ts'
 import type { Failing } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding/cause.ts'
-import { conditionOf } from '#model/kubelet/watched-signals.ts'
+import { conditionOf, sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
-import { diskReason } from './holders.ts'
+import { diskReason, withDeletion } from './holders.ts'
 import { amountOf } from './thresholds.ts'
 
 interface Shortage {
@@ -30,7 +30,12 @@ export function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
   // Of memory and process ids, the rules order the steps.
   if (conditionOf(signal) !== 'DiskPressure')
     return { ...failing, steps: steps.map(step => (step.id === 'set-fields' ? late : step)) }
-  const room = diskReason(subject, signal)?.steps.filter(({ id }) => id !== 'set-fields') ?? []
+  const reason = diskReason(subject, signal)
+  const isWatched = subject.eviction?.thresholds.some(
+    one => one.signal === signal || one.signal === sisterOf(signal),
+  )
+  const freeing = reason && !isWatched ? withDeletion(reason, subject) : reason
+  const room = freeing?.steps.filter(({ id }) => id !== 'set-fields') ?? []
   const others = steps.filter(({ id }) => id !== 'set-fields')
   return { ...failing, steps: [...room.slice(0, 1), late, ...others] }
 }

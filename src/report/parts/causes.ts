@@ -15,6 +15,7 @@ import {
   leadingCommands,
   nowFirst,
   oneOfText,
+  ownerText,
   stepLines,
   stepsText,
   withoutCommands,
@@ -345,10 +346,27 @@ export function causesAndOutlook(
       ...outlook,
       rows: outlook.rows.map(row => ({
         ...row,
-        fill: heldText(causes[row.cause ?? -1], row.node, language) ?? row.fill,
+        fill: fillOf(row, causes[row.cause ?? -1], language),
       })),
     },
   }
+}
+
+function fillOf(
+  row: OutlookView['rows'][number],
+  found: FoundCause | undefined,
+  language: Language,
+) {
+  const held = heldText(found, row.node, language)
+  return held ?? (found && row.isOfMemory ? userText(causeOnNode(found, row), language) : row.fill)
+}
+
+/** The pod with most of the memory, of a cause that is its setting. Null: the cause is another one. */
+function userText({ steps }: FoundCause, language: Language): string | null {
+  const { owner, bytes } = steps.find(({ action }) => action.id === 'set-memory')?.action ?? {}
+  return owner === undefined || bytes === undefined
+    ? null
+    : language.words.steps.holds(ownerText(owner, language), language.bytes(bytes), [])
 }
 
 const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])

@@ -25,7 +25,7 @@ const limits = {
 }
 
 /** `Deployment shop/checkout`. */
-function ownerText(owner: HolderOwner, { words, line }: Language): string {
+export function ownerText(owner: HolderOwner, { words, line }: Language): string {
   const { steps } = words
   const name = (text: string) => line(text, limits.name)
   if (owner.kind === 'image') return steps.image(name(owner.reference))
@@ -119,6 +119,15 @@ export function causeText(cause: Cause, language: Language): string | null {
 
 const shownNames = 3
 
+const endings: ReadonlySet<StepAction['id']> = new Set(['delete-pod', 'end-pod', 'restart-pod'])
+
+/** `Pod shop/a, shop/b`: what ends, which is not the whole workload. Null: another step, or no pod is known. */
+function endedPods({ id, owner, pods }: StepAction, language: Language): string | null {
+  if (!endings.has(id) || !owner || !('pod' in owner) || owner.pod === null) return null
+  const names = (pods ?? [owner.pod]).map(pod => `${owner.namespace ?? ''}/${pod}`)
+  return `Pod ${shownPods(names, language)}`
+}
+
 /** `shop/a, shop/b, and others`. Null: none. */
 function shownPods(pods: string[], { words, line }: Language): string | null {
   const names = pods.slice(0, shownNames).map(name => line(name, limits.name))
@@ -157,7 +166,7 @@ function stepText(
     return finding === null ? '' : language.line(firstAdvice(finding, language), limits.advice)
   const source = action.source === undefined ? null : language.line(action.source, limits.name)
   return language.words.steps.actions[id](
-    owner === undefined ? source : ownerText(owner, language),
+    endedPods(action, language) ?? (owner === undefined ? source : ownerText(owner, language)),
     place === undefined ? null : language.line(place, limits.place),
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined || more === '' ? null : language.line(more, limits.advice),

@@ -242,9 +242,9 @@ export const foreignIncidents: Incident[] = [
     cause: [setting('resources.requests.memory'), setting('resources.limits.memory')],
     owner: 'ci/Bare kaniko-notebook',
     steps: ['ask-owner', 'set'],
-    words: [/kaniko-notebook/, /memory/],
+    words: [/delete\s+Pod\s+ci\/kaniko-notebook/, /memory/, /13\.2 GiB Pod ci/],
     notCauses: ['images-in-use', 'writable-layers'],
-    never: [largerDisk, /prune-images|containerLogMax/],
+    never: [largerDisk, /drain/, /prune-images|containerLogMax/],
   },
   {
     name: 'pods-that-restart-without-pressure',
@@ -466,7 +466,7 @@ export const foreignIncidents: Incident[] = [
     cause: [held('writable-layers')],
     owner: 'velero/DaemonSet node-agent',
     steps: ['ask-owner', 'free'],
-    words: [/node-agent/, /36(?:\.0)? GiB/],
+    words: [/restart\s+Pod\s+velero\/node-agent/, /node-agent/, /36(?:\.0)? GiB/],
     never: [imageGc],
   },
   {
@@ -892,8 +892,8 @@ export const foreignIncidents: Incident[] = [
     }),
     cause: [held('writable-layers'), setting('evictionHard')],
     owner: 'shop/Deployment thumbnails',
-    steps: ['ask-owner', 'free'],
-    words: [/thumbnails/, /default eviction threshold is lost/],
+    steps: ['free'],
+    words: [/Now: delete\s+Pod\s+shop\/thumbnails/, /default eviction threshold is lost/],
     never: [imageGc],
   },
   {

@@ -274,7 +274,7 @@ export const freshIncidents: Incident[] = [
     owner: 'tempo/Deployment tempo-metrics-generator',
     steps: ['ask-owner', 'free'],
     words: [
-      /delete\s+the\s+pod\s+of\s+Deployment\s+tempo/,
+      /delete\s+Pod\s+tempo\/tempo-metrics-generator-/,
       /kubectl --context prod delete pod -n tempo /,
       /tempo-metrics-generator/,
       /61(?:\.0)? GiB/,

@@ -340,7 +340,7 @@ export const furtherIncidents: Incident[] = [
     }),
     cause: [held('writable-layers')],
     owner: 'flux/Deployment helm-operator',
-    steps: ['ask-owner'],
+    steps: ['free', 'ask-owner'],
     words: [/helm-operator/, /26(?:\.0)? GiB/, /imagefs|image filesystem/],
     never: [imageGc],
   },

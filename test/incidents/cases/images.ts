@@ -158,7 +158,7 @@ export const imageIncidents: Incident[] = [
     }),
     cause: [held('pod-volumes')],
     owner: 'data/Deployment cache',
-    steps: ['ask-owner'],
+    steps: ['free', 'ask-owner'],
     words: [/A default eviction threshold is lost/, /cache/],
   },
   {

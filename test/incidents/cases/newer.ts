@@ -276,7 +276,7 @@ export const newerIncidents: Incident[] = [
     cause: [held('pod-volumes')],
     owner: 'd8-ingress-nginx/DaemonSet controller-main',
     steps: ['ask-owner', 'free'],
-    words: [/controller-main/, /41\.6 GiB/, /restart DaemonSet/],
+    words: [/controller-main/, /41\.6 GiB/, /restart Pod d8-ingress-nginx\/controller-main/],
     never: [imageGc, /larger volume/],
   },
   {

@@ -691,7 +691,7 @@ export const strangerIncidents: Incident[] = [
     // What fills the disk comes before the setting that does not see it.
     cause: [held('pod-volumes')],
     owner: 'kube-system/StatefulSet elasticsearch-logging',
-    steps: ['ask-owner'],
+    steps: ['free', 'ask-owner'],
     words: [/evictionHard|nodefs\.available/],
     never: [imageGc],
   },

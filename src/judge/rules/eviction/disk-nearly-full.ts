@@ -1,5 +1,5 @@
 import { hoursToFill } from '#judge/compare/history/fill.ts'
-import { diskReason, heldBySignal, type Reason } from '#judge/help/holders.ts'
+import { diskReason, heldBySignal, type Reason, withDeletion } from '#judge/help/holders.ts'
 import { amountLine } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -112,7 +112,11 @@ function fillingDisk(
   // Without a threshold, images in use count too: no other rule reports them.
   const cause = isWatched ? first : reason.cause
   if (!isInodes && cause.kind === 'holder' && cause.freedBy === 'image-gc') return null
-  return { ...{ name, signal, isWatched, isNear, capacity, free, left, reason }, held }
+  return {
+    ...{ name, signal, isWatched, isNear, capacity, free, left, held },
+    // No eviction will come: a deletion makes room before writes fail.
+    reason: isWatched || !isNear ? reason : withDeletion(reason, subject),
+  }
 }
 
 function nearlyFull(disk: FillingDisk): Failing {

@@ -4,7 +4,13 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
-import { diskReason, memoryReason, podDeletion, type Reason } from '#judge/help/holders.ts'
+import {
+  diskReason,
+  memoryDeletion,
+  memoryReason,
+  podDeletion,
+  type Reason,
+} from '#judge/help/holders.ts'
 import { processUse } from '#judge/help/processes.ts'
 import { reservedOf } from '#judge/help/reservations.ts'
 import {
@@ -193,9 +199,7 @@ function reasonOf(
       ...held,
       steps: [
         ...held.steps,
-        ...(endsByDrain(held)
-          ? [podDeletion(held.cause, subject.ledger?.parts ?? []) ?? drainStep(subject)]
-          : []),
+        ...(endsByDrain(held) ? [podDeletion(held.cause, subject) ?? drainStep(subject)] : []),
       ],
     }
   const condition = conditionOf(first.signal)
@@ -206,7 +210,10 @@ function reasonOf(
     if (reserve !== null) return reserve
   }
   const memory = memoryReason(subject)
-  return { ...memory, steps: [...memory.steps, drainStep(subject)] }
+  return {
+    ...memory,
+    steps: [...memory.steps, memoryDeletion(memory, subject) ?? drainStep(subject)],
+  }
 }
 
 /** Whether the kubelet can delete images by age, and does not. */

@@ -288,11 +288,19 @@ const showing = { kind: 'read-more', ends: 'nothing', disturbs: 'nothing' } as c
 const waysToCount = ({ unit }: StepAction) =>
   unit === 'inodes' ? (['--inodes', '-n'] as const) : (['-h', '-h'] as const)
 
+/** Mounts in the folders, and sizes: what is deleted or moved there may be of a volume. */
+function mountsAndSizes(action: StepAction, place: string, ...others: string[]) {
+  const patterns = [place, ...others].map(folder => `-e ${shellWord(folder)}`).join(' ')
+  return `findmnt -r -n -o TARGET | grep -F ${patterns}; ${sizes(action, place, ...others)}`
+}
+
 /** Deletes nothing: what lies there is for a person to judge. */
 function sizes(action: StepAction, place = '/var', ...others: string[]) {
   const [counting, sorting] = waysToCount(action)
   return `sudo du ${counting} -x -d 2 ${[place, ...others].map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
 }
+
+const podFolders = '/var/lib/kubelet/pods'
 
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: stepForAll('set'),
@@ -332,10 +340,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'delete-pod-folder': {
     ...stepForAll('free'),
     lines: ({ action, node }) => {
-      const { place = '/var/lib/kubelet/pods', folders = [place] } = action
-      const patterns = folders.map(folder => `-e ${shellWord(folder)}`).join(' ')
-      const mounted = `findmnt -r -n -o TARGET | grep -F ${patterns}`
-      return [session(node, 'reads', `${mounted}; ${sizes(action, ...folders)}`)]
+      const [place = podFolders, ...others] = action.folders ?? [action.place ?? podFolders]
+      return [session(node, 'reads', mountsAndSizes(action, place, ...others))]
     },
   },
   drain: { ...stepForPart('free', 'pods'), lines: on => [['changes', drain(on)]] },
@@ -397,7 +403,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'map-volume': stepForAll('resize', 'node-replaced'),
   'move-into-volume': {
     ...stepForAll('ask-owner', 'pods'),
-    lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
+    lines: ({ action, node }) => [
+      session(node, 'reads', mountsAndSizes(action, action.place ?? podFolders)),
+    ],
   },
   'move-to-volume': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'open-port': {
@@ -416,6 +424,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...stepForPart('free', 'kubelet-restart'),
     lines: on => plan(on, '--prune-images'),
   },
+  'raise-process-limit': { ...stepForPart('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'raise-volume-limit': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'read-again': { ...showing, lines: on => [readAgain(on)] },
   'read-devices': {

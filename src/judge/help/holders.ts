@@ -578,7 +578,7 @@ export function memoryReason(
   const cause = settingIn('workload', 'resources.requests.memory')
   if (largest === null)
     return {
-      cause: { kind: 'unread', source: 'memory of pods', reason: 'cut' },
+      cause: { kind: 'unread', source: 'memory of pods', reason: 'incomplete' },
       steps: [{ id: 'list-memory' }],
       seen: 'the kubelet has no statistics of its pods.',
     }

@@ -41,13 +41,14 @@ export type WorldEvent =
   | 'registry-unreachable'
   | 'version-skew'
 
-/** `unsupported`: no mode can read it on this kind of node. `not-asked`: the mode does not read it. */
+/** `unsupported`: no mode can read it on this kind of node. `not-asked`: the mode does not read it. `incomplete`: the answer came, and lacks it. */
 export type UnreadReason =
   | 'not-asked'
   | 'forbidden'
   | 'refused'
   | 'agent-lost'
   | 'cut'
+  | 'incomplete'
   | 'timeout'
   | 'unsupported'
   | 'other'
@@ -152,6 +153,7 @@ export type StepActionId =
   | 'provide-image'
   | 'prune-dead-containers'
   | 'prune-images'
+  | 'raise-process-limit'
   | 'raise-volume-limit'
   | 'read-again'
   | 'read-devices'
@@ -206,6 +208,8 @@ export interface StepAction {
   isShort?: true
   /** Bytes to request, to allow, to free, or of a new volume. */
   bytes?: number
+  /** A podPidsLimit that does not suffice. Absent: a step before sets one that does. */
+  above?: number
   /** More US dollars a month for each node, by the list price of us-east-1. */
   usdPerMonth?: number
   /** If a step of several nodes has a different amount for each: the largest. `bytes` and `usdPerMonth` are then the smallest. */

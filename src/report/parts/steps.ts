@@ -109,7 +109,9 @@ export function causeText(cause: Cause, language: Language): string | null {
         ? steps.pullsFail(line(cause.subject, limits.name))
         : null
     case 'unread':
-      return steps.unread[cause.reason]
+      return cause.reason === 'not-asked'
+        ? steps.notAsked(cause.source)
+        : steps.unread[cause.reason]
     case 'hand-edit':
       return cause.place === null ? null : steps.edited(line(cause.place, limits.place))
     default:
@@ -152,7 +154,9 @@ function stepText(
   const named = folders ? list([...folders.slice(0, 1), steps.others]) : action.place
   const place = id === 'read-on-node' ? mounts && list(mounts) : named
   const more =
-    usdPerMonth === undefined ? message : costText(usdPerMonth, language, most?.usdPerMonth)
+    usdPerMonth === undefined
+      ? (message ?? action.above?.toString())
+      : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost !== undefined)
     return language.words.steps.drain(
       shownPods(lost.pods, language),
@@ -251,9 +255,14 @@ export function stepLines(
 
 const saidByText: ReadonlySet<string> = new Set(['end-pod', 'restart-daemon', 'restart-pod'])
 
+/** No controller starts the pod again. */
+const isBare = (owner: HolderOwner | undefined) =>
+  owner !== undefined && 'workload' in owner && owner.workload === null
+
 /** Empty: the text of the step says it, or it is not known. */
-function disturbance({ kind, disturbs, action: { id } }: Step, { words: { steps } }: Language) {
-  if (saidByText.has(id) || (disturbs === 'nothing' && kind === 'set')) return []
+function disturbance({ kind, disturbs, action }: Step, { words: { steps } }: Language) {
+  if (disturbs === 'pods' && isBare(action.owner)) return []
+  if (saidByText.has(action.id) || (disturbs === 'nothing' && kind === 'set')) return []
   return [kind === 'read-more' ? steps.effect('reads', 0, 0) : steps.disturbs[disturbs]]
 }
 
@@ -273,7 +282,7 @@ function withEffect(text: string, step: Step, language: Language): string {
 
 /** The command shows the pods whose owner has to act. */
 const showsPods = ({ kind, action: { id } }: Step) =>
-  kind === 'ask-owner' || id === 'prune-dead-containers'
+  (kind === 'ask-owner' && id !== 'move-into-volume') || id === 'prune-dead-containers'
 
 const changesNothing = (steps: readonly Step[]): boolean =>
   leadingCommands(steps).every(({ effect }) => effect === 'reads' || effect === 'plans')

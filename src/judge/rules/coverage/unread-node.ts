@@ -1,12 +1,13 @@
 import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
-import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { bytes, type Failing, line, nodeRule, shorten } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/gaps.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
 import { sources as allSources, type Source } from '#model/input/read-mode.ts'
 import type { ReadFailure } from '#model/input/record.ts'
+import { conditionOf } from '#model/kubelet/watched-signals.ts'
 
 const unsaid: Record<Source, string> = {
   node: 'what it is',
@@ -102,17 +103,24 @@ export const unreadNode = nodeRule({
   },
 })
 
-const diskOrOther = /^(?:Disk|Memory|PID)Pressure$/
+const nouns = { memory: 'memory', pids: 'process ids' }
+
+/** Pressure that the node reports. */
+const conditionsOf = ({ node }: Pick<NodeSubject, 'node'>) =>
+  (node.status?.conditions ?? []).flatMap(({ type = '', status }) =>
+    status === 'True' && /^(?:Disk|Memory|PID)Pressure$/.test(type) ? [type] : [],
+  )
 
 /** A pressure of memory or process ids, of which the mode measures nothing. */
 function* unreadPressure(subject: NodeSubject): Generator<Failing> {
   const steps = [{ id: 'read-again' as const }]
-  const cause: Cause = { kind: 'unread', source: 'node', reason: 'not-asked' }
   const shown = subject.summary === null ? shownByNode(subject, { steps }) : null
+  const what = conditionsOf(subject).includes('MemoryPressure') ? 'memory' : 'pids'
+  const cause: Cause = { kind: 'unread', source: what, reason: 'not-asked' }
   if (shown !== null)
     yield {
       ...{ cause, steps, ...shown },
-      consequence: `${shown.seen} Mode ${subject.mode} does not read what uses it.`,
+      consequence: `${shown.seen} Mode ${subject.mode} does not read what uses the ${nouns[what]}.`,
       evidence: [line('node', 'node condition', shown.seen)],
     }
 }
@@ -129,32 +137,44 @@ function shownByNode({ node, pods, disks }: NodeSubject, { steps }: UnreadCause)
       seen: `${since(ready)}: the kubelet stopped posting its status.`,
       steps: [...(steps ?? []), { id: 'replace-node' as const }],
     }
-  const unmeasured = disks === null ? diskOrOther : /^(?:Memory|PID)Pressure$/
-  const [pressure] = conditions.filter(
-    ({ type, status }) => unmeasured.test(type ?? '') && status === 'True',
+  const reported = conditionsOf({ node })
+  const pressure = conditions.find(
+    ({ type = '' }) => reported.includes(type) && (disks === null || type !== 'DiskPressure'),
   )
   if (pressure === undefined) return null
-  const thresholds = (pods ?? []).flatMap(
-    ({ status }) => evictionCause(status?.message ?? '').threshold ?? [],
-  )
-  const { available, quantity } = thresholds.at(-1) ?? {}
+  const evictions = (pods ?? [])
+    .map(({ status }) => evictionCause(status?.message ?? ''))
+    .filter(({ resource }) => resource !== null && isScarce(resource, pressure))
+  const { threshold = null, resource = null } =
+    evictions.findLast(({ threshold }) => threshold !== null) ?? {}
+  // Upstream: pkg/kubelet/eviction/eviction_manager.go Admit
+  const isOfMemoryAlone = reported.every(type => type === 'MemoryPressure')
+  const refused = isOfMemoryAlone ? 'new pods without requests and limits (BestEffort)' : 'new pods'
   const disk = pressure.type === 'DiskPressure' ? capacity?.['ephemeral-storage'] : undefined
   return {
     severity: 'critical' as const,
     title: titles.pressure,
     seen: [
-      `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}: the kubelet refuses new pods, and evicts while its threshold is met.`,
-      ...(quantity === undefined || available === undefined
+      `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
+      ...(threshold === null
         ? []
-        : [`An eviction named ${amountText(available)} available, below ${amountText(quantity)}.`]),
+        : [
+            `An eviction named ${amountText(threshold.available, resource)} available, below ${amountText(threshold.quantity, resource)}.`,
+          ]),
     ].join(' '),
   }
 }
 
-/** `29.0 GiB` of `31189488855`. */
-function amountText(text: string): string {
+const isScarce = (resource: string, { type }: NodeCondition) =>
+  signalsOfResource[resource]?.some(signal => conditionOf(signal) === type) === true
+
+/** `29.0 GiB` of `31189488855`, `3276 process ids` of `3276`. */
+function amountText(text: string, resource: string | null = null): string {
   const quantity = quantityOrNull(text)
-  return quantity === null ? shorten(text, 40) : bytes(quantityNumber(quantity))
+  if (quantity === null) return shorten(text, 40)
+  const amount = quantityNumber(quantity)
+  if (resource === 'pids') return `${amount} ${nouns.pids}`
+  return resource === 'inodes' ? `${amount} inodes` : bytes(amount)
 }
 
 type NodeCondition = NonNullable<NonNullable<NodeSubject['node']['status']>['conditions']>[0]
@@ -180,7 +200,11 @@ function reasonOf({ isDown, isExpected, isPartly, failure }: Gap): UnreadCause {
   if (isDown)
     return { cause: unreadCause('refused'), steps: [{ id: 'open-port' }, { id: 'read-journal' }] }
   if (isExpected) return { cause: unreadCause('unsupported'), steps: [{ id: 'look-on-node' }] }
-  if (isPartly) return { cause: unreadCause('cut'), steps: [{ id: 'read-again' }] }
+  if (isPartly)
+    return {
+      cause: unreadCause(failure === 'cut' ? failure : 'incomplete'),
+      steps: [{ id: 'read-again' }],
+    }
   if (failure !== null) return { cause: unreadCause(failure), steps: stepsOfFailure[failure] }
   return { cause: unreadCause('other'), steps: [{ id: 'read-again' }] }
 }

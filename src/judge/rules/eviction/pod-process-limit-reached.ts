@@ -4,7 +4,7 @@ import { isLinux, kubeletSetting, line, nodeRule, seenFirst } from '#judge/rule.
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { shortPodName } from '#judge/text.ts'
 
-/** Share of the limit from which on a pod is at it: the kubelet counts processes, the kernel threads, too. */
+/** Share of the limit from which on a pod is near it: the kubelet's statistics count processes, the limit threads, too. */
 const reached = 0.9
 /** Below this limit, usual runtimes of languages with a thread for each task do not fit. */
 const usualLimit = 4096
@@ -18,11 +18,11 @@ export const podProcessLimitReached = nodeRule({
   family: 'eviction',
   severity: 'high',
   cause: kubeletSetting('podPidsLimit'),
-  steps: ['limit-processes'],
+  steps: ['raise-process-limit'],
   needs: ['configuration', 'summary'],
-  title: 'A pod has all processes that podPidsLimit lets it have',
-  why: 'podPidsLimit is the most processes and threads of each pod. At the limit fork and pthread_create fail with "Resource temporarily unavailable": the pod crashes or hangs, while the node has process ids enough and reports no pressure.',
-  fix: 'Raise podPidsLimit to what the pods of the node need, or find why this pod starts so many processes.',
+  title: 'A pod is at its limit of processes (podPidsLimit), or near it',
+  why: 'podPidsLimit is the most processes and threads of each pod. At the limit fork and pthread_create fail with "Resource temporarily unavailable": the pod crashes or hangs, while the node has process ids enough and reports no pressure. The statistics of a pod count its processes, not its threads: a pod that is at the limit by its threads is not seen here.',
+  fix: 'Raise podPidsLimit to what the pods of the node need, or find why this pod starts so many processes. A running pod keeps its limit: delete it after the change.',
   sources: [
     'pkg/kubelet/cm/pod_container_manager_linux.go EnsureExists',
     'kubernetes.io/docs/concepts/policy/pid-limiting',
@@ -35,19 +35,21 @@ export const podProcessLimitReached = nodeRule({
     if (largest === null || largest.amount < reached * limit) return
     const { owner, amount } = largest
     const name = shortPodName({ namespace: owner.namespace, name: owner.pod })
-    const ofOwner = { id: 'limit-processes' as const, owner }
     yield {
       ...seenFirst(
         `Pod ${name} has ${amount} processes, and podPidsLimit is ${limit}.`,
-        'It can start no more: fork and pthread_create fail with "Resource temporarily unavailable".',
+        `${amount < limit ? 'At the limit, threads included,' : 'It can start no more:'} fork and pthread_create fail with "Resource temporarily unavailable".`,
       ),
       evidence: [
         line('configz', 'podPidsLimit', limit),
         line('summary', `processes of ${name}`, amount),
       ],
       ...(limit < usualLimit
-        ? { steps: [{ id: 'set-fields' }, ofOwner], fix: { config: { podPidsLimit: usualLimit } } }
-        : { steps: [ofOwner] }),
+        ? {
+            steps: [{ id: 'set-fields' }, { id: 'raise-process-limit', owner }],
+            fix: { config: { podPidsLimit: usualLimit } },
+          }
+        : { steps: [{ id: 'raise-process-limit', owner, above: limit }] }),
     }
   },
 })

@@ -49,7 +49,7 @@ export const unwatchedPids = nodeRule({
         : {
             cause:
               ofPods === 0
-                ? { kind: 'unread', source: 'processes of pods', reason: 'cut' }
+                ? { kind: 'unread', source: 'processes of pods', reason: 'incomplete' }
                 : kubeletSetting('evictionHard.pid.available'),
             steps:
               ofPods === 0 ? [...steps, { id: 'set-fields' }] : [{ id: 'set-fields' }, ...steps],

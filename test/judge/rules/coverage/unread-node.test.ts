@@ -68,6 +68,37 @@ describe('unread-node', () => {
     },
   )
 
+  it.each([
+    ['MemoryPressure', 'memory', '1.2 GiB'],
+    ['PIDPressure', 'pids', '3276 process ids'],
+  ])('names the eviction of what is scarce: %s', (type, source, available) => {
+    const evicted = (resource: string, quantity: string, left: string) => ({
+      status: {
+        reason: 'Evicted',
+        message: `The node was low on resource: ${resource}. Threshold quantity: ${quantity}, available: ${left}. `,
+      },
+    })
+    const outcome = outcomeOf(
+      unreadNode,
+      {
+        ...exampleSubject({ mode: 'ssm' }),
+        ...{ summary: null },
+        node: { status: { conditions: [{ type, status: 'True' }] } },
+        pods: [
+          evicted('memory', '2Gi', '1258291Ki'),
+          evicted('pids', '4096', '3276'),
+          evicted('ephemeral-storage', '8Gi', '5Gi'),
+        ],
+      },
+      defaultPolicy,
+    )
+    if (outcome.state !== 'fail') throw new Error(outcome.state)
+    const { failing } = outcome
+    expect(failing.cause).toEqual({ kind: 'unread', source, reason: 'not-asked' })
+    expect(failing.seen).toContain(`An eviction named ${available} available`)
+    expect(failing.seen?.includes('BestEffort')).toBe(type === 'MemoryPressure')
+  })
+
   it('points to the journal where nothing listens on the port of the kubelet', () => {
     const reason =
       'HTTP 503: error trying to reach service: dial tcp 10.0.1.2:10250: connect: connection refused'

@@ -25,9 +25,17 @@ it.each([
 })
 
 it.each([
-  { limit: 100, steps: ['set-fields', 'limit-processes'] },
-  { limit: 8192, steps: ['limit-processes'] },
-])('raises a limit of $limit only if it is low', ({ limit, steps }) => {
+  { limit: 100, steps: [{ id: 'set-fields' }, { id: 'raise-process-limit' }] },
+  { limit: 8192, steps: [{ id: 'raise-process-limit', above: 8192 }] },
+])('sets a limit only if $limit is low, and renews the pod', ({ limit, steps }) => {
   const failing = failingOf(podProcessLimitReached, podWith(limit, limit))
-  expect(failing.steps?.map(({ id }) => id)).toEqual(steps)
+  expect(failing.steps?.map(({ owner: _, ...step }) => step)).toEqual(steps)
+})
+
+it.each([
+  { processes: 92, canStartMore: true },
+  { processes: 100, canStartMore: false },
+])('$processes of 100 processes', ({ processes, canStartMore }) => {
+  const { consequence } = failingOf(podProcessLimitReached, podWith(processes, 100))
+  expect(consequence.includes('It can start no more')).toBe(!canStartMore)
 })

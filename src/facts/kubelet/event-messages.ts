@@ -91,6 +91,23 @@ export function shortfallBytes(
   }
 }
 
+const unmeasured =
+  /missing image stats|imageFs information is unavailable|imageFs info|get filesystem info|invalid capacity \d+ on image filesystem/i
+/** By dockerd (image_delete.go), and by containers/storage of CRI-O. */
+const inUse = /image is being used by (?:running|stopped) container|image is in use by a container/
+
+/** Why a round of GC failed. `unmeasured`: the kubelet cannot measure the image filesystem. `in-use`: a container uses the image. */
+export function gcErrorOf(message: string): 'unmeasured' | 'in-use' | 'other' {
+  if (unmeasured.test(message)) return 'unmeasured'
+  return inUse.test(message) ? 'in-use' : 'other'
+}
+
+/** The runtime's own error, without the words that kubelet, gRPC and dockerd put before it. */
+export const runtimeErrorIn = (message: string): string =>
+  message
+    .replace(/^wanted to free .{1,80} with errors in image deletion: /, '')
+    .replaceAll(/rpc error: code = \w+ desc = (?:Error response from daemon: )?/g, '')
+
 const noSpace = /no space left on device/i
 
 export const isNoSpace = (message: string): boolean => noSpace.test(message)

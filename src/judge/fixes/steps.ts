@@ -354,6 +354,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   // No controller starts the pod again.
   'end-pod': { ...stepForAll('free', 'pods'), lines: on => deletePods(on, 'changes') },
+  'find-container': {
+    ...showing,
+    lines: ({ node }) => [session(node, 'reads', 'sudo crictl ps -a; sudo docker ps -a')],
+  },
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
   'grow-partition': {
     ...stepForAll('resize', 'node-replaced'),

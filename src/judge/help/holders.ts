@@ -356,6 +356,26 @@ function isRoomy(filesystems: readonly FilesystemLedger[], moved: number): boole
   return nodefs !== undefined && nodefs.usedBytes + moved < roomy * nodefs.capacityBytes
 }
 
+/** Bounds this far apart do not say which disk is large enough. */
+const vague = 2
+
+/** Before a disk is bought for what is not known well, it is measured. For a disk that evicts now this takes too long. */
+export function measuredFirst(
+  reason: Reason,
+  { ledger, identity }: Pick<DiskSubject, 'ledger' | 'identity'>,
+): Reason {
+  const { cause, steps } = reason
+  if (cause.kind !== 'holder' || !canMeasureDisks(identity)) return reason
+  const { low, high } = cause.amount
+  const disk = ledger?.filesystems.find(one => one.filesystem === cause.filesystem)
+  const isVague =
+    (high ?? Number.POSITIVE_INFINITY) > vague * low &&
+    disk?.lines.some(({ holder }) => holder === 'unread') === true
+  return isVague && steps[0]?.id === 'larger-disk'
+    ? { ...reason, steps: [{ id: 'read-on-node' }, ...steps] }
+    : reason
+}
+
 /** How long after its grace period a pod still ends by itself. */
 const mostEndingMs = 600_000
 

@@ -132,6 +132,7 @@ export type StepActionId =
   | 'drop-idle-log-blocks'
   | 'empty-log'
   | 'end-pod'
+  | 'find-container'
   | 'grant-rights'
   | 'grow-partition'
   | 'import-image'

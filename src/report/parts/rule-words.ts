@@ -42,12 +42,11 @@ export function docsIn(
   return { title, why, fix, sources: docs.sources, docsTag }
 }
 
-/** The first sentence of the fix. In English, a colon or semicolon also ends the sentence. */
+/** The first sentence of the fix, as a clause. In English, a colon or semicolon also ends the sentence. */
 export function firstAdvice(finding: Pick<Finding, 'rule' | 'docs'>, language: Language): string {
   const { fix } = docsIn(language, finding)
-  const sentence =
-    language.rules[finding.rule] === undefined
-      ? /^.{1,240}?[.:;](?=\s|$)/
-      : /^.+?(?:\.(?=\s|$)|\u3002)/
-  return sentence.exec(fix)?.[0].slice(0, -1) ?? fix
+  const isEnglish = language.rules[finding.rule] === undefined
+  const sentence = isEnglish ? /^.{1,240}?[.:;](?=\s|$)/ : /^.+?(?:\.(?=\s|$)|\u3002)/
+  const text = sentence.exec(fix)?.[0].slice(0, -1) ?? fix
+  return isEnglish ? text.replace(/^[A-Z](?=[a-z])/, letter => letter.toLowerCase()) : text
 }

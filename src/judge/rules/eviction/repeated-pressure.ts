@@ -5,7 +5,7 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { eventEvidence, eventTimes, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { evictedWriter } from '#judge/events/evictions.ts'
-import { diskReason, type Reason } from '#judge/help/holders.ts'
+import { diskReason, measuredFirst, type Reason } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -104,7 +104,8 @@ function heldNow(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 
   const [fullest] = (subject.ledger?.filesystems ?? [])
     .filter(({ usedBytes, capacityBytes }) => usedBytes >= leastUsed * capacityBytes)
     .toSorted((a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes)
-  return fullest === undefined ? null : diskReason(subject, `${fullest.filesystem}.available`)
+  const reason = fullest && diskReason(subject, `${fullest.filesystem}.available`)
+  return reason ? measuredFirst(reason, subject) : null
 }
 
 function imageGcOf(
@@ -153,7 +154,7 @@ function* pressuresOf(
     yield {
       isOfDisk: condition === 'DiskPressure',
       ...seenFirst(
-        `${condition} came ${times} times${first === null ? '' : ` since ${shorten(first, 40)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(timesIn(attempts), 'attempt')} to reclaim; ${plural(evicted.length, 'eviction')} in the last hour.`,
+        `${condition} came ${times} times${first === null ? '' : ` since ${shorten(first, 40)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more` : ''}, with ${plural(timesIn(attempts), 'attempt')} to reclaim; ${plural(evicted.length, 'eviction')} in the last hour.`,
         'New pods are refused each time.',
       ),
       evidence: lines(

@@ -1,3 +1,4 @@
+import { gcErrorOf, runtimeErrorIn } from '#facts/kubelet/event-messages.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import {
   eventEvidence,
@@ -21,6 +22,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { StepAction } from '#model/finding/cause.ts'
 
 export const imageGcDead = contextRule({
   id: 'image-gc-dead',
@@ -65,6 +67,13 @@ function* failuresOf({ events, at }: NodeContext, isImageGc: boolean): Iterable<
   yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
 }
 
+const stepsOfError: Readonly<Record<ReturnType<typeof gcErrorOf>, readonly StepAction[]>> = {
+  unmeasured: [{ id: 'read-journal' }, { id: 'advice' }],
+  // Ended pods keep their containers, and these keep their images in use.
+  'in-use': [{ id: 'find-container' }, { id: 'prune-dead-containers' }],
+  other: [{ id: 'read-journal' }],
+}
+
 /** @param byReason events, each list of one reason */
 function* failingOf(
   what: 'Image' | 'Container',
@@ -82,8 +91,9 @@ function* failingOf(
     // A later round might have succeeded: a success produces no event.
     confidence: isJustReported(times.last, at) ? 'certain' : 'likely',
     ...seenFirst(
-      `${what} GC ended in an error ${timesOf(times)} ("${shorten(newest.message, 200)}").`,
+      `${what} GC ended in an error ${timesOf(times)} ("${shorten(runtimeErrorIn(newest.message), 140)}").`,
     ),
+    steps: stepsOfError[gcErrorOf(newest.message)],
     evidence: byReason.flatMap(events => eventEvidence(events, at)),
   }
 }

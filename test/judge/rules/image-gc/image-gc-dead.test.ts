@@ -80,6 +80,23 @@ describe('image-gc-dead', () => {
     expect(state(imageGcDead, { events: [...events] })).toBe(expected)
   })
 
+  const used =
+    'conflict: unable to delete 99e (cannot be forced) - image is being used by running container ef8'
+  it.each([
+    [noCapacity, ['read-journal', 'advice'], noCapacity],
+    ['missing image stats: &ImageFsInfoResponse{', ['read-journal', 'advice'], 'missing image'],
+    [
+      `wanted to free 9 bytes, but freed 0 bytes space with errors in image deletion: rpc error: code = Unknown desc = Error response from daemon: ${used}`,
+      ['find-container', 'prune-dead-containers'],
+      `("${used}")`,
+    ],
+    [undeletable, ['read-journal'], '("busy")'],
+  ])('has the steps that end the error %s: %j', (message, steps, quoted) => {
+    const failing = failingOf(imageGcDead, { events: [failed(3, 2, message)] })
+    expect(failing.steps?.map(({ id }) => id)).toEqual(steps)
+    expect(failing.consequence).toContain(quoted)
+  })
+
   it('is certain where an event of the last round says it', () => {
     expect(failingOf(imageGcDead, { events: [failed(5)] }).confidence).toBe('certain')
     expect(failingOf(imageGcDead, { events: [failed(6)] }).confidence).toBe('likely')

@@ -14,7 +14,7 @@ const noFix = { config: {}, durable: [] }
 const group: Subject = { kind: 'Nodegroup', namespace: null, name: 'general' }
 const node: StepNode = {
   ...{ name: 'ip-10-0-0-1', instanceId: 'i-0a1b', owner: 'managed-nodegroup' },
-  ...{ hasSessions: true, hasShell: true },
+  ...{ hasSessions: true, shell: 'session' },
 }
 const finding = { subject: group, fix: noFix, nodes: { count: 4, sample: [] } }
 const on = (more: Partial<Parameters<typeof stepsOf>[2]> = {}) => ({
@@ -50,8 +50,18 @@ const owner = {
   workload: 'Deployment checkout',
 } as const
 
+const machine: StepNode = { ...node, instanceId: null, hasSessions: false, shell: 'ssh' }
+
+it('does the step by ssh on a node that is no instance', () => {
+  const actions = [{ id: 'read-journal' as const }, { id: 'delete-pod' as const }]
+  expect(commandsIn(stepsOf(finding, actions, on({ node: machine })))).toEqual([
+    "ssh ip-10-0-0-1 'sudo journalctl -u kubelet -n 100'",
+    'kubectl --context prod describe node ip-10-0-0-1',
+  ])
+})
+
 it('opens no session on a node where Systems Manager runs no commands', () => {
-  const windows = { ...node, hasSessions: false, hasShell: false }
+  const windows = { ...node, hasSessions: false, shell: null }
   const actions = [{ id: 'look-on-node' as const }, { id: 'set-fields' as const }]
   const commands = commandsIn(stepsOf(finding, actions, on({ node: windows })))
   expect(commands.join('\n')).toMatch(/^kubectl \S+ \S+ describe node/)
@@ -61,7 +71,7 @@ it('opens no session on a node where Systems Manager runs no commands', () => {
 describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) => {
   it.each([
     ['an instance', node],
-    ['a machine', { ...node, instanceId: null, hasSessions: false, hasShell: false }],
+    ['a machine', machine],
     ['no node', null],
   ])('has commands on %s that say what they do', (_, node) => {
     for (const place of [onEks, elsewhere])
@@ -71,7 +81,7 @@ describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) 
         on({ node, place }),
       ))
         for (const { command, effect, place: cluster } of commands) {
-          expect(command).toMatch(/^(?:kubectl --context |aws |highwater )/)
+          expect(command).toMatch(/^(?:kubectl --context |aws |highwater |ssh ip-)/)
           expect([effect, cluster]).toEqual([expect.stringMatching(/s$/), 'prod'])
         }
   })
@@ -90,7 +100,7 @@ it.each(every)('the step %s shows its commands', id => {
 })
 
 it('runs nothing in a session whose shell is not of the host', () => {
-  const bottlerocket = on({ node: { ...node, hasShell: false } })
+  const bottlerocket = on({ node: { ...node, shell: null } })
   const commands = (id: StepActionId) =>
     stepsOf(finding, [{ id }], bottlerocket)[0]?.commands.map(({ command }) => command)
   expect(commands('look-on-node')).toEqual([expect.stringContaining(' describe node ')])
@@ -114,7 +124,7 @@ it('replaces only the node that it names, unless a new release of the group ends
 it('plans fields to set, on nodes that Systems Manager reaches', () => {
   const fix = { ...noFix, config: { imageGCHighThresholdPercent: 70 } }
   expect(commandsIn(stepsOf({ ...finding, fix }, null, on()))).toMatchSnapshot()
-  const without = on({ node: { ...node, instanceId: null, hasSessions: false, hasShell: false } })
+  const without = on({ node: machine })
   expect(commandsIn(stepsOf({ ...finding, fix }, null, without))).toEqual([])
 })
 

@@ -64,6 +64,18 @@ function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
   }
 }
 
+/** Nodes that are no instances have ssh by custom. Those of Bottlerocket and Fargate have none. */
+function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
+  const { instanceId, operatingSystem, owner, amiFamily } = identity
+  if (canMeasureDisks(identity)) return 'session'
+  const hasSsh =
+    instanceId === null &&
+    operatingSystem === 'linux' &&
+    owner !== 'fargate' &&
+    amiFamily !== 'Bottlerocket'
+  return hasSsh ? 'ssh' : null
+}
+
 export class FixFacts {
   readonly #facts = new Map<string, { key: string; fact: FixFact }>()
   readonly #ofNode = new Map<string, string>()
@@ -77,7 +89,7 @@ export class FixFacts {
     this.#stepNodes.set(nodeKey(cluster, name), {
       ...{ name, instanceId, owner },
       hasSessions: inspectTargetOf(identity).isReachable,
-      hasShell: canMeasureDisks(identity),
+      shell: shellOf(identity),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

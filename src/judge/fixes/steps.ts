@@ -23,8 +23,8 @@ export interface StepNode {
   instanceId: string | null
   /** Systems Manager runs documents on it. */
   hasSessions: boolean
-  /** A session is a shell of the host: that of Bottlerocket is one of a container. */
-  hasShell: boolean
+  /** What opens a shell of the host. A session of Bottlerocket opens one of a container. */
+  shell: 'session' | 'ssh' | null
   owner: NodeOwner
 }
 
@@ -148,21 +148,23 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
   return [['plans', command]]
 }
 
-/** A command on the node, by Systems Manager: as ssm-user, who may use sudo. Without a session, what the API shows of the node. */
+/** A command on the node, by Systems Manager (as ssm-user, who may use sudo) or ssh. Without a shell, what the API shows of the node. */
 function session(
-  { instanceId, hasShell, name }: StepNode,
+  { instanceId, shell, name }: StepNode,
   effect: CommandEffect,
   command?: string,
   shown: Command = reads('describe', 'node', clusterWord(name)),
 ): Command {
-  if (instanceId === null || !hasShell) return shown
+  if (shell === 'ssh' && command !== undefined)
+    return [effect, `ssh ${shellWord(name)} ${shellWord(command)}`]
+  if (shell !== 'session' || instanceId === null) return shown
   const start = aws('ssm', 'start-session', '--target', clusterWord(instanceId))
   if (command === undefined) return ['reads', start]
   const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${shellWord(JSON.stringify({ command: [command] }))}`
   return [effect, text]
 }
 
-/** Without a session, what the kubelet has measured: memory of the system's cgroups and of pods, and their processes. */
+/** Without a shell, what the kubelet has measured: memory of the system's cgroups and of pods, and their processes. */
 const usage = (node: StepNode, command: string) =>
   session(
     node,

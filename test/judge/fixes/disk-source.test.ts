@@ -64,7 +64,7 @@ it('writes the largest size of all nodes, if the mapping is still that of the de
       place: { name: 'prod', context: 'prod', region: null },
       node: {
         ...{ name: 'node-a', instanceId: 'i-1', owner: 'karpenter' as const },
-        ...{ hasSessions: true, hasShell: true },
+        ...{ hasSessions: true, shell: 'session' as const },
       },
       diskSource: device => diskSourceOf(node, device, ofClass('/dev/xvda')),
     },

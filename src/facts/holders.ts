@@ -190,7 +190,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'host-path': {
     freedBy: 'nothing',
     actor: 'owner',
-    steps: ['ask-owner', 'delete-place'],
+    steps: ['clean-with-owner'],
     source: 'kubernetes/kubernetes#35017: no eviction frees a hostPath volume',
   },
   'local-volumes': {

@@ -322,6 +322,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ],
   },
   'clean-objects': stepForAll('free'),
+  'clean-with-owner': {
+    ...stepForAll('ask-owner'),
+    lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
+  },
   'correct-file': {
     ...stepForAll('set'),
     lines: ({ node }) => [session(node, 'reads', 'sudo journalctl -u kubelet -n 100')],
@@ -429,6 +433,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'prune-images': {
     ...stepForPart('free', 'kubelet-restart'),
     lines: on => plan(on, '--prune-images'),
+  },
+  'prune-volumes': {
+    ...stepForAll('free'),
+    lines: ({ node }) => [session(node, 'reads', 'sudo docker volume ls -f dangling=true')],
   },
   'raise-process-limit': { ...stepForPart('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'raise-volume-limit': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },

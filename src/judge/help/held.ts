@@ -8,7 +8,7 @@ import type {
   LedgerLine,
   NodeLedger,
 } from '#model/prediction/disk-ledger.ts'
-import { holderCause, type Reason, reasonOf } from './holders.ts'
+import { holderCause, type Reason, type RuntimeFacts, reasonOf } from './holders.ts'
 
 interface LeastHeld {
   percent: number
@@ -48,9 +48,10 @@ export function heldReason(
   { disk, lines }: Held,
   ledger: NodeLedger,
   identity: NodeIdentity,
+  runtime?: RuntimeFacts,
 ): Reason {
   const largest = lines.toSorted((a, b) => b.bytes - a.bytes)[0]!
-  return reasonOf(holderCause(largest, disk, ledger.parts), ledger, identity)
+  return reasonOf(holderCause(largest, disk, ledger.parts), ledger, identity, runtime)
 }
 
 export const heldEvidence = ({ disk, lines }: Held): Evidence[] => [

@@ -257,6 +257,10 @@ export function memoryDeletion(
 /** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */
 const largestRequest = 0.4
 
+/** Docker writes them down elsewhere too, and may use them: its own command deletes those that no container uses. */
+const ofDockerVolumes = /^\/var\/lib\/docker\/volumes(?:\/|$)/
+const ofDocker = /^\/var\/lib\/docker(?:\/|$)/
+
 /** Folders of the runtime and the kubelet: containers may need what lies there. */
 const ofRuntime = /^\/var\/lib\/(?:containerd|kubelet)(?:-[\w-]+)?(?:\/|$)/
 
@@ -275,7 +279,7 @@ const isUnmounted = (place: string | null) => place?.includes('/volumes/kubernet
 /** The table's steps, or others where these cannot end it. */
 function stepsOf(
   { holder, place, owner, amount: { unit } }: HolderCause,
-  discardsUnpacked: boolean,
+  { discardUnpackedLayers = false, version = '' }: RuntimeFacts,
 ): readonly StepActionId[] {
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
@@ -286,13 +290,16 @@ function stepsOf(
   if (own !== null) return own
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
+  const isOfDocker = version.startsWith('docker ') && place !== null && ofDocker.test(place)
+  if (isOfDocker && holders[holder].steps[0] === 'delete-place')
+    return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
   if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']
   // Which pod it is, and whether its deletion ends it, has to be seen.
   if (holder === 'pod-folders' && owner === null) return ['delete-pod-folder']
   // Packed layers of pulls that did not end: a lease keeps them.
-  if (holder === 'image-content' && discardsUnpacked) return ['look-on-node', 'replace-node']
+  if (holder === 'image-content' && discardUnpackedLayers) return ['look-on-node', 'replace-node']
   return holders[holder].steps
 }
 
@@ -303,7 +310,7 @@ export function reasonOf(
   cause: HolderCause,
   { parts, filesystems }: Pick<NodeLedger, 'parts' | 'filesystems'>,
   identity: InspectIdentity,
-  { discardUnpackedLayers = false, version }: RuntimeFacts = {},
+  runtime: RuntimeFacts = {},
 ): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const isReadable = canMeasureDisks(identity)
@@ -329,23 +336,22 @@ export function reasonOf(
     (values.bytes ?? 0) > largestRequest * (disk?.capacityBytes ?? Number.POSITIVE_INFINITY)
   const pods = podsOf(cause, parts)
   const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
-  const steps = [
-    ...(isUnknown ? (['look-on-node'] as const) : []),
-    ...stepsOf(cause, discardUnpackedLayers),
-  ]
+  const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, runtime)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
-  const isOwned = actor === 'platform' && values.owner !== undefined && steps[0] === 'delete-place'
+  const isOwned = actor === 'platform' && values.owner !== undefined
   return {
     cause,
-    steps: [...steps, ...(isOwned ? (['ask-owner'] as const) : [])].map(id => ({
-      id,
+    steps: steps.map(id => ({
+      // Pods use the folder: only their owner can say what is no longer needed.
+      id: isOwned && id === 'delete-place' ? 'clean-with-owner' : id,
       ...values,
       ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
       ...(id === 'restart-pod' && pods.length > 0 && { pods }),
       ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
       ...(amount.unit === 'inodes' && { unit: amount.unit }),
-      ...(id === 'upgrade-runtime' && version !== undefined && { message: version }),
+      ...(id === 'upgrade-runtime' &&
+        runtime.version !== undefined && { message: runtime.version }),
     })),
   }
 }
@@ -491,7 +497,13 @@ export function heldDisks({ ledger, identity, imageGC, host, node }: NodeSubject
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
       const reason =
         diskReason({ ledger, identity, imageGC, host, node }, `${disk.filesystem}.available`) ??
-        (largest && reasonOf(holderCause(largest, disk, ledger.parts), ledger, identity))
+        (largest &&
+          reasonOf(
+            holderCause(largest, disk, ledger.parts),
+            ledger,
+            identity,
+            runtimeOf({ host, node }),
+          ))
       return reason
         ? [[disk.filesystem, { cause: reason.cause, steps: stepsWithoutCommands(reason.steps) }]]
         : []
@@ -676,7 +688,7 @@ interface DiskSubject {
   node?: NodeSubject['node']
 }
 
-interface RuntimeFacts {
+export interface RuntimeFacts {
   /** containerd keeps no packed layers of images. */
   discardUnpackedLayers?: boolean
   /** `containerd 1.7.27`. */

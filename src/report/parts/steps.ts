@@ -280,9 +280,12 @@ function withEffect(text: string, step: Step, language: Language): string {
   return words.labelled(text, changesNothing([step]) && showsPods(step) ? words.showsPods : effect)
 }
 
+/** The command shows folders. */
+const ofFolders: ReadonlySet<string> = new Set(['clean-with-owner', 'move-into-volume'])
+
 /** The command shows the pods whose owner has to act. */
 const showsPods = ({ kind, action: { id } }: Step) =>
-  (kind === 'ask-owner' && id !== 'move-into-volume') || id === 'prune-dead-containers'
+  (kind === 'ask-owner' && !ofFolders.has(id)) || id === 'prune-dead-containers'
 
 const changesNothing = (steps: readonly Step[]): boolean =>
   leadingCommands(steps).every(({ effect }) => effect === 'reads' || effect === 'plans')

@@ -59,7 +59,7 @@ export const foreignIncidents: Incident[] = [
     owner: 'platform',
     steps: ['free'],
     words: [/\/etc\/kubernetes\/tmp/],
-    never: [imageGc, largerDisk],
+    never: [/not of Kubernetes/, imageGc, largerDisk],
   },
   {
     name: 'dangling-volumes-of-the-runtime',
@@ -80,7 +80,12 @@ export const foreignIncidents: Incident[] = [
     ],
     owner: 'platform',
     steps: ['free', 'read-more'],
-    words: [/\/var\/lib\/docker\/volumes/, /36(?:\.0)? GiB/],
+    words: [
+      /docker\s+volume\s+ls/,
+      /docker\s+volume\s+rm/,
+      /\/var\/lib\/docker\/volumes/,
+      /36(?:\.0)? GiB/,
+    ],
     never: [imageGc, largerDisk, /stop docker|rm -rf(?: --)? \/var\/lib\/docker(?:\s|$)/],
   },
   {
@@ -426,9 +431,9 @@ export const foreignIncidents: Incident[] = [
       held('other-runtime', '/var/lib/runner-docker'),
     ],
     owner: 'ci/Deployment runners',
-    steps: ['ask-owner', 'free'],
+    steps: ['ask-owner'],
     words: [/runner-docker/, /642(?:\.0)? GiB/],
-    never: [imageGc, largerDisk],
+    never: [imageGc, largerDisk, /Now: look into/],
   },
   {
     name: 'write-ahead-log-that-nothing-truncates',

@@ -1,4 +1,5 @@
 import { heldBy, heldEvidence, heldReason, heldText } from '#judge/help/held.ts'
+import { runtimeOf } from '#judge/help/holders.ts'
 import { nodeRule, shorten, worldCause } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
 
@@ -6,7 +7,7 @@ const least = { percent: 10, gib: 5 }
 /** Share of a disk that is used at most where there is much room. */
 const roomy = 0.5
 
-const titles = { folders: 'Folders that are not of Kubernetes hold much of the disk' }
+const titles = { folders: 'Folders outside pods and images hold much of the disk' }
 
 export const unexplainedDiskUse = nodeRule({
   id: 'unexplained-disk-use',
@@ -24,14 +25,15 @@ export const unexplainedDiskUse = nodeRule({
   appliesTo: ({ host, ...subject }) =>
     host === null ? isExpected(subject, 'host') : host.diskUse?.snapshots !== undefined,
 
-  *judge({ ledger, host, identity }) {
+  *judge({ ledger, host, identity, node }) {
+    const runtime = runtimeOf({ host, node })
     for (const held of heldBy(ledger, ['unknown-folder'], least)) {
       const [folder] = ledger.parts.filter(({ holder }) => holder === 'unknown-folder')
       yield {
-        ...heldReason(held, ledger, identity),
+        ...heldReason(held, ledger, identity, runtime),
         title: titles.folders,
         ...(held.disk.usedBytes < roomy * held.disk.capacityBytes && { severity: 'low' }),
-        consequence: `${heldText(held)} is in folders that are not of Kubernetes, most in ${shorten(folder?.place ?? 'unnamed ones', 200)}: the kubelet cannot free it.`,
+        consequence: `${heldText(held)} is in folders outside pods and images, most in ${shorten(folder?.place ?? 'unnamed ones', 200)}: the kubelet cannot free it.`,
         evidence: heldEvidence(held),
       }
     }

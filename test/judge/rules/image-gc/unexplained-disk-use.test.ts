@@ -42,7 +42,7 @@ it.each([
     const subject = exampleSubject({ held: { 'unknown-folder': folder, 'images-in-use': images } })
     const outcome = outcomeOf(unexplainedDiskUse, subject, defaultPolicy)
     expect(outcome).toMatchObject({
-      failing: { title: 'Folders that are not of Kubernetes hold much of the disk' },
+      failing: { title: 'Folders outside pods and images hold much of the disk' },
     })
     expect(outcome.state === 'fail' && outcome.failing.severity).toBe(severity)
   },

@@ -53,6 +53,9 @@ export type UnreadReason =
   | 'unsupported'
   | 'other'
 
+/** In place of a field: the files of the kubelet, of which it runs none yet. */
+export const wholeFile = 'configuration'
+
 /** A setting in a layer. `fields`: the first is the one that counts; fields that are set together follow. */
 export interface SettingCause {
   kind: 'setting'

@@ -1,6 +1,6 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 import { byText } from '#base/text/text-order.ts'
-import type { Cause } from '#model/finding/cause.ts'
+import { type Cause, wholeFile } from '#model/finding/cause.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -238,8 +238,14 @@ function statementOf(cause: FoundCause, language: Language): string | null {
   const seen = cause.findings[0]?.seen
   if (seen === undefined) return stated
   const text = language.line(seen, limits.seen)
-  return stated === null || cause.cause.kind === 'world' ? text : language.words.said(stated, text)
+  return stated === null || cause.cause.kind === 'world' || isOfFiles(cause)
+    ? text
+    : language.words.said(stated, text)
 }
+
+/** The running values, which a statement would name, are not those of the files. */
+const isOfFiles = ({ cause }: FoundCause) =>
+  cause.kind === 'setting' && cause.fields[0] === wholeFile
 
 function causeStatement({ cause, settings }: FoundCause, language: Language): string | null {
   if (cause.kind !== 'setting') return causeText(cause, language)

@@ -94,7 +94,7 @@ const deliveries: Delivery[] = strange([
 
 /** Field names, units and proper names, which no language translates. */
 const terms =
-  /\b(?:policy alertPercent|DiskPressure|(?:nodefs|imagefs|containerfs|memory|pid|allocatableMemory)\.(?:available|inodesFree)|imageGC\w+|KubeletConfiguration|evictionHard|Nodegroup|NodePool|Cluster|Node|nodefs = imagefs|nodefs|imagefs|managed-nodegroup|karpenter|AL2023|AL2|Windows|highwater explain|highwater|UTC|[KMGT]iB|\d+[KMG]i|fargate|other|nodeadm|eksctl|nodegroup|nodepool|inode|B|min|h|d|s|v\d[\d.]*|get nodes\/proxy|mode proxy|proxy|report\.html|Zz\d*|S3|[A-F])\b/g
+  /\b(?:policy alertPercent|DiskPressure|(?:nodefs|imagefs|containerfs|memory|pid|allocatableMemory)\.(?:available|inodesFree)|imageGC\w+|KubeletConfiguration|evictionHard|Nodegroup|NodePool|Cluster|Node|nodefs = imagefs|nodefs|imagefs|managed-nodegroup|karpenter|AL2023|AL2|Windows|highwater explain|highwater|UTC|[KMGT]iB|\d+[KMG]i|fargate|other|nodeadm|eksctl|nodegroup|nodepool|inode|B|min|h|d|s|v\d[\d.]*|get nodes\/proxy|mode proxy|proxy|report\.html|[Zz]z\d*|S3|[A-F])\b/g
 const strangeWords = (pieces: string[]) =>
   pieces.map(piece => piece.replace(terms, '').trim()).filter(piece => /[a-z]{2}/i.test(piece))
 

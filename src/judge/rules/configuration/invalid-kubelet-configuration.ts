@@ -1,11 +1,12 @@
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
+import { wholeFile } from '#model/finding/cause.ts'
 import type { NextStartPrediction } from '#model/prediction/prediction.ts'
 
 export const invalidKubeletConfiguration = nodeRule({
   id: 'invalid-kubelet-configuration',
   family: 'configuration',
   severity: 'critical',
-  cause: settingIn('kubelet', 'configuration'),
+  cause: settingIn('kubelet', wholeFile),
   steps: ['correct-file'],
   needs: ['nextStart'],
   title: 'The kubelet refuses the configuration on its disk',
@@ -39,10 +40,11 @@ export const invalidKubeletConfiguration = nodeRule({
         : {
             cause: settingIn(
               'kubelet',
+              wholeFile,
               'imageGCLowThresholdPercent',
               'imageGCHighThresholdPercent',
             ),
-            seen: first,
+            seen: `its files have imageGCHighThresholdPercent ${nextStart.imageGCHighThresholdPercent} and imageGCLowThresholdPercent ${nextStart.imageGCLowThresholdPercent}, which must be less; until that is corrected, restart neither kubelet nor node: the kubelet would exit`,
           }),
       // A file that was not read could replace the refused value.
       confidence: doubts.nextStart === undefined ? 'certain' : 'likely',

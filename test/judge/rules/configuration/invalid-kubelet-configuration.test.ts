@@ -101,12 +101,12 @@ describe('invalid-kubelet-configuration', () => {
     expect(outcome.state === 'fail' && outcome.failing.fix?.config).toEqual(config)
   })
 
-  it('names the refused field and the sentence of the kubelet as the cause', () => {
+  it('names the refused values of the files as the cause', () => {
     const outcome = judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'refused') })
     expect(outcome).toMatchObject({
       failing: {
-        seen: 'refused',
-        cause: { fields: [expect.stringContaining('Low'), expect.anything()] },
+        seen: expect.stringContaining('ThresholdPercent 50 and imageGCLowThresholdPercent 50'),
+        cause: { fields: ['configuration', expect.stringContaining('Low'), expect.anything()] },
       },
     })
   })

@@ -334,7 +334,7 @@ describe('a cause in the mail', () => {
     )
     const { cards, lines } = mailed(findings)
     expect([...cards, ...lines].map(({ step }) => step)).toEqual(
-      [0, 1, 2, 3].map(index => `Step ${index} of (101 - x) % (with a remark)`),
+      [0, 1, 2, 3].map(index => `step ${index} of (101 - x) % (with a remark)`),
     )
   })
 

@@ -187,7 +187,9 @@ describe.skipIf(browserPath === null)(
       )
       const [name] = morning.nodes.map(({ identity }) => identity.name)
       const withLedger = morning.nodes.map(node =>
-        node.identity.name === name ? { ...node, ledger: diskLedger(...held) } : node,
+        node.identity.name === name
+          ? { ...node, details: () => ({ ...node.details(), ledger: diskLedger(...held) }) }
+          : node,
       )
       const on = { cluster: morning.nodes[0]!.cluster, nodes: { count: 1, sample: [name!] } }
       const { document } = morning

@@ -185,7 +185,8 @@ describe('a rule that needs its cluster', () => {
       if (step === 'pools') judgement.takeObjects(objects('nodepools.karpenter.sh', [{}, {}]))
       if (step === 'node') judgement.take(inputOf(node.record), node.prediction)
     }
-    return judgement.close(takenAt)
+    const { nodes, ...rest } = judgement.close(takenAt)
+    return { ...rest, nodes: nodes.map(node => ({ ...node, details: node.details() })) }
   }
 
   it('says the same whether the objects come before or after the node', () => {

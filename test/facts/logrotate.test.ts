@@ -28,6 +28,10 @@ it.each([
   ['/opt/kafka/logs/0.log', false],
   ['/var/lib/etcd/member/wal/0.log', false],
   ['/data/logs/a.log', false],
+  ['/srv/data/logs/a.log', false],
+  ['/opt/influxdb/logs/wal.log', false],
+  ['/var/log/mariadb/mariadb-bin.000001', false],
+  ['/srv/database-api/logs/a.log', true],
 ])('a plan may rotate %s: %s', (pattern, isTaken) => {
   expect(isLogPattern(pattern)).toBe(isTaken)
 })

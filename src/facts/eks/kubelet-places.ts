@@ -33,6 +33,7 @@ const readers: readonly [path: string, families: readonly AmiFamily[]][] = [
   ['/etc/kubernetes/kubelet/config.json', ['AL2023']],
   [nodeadmEnvironment, ['AL2023']],
   ['/etc/kubernetes/kubelet/kubelet-config.json', ['AL2']],
+  ['/etc/kubernetes/kubelet/kubelet-config.json.d/', []],
   ['/etc/eksctl/', ['AL2']],
   ['/etc/sysconfig/kubelet', ['AL2']],
   ['/etc/systemd/system/kubelet.service.d/', ['AL2']],

@@ -4,7 +4,12 @@ import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import { gibibyte } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
-import type { FilesystemLedger, GroupDiskUse, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type {
+  FilesystemLedger,
+  GroupDiskUse,
+  HolderPart,
+  NodeLedger,
+} from '#model/prediction/disk-ledger.ts'
 
 const roundGib = 10
 /** Where the configuration is unknown. Image GC that starts above 80 % and frees down to 70 % stays clear of eviction. */
@@ -14,6 +19,26 @@ const presetLowPercent = 70
 export const dataDevice = ({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>): string =>
   amiFamily === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
 
+/** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
+const ofVolume = { least: 0.85, most: 1.02 }
+
+/** The volume to enlarge. Null: it is none of the known volumes, such as an instance store. Undefined: unknown. */
+function volumeOf(
+  { filesystem, capacityBytes }: FilesystemLedger,
+  volumes: NodeLedger['volumes'],
+  identity: Pick<NodeIdentity, 'amiFamily'>,
+): string | null | undefined {
+  const data = dataDevice(identity)
+  const sized = (volumes ?? []).flatMap(({ device, sizeBytes }) =>
+    device === null || sizeBytes === null ? [] : [{ device, share: capacityBytes / sizeBytes }],
+  )
+  const alike = sized.filter(({ share }) => share >= ofVolume.least && share <= ofVolume.most)
+  if (alike.length === 1) return alike[0]?.device
+  if (filesystem === 'imagefs') return alike.length === 0 && sized.length > 0 ? null : undefined
+  const own = sized.find(({ device }) => device === data)
+  return own !== undefined && own.share > ofVolume.most ? null : data
+}
+
 /**
  * What image GC cannot free, what pods request and do not use yet, and one more pull of the largest image fit below the low threshold of
  * image GC. Empty: the disk is large enough for that.
@@ -22,14 +47,20 @@ export const dataDevice = ({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>): stri
  * @param namespaces local storage of the pods on this disk
  */
 export function volumeToWrite(
-  { filesystem, capacityBytes, usedBytes, lines }: FilesystemLedger,
+  disk: FilesystemLedger,
   parts: readonly HolderPart[],
   {
     amiFamily,
     lowPercent,
     namespaces,
-  }: Pick<NodeIdentity, 'amiFamily'> & { lowPercent: number; namespaces: readonly GroupDiskUse[] },
+    volumes = null,
+  }: Pick<NodeIdentity, 'amiFamily'> & {
+    lowPercent: number
+    namespaces: readonly GroupDiskUse[]
+    volumes?: NodeLedger['volumes']
+  },
 ): Pick<StepAction, 'bytes' | 'place' | 'usdPerMonth'> {
+  const { filesystem, capacityBytes, usedBytes, lines } = disk
   const unused = lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
   const pulls = parts
     .filter(part => part.filesystem === filesystem && part.owner?.kind === 'image')
@@ -43,5 +74,11 @@ export function volumeToWrite(
   const bytes = Math.ceil(neededBytes / share / (roundGib * gibibyte)) * roundGib * gibibyte
   if (bytes <= capacityBytes) return {}
   const usdPerMonth = monthlyUsd(bytes - capacityBytes, null)
-  return { bytes, place: dataDevice({ amiFamily }), ...(usdPerMonth !== null && { usdPerMonth }) }
+  const place = volumeOf(disk, volumes, { amiFamily })
+  if (place === null) return {}
+  return {
+    bytes,
+    ...(place !== undefined && { place }),
+    ...(usdPerMonth !== null && { usdPerMonth }),
+  }
 }

@@ -672,7 +672,12 @@ function withSize(
   const namespaces = filesystem === 'nodefs' ? ledger.namespaces : []
   return {
     id,
-    ...volumeToWrite(disk, ledger.parts, { amiFamily, lowPercent, namespaces }),
+    ...volumeToWrite(disk, ledger.parts, {
+      amiFamily,
+      lowPercent,
+      namespaces,
+      volumes: ledger.volumes,
+    }),
     ...(owner === 'auto-mode' && { place: 'NodeClass' }),
   }
 }

@@ -182,7 +182,7 @@ export interface ImageGcPercentages {
 }
 
 /** With a high threshold below this, image GC would run all the time. The eviction threshold is the mistake then. */
-const lowestSoundHigh = 20
+const lowestSoundHigh = 50
 const bandPercent = 10
 
 /**

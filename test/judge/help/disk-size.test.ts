@@ -51,6 +51,19 @@ describe('volumeToWrite', () => {
     })
   })
 
+  it.each([
+    ['the volume of the size of the disk', 20, { place: '/dev/xvdb' }],
+    ['no step for an instance store', 220, {}],
+  ])('names %s', (_, capacityGib, wanted) => {
+    const volume = (device: string, gib: number) => ({
+      ...{ device, sizeBytes: gib * GiB, volumeId: null, type: null, iops: null },
+    })
+    const volumes = [volume('/dev/xvda', 8), volume('/dev/xvdb', 20)]
+    const used = disk(capacityGib, [lineOf('images-in-use', 0.9 * capacityGib)])
+    const { place } = volumeToWrite(used, [image(4)], { ...al2023, volumes })
+    expect(place === undefined ? {} : { place }).toEqual(wanted)
+  })
+
   it('is for the data volume of Bottlerocket, with its own low threshold', () => {
     const bottlerocket = { ...al2023, amiFamily: 'Bottlerocket', lowPercent: 50 } as const
     expect(volumeToWrite(full, [], bottlerocket)).toMatchObject({

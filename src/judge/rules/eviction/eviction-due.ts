@@ -172,6 +172,7 @@ function reasonOf(
     return {
       cause: kubeletSetting(`evictionSoft.${first.signal}`),
       steps: [{ id: 'lower-soft-threshold' }],
+      seen: `evictionSoft.${first.signal} is ${shorten(first.value)}.`,
     }
   // Image GC would free it, and comes too late: its setting is the cause. Of images whose use is unknown, that is not known.
   const isLate = (subject.imageGC?.highThresholdPercent ?? 100) > earlyGcPercent

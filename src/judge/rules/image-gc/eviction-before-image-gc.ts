@@ -8,6 +8,7 @@ import {
   highestThreshold,
   soundImageGc,
   whyUnobserved,
+  withEntries,
 } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -66,7 +67,7 @@ export const evictionBeforeImageGc = nodeRule({
     const isByImagefs = firing.some(({ signal }) => signal === 'imagefs.available')
     yield {
       ...failing(first, firing, subject, policy),
-      ...(isRaised(first, subject) && { cause: kubeletSetting(`evictionHard.${first.signal}`) }),
+      ...raisedReason(first, subject),
       ...(!isPressing(subject) && { severity: 'medium' as const }),
       confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely',
     }
@@ -78,11 +79,28 @@ const isOfImages = ({ signal }: EvaluatedThreshold, { filesystems }: ThresholdSu
   signal === 'imagefs.available' ||
   (signal === 'nodefs.available' && (filesystems.layout ?? 'shared') === 'shared')
 
-/** A hard threshold of at least twice the default is the cause, not the percentage that is too close to it. */
-const isRaised = ({ signal, hard, value }: EvaluatedThreshold, { identity }: ThresholdSubject) => {
+/** Times the default from which on a threshold is the cause, not the percentage that is too close to it: if it is met, and if it is not. */
+const raisedBy = { met: 2, unmet: 3 }
+
+function raisedReason(
+  { signal, hard, value, met }: EvaluatedThreshold,
+  { identity, configuration }: ThresholdSubject,
+): Partial<Failing> {
   const preset = hardDefaults(identity)[signal]
-  if (!hard || !value.endsWith('%') || !preset?.endsWith('%')) return false
-  return Number.parseFloat(value) >= 2 * Number.parseFloat(preset)
+  if (!value.endsWith('%') || !preset?.endsWith('%')) return {}
+  const least = raisedBy[met === true ? 'met' : 'unmet'] * Number.parseFloat(preset)
+  if (Number.parseFloat(value) < least) return {}
+  if (!hard)
+    return {
+      cause: kubeletSetting(`evictionSoft.${signal}`),
+      steps: [{ id: 'lower-soft-threshold' }],
+      seen: `evictionSoft.${signal} is ${value}.`,
+      fix: undefined,
+    }
+  const cause = kubeletSetting(`evictionHard.${signal}`)
+  // eviction-due sets one that is met.
+  if (met === true) return { cause }
+  return { cause, fix: withEntries('evictionHard', configuration, { [signal]: preset }) }
 }
 
 const leastUsedPercent = 50

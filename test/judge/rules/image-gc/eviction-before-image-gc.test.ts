@@ -173,6 +173,20 @@ describe('eviction-before-image-gc', () => {
     )
   })
 
+  it('takes a threshold of three times the default for the cause, and restores the default', () => {
+    const raised = { ...hard('nodefs.available', 45), value: '45%' }
+    expect(
+      failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [raised] }),
+    ).toMatchObject({
+      cause: { kind: 'setting', fields: ['evictionHard.nodefs.available'] },
+      fix: { config: { evictionHard: { 'nodefs.available': '10%' } } },
+    })
+    const patient = { ...raised, hard: false, gracePeriodMs: 30_000 }
+    const failing = failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [patient] })
+    expect(failing.steps).toEqual([{ id: 'lower-soft-threshold' }])
+    expect(failing.fix).toBeUndefined()
+  })
+
   it('proposes nothing where image GC would have to run all the time', () => {
     expect(
       failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: imagefs(80) }).fix,

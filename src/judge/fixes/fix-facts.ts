@@ -65,7 +65,7 @@ function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
 }
 
 /** Nodes that are no instances have ssh by custom. Those of Bottlerocket and Fargate have none. */
-function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
+export function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
   const { instanceId, operatingSystem, owner, amiFamily } = identity
   if (canMeasureDisks(identity)) return 'session'
   const hasSsh =

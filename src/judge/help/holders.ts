@@ -112,7 +112,7 @@ function expectedAmount({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLi
   return holder === 'unread' ? bytes : (lowBytes + Math.min(highBytes, bytes)) / 2
 }
 
-/** Size of a node's system with its first logs. So much of what was not read is no cause. */
+/** Size of a node's system with its first logs. Unread bytes up to this size are no cause. */
 const usualSystem: Readonly<Record<Unit, number>> = { bytes: 3 * gibibyte, inodes: 0 }
 
 const weight = (line: LedgerLine, unit: Unit) =>
@@ -207,7 +207,7 @@ const inPods: ReadonlySet<HolderCause['holder']> = new Set([
   ...(['writable-layers', 'pod-volumes', 'memory-volumes'] as const),
 ])
 /** Share from which on the end of one pod makes room. */
-const most = 0.5
+const leastShareOfPod = 0.5
 
 /** The deletion of the pods that hold most of it. Null: another holder, or no deletion of few pods ends it. */
 export function podDeletion(
@@ -217,7 +217,7 @@ export function podDeletion(
   if (cause.kind !== 'holder' || !inPods.has(cause.holder)) return null
   const { owner, amount, largestBytes = amount.low } = cause
   const deletion = deletionOf(owner, pods)
-  if (deletion?.id === 'end-pod' && largestBytes < most * amount.low) return null
+  if (deletion?.id === 'end-pod' && largestBytes < leastShareOfPod * amount.low) return null
   const own = podsOf(cause, ledger?.parts ?? [])
   return deletion && { ...deletion, ...(own.length > 0 && { pods: own }) }
 }
@@ -251,7 +251,9 @@ export function memoryDeletion(
   const { owner = null, bytes = 0 } = steps.find(({ id }) => id === 'set-memory') ?? {}
   const { capacityBytes = 0, availableBytes = 0 } =
     subject.eviction?.signals['memory.available'] ?? {}
-  return bytes < most * (capacityBytes - availableBytes) ? null : deletionOf(owner, subject.pods)
+  return bytes < leastShareOfPod * (capacityBytes - availableBytes)
+    ? null
+    : deletionOf(owner, subject.pods)
 }
 
 /** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */

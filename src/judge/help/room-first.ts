@@ -40,15 +40,10 @@ export function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
   return { ...failing, steps: [...room.slice(0, 1), late, ...others] }
 }
 
-/** Null: the threshold runs already, is not met, or is no threshold of what this node has. */
-function shortageOf(
-  signal: Signal,
-  value: string,
-  { configuration, eviction }: NodeSubject,
-): Shortage | null {
+/** Null: enough is free, a threshold of the signal is met already, or the node does not have the signal. */
+function shortageOf(signal: Signal, value: string, { eviction }: NodeSubject): Shortage | null {
   const { capacityBytes, availableBytes } = eviction?.signals[signal] ?? {}
   if (!capacityBytes || availableBytes == null) return null
-  if (configuration?.evictionHard?.[signal] === value) return null
   const needed = amountOf(value, capacityBytes)
   const isMet = eviction?.thresholds.some(one => one.signal === signal && one.met === true)
   if (needed === null || isMet === true || needed <= availableBytes) return null

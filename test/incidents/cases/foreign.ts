@@ -579,8 +579,8 @@ export const foreignIncidents: Incident[] = [
     cause: [held('images-in-use'), held('images'), { kind: 'device' }],
     owner: 'platform',
     steps: ['resize', 'read-more'],
-    words: [/in\s+EC2NodeClass\s+default/],
-    never: [/prune-images/],
+    words: [/1\. give the nodes\s[\s\S]*in\s+EC2NodeClass\s+default[\s\S]*2\. drain the node/],
+    never: [/prune-images/, /delete-emptydir-data/],
   },
   {
     name: 'tags-of-each-merge',
@@ -630,6 +630,7 @@ export const foreignIncidents: Incident[] = [
     owner: 'platform',
     steps: ['resize', 'read-more', 'free'],
     notCauses: ['writable-layers', 'pod-volumes'],
+    words: [/measure\s+the\s+disk/],
     never: [/prune-images/, /leftover/],
   },
   {

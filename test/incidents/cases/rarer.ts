@@ -121,7 +121,7 @@ export const rarerIncidents: Incident[] = [
     cause: [setting('resources')],
     owner: 'kube-system/DaemonSet efs-csi-node',
     steps: ['ask-owner'],
-    words: [/efs-csi-node/, /6\.2 GiB/],
+    words: [/efs-csi-node/, /6\.2 GiB/, /drain\s+the\s+node/],
     never: [imageGc, /larger (?:disk|volume)/],
   },
   {

@@ -381,7 +381,7 @@ export const apiIncidents: Incident[] = [
     cause: [setting('resources.requests.memory')],
     owner: 'velero/DaemonSet node-agent',
     steps: ['ask-owner', 'set'],
-    words: [/node-agent/, /memory/],
+    words: [/node-agent/, /memory/, /drain\s+the\s+node/],
     notCauses: ['images-in-use', 'images-unused', 'writable-layers'],
     never: [/larger volume|volumeSize|prune-images|containerLogMax/],
   },

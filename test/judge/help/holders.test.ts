@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { diskReason, memoryReason, reasonOf, withStaticPods } from '#judge/help/holders.ts'
+import {
+  diskReason,
+  memoryReason,
+  podDeletion,
+  reasonOf,
+  withStaticPods,
+} from '#judge/help/holders.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
@@ -45,6 +51,21 @@ it('has what should not be there before the usual contents of a node', () => {
   expect(reasonFor({ ...held, 'deleted-open-files': 20 }, []).cause).toMatchObject({
     holder: 'system',
   })
+})
+
+it.each([
+  ['half of the layers: it is deleted', 20, 'end-pod'],
+  ['less: the node has others to move', 19, undefined],
+])('a pod without a controller has %s', (_, gib, id) => {
+  const bare = { namespace: 'shop', pod: 'api-1', workload: null, container: 'app' }
+  const cause = {
+    ...{ kind: 'holder' as const, holder: 'writable-layers' as const, place: null },
+    ...{ filesystem: 'nodefs' as const, freedBy: 'pod-deletion' as const },
+    amount: { unit: 'bytes' as const, low: 40 * GiB, high: 40 * GiB },
+    ...{ owner: { kind: 'container' as const, ...bare }, largestBytes: gib * GiB },
+  }
+  const pods = [{ metadata: { namespace: 'shop', name: 'api-1' } }]
+  expect(podDeletion(cause, { ...exampleSubject({}), pods } as never)?.id).toBe(id)
 })
 
 it('names the largest folders of deleted pods', () => {
@@ -93,6 +114,24 @@ describe('a holder of many owners', () => {
   ] as const)('has no owner to act alone: %s', (_, gib, configuration, steps, config) => {
     const reason = reasonFor({ 'container-logs': 60 }, logs(gib), configuration)
     expect(reason).toMatchObject({ owner: null, steps, config })
+  })
+
+  it('ends with its one pod, though the rotation permits the logs', () => {
+    const own = part('container-logs', 'api', 0.95)
+    const bare = { ...own, owner: { ...own.owner!, workload: null } } as HolderPart
+    const held = { 'container-logs': 9 } as const
+    const subject = exampleSubject({ held })
+    const ledger = { ...subject.ledger!, parts: [bare] }
+    const steps = (ownerReferences?: object[]) =>
+      diskReason(
+        {
+          ...{ ...subject, ledger, configuration: large },
+          pods: [{ metadata: { namespace: 'shop', name: 'api-1', ownerReferences } } as never],
+        },
+        'nodefs.available',
+      )?.steps.map(({ id }) => id)
+    expect(steps()).toEqual(['end-pod', 'set-fields'])
+    expect(steps([{ kind: 'Job' }])).toEqual(['restart-pod', 'set-fields'])
   })
 
   it('is the owner of a tenth', () => {

@@ -18,6 +18,13 @@ describe('a kept file', () => {
     close()
   })
 
+  it('is memory from the first write that fails', () => {
+    const { keep, close } = openKeptFile(parent)
+    close()
+    const value = { kept: true }
+    expect(keep(value)()).toBe(value)
+  })
+
   it('is memory, if the folder cannot be written', () => {
     const value = { kept: true }
     const { keep, close } = openKeptFile(join(parent, 'missing'))

@@ -125,7 +125,7 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
     }
 }
 
-/** What the Node object and the pods show of what was not measured. Null: no such pressure, and it reports. */
+/** What the Node object and its pods show of resources that were not measured. Null: the node reports no pressure, and its kubelet reports. */
 function shownByNode({ node, pods, disks }: NodeSubject, { steps }: UnreadCause) {
   const { conditions = [], capacity } = node.status ?? {}
   const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>

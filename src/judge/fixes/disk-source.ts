@@ -8,7 +8,15 @@ export interface DiskSource {
   /** `EC2NodeClass default`. */
   name: string
   /** Of an EC2NodeClass that has the device among its mappings. */
-  mapping?: { className: string; index: number; device: string }
+  mapping?: Mapping
+  /** Its only mapping, which is of another device. */
+  other?: Mapping
+}
+
+interface Mapping {
+  className: string
+  index: number
+  device: string
 }
 
 const classes = 'ec2nodeclasses.karpenter.k8s.aws'
@@ -39,8 +47,12 @@ function sourceOfClass(
   const name = `EC2NodeClass ${shorten(className, nameLength)}`
   const found = context.objects(classes)?.find(({ metadata }) => metadata?.name === className)
   const mappings = found?.spec?.blockDeviceMappings ?? []
-  const index = mappings.findIndex(
-    ({ deviceName, ebs }) => deviceName === device && ebs?.volumeSize !== undefined,
+  const sized = mappings.flatMap(({ deviceName, ebs }, index) =>
+    deviceName !== undefined && ebs?.volumeSize !== undefined
+      ? [{ className, index, device: deviceName }]
+      : [],
   )
-  return index < 0 || device === null ? { name } : { name, mapping: { className, index, device } }
+  const mapping = sized.find(one => one.device === device)
+  if (device === null || (mapping === undefined && sized.length !== 1)) return { name }
+  return { name, ...(mapping === undefined ? { other: sized[0]! } : { mapping }) }
 }

@@ -80,13 +80,18 @@ export function stepsOf(
   })
 }
 
-const diskOf = ({ id, place, bytes }: StepAction, { diskSource }: StepSite) =>
-  id === 'larger-disk' && bytes !== undefined ? (diskSource?.(place ?? null) ?? null) : null
+const ofVolumes: ReadonlySet<StepActionId> = new Set(['larger-disk', 'map-volume'])
+
+function diskOf({ id, place, bytes }: StepAction, { diskSource }: StepSite): DiskSource | null {
+  const found = ofVolumes.has(id) && bytes !== undefined ? diskSource?.(place ?? null) : null
+  if (id === 'map-volume' || !found?.other) return found ?? null
+  return { name: found.name }
+}
 
 function withSource(action: StepAction, site: StepSite): StepAction {
   const disk = diskOf(action, site)
   if (disk === null) return action
-  return { ...action, source: disk.name, ...(disk.mapping && { rollsOut: true }) }
+  return { ...action, source: disk.name, ...((disk.mapping ?? disk.other) && { rollsOut: true }) }
 }
 
 /** Steps for which no command is known. */
@@ -216,15 +221,25 @@ function restart(on: OnNode): Command[] {
   ]
 }
 
-/** Karpenter then replaces the nodes of the class. Elsewhere, which images and pods hold the disk, and how much, decides the size. */
+/**
+ * A larger size, or the right device for a size that reached another. Karpenter then replaces the nodes of the class. Elsewhere, which images
+ * and pods hold the disk, and how much, decides the size.
+ */
 function resize({ disk, node, place, action }: OnNode): Command {
-  if (disk?.mapping === undefined) return highwater('predict', place, '--node', node.name)
-  const { className, index, device } = disk.mapping
+  const mapping = disk?.mapping ?? disk?.other
+  if (mapping === undefined) return highwater('predict', place, '--node', node.name)
+  const { className, index, device } = mapping
   const path = `/spec/blockDeviceMappings/${index}`
   const bytes = action.most?.bytes ?? action.bytes ?? 0
   const patch = [
     { op: 'test', path: `${path}/deviceName`, value: device },
-    { op: 'replace', path: `${path}/ebs/volumeSize`, value: `${Math.ceil(bytes / gibibyte)}Gi` },
+    disk?.mapping === undefined
+      ? { op: 'replace', path: `${path}/deviceName`, value: action.place }
+      : {
+          op: 'replace',
+          path: `${path}/ebs/volumeSize`,
+          value: `${Math.ceil(bytes / gibibyte)}Gi`,
+        },
   ]
   const options = ['--type=json', `--patch=${JSON.stringify(patch)}`]
   const kind = 'ec2nodeclasses.karpenter.k8s.aws'
@@ -410,7 +425,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   'limit-processes': { ...stepForPart('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
   'lower-soft-threshold': stepForAll('set', 'kubelet-restart'),
-  'map-volume': stepForAll('resize', 'node-replaced'),
+  'map-volume': {
+    ...stepForAll('resize', 'node-replaced'),
+    lines: on => ((on.disk?.mapping ?? on.disk?.other) ? [resize(on)] : []),
+  },
   'move-into-volume': {
     ...stepForAll('ask-owner', 'pods'),
     lines: ({ action, node }) => [

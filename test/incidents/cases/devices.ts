@@ -1,6 +1,6 @@
 /** Disks of the wrong size, on the wrong device, or mounted nowhere. */
 import type { Incident } from '../incident.ts'
-import { byNodeClass, evictionOf, held, images, nodeOf, users } from '../short-forms.ts'
+import { byNodeClass, evictionOf, held, images, nearMiss, nodeOf, users } from '../short-forms.ts'
 
 const bottlerocketDisk = { gib: 19.94, usedGib: 18.2 }
 const onData = /\/dev\/xvdb/
@@ -179,5 +179,53 @@ export const deviceIncidents: Incident[] = [
     words: [/imagefs|\/run/],
     notCauses: ['evictionHard.nodefs.available'],
     never: [/prune-images/],
+  },
+  {
+    name: 'node-class-adds-a-second-volume',
+    thread: 'https://github.com/pytorch/ci-infra/pull/29',
+    found:
+      'The default disk has only 20 Gi, so the EC2NodeClass got a separate volume; kubelet and containerd stay on the root volume.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', nodeClass: 'runners' },
+        disk: { gib: 19.94, usedGib: 18.2 },
+        diskPressure: true,
+        volumes: [
+          { device: '/dev/xvda', gib: 20 },
+          { device: '/dev/xvdb', gib: 100 },
+        ],
+        workloads: users(6),
+        held: { images: images(7, 0.8, 2.3) },
+      },
+      byNodeClass('runners', [{ deviceName: '/dev/xvdb', ebs: { volumeSize: '100Gi' } }]),
+    ),
+    cause: [{ kind: 'device', what: 'wrong-volume' }],
+    owner: 'platform',
+    steps: ['resize'],
+    words: [/100\.0 GiB for \/dev\/xvda in the device mapping of\s+EC2NodeClass\s+runners/],
+    never: [imageGc],
+  },
+  {
+    name: 'second-volume-carries-the-images',
+    thread: 'https://github.com/awslabs/amazon-eks-ami/issues/13',
+    found:
+      'The default root has 20 GB; a second volume for the runtime is mounted by user data, so that the kubelet still works if it is full.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', nodeClass: 'runners' },
+        disk: { gib: 19.94, usedGib: 6 },
+        imageDisk: { gib: 99.9, usedGib: 40 },
+        volumes: [
+          { device: '/dev/xvda', gib: 20 },
+          { device: '/dev/xvdb', gib: 100 },
+        ],
+        workloads: users(6),
+        held: { images: images(7, 0.8, 2.3) },
+        configuration: evictionOf({ 'nodefs.available': '10%', 'imagefs.available': '15%' }),
+      },
+      byNodeClass('runners', [{ deviceName: '/dev/xvdb', ebs: { volumeSize: '100Gi' } }]),
+    ),
+    ...nearMiss,
+    never: [/wrong-volume|map-volume/],
   },
 ]

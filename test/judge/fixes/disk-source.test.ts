@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { diskSourceOf } from '#judge/fixes/disk-source.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
 import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
+import type { StepAction } from '#model/finding/cause.ts'
 
 const node = {
   owner: 'karpenter' as const,
@@ -51,14 +52,14 @@ it.each([
   expect(diskSourceOf(managed, '/dev/xvda', context({ nodegroups }))).toEqual({ name })
 })
 
-it('writes the largest size of all nodes, if the mapping is still that of the device', () => {
-  const [step] = stepsOf(
+const stepOf = (action: StepAction, read: ClusterContext) =>
+  stepsOf(
     {
       subject: { kind: 'NodePool', namespace: null, name: 'default' },
       fix: { config: {}, durable: [] },
       nodes: { count: 1, sample: ['node-a'] },
     },
-    [{ id: 'larger-disk', place: '/dev/xvda', bytes: 40 * 2 ** 30, most: { bytes: 60 * 2 ** 30 } }],
+    [action],
     {
       ...{ cluster: 'prod', commands: [] },
       place: { name: 'prod', context: 'prod', region: null },
@@ -66,12 +67,51 @@ it('writes the largest size of all nodes, if the mapping is still that of the de
         ...{ name: 'node-a', instanceId: 'i-1', owner: 'karpenter' as const },
         ...{ hasSessions: true, shell: 'session' as const },
       },
-      diskSource: device => diskSourceOf(node, device, ofClass('/dev/xvda')),
+      diskSource: device => diskSourceOf(node, device, read),
     },
+  )[0]
+
+const size = { place: '/dev/xvda', bytes: 40 * 2 ** 30 }
+
+it('writes the largest size of all nodes, if the mapping is still that of the device', () => {
+  const step = stepOf(
+    { id: 'larger-disk', ...size, most: { bytes: 60 * 2 ** 30 } },
+    ofClass('/dev/xvda'),
   )
   expect(step?.action.source).toBe('EC2NodeClass default')
   const [command] = step?.commands ?? []
   expect(command?.effect).toBe('replaces')
   expect(command?.command).toContain('/spec/blockDeviceMappings/1/deviceName')
   expect(command?.command).toContain('60Gi')
+})
+
+describe('of a class whose only mapping is of another device', () => {
+  const other = context({
+    objects: (() => [
+      {
+        metadata: { name: 'default' },
+        spec: { blockDeviceMappings: [{ deviceName: '/dev/xvdb', ebs: { volumeSize: '40Gi' } }] },
+      },
+    ]) as ClusterContext['objects'],
+  })
+
+  it('gives its size to the right device', () => {
+    const { action, commands } = stepOf({ id: 'map-volume', ...size }, other) ?? {}
+    expect(action).toMatchObject({ source: 'EC2NodeClass default', rollsOut: true })
+    expect(commands?.map(({ command }) => command)).toEqual([
+      `kubectl --context prod patch ec2nodeclasses.karpenter.k8s.aws default --type=json '--patch=${JSON.stringify(
+        [
+          { op: 'test', path: '/spec/blockDeviceMappings/0/deviceName', value: '/dev/xvdb' },
+          { op: 'replace', path: '/spec/blockDeviceMappings/0/deviceName', value: '/dev/xvda' },
+        ],
+      )}'`,
+    ])
+  })
+
+  it('changes no size of another device, and no device of several', () => {
+    const larger = stepOf({ id: 'larger-disk', ...size }, other)
+    const several = stepOf({ id: 'map-volume', ...size }, ofClass('/dev/xvdb'))
+    const effects = [larger, several].map(step => step?.commands.map(({ effect }) => effect))
+    expect(effects).toEqual([['reads'], []])
+  })
 })

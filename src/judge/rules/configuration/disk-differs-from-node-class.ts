@@ -13,7 +13,6 @@ import {
 } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { NodeClass } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
@@ -26,6 +25,7 @@ const titles = {
   notGrown: 'The filesystem is smaller than its volume',
   partition: 'The image of the node gives the disk of its pods a small partition',
   wrong: 'The declared size reached the system volume, not the volume of the containers',
+  beside: 'The declared size reached a volume beside that of kubelet and runtime',
 }
 /** Bottlerocket's system, which never uses more than its image, and the data of kubelet and runtime. */
 const bottlerocketDevices = { system: '/dev/xvda', data: '/dev/xvdb' }
@@ -35,6 +35,12 @@ const largestImageBytes = 8 * gibibyte
 interface DeclaredVolume {
   where: string
   sizeBytes: number
+}
+
+/** All sizes of a declaration. `device` null: of the data volume, whatever its device. */
+interface Declaration {
+  where: string
+  sizes: { device: string | null; isRoot?: boolean; sizeBytes: number }[]
 }
 
 export const diskDiffersFromNodeClass = contextRule({
@@ -68,19 +74,22 @@ export const diskDiffersFromNodeClass = contextRule({
     ...deviceOfNodefs(host),
     isShared: filesystems.layout === 'shared',
     isUsed: isUsed(disks.nodefs),
+    imagefsBytes: disks.imagefs?.capacityBytes ?? null,
+    devices:
+      host?.diskUse?.devices?.map(({ bytes = 0, isUsed = true }) => ({ bytes, isUsed })) ?? null,
     volumes: ledger?.volumes?.map(({ volumeId: _, ...volume }) => volume) ?? null,
     volumesUnread: ledger?.volumesUnread ?? null,
   }),
 
   *judge(fact, context) {
-    const { capacityBytes, owner, group, className, template, amiFamily } = fact
-    const declared = (device: string) =>
+    const { capacityBytes, owner, group, className, template } = fact
+    const declared =
       owner === 'karpenter'
-        ? volumeOfClass(className, { amiFamily, device }, context)
-        : volumeOfNodegroup({ group, template, device }, context)
-    const wrong = amiFamily === 'Bottlerocket' ? wrongVolume(fact, declared) : null
+        ? sizesOfClass(className, context)
+        : sizesOfNodegroup({ group, template }, context)
+    const wrong = wrongVolume(fact, declared)
     if (wrong !== null) return yield wrong
-    const volume = declared(dataDevice({ amiFamily }))
+    const volume = typeof declared === 'string' ? declared : dataVolume(fact, declared)
     const small = notGrown(fact, volume)
     if (small !== null) return yield small
     if (volume === null) return
@@ -195,57 +204,94 @@ function deviceOfNodefs(host: NodeSubject['host']): Pick<NodeDisk, 'mapped' | 'i
   return { mapped: isMapped ? shorten(device, 100) : null, isRead: device !== undefined }
 }
 
-interface NodeDisk extends BottlerocketNode {
+interface NodeDisk extends VolumesOfNode {
   amiFamily: AmiFamily
+  capacityBytes: number | null
+  imagefsBytes: number | null
   mapped: string | null
   isRead: boolean
   /** One disk for all. */
   isShared: boolean
+  isUsed: boolean
+  /** Block devices that the node showed. Null: it was not read. */
+  devices: { bytes: number; isUsed: boolean }[] | null
 }
 
-interface BottlerocketNode extends VolumesOfNode {
-  capacityBytes: number | null
-}
-
-/** Null: the system volume is not the larger one, or is not known. */
-function wrongVolume(
-  node: BottlerocketNode,
-  declared: (device: string) => DeclaredVolume | string | null,
-): Failing | null {
-  const { capacityBytes, volumes } = node
-  const { system, data } = bottlerocketDevices
-  const sizeOf = (wanted: string) =>
-    volumes?.find(({ device }) => device === wanted)?.sizeBytes ?? null
-  const byDeclaration = volumes === null ? declared(system) : null
-  const systemBytes =
-    sizeOf(system) ??
-    (typeof byDeclaration === 'object' ? (byDeclaration?.sizeBytes ?? null) : null)
-  if (capacityBytes === null || systemBytes === null) return null
-  const dataBytes = sizeOf(data) ?? capacityBytes
-  // A filesystem is a little smaller than its volume.
-  const isLarger = systemBytes > largestImageBytes && dataBytes < share.least * systemBytes
+/** A size was declared for a volume on which neither images nor pods are. Null: it was not, or is not known. */
+function wrongVolume(node: NodeDisk, declared: Declaration | string | null): Failing | null {
+  const { amiFamily, capacityBytes, volumes } = node
+  const isBottlerocket = amiFamily === 'Bottlerocket'
+  const known = typeof declared === 'string' ? null : declared
+  const wrong = isBottlerocket ? systemVolume(node, known) : volumeBeside(node, known)
+  if (capacityBytes === null || wrong === null) return null
+  const data = dataDevice(node)
+  const dataBytes = sizeOf(data, volumes) ?? capacityBytes
+  // A filesystem is a little smaller than its volume. A larger one is on another.
+  const isLarger = dataBytes < share.least * wrong.sizeBytes
   if (!isLarger || capacityBytes > share.most * dataBytes) return null
+  const consequence = `Images, containers and pods have ${data} with ${bytes(dataBytes)}.`
+  const unseen = node.devices === null ? ', unless their user data mounts it' : ''
   return {
-    severity: 'high',
-    title: titles.wrong,
+    severity: isBottlerocket || node.isUsed || node.devices !== null ? 'high' : 'medium',
+    title: isBottlerocket ? titles.wrong : titles.beside,
     cause: deviceCause('wrong-volume', {
       device: data,
-      declaredBytes: systemBytes,
+      declaredBytes: wrong.sizeBytes,
       actualBytes: dataBytes,
     }),
-    steps: [{ id: 'map-volume', place: data, bytes: systemBytes }],
-    consequence: `Images, containers and pods have ${data} with ${bytes(dataBytes)}. The ${bytes(systemBytes)} of ${system} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`,
+    steps: [{ id: 'map-volume', place: data, bytes: wrong.sizeBytes }],
+    consequence: isBottlerocket
+      ? `${consequence} The ${bytes(wrong.sizeBytes)} of ${wrong.device} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`
+      : `${consequence} The ${bytes(wrong.sizeBytes)} of ${wrong.device} are a second volume, which nodes of ${amiFamily} do not use${unseen}.`,
     evidence: [
       bytesLine('summary', 'nodefs capacity', capacityBytes),
+      ...(known === null
+        ? []
+        : [bytesLine('declared', `${known.where}, ${wrong.device}`, wrong.sizeBytes)]),
       line(
         'declared',
         'mapping to write',
-        `deviceName: ${data}, ebs: {volumeSize: ${Math.round(systemBytes / gibibyte)}Gi}`,
+        `deviceName: ${data}, ebs: {volumeSize: ${Math.round(wrong.sizeBytes / gibibyte)}Gi}`,
       ),
       ...volumeEvidence(node),
     ],
   }
 }
+
+interface Volume {
+  device: string
+  sizeBytes: number
+}
+
+const sizeOf = (wanted: string, volumes: NodeDisk['volumes']) =>
+  volumes?.find(({ device }) => device === wanted)?.sizeBytes ?? null
+
+/** That of Bottlerocket, if it is larger than an image of it. */
+function systemVolume({ volumes }: NodeDisk, declared: Declaration | null): Volume | null {
+  const { system: device } = bottlerocketDevices
+  const byDeclaration = declared?.sizes.find(one => one.device === null || one.device === device)
+  const sizeBytes =
+    sizeOf(device, volumes) ?? (volumes === null ? (byDeclaration?.sizeBytes ?? null) : null)
+  return sizeBytes !== null && sizeBytes > largestImageBytes ? { device, sizeBytes } : null
+}
+
+const ofAmazonLinux: ReadonlySet<AmiFamily> = new Set(['AL2', 'AL2023'])
+
+/** The only declared volume, if it is not that of the system, which Amazon Linux has for everything. Null also if a filesystem is on it. */
+function volumeBeside(node: NodeDisk, declared: Declaration | null): Volume | null {
+  const { amiFamily, volumes, imagefsBytes, devices } = node
+  const [only, ...others] = declared?.sizes ?? []
+  if (!ofAmazonLinux.has(amiFamily) || only === undefined || others.length > 0) return null
+  const { device, isRoot, sizeBytes } = only
+  if (device === null || device === dataDevice(node) || isRoot === true) return null
+  const isAttached = volumes === null || sizeOf(device, volumes) !== null
+  const isMounted = devices?.some(one => one.isUsed && isOfVolume(one.bytes, sizeBytes)) === true
+  const isOfImages = imagefsBytes !== null && isOfVolume(imagefsBytes, sizeBytes)
+  return isAttached && !isMounted && !isOfImages ? { device: shorten(device, 40), sizeBytes } : null
+}
+
+const isOfVolume = (capacityBytes: number, sizeBytes: number) =>
+  capacityBytes >= share.least * sizeBytes && capacityBytes <= share.most * sizeBytes
 
 /** Volumes without ids, so that equal facts are kept once. The node's ledger has the ids. */
 interface VolumesOfNode {
@@ -267,14 +313,25 @@ const volumeEvidence = ({ volumes, volumesUnread }: VolumesOfNode) =>
 interface NodegroupNode {
   group: string
   template: { id: string | null; version: string | null }
-  device: string
 }
 
-/** Reads the launch template version of the node. Null and text as in volumeOfNodegroup. */
-function volumeOfTemplate(
-  { template: { id, version }, device }: NodegroupNode,
+/** Null: no size is declared for the volume of kubelet and runtime. */
+function dataVolume(node: NodeDisk, declared: Declaration | null): DeclaredVolume | null {
+  const device = dataDevice(node)
+  const sizes = declared?.sizes ?? []
+  const found =
+    sizes.find(one => one.device === null || one.device === device) ??
+    (node.amiFamily === 'Bottlerocket' ? undefined : sizes.find(({ isRoot }) => isRoot))
+  return found === undefined || declared === null
+    ? null
+    : { where: declared.where, sizeBytes: found.sizeBytes }
+}
+
+/** Reads the launch template version of the node. Null and text as in sizesOfNodegroup. */
+function sizesOfTemplate(
+  { template: { id, version } }: NodegroupNode,
   { launchTemplates, why }: NodeContext,
-): DeclaredVolume | string | null {
+): Declaration | string {
   if (launchTemplates === null) return why('launchTemplates')
   if (id === null || version === null) return 'no label of the node names its launch template'
   const found = launchTemplates.find(
@@ -283,52 +340,41 @@ function volumeOfTemplate(
   )
   const where = `launch template ${shorten(found?.launchTemplateName ?? id, 128)} version ${shorten(version, 20)}`
   if (found?.volumes === undefined) return `the volumes of ${where} were not read`
-  const { sizeGiB } = found.volumes.find(({ deviceName }) => deviceName === device) ?? {}
-  return sizeGiB ? { where, sizeBytes: sizeGiB * gibibyte } : null
+  return {
+    where,
+    sizes: found.volumes.flatMap(({ deviceName = null, sizeGiB }) =>
+      sizeGiB ? [{ device: deviceName, sizeBytes: sizeGiB * gibibyte }] : [],
+    ),
+  }
 }
 
 /** Null: no size is declared. A text: why the size is unknown. */
-function volumeOfNodegroup(
-  node: NodegroupNode,
-  context: NodeContext,
-): DeclaredVolume | string | null {
+function sizesOfNodegroup(node: NodegroupNode, context: NodeContext): Declaration | string | null {
   const { group } = node
   const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === group)
   if (nodegroup === undefined) return context.why('nodegroups')
-  if (nodegroup.launchTemplate !== undefined) return volumeOfTemplate(node, context)
+  if (nodegroup.launchTemplate !== undefined) return sizesOfTemplate(node, context)
   const where = `nodegroup ${shorten(group, 100)}`
-  return nodegroup.diskSize ? { where, sizeBytes: nodegroup.diskSize * gibibyte } : null
+  return nodegroup.diskSize
+    ? { where, sizes: [{ device: null, sizeBytes: nodegroup.diskSize * gibibyte }] }
+    : null
 }
 
-function volumeOfClass(
-  name: string | null,
-  device: WantedDevice,
-  context: NodeContext,
-): DeclaredVolume | string | null {
+/** A text: why the sizes are unknown. */
+function sizesOfClass(name: string | null, context: NodeContext): Declaration | string {
   const all = context.objects(classes)
   if (all === null) return context.why(classes)
   const found = all.find(({ metadata }) => name !== null && metadata?.name === name)
   if (found === undefined) return 'the EC2NodeClass of this node is not among those read'
-  if (found.spec?.instanceStorePolicy === 'RAID0')
+  const { instanceStorePolicy, blockDeviceMappings = [] } = found.spec ?? {}
+  if (instanceStorePolicy === 'RAID0')
     return 'the kubelet may use the instance store (instanceStorePolicy RAID0)'
-  const size = volumeSize(found, device)
-  if (size === null) return null
-  const sizeBytes = amountOf(size, 0)
-  return sizeBytes === null
-    ? `the volume size ${shorten(size, 40)} is no quantity`
-    : { where: `EC2NodeClass ${shorten(name ?? '', 100)}`, sizeBytes }
-}
-
-interface WantedDevice {
-  amiFamily: AmiFamily
-  device: string
-}
-
-/** Null: no size is declared. */
-function volumeSize({ spec }: NodeClass, { amiFamily, device }: WantedDevice) {
-  const mappings = spec?.blockDeviceMappings ?? []
-  const mapping =
-    mappings.find(({ deviceName }) => deviceName === device) ??
-    mappings.find(({ rootVolume }) => rootVolume === true && amiFamily !== 'Bottlerocket')
-  return mapping?.ebs?.volumeSize ?? null
+  const sizes: Declaration['sizes'] = []
+  for (const { deviceName = null, rootVolume, ebs } of blockDeviceMappings) {
+    if (!ebs?.volumeSize) continue
+    const sizeBytes = amountOf(ebs.volumeSize, 0)
+    if (sizeBytes === null) return `the volume size ${shorten(ebs.volumeSize, 40)} is no quantity`
+    sizes.push({ device: deviceName, isRoot: rootVolume === true, sizeBytes })
+  }
+  return { where: `EC2NodeClass ${shorten(name ?? '', 100)}`, sizes }
 }

@@ -135,7 +135,7 @@ describe('disk-differs-from-node-class', () => {
     { spec: { blockDeviceMappings: [volume('/dev/xvda', '100Gi')] }, is: 'pass' },
     { spec: { blockDeviceMappings: [volume('/dev/xvda', '118Gi')] }, is: 'fail' },
     { spec: { blockDeviceMappings: [volume('/dev/xvda', '97Gi')] }, is: 'fail' },
-    { spec: { blockDeviceMappings: [volume('/dev/xvdb', '500Gi')] }, is: 'pass' },
+    { spec: { blockDeviceMappings: [volume('/dev/xvdb', '80Gi')] }, is: 'pass' },
     { spec: {}, is: 'pass' },
     { spec: { instanceStorePolicy: 'RAID0' }, is: 'unknown' },
   ])('of the class $spec: $is', ({ spec, is }) => {
@@ -235,6 +235,98 @@ describe('disk-differs-from-node-class', () => {
         cause: { kind: 'device', what: 'wrong-volume', device: '/dev/xvdb' },
         steps: [{ id: 'map-volume', place: '/dev/xvdb', bytes: 300 * 2 ** 30 }],
       },
+    })
+  })
+
+  describe('the only declared volume is beside that of kubelet and runtime', () => {
+    const GiB = 2 ** 30
+    const nodefs = (usedPercent: number) => ({
+      ...{ ...disk, usedPercent, capacityBytes: 20 * GiB },
+      availableBytes: (1 - usedPercent / 100) * 20 * GiB,
+    })
+    const beside = (usedPercent = 90, more: ContextExample = {}): ContextExample => ({
+      ...nodeClass({ blockDeviceMappings: [volume('/dev/xvdb', '500Gi')] }),
+      filesystems: { layout: 'shared', nodefs: nodefs(usedPercent) },
+      volumes: [attached('/dev/xvda', 20), attached('/dev/xvdb', 500)],
+      ...more,
+    })
+    const devices = (isUsed: boolean): ContextExample => ({
+      host: {
+        diskUse: {
+          devices: [
+            { name: 'nvme0n1', bytes: 20 * GiB, model: 'Amazon Elastic Block Store', isUsed: true },
+            { name: 'nvme1n1', bytes: 500 * GiB, model: 'Amazon Elastic Block Store', isUsed },
+          ],
+        },
+      },
+    })
+    const imagefs = { ...nodefs(20), capacityBytes: 498 * GiB, availableBytes: 400 * GiB }
+    const mapped = (...mappings: object[]) => ({
+      ...beside(),
+      ...nodeClass({ blockDeviceMappings: mappings }),
+    })
+    it.each<[string, ContextExample, string | null]>([
+      ['the disk is used', beside(), 'high'],
+      ['the disk is not used', beside(30), 'medium'],
+      ['the node shows that nothing mounts it', beside(30, devices(false)), 'high'],
+      ['the volumes were not read', beside(90, { volumes: null }), 'high'],
+      ['something mounts it', beside(90, devices(true)), null],
+      [
+        'images are on it',
+        beside(90, { filesystems: { layout: 'imagefs', nodefs: nodefs(90), imagefs } }),
+        null,
+      ],
+      [
+        'the node is older than the mapping',
+        beside(90, { volumes: [attached('/dev/xvda', 20)] }),
+        null,
+      ],
+      ['it is not larger', { ...mapped(volume('/dev/xvdb', '20Gi')) }, null],
+      [
+        'the volume of the system is declared too',
+        mapped(volume('/dev/xvda', '20Gi'), volume('/dev/xvdb', '500Gi')),
+        null,
+      ],
+      [
+        'two volumes are declared',
+        mapped(volume('/dev/xvdb', '500Gi'), volume('/dev/xvdc', '500Gi')),
+        null,
+      ],
+      [
+        'it is that of an own image',
+        beside(90, { identity: { ...beside().identity, amiFamily: 'other' } }),
+        null,
+      ],
+    ])('%s: %s', (_, example, severity) => {
+      const outcome = outcomeIn(diskDiffersFromNodeClass, example)
+      const failing = outcome.state === 'fail' ? outcome.failing : null
+      const isWrong = failing?.cause?.kind === 'device' && failing.cause.what === 'wrong-volume'
+      expect(isWrong ? failing?.severity : null).toBe(severity)
+    })
+
+    it('names the mapping to write, of a launch template too', () => {
+      const labels = {
+        'eks.amazonaws.com/sourceLaunchTemplateId': 'lt-1',
+        'eks.amazonaws.com/sourceLaunchTemplateVersion': '3',
+      }
+      const volumes = [{ deviceName: '/dev/sda1', sizeGiB: 500 }]
+      const outcome = outcomeIn(diskDiffersFromNodeClass, {
+        filesystems: { layout: 'shared', nodefs: nodefs(90) },
+        volumes: [attached('/dev/xvda', 20), attached('/dev/sda1', 500)],
+        nodegroups: [{ nodegroupName: 'workers', launchTemplate: { id: 'lt-1' } }],
+        launchTemplates: [{ launchTemplateId: 'lt-1', versionNumber: 3, volumes }],
+        node: { metadata: { labels } },
+      })
+      expect(outcome).toMatchObject({
+        failing: {
+          cause: { declaredBytes: 500 * GiB, actualBytes: 20 * GiB, device: '/dev/xvda' },
+          steps: [{ id: 'map-volume', place: '/dev/xvda', bytes: 500 * GiB }],
+        },
+      })
+      const { evidence } = (outcome.state === 'fail' && outcome.failing) || { evidence: [] }
+      expect(evidence.map(({ value }) => value)).toContain(
+        'deviceName: /dev/xvda, ebs: {volumeSize: 500Gi}',
+      )
     })
   })
 })

@@ -230,7 +230,7 @@ function stepsOf(findings: Finding[]): Step[] {
   return [...byAction.values()].slice(0, shownSteps).map(alike => {
     const commands = alike.flatMap(one => one.commands)
     const lost = alike.flatMap(one => one.action.lost ?? [])
-    const { pods: _, ...action } = withAmounts(alike.map(one => one.action))
+    const { pods: _, ...action } = actionOf(alike.map(one => one.action))
     const pods = [...new Set(alike.flatMap(one => one.action.pods ?? []))].slice(0, mostLosses)
     return {
       ...alike[0]!,
@@ -243,6 +243,24 @@ function stepsOf(findings: Finding[]): Step[] {
     }
   })
 }
+
+/** The first action; with owner, place and source of all, if they are not the same. */
+function actionOf(actions: StepAction[]): StepAction {
+  const own = withAmounts(actions)
+  const each = new Map(
+    actions.map(({ owner, place, source }) => [
+      JSON.stringify([withoutPod(owner), place, source]),
+      { owner, place, source },
+    ]),
+  )
+  if (each.size === 1) return own
+  const { owner: _, place: __, source: ___, folders: ____, ...action } = own
+  return { ...action, each: [...each.values()].slice(0, mostLosses) }
+}
+
+/** The pods of a workload have one owner. */
+const withoutPod = (owner: StepAction['owner']) =>
+  owner && 'workload' in owner && owner.workload !== null ? { ...owner, pod: null } : owner
 
 /** The first action, with the smallest and the largest amount of all: each node has its own. */
 function withAmounts(actions: StepAction[]): StepAction {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
 import { causesOf } from '#judge/causes.ts'
 import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
-import type { HolderCause } from '#model/finding/cause.ts'
+import type { HolderCause, StepAction } from '#model/finding/cause.ts'
 import type { CauseGroup, Finding } from '#model/finding/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
@@ -68,6 +68,39 @@ describe('a drain in several groups', () => {
     expect([pods.length, pods.at(-1), data]).toEqual([20, 'c/1', ['x/y']])
     expect(commandsIn(cause!)).toHaveLength(3)
   })
+})
+
+it('names each source and each owner that one step has', () => {
+  const alike = (group: string, action: StepAction) =>
+    on('a', 'prod', group, {
+      cause: hardThresholds,
+      steps: [{ ...adviceWith(`see ${group}`)[0]!, action }],
+    })
+  const textOf = (...actions: StepAction[]) => {
+    const findings = actions.map((action, index) => alike(`g${index}`, action))
+    const [cause] = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+    expect(commandsIn(cause!)).toHaveLength(actions.length)
+    return stepsText(cause!.steps, findings[0]!, null, english).replaceAll('\u00a0', ' ')
+  }
+  const larger = { id: 'larger-disk' as const, bytes: 40 * 1024 ** 3, place: '/dev/xvda' }
+  expect(
+    textOf(
+      { ...larger, source: 'EC2NodeClass a' },
+      { ...larger, source: 'EC2NodeClass b' },
+      { ...larger, source: 'EC2NodeClass b', place: '/dev/xvdb' },
+    ),
+  ).toContain('volumeSize 40.0 GiB for /dev/xvda, /dev/xvdb in EC2NodeClass a, EC2NodeClass b')
+  expect(textOf({ ...larger, source: 'EC2NodeClass a' }, larger)).toContain(
+    'for /dev/xvda in EC2NodeClass or launch template',
+  )
+  const owner = { kind: 'pod' as const, namespace: 'shop', workload: 'Job load', volume: null }
+  const restart = (pod: string, more = {}): StepAction => ({
+    ...{ id: 'ask-owner', owner: { ...owner, pod, ...more } },
+  })
+  expect(textOf(restart('load-1'), restart('load-2'))).toMatch(/Job shop\/load(?!,)/)
+  expect(textOf(restart('load-1'), restart('b', { workload: 'Job bake' }))).toContain(
+    'Job shop/load, Job shop/bake',
+  )
 })
 
 it('a larger disk for two nodes has the size of each', () => {

@@ -220,6 +220,8 @@ export interface StepAction {
   usdPerMonth?: number
   /** If a step of several nodes has a different amount for each: the largest. `bytes` and `usdPerMonth` are then the smallest. */
   most?: { bytes: number; usdPerMonth?: number }
+  /** If owner, place or source of a step are not the same for all nodes: all that there are. The step itself then has none. */
+  each?: Pick<StepAction, 'owner' | 'place' | 'source'>[]
   /** The kubelet's own words. */
   message?: string
 }

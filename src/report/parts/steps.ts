@@ -17,6 +17,7 @@ import { firstAdvice } from './rule-words.ts'
 const limits = {
   name: 120,
   place: 160,
+  places: 500,
   commands: 6,
   sequence: 2,
   command: 1000,
@@ -132,14 +133,31 @@ function endedPods({ id, owner, pods }: StepAction, language: Language): string 
 
 /** `shop/a, shop/b, and others`. Null: none. */
 function shownPods(pods: string[], { words, line }: Language): string | null {
-  const names = pods.slice(0, shownNames).map(name => line(name, limits.name))
-  const others = pods.length > shownNames ? [words.steps.others] : []
-  return names.length === 0 ? null : words.list([...names, ...others])
+  return shownOf(
+    pods.map(name => line(name, limits.name)),
+    words,
+  )
+}
+
+function shownOf(names: string[], { list, steps }: Language['words']): string | null {
+  const others = names.length > shownNames ? [steps.others] : []
+  return names.length === 0 ? null : list([...names.slice(0, shownNames), ...others])
 }
 
 function neededText(bytes: number, mostBytes: number | undefined, language: Language): string {
   const text = amountText({ unit: 'bytes', low: bytes, high: mostBytes ?? bytes }, language)
   return mostBytes === undefined ? text : language.words.steps.byNode(text)
+}
+
+/** Those of all nodes. Null: there are none, or some have none. */
+function namesOf(
+  { each = [], ...action }: StepAction,
+  textOf: (one: Pick<StepAction, 'owner' | 'place' | 'source'>) => string | undefined,
+  language: Language,
+): string | null {
+  const texts = new Set((each.length > 0 ? each : [action]).map(textOf))
+  const names = [...texts].flatMap(text => text ?? [])
+  return names.length === texts.size ? shownOf(names, language.words) : null
 }
 
 /** @param settings text of the fields to set; null: none */
@@ -149,9 +167,20 @@ function stepText(
   settings: string | null,
   language: Language,
 ): string {
-  const { id, owner, bytes, usdPerMonth, most, message, lost, mounts, folders } = action
+  const { id, bytes, usdPerMonth, most, message, lost, mounts, folders } = action
   const { list, steps } = language.words
-  const named = folders ? list([...folders.slice(0, 1), steps.others]) : action.place
+  const owner = namesOf(action, one => one.owner && ownerText(one.owner, language), language)
+  const source = namesOf(
+    action,
+    one => one.source && language.line(one.source, limits.name),
+    language,
+  )
+  const places = namesOf(
+    action,
+    one => one.place && language.line(one.place, limits.place),
+    language,
+  )
+  const named = folders ? list([...folders.slice(0, 1), steps.others]) : places
   const place = id === 'read-on-node' ? mounts && list(mounts) : named
   const more =
     usdPerMonth === undefined
@@ -168,10 +197,9 @@ function stepText(
       : steps.roomFirst(settings, bytes === undefined ? null : language.bytes(bytes))
   if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
     return finding === null ? '' : language.line(firstAdvice(finding, language), limits.advice)
-  const source = action.source === undefined ? null : language.line(action.source, limits.name)
   return language.words.steps.actions[id](
-    endedPods(action, language) ?? (owner === undefined ? source : ownerText(owner, language)),
-    place === undefined ? null : language.line(place, limits.place),
+    endedPods(action, language) ?? owner ?? source,
+    place == null ? null : language.line(place, limits.places),
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined || more === '' ? null : language.line(more, limits.advice),
   )

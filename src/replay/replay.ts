@@ -22,10 +22,10 @@ import type {
 } from '#model/prediction/prediction.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
+import { unparsedDurations } from '#replay/configuration/threshold-origins.ts'
 import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
 import { refusalsOf, withChanges } from './configuration/configuration-change.ts'
 import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
-import { unparsedDurations } from './configuration/unparsed-durations.ts'
 import { type ContainerGcPrediction, deadContainers } from './container-gc.ts'
 import { availableOf, countOf } from './counters.ts'
 import {

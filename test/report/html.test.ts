@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
+import { renderReport } from '#report/format.ts'
 import { htmlIn } from '#report/formats/html.ts'
 import { formats } from '#report/formats/index.ts'
 import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/page/view.ts'
-import { renderReport } from '#report/report.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
 import {
   adviceWith,
@@ -579,7 +579,7 @@ describe('a fleet', () => {
 
 it('renders where nothing may be compiled at run time', () => {
   const script = `
-    const { renderReport } = await import('#report/report.ts')
+    const { renderReport } = await import('#report/format.ts')
     const { formats } = await import('#report/formats/index.ts')
     const { morningReport } = await import('./test/support/report-builder.ts')
     process.stdout.write(renderReport(morningReport(), formats)[0].body)`

@@ -1,12 +1,12 @@
 /** Findings on a cluster's own objects: they stand on no node, and no page says that they stand on none of many. */
 import { describe, expect, it } from 'vitest'
+import { renderReport } from '#report/format.ts'
 import { csv } from '#report/formats/csv.ts'
 import { formats } from '#report/formats/index.ts'
 import { junit } from '#report/formats/junit.ts'
 import { markdown } from '#report/formats/markdown.ts'
 import { sarif } from '#report/formats/sarif.ts'
 import { renderMail } from '#report/mail/mail.ts'
-import { renderReport } from '#report/report.ts'
 import { adviceWith, auditedNode, finding, quietReport, sharedDisk } from '#test/report-builder.ts'
 
 const command = 'kubectl delete pods -n shop cart-0'

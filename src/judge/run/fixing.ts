@@ -1,18 +1,27 @@
 /** Findings with severity and waiver of the policy, fixes and steps. */
 
+import { mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { declarationOf } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
-import type { Wishes } from '#judge/fixes/agreement.ts'
+import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
+import { durableFixes } from '#judge/durable/durable.ts'
+import { durableTargets } from '#judge/durable/index.ts'
+import type { Proposal } from '#judge/durable/writing.ts'
+import { agreeOnFixes, isDeclaring, type Wish, type Wishes } from '#judge/fixes/agreement.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
-import type { Refusals } from '#judge/fixes/completion.ts'
+import { completeFix, type Refusals } from '#judge/fixes/completion.ts'
 import { diskSourceOf } from '#judge/fixes/disk-source.ts'
-import { settleFixes } from '#judge/fixes/fix.ts'
 import type { FixFacts } from '#judge/fixes/fix-facts.ts'
+import { actingPart } from '#judge/fixes/obstacles.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
+import { isEksReservation } from '#judge/help/reservations.ts'
 import { line } from '#judge/rule.ts'
 import type { ClusterFacts } from '#judge/subject/cluster-facts.ts'
+import { plural, shorten } from '#judge/text.ts'
 import type { Step } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
+import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import { byFinding, commandNode, type FoundFinding } from './tally.ts'
 import { waiverOf } from './waivers.ts'
@@ -84,4 +93,195 @@ function stepsFor(
 function declarationIn(facts: ClusterFacts, node: DeclaredNode): Declaration | null {
   const declaration = declarationOf(node, facts.contextOf(''))
   return typeof declaration === 'string' ? null : declaration
+}
+
+/* Completes the proposed fixes, makes them agree within a group, and writes them as text for the source of the nodes. */
+
+/** The findings with complete fixes, in the same order. @param all worst first */
+function settleFixes<Found extends Wishes>(all: readonly Found[], refusalsOf: Refusals): Found[] {
+  const fixable = all.filter(
+    ({ wishes }) => wishes[0] !== undefined && Object.keys(wishes[0].config).length > 0,
+  )
+  const groups = Map.groupBy(fixable, ({ finding: { cluster, subject } }) =>
+    JSON.stringify([cluster, subject.kind, subject.namespace, subject.name]),
+  )
+  const findings = new Map<Wishes, Finding>()
+  for (const group of groups.values())
+    for (const [index, finding] of settledGroup(group, refusalsOf).entries())
+      findings.set(group[index] as Found, finding)
+  return all.map(found => ({ ...found, finding: findings.get(found) ?? found.finding }))
+}
+
+function settledGroup(group: readonly Wishes[], refusalsOf: Refusals): Finding[] {
+  const knownRefusalsOf = oncePerConfiguration(refusalsOf)
+  const completeWishes = (found: Wishes): Wishes => ({
+    ...found,
+    wishes: found.wishes.map(wish => wholeWish(wish, knownRefusalsOf)),
+  })
+  // Fixes of several findings are merged, so the result must be valid again.
+  return agreeOnFixes(group.map(completeWishes)).map((found, index) => {
+    const complete = completeWishes(found)
+    const finding = withFix(complete)
+    return isDeclaring(finding)
+      ? withWhatGaveWay(finding, complete.wishes, group[index]?.wishes[0]?.config ?? {})
+      : finding
+  })
+}
+
+/** The fixes of a group end in few configurations, and to read one takes 0.15 ms. */
+function oncePerConfiguration(refusalsOf: Refusals): Refusals {
+  const known = new Map<string, string[]>()
+  return (configuration, kubeletVersion) => {
+    const key = JSON.stringify([configuration, kubeletVersion])
+    const refusals = known.get(key) ?? refusalsOf(configuration, kubeletVersion)
+    known.set(key, refusals)
+    return refusals
+  }
+}
+
+function wholeWish(wish: Wish, refusalsOf: Refusals): Wish {
+  const { fact } = wish
+  const { config, refused } = completeFix(wish.config, fact?.running ?? null, configuration =>
+    refusalsOf(configuration, fact?.node.kubeletVersion ?? null),
+  )
+  return { ...wish, config, notes: [...new Set([...(wish.notes ?? []), ...refused])] }
+}
+
+function withFix({ finding, wishes, sizes }: Wishes): Finding {
+  const [main] = wishes
+  if (main === undefined) return finding
+  const isPinning = sizes.length > 1 && !isDeclaring(finding)
+  // On EKS Auto Mode, nothing can apply a configuration.
+  const own = isPinning ? withoutReservations(main.config) : main.config
+  const fix = {
+    ...finding.fix,
+    config: main.origin.owner === 'auto-mode' ? {} : own,
+    durable: durableFixes(
+      durableTargets,
+      finding.subject,
+      wishes.map(wish => durablePart(wish, finding, sizes)),
+    ),
+  }
+  return { ...finding, fix }
+}
+
+/** The part of a fix to write at the source of the nodes, with notes on further steps. */
+function durablePart(wish: Wish, finding: Finding, sizes: readonly string[]): Proposal {
+  const { origin, config, notes = [] } = wish
+  if (origin.owner === 'auto-mode') return { origin, config }
+  const reserving = durableReservations(wish, isDeclaring(finding), sizes)
+  const acting = actingPart({ ...wish, config: reserving.config })
+  return {
+    origin,
+    config: acting.config,
+    notes:
+      Object.keys(config).length === 0 ? notes : [...notes, ...reserving.notes, ...acting.notes],
+  }
+}
+
+const withoutReservations = ({
+  kubeReserved: _kube,
+  systemReserved: _system,
+  ...config
+}: RawObject): RawObject => config
+
+/** A fix does not restore a value that another finding on the same nodes reports. */
+function withWhatGaveWay(finding: Finding, wishes: readonly Wish[], proposed: RawObject): Finding {
+  const agreed = writtenSettings(wishes[0]?.config ?? {})
+  const changed = Object.entries(writtenSettings(proposed)).filter(
+    ([path, value]) =>
+      Object.hasOwn(agreed, path) && meaningOf(path, agreed[path]) !== meaningOf(path, value),
+  )
+  if (changed.length === 0) return finding
+  const words = changed.map(
+    ([path, value]) => `${path} ${shownSetting(agreed[path])}, not ${shownSetting(value)}`,
+  )
+  return {
+    ...finding,
+    consequence: shorten(
+      `${finding.consequence} Other findings on these nodes call for other values, and the fix has theirs: ${words.slice(0, 4).join('; ')}.`,
+      consequenceLength,
+    ),
+    evidence: [...finding.evidence, ...words.map(value => line('fix', 'fix', value))],
+  }
+}
+
+const consequenceLength = 1200
+
+const computing: Partial<Record<AmiFamily, string>> = {
+  AL2023: 'nodeadm',
+  AL2: 'bootstrap.sh',
+  Bottlerocket: 'Bottlerocket',
+}
+const computed = ['cpu', 'memory', 'ephemeral-storage']
+
+/**
+ * Removes reservations that would pin or override the values that the image computes.
+ * @param isDeclared the operator has chosen these values @param sizes the group's instance types
+ */
+function durableReservations(
+  { config, origin, fact, declaration }: Wish,
+  isDeclared: boolean,
+  sizes: readonly string[],
+) {
+  const notes: string[] = []
+  const image = origin.owner === 'hybrid' ? undefined : computing[origin.amiFamily]
+  const running = mapOf(fact?.running?.kubeReserved)
+  const wanted = mapOf(config.kubeReserved)
+  let kube = wanted
+  if (image !== undefined) {
+    const changed = Object.entries(wanted).filter(
+      ([key, value]) =>
+        meaningOf('kubeReserved', running[key]) !== meaningOf('kubeReserved', value),
+    )
+    const overridden = isDeclared
+      ? []
+      : changed.filter(([key]) => isOverride(key, running)).map(([key]) => key)
+    const kept = changed.filter(([key]) => !overridden.includes(key))
+    if (overridden.length > 0) notes.push(takeAway(overridden, image, declaration))
+    // On AL2 the flag replaces the whole map, including the values that bootstrap.sh computed.
+    const isWhole = origin.amiFamily === 'AL2' && origin.owner !== 'karpenter' && kept.length > 0
+    if (isWhole && sizes.length > 1) {
+      notes.push(
+        `Left out: on AL2 kubeReserved goes by flag, which would fix for all sizes what ${image} computes for each.`,
+      )
+      kube = {}
+    } else kube = isWhole ? wanted : Object.fromEntries(kept)
+  }
+  const system = mapOf(config.systemReserved)
+  if (
+    sizes.length > 1 &&
+    !isDeclared &&
+    Object.keys(kube).length + Object.keys(system).length > 0
+  ) {
+    const names = [
+      ...(Object.keys(kube).length > 0 ? ['kubeReserved'] : []),
+      ...(Object.keys(system).length > 0 ? ['systemReserved'] : []),
+    ]
+    notes.push(
+      `Left out ${names.join(' and ')}: the group has nodes of ${plural(sizes.length, 'size')} (${shorten(sizes.join(', '), 100)}), and one value does not suit them all. Make it groups of one size${names.includes('kubeReserved') ? ', or lower maxPods' : ''}.`,
+    )
+    return { config: withoutKeys(config, ['kubeReserved', 'systemReserved']), notes }
+  }
+  if (config.kubeReserved === undefined) return { config, notes }
+  return {
+    config:
+      Object.keys(kube).length === 0
+        ? withoutKeys(config, ['kubeReserved'])
+        : { ...config, kubeReserved: kube },
+    notes,
+  }
+}
+
+/** Whether a changed key overrides the image's computed value. Memory does not if it fits the formula for some number of pods. */
+function isOverride(key: string, running: RawObject) {
+  if (!computed.includes(key)) return false
+  return key !== 'memory' || !isEksReservation('memory', String(running.memory), null)
+}
+
+function takeAway(keys: readonly string[], image: string, declaration: Declaration | null) {
+  const by = declaration?.settings.find(
+    ({ path, value }) => value !== undefined && keys.some(key => path === `kubeReserved.${key}`),
+  )
+  return `Take kubeReserved ${keys.join(' and ')} away from ${by === undefined ? 'whatever sets it' : shorten(by.where, 150)}: ${image} computes it for each instance, and a value written here would hold for all of them.`
 }

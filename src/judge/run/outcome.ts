@@ -1,11 +1,14 @@
 /** The outcome of one rule on one node. Unknown is never pass. */
 
+import { mapOf } from '#base/raw-object.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { withRoomFirst } from '#judge/help/room-first.ts'
+import { diskReason, withDeletion } from '#judge/help/holders.ts'
+import { amountOf } from '#judge/help/thresholds.ts'
 import { type Failing, line, type NodeRule, type RuleOfNodes, type Undecided } from '#judge/rule.ts'
 import type { JudgedNode, Need, NodeSubject } from '#judge/subject/node-subject.ts'
 import { shorten } from '#judge/text.ts'
+import type { StepAction } from '#model/finding/cause.ts'
 import {
   type Confidence,
   type Evidence,
@@ -13,7 +16,9 @@ import {
   severities,
 } from '#model/finding/finding.ts'
 import { promisedSources, type ReadMode, type Source } from '#model/input/read-mode.ts'
+import { conditionOf, sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 
 export type Outcome =
   | { state: 'pass' | 'notApplicable' }
@@ -140,4 +145,51 @@ const needsConfiguration: Readonly<Partial<Record<Need, true>>> = {
   eviction: true,
   localStorageEvictions: true,
   allocatable: true,
+}
+
+/* A new hard eviction threshold above what is free: the kubelet evicts pods within seconds of its restart. So room comes first. */
+
+interface Shortage {
+  signal: Signal
+  /** Bytes or inodes that have to be free before the threshold is set. */
+  missing: number
+  share: number
+}
+
+/** The failing whose step says that its new threshold evicts at once. */
+function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
+  const set = { id: 'set-fields' as const }
+  const { fix, steps = [set] } = failing
+  const [worst] = Object.entries(mapOf(fix?.config.evictionHard))
+    .flatMap(([signal, value]) => shortageOf(signal as Signal, String(value), subject) ?? [])
+    .toSorted((a, b) => b.share - a.share)
+  if (worst === undefined || !steps.some(({ id }) => id === 'set-fields')) return failing
+  const { signal, missing } = worst
+  const isCount = signal.endsWith('.inodesFree') || signal === 'pid.available'
+  const late: StepAction = isCount ? { ...set, isShort: true } : { ...set, bytes: missing }
+  // Of memory and process ids, the rules order the steps.
+  if (conditionOf(signal) !== 'DiskPressure')
+    return { ...failing, steps: steps.map(step => (step.id === 'set-fields' ? late : step)) }
+  const reason = diskReason(subject, signal)
+  const isWatched = subject.eviction?.thresholds.some(
+    one => one.signal === signal || one.signal === sisterOf(signal),
+  )
+  const freeing = reason && !isWatched ? withDeletion(reason, subject) : reason
+  const room = freeing?.steps.filter(({ id }) => id !== 'set-fields') ?? []
+  const others = steps.filter(({ id }) => id !== 'set-fields')
+  return { ...failing, steps: [...room.slice(0, 1), late, ...others] }
+}
+
+/** Null: enough is free, a threshold of the signal is met already, or the node does not have the signal. */
+function shortageOf(signal: Signal, value: string, { eviction }: NodeSubject): Shortage | null {
+  const { capacityBytes, availableBytes } = eviction?.signals[signal] ?? {}
+  if (!capacityBytes || availableBytes == null) return null
+  const needed = amountOf(value, capacityBytes)
+  const isMet = eviction?.thresholds.some(one => one.signal === signal && one.met === true)
+  if (needed === null || isMet === true || needed <= availableBytes) return null
+  return {
+    signal,
+    missing: needed - availableBytes,
+    share: (needed - availableBytes) / capacityBytes,
+  }
 }

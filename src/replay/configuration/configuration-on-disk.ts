@@ -8,14 +8,14 @@
 
 import { amountOrNull } from '#base/go/quantity.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import {
   bottlerocketEphemeralReservation,
   bottlerocketFile,
+  bottlerocketSettings,
   bottlerocketSystemCgroup,
   bottlerocketTemplate,
   bottlerocketZeros,
-} from '#facts/eks/bottlerocket-template.ts'
+} from '#facts/eks/bottlerocket-settings.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'

@@ -7,6 +7,7 @@
  *               Without files its value explains it
  */
 
+import { DurationError, parseDuration } from '#base/go/duration.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
@@ -14,11 +15,13 @@ import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { AmiFamily } from '#model/input/node-identity.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
+import { configurationFields } from '#model/kubelet/fields.ts'
 import type {
   EvaluatedThreshold,
   LostThreshold,
   ThresholdOrigin,
   ThresholdSource,
+  Unknown,
 } from '#model/prediction/prediction.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import {
@@ -266,4 +269,28 @@ function lostBy(explained: Explained, { before, after, content, origin }: Origin
     one => one.origin.source === 'AMI default',
   )
   return found?.origin ?? origin
+}
+
+/* Durations that do not parse. No kubelet starts with one, so only a hand-written or changed configuration has it. */
+
+/** Named by field, plus the key in a map: `configz.evictionSoftGracePeriod.nodefs.available`. */
+export const unparsedDurations = (configuration: KubeletConfiguration): readonly Unknown[] =>
+  Object.entries(configuration).flatMap(([field, value]): readonly Unknown[] => {
+    const { type, compare } = configurationFields[field] ?? {}
+    if (compare === 'durations')
+      return Object.entries(value).flatMap(([key, text]) =>
+        unparsedDuration(`${field}.${key}`, text),
+      )
+    return type?.endsWith('Duration') ? unparsedDuration(field, value) : []
+  })
+
+function unparsedDuration(field: string, text: unknown): Unknown[] {
+  if (typeof text !== 'string') return []
+  try {
+    parseDuration(text)
+    return []
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error
+    return [{ what: `configz.${field}`, effect: `${error.message}: what depends on it is unknown` }]
+  }
 }

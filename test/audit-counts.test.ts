@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
-import { everything } from '#model/input/selection.ts'
+import { everything } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import packageJson from '#package.json' with { type: 'json' }
 import { liveFleet } from '#pipeline/audit/fleet.ts'

@@ -3,11 +3,10 @@ import { dirname } from 'node:path'
 import { Command } from 'commander'
 import type { ReadError } from '#model/input/record.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import { exitCode } from './exit-code.ts'
 import { makeFolder } from './folder.ts'
 import { addFleetOptions, exitAction, type FleetOptions } from './options.ts'
 import { liveRecords, openReading } from './source.ts'
-import { nodesOf } from './terminal.ts'
+import { exitCode, nodesOf } from './terminal.ts'
 
 interface CollectArguments extends FleetOptions {
   out: string

@@ -16,7 +16,6 @@ import {
 import type { FleetUpgrade } from '#model/upgrade.ts'
 import { diff } from '#pipeline/audit/diff.ts'
 import { upgradeText } from '#report/terminal/upgrade-text.ts'
-import { diffExitCode } from './exit-code.ts'
 import {
   addFormatOption,
   addPolicyOption,
@@ -32,6 +31,7 @@ import {
 import {
   clean,
   cut,
+  diffExitCode,
   firstLines,
   nodeNames,
   printDocument,

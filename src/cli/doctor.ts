@@ -9,12 +9,12 @@ import {
   checkStates,
   checkupSchema,
 } from '#model/checkup.ts'
-import { exitCode } from './exit-code.ts'
 import { addFleetOptions, addFormatOption, exitAction, type FleetOptions } from './options.ts'
 import { runSignal } from './signals.ts'
 import { liveCheckups } from './source.ts'
 import {
   clean,
+  exitCode,
   jsonText,
   type Screen,
   type Style,

@@ -11,7 +11,6 @@ import type { GroupOption } from '#pipeline/gate/reach.ts'
 import { gateMarkdown } from '#report/gate/markdown.ts'
 import { gateSarif } from '#report/gate/sarif.ts'
 import { gateText } from '#report/gate/text.ts'
-import { gateExitCode } from './exit-code.ts'
 import {
   addFormatOption,
   addPolicyOption,
@@ -23,7 +22,7 @@ import {
   type SelectionOptions,
   selectionOf,
 } from './options.ts'
-import { jsonText, screenOf, sheetOf } from './terminal.ts'
+import { gateExitCode, jsonText, screenOf, sheetOf } from './terminal.ts'
 import { version } from './version.ts'
 
 const formats = ['text', 'markdown', 'sarif', 'json'] as const

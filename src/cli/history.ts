@@ -5,11 +5,10 @@ import { severities } from '#model/finding/finding.ts'
 import type { ClusterTrend, GroupPoint, TrendPoint } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
 import { formatBytes, formatPercent } from '#report/numbers.ts'
-import { exitCode } from './exit-code.ts'
 import { bars, nodeHistoryText } from './history-text.ts'
 import { addFormatOption, exitAction, parseText, repeatableOption } from './options.ts'
 import { storeAt } from './store.ts'
-import { clean, painter, printDocument, type Screen } from './terminal.ts'
+import { clean, exitCode, painter, printDocument, type Screen } from './terminal.ts'
 
 interface HistoryArguments {
   store: string

@@ -16,8 +16,8 @@ import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { deployedDocuments } from '#pipeline/audit/documents.ts'
 import { english } from '#report/languages/language.ts'
-import { exitCode } from './exit-code.ts'
 import { exitAction } from './options.ts'
+import { exitCode } from './terminal.ts'
 
 const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']

@@ -3,8 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import { redact } from '#base/redaction/redact.ts'
 import { messageOf } from '#base/text/error-message.ts'
-import { exitCode } from './exit-code.ts'
-import { verbosity } from './terminal.ts'
+import { exitCode, verbosity } from './terminal.ts'
 import { version } from './version.ts'
 
 /** The commands in the order of the help. A command is loaded when it runs or shows its help, because all together are large. */

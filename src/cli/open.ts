@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import { hasObject, objectUrl } from '#clients/store/s3.ts'
-import { exitCode } from './exit-code.ts'
 import { exitAction } from './options.ts'
 import { regionOf } from './store.ts'
+import { exitCode } from './terminal.ts'
 
 const expiresIn = 3600
 

@@ -16,7 +16,6 @@ import type { PruneWish } from '#pipeline/remediation/plan/prune.ts'
 import { planText } from '#remediate/plan/file.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { approvalFileOf } from './approve.ts'
-import { exitCode } from './exit-code.ts'
 import { attemptWrite } from './folder.ts'
 import {
   addFleetOptions,
@@ -33,6 +32,7 @@ import { liveRecords, openReading } from './source.ts'
 import {
   clean,
   cut,
+  exitCode,
   firstLines,
   firstNodes,
   nodesOf,

@@ -13,7 +13,6 @@ import { type Predicted, predict } from '#pipeline/audit/predict.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { timelineLeftOut } from '#replay/predict-timeline.ts'
 import { storyOf } from '#report/terminal/story.ts'
-import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,
   addFormatOption,
@@ -23,7 +22,7 @@ import {
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
-import { nodeNames, screenOf, sheetOf } from './terminal.ts'
+import { exitCode, nodeNames, screenOf, sheetOf } from './terminal.ts'
 
 interface PredictOptions extends FleetOptions {
   snapshot?: string

@@ -13,7 +13,6 @@ import {
 import { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediation/run/options.ts'
 import { sealedStore } from '#remediate/seal.ts'
-import { remediationExitCode } from './exit-code.ts'
 import { addFormatOption, type PlaceOptions, parseText, policyOf } from './options.ts'
 import { pausingSignals } from './signals.ts'
 import { eksSelection, liveRecords, liveTargets } from './source.ts'
@@ -22,6 +21,7 @@ import {
   clean,
   nodesOf,
   reasonLines,
+  remediationExitCode,
   type Screen,
   type Sheet,
   screenOf,

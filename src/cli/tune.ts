@@ -13,7 +13,6 @@ import { earlierOf } from '#pipeline/history/earlier.ts'
 import { runBefore } from '#pipeline/history/saved-run.ts'
 import { tune } from '#pipeline/tune/tune.ts'
 import { formatBytes, plural } from '#report/numbers.ts'
-import { exitCode } from './exit-code.ts'
 import {
   addFormatOption,
   addPolicyOption,
@@ -26,6 +25,7 @@ import { savedRecords } from './source.ts'
 import { storeAt } from './store.ts'
 import {
   clean,
+  exitCode,
   nodeNames,
   printDocument,
   type Screen,

@@ -15,7 +15,6 @@ import type {
 import { plannedUpgrades } from '#pipeline/audit/fleet-upgrade.ts'
 import { plural } from '#report/numbers.ts'
 import { insightText, minorUpgradeText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
-import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,
   addFormatOption,
@@ -24,7 +23,15 @@ import {
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
-import { clean, nodeNames, printDocument, type Screen, type Sheet, sheetOf } from './terminal.ts'
+import {
+  clean,
+  exitCode,
+  nodeNames,
+  printDocument,
+  type Screen,
+  type Sheet,
+  sheetOf,
+} from './terminal.ts'
 
 interface UpgradeOptions extends FleetOptions {
   snapshot?: string

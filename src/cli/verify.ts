@@ -4,12 +4,11 @@ import { Command } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import { linesOf } from '#base/text/lines.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
-import { everything, type Selection, selectsCluster, selectsNode } from '#model/input/selection.ts'
+import { everything, type Selection, selectsCluster, selectsNode } from '#model/input/record.ts'
 import type { Plan } from '#model/plan/plan.ts'
 import type { VerificationReport } from '#model/plan/remediation.ts'
 import { verifyPlan } from '#pipeline/remediation/run/verify.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
-import { verificationExitCode } from './exit-code.ts'
 import {
   addFleetOptions,
   addFormatOption,
@@ -21,7 +20,14 @@ import {
   textOf,
 } from './options.ts'
 import { eksSelection, liveRecords, openReading, savedRecords } from './source.ts'
-import { nodesOf, reasonLines, type Screen, screenOf, sheetOf } from './terminal.ts'
+import {
+  nodesOf,
+  reasonLines,
+  type Screen,
+  screenOf,
+  sheetOf,
+  verificationExitCode,
+} from './terminal.ts'
 
 interface VerifyOptions extends FleetOptions {
   snapshot?: string

@@ -14,8 +14,7 @@ import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
-import type { ReadMode } from '#model/input/read-mode.ts'
+import type { NodeIdentity, ReadMode } from '#model/input/node-identity.ts'
 import type {
   ClusterRecord,
   NodeRecord,
@@ -23,7 +22,7 @@ import type {
   ReadError,
   ResourceName,
 } from '#model/input/record.ts'
-import { type Selection, selectsAllNodes, selectsNode } from '#model/input/selection.ts'
+import { type Selection, selectsAllNodes, selectsNode } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type {
   ClusterCollector,

@@ -6,7 +6,7 @@ import {
   kubeletStatsSummary,
   statsSummary,
 } from '#collect/collectors/kubelet.ts'
-import type { ReadMode } from '#model/input/read-mode.ts'
+import type { ReadMode } from '#model/input/node-identity.ts'
 import type { Collector } from './collector.ts'
 import { inspect } from './collectors/inspect.ts'
 import { pods } from './collectors/pods.ts'

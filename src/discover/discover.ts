@@ -16,7 +16,7 @@ import { mostInsights } from '#facts/eks/insights.ts'
 import { accountInArn } from '#model/input/arn.ts'
 import { fullClusterName, matchesCluster } from '#model/input/cluster-name.ts'
 import type { ClusterRecord, ReadError } from '#model/input/record.ts'
-import { type Selection, selectsCluster } from '#model/input/selection.ts'
+import { type Selection, selectsCluster } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { type Accounts, type AwsPlace, accountsOf, awsPlaces, isAcrossPlaces } from './places.ts'
 

@@ -1,7 +1,7 @@
 /** Runs the audit as a Lambda function, on a schedule or on demand. Returns the run's outcome; an incomplete run fails. */
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
-import { everything } from '#model/input/selection.ts'
+import { everything } from '#model/input/record.ts'
 import type { AuditRequest, RunAnswer } from '#model/run.ts'
 import { runService } from '#pipeline/service/service.ts'
 import { parseSettings } from '#settings.ts'

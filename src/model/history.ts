@@ -8,9 +8,7 @@ import type {
   Grade,
   Severity,
 } from '#model/finding/finding.ts'
-import type { Subject } from '#model/finding/subject.ts'
-import type { AmiFamily, NodeIdentity } from '#model/input/node-identity.ts'
-import type { ReadMode } from '#model/input/read-mode.ts'
+import type { AmiFamily, NodeIdentity, ReadMode, Subject } from '#model/input/node-identity.ts'
 import type { FilesystemLayout } from '#model/prediction/prediction.ts'
 
 /** Dates are days in UTC, YYYY-MM-DD. */

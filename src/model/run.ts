@@ -1,6 +1,6 @@
 /** One run of the service: request and result. */
 import type { Coverage, Grade, Severity } from '#model/finding/finding.ts'
-import type { Selection } from '#model/input/selection.ts'
+import type { Selection } from '#model/input/record.ts'
 import type { PolicyGrants } from './policy-grants.ts'
 import type { Delivery } from './report.ts'
 

@@ -1,5 +1,6 @@
 /** The only place where records get their types. */
 
+import type { ObjectsInput } from '#model/input/cluster-input.ts'
 import {
   type ClusterInput,
   type EksCluster,
@@ -8,10 +9,9 @@ import {
   type LaunchTemplateVersion,
   type Nodegroup,
 } from '#model/input/cluster-input.ts'
-import type { ObjectsInput } from '#model/input/cluster-objects.ts'
 import type { Host, Runtime } from '#model/input/inspection.ts'
+import { defaultReadMode } from '#model/input/node-identity.ts'
 import type { AttachedVolume, KnownImages, NodeInput, Summary } from '#model/input/node-input.ts'
-import { defaultReadMode } from '#model/input/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/input/record.ts'
 import { parseConfigz } from '#model/kubelet/configuration.ts'
 import { keep } from './shape.ts'

@@ -7,8 +7,8 @@ import type { RawObject } from '#base/raw-object.ts'
 import { redact, redactOnce, redactTexts } from '#base/redaction/redact.ts'
 import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
+import { isReadMode } from '#model/input/node-identity.ts'
 import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
-import { isReadMode } from '#model/input/read-mode.ts'
 import type {
   ClusterRecord,
   NodeRecord,

@@ -3,7 +3,7 @@ import { discover } from '#discover/discover.ts'
 import type { NodegroupScenario, Scenario } from '#lab/scenarios/scenario.ts'
 import { scenario } from '#lab/test/support.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
-import { everything } from '#model/input/selection.ts'
+import { everything } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { labOf } from '#test/lab-audit.ts'
 

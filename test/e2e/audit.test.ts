@@ -10,7 +10,7 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import { everything } from '#model/input/selection.ts'
+import { everything } from '#model/input/record.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
 import { auditLive, auditRecords, firedRules, labOf, nodesWithDetails } from '#test/lab-audit.ts'
 

@@ -12,7 +12,7 @@ import type { ContainerProfile, PodProfile } from '#lab/nodes/pod-profile.ts'
 import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { digits } from '#lab/nodes/random.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import type { ReadMode } from '#model/input/read-mode.ts'
+import type { ReadMode } from '#model/input/node-identity.ts'
 import type { NodeRecord, SnapshotRecord } from '#model/input/record.ts'
 
 const takenAt = '2026-11-21T06:00:00Z'

@@ -12,7 +12,7 @@ import {
 import { nodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { CheckState, ClusterCheckup } from '#model/checkup.ts'
-import { everything } from '#model/input/selection.ts'
+import { everything } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { eksTargets, kubeconfigTargets } from '#pipeline/audit/fleet.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'

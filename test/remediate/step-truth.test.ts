@@ -1,7 +1,7 @@
 /** Plans whose bytes say something else than their fields, with a digest that was counted anew. */
 
 import { describe, expect, it } from 'vitest'
-import { everything } from '#model/input/selection.ts'
+import { everything } from '#model/input/record.ts'
 import type { Plan, PlanStep } from '#model/plan/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import { everything } from '#model/input/selection.ts'
+import { everything } from '#model/input/record.ts'
 import type { PlanStep } from '#model/plan/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'

@@ -1,6 +1,5 @@
 /** What tests write in raw JSON, as the pipeline hands it on: pruned, and parsed once. */
-import type { ClusterInput } from '#model/input/cluster-input.ts'
-import type { GarbageObjects, ObjectsInput } from '#model/input/cluster-objects.ts'
+import type { ClusterInput, GarbageObjects, ObjectsInput } from '#model/input/cluster-input.ts'
 import { type Host, hostShape, type Runtime, runtimeShape } from '#model/input/inspection.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { type NodeInput, type Summary, summaryShape } from '#model/input/node-input.ts'

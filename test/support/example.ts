@@ -7,10 +7,13 @@ import { recentStarts } from '#judge/events/pulls.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
-import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/input/cluster-input.ts'
-import type { ReadObjects } from '#model/input/cluster-objects.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
-import type { ReadMode, Source } from '#model/input/read-mode.ts'
+import type {
+  EksCluster,
+  LaunchTemplateVersion,
+  Nodegroup,
+  ReadObjects,
+} from '#model/input/cluster-input.ts'
+import type { NodeIdentity, ReadMode, Source } from '#model/input/node-identity.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'

@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GateDocument } from '#model/gate.ts'
-import { everything } from '#model/input/selection.ts'
+import { everything } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { type GateText, gate } from '#pipeline/gate/gate.ts'
 import { temporaryFolder } from './cli.ts'

@@ -5,9 +5,8 @@ import { kubeletSetting } from '#judge/rule.ts'
 import type { Step, StepActionId } from '#model/finding/cause.ts'
 import type { Change, ChangedFinding, Delta, Ending, FindingState } from '#model/finding/delta.ts'
 import type { ClusterResult, Finding, FindingsDocument, Severity } from '#model/finding/finding.ts'
-import type { Subject } from '#model/finding/subject.ts'
 import type { PastFinding } from '#model/history.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity, Subject } from '#model/input/node-identity.ts'
 import type { ReadError } from '#model/input/record.ts'
 import {
   startsAboveUsedPercent,

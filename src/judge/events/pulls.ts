@@ -4,7 +4,7 @@ import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { podName, shorten } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { controllerOf, statusesOf } from '#model/input/pod-controller.ts'
+import { controllerOf, statusesOf } from '#model/input/kubernetes.ts'
 import { type EventTimes, eventTimes, isWithin, recentEvents } from './events.ts'
 import { registryOf } from './images.ts'
 

@@ -17,7 +17,7 @@ import type {
   OwnedGroup,
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
-import type { Subject } from '#model/finding/subject.ts'
+import type { Subject } from '#model/input/node-identity.ts'
 import { type Command, clusterWord, kubectl, reads } from './kubectl.ts'
 
 /** An object without a namespace is cluster-scoped. */

@@ -3,8 +3,8 @@
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerOf } from '#model/input/kubernetes.ts'
 import type { PodSummary, Summary } from '#model/input/node-input.ts'
-import { controllerOf } from '#model/input/pod-controller.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 
 /** Pods that a step names at most. */

@@ -1,6 +1,6 @@
 import { podName } from '#judge/text.ts'
+import { statusesOf } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import { statusesOf } from '#model/input/pod-controller.ts'
 
 export interface ContainerLog {
   /** `namespace/pod/container`. */

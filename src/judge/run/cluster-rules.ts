@@ -12,7 +12,7 @@ import {
 } from '#judge/rule.ts'
 import { plural, shorten } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
-import type { Subject } from '#model/finding/subject.ts'
+import type { Subject } from '#model/input/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import { leastCertain, type Outcome, ruleError, worstSeverity } from './outcome.ts'
 import { boundedFailing, evidenceLimit, type FoundFinding, findingOf } from './tally.ts'

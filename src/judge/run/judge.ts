@@ -18,8 +18,8 @@ import {
   garbageFates,
 } from '#model/finding/garbage-overview.ts'
 import { gradeOf } from '#model/finding/grade.ts'
-import type { Subject } from '#model/finding/subject.ts'
 import type { EarlierNodes } from '#model/history.ts'
+import type { Subject } from '#model/input/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, TakenNode } from '#model/report.ts'
 import { gatherSubjects, type JudgedCluster, judgeCluster } from './cluster-rules.ts'

@@ -15,7 +15,7 @@ import {
   type Severity,
   severities,
 } from '#model/finding/finding.ts'
-import { promisedSources, type ReadMode, type Source } from '#model/input/read-mode.ts'
+import { promisedSources, type ReadMode, type Source } from '#model/input/node-identity.ts'
 import { conditionOf, sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Signal } from '#model/prediction/prediction.ts'

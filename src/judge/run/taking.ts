@@ -18,11 +18,10 @@ import type {
   NotAuditedCause,
   OutcomeCounts,
 } from '#model/finding/finding.ts'
-import type { Subject } from '#model/finding/subject.ts'
-import type { ClusterInput } from '#model/input/cluster-input.ts'
-import type { ObjectsInput } from '#model/input/cluster-objects.ts'
+import type { ClusterInput, ObjectsInput } from '#model/input/cluster-input.ts'
+import type { Subject } from '#model/input/node-identity.ts'
+import { sources } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import { sources } from '#model/input/read-mode.ts'
 import type { ReadError } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { DiskLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'

@@ -13,8 +13,7 @@ import { type Failing, line, lines, type Rule, type RuleOfNodes } from '#judge/r
 import { nameLength, plural, shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { Finding, UnknownOutcome } from '#model/finding/finding.ts'
-import type { Subject } from '#model/finding/subject.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity, Subject } from '#model/input/node-identity.ts'
 import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
 
 export const evidenceLimit = 24

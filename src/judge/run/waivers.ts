@@ -3,8 +3,8 @@
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { FindingsDocument, WaiverNotice } from '#model/finding/finding.ts'
-import type { Subject } from '#model/finding/subject.ts'
 import { matchesCluster } from '#model/input/cluster-name.ts'
+import type { Subject } from '#model/input/node-identity.ts'
 import type { Waiver } from '#model/policy.ts'
 
 interface Waived {

@@ -9,8 +9,9 @@ import type {
   KubernetesEvent,
   LaunchTemplateVersion,
   Nodegroup,
+  ObjectsInput,
+  ReadObjects,
 } from '#model/input/cluster-input.ts'
-import type { ObjectsInput, ReadObjects } from '#model/input/cluster-objects.ts'
 import type { ReadError } from '#model/input/record.ts'
 
 /** An event about a node or one of its pods. Equal events are one, with first and last time. */

@@ -1,5 +1,6 @@
 /** What changed between two audits (`highwater.diff/1`). */
 
+import type { Subject } from '#model/input/node-identity.ts'
 import type { FleetUpgrade } from '#model/upgrade.ts'
 import type {
   Confidence,
@@ -11,7 +12,6 @@ import type {
   NodeSample,
   Severity,
 } from './finding.ts'
-import type { Subject } from './subject.ts'
 
 export interface ComparedFinding
   extends Pick<

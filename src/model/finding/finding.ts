@@ -1,9 +1,8 @@
 /** Result of judging a fleet by the rules (the contract `highwater.findings/1`). */
 
 import type { Insight } from '#model/input/cluster-input.ts'
-import type { ReadMode, Source } from '#model/input/read-mode.ts'
+import type { ReadMode, Source, Subject } from '#model/input/node-identity.ts'
 import type { Cause, Step } from './cause.ts'
-import type { Subject } from './subject.ts'
 
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
 export type Severity = (typeof severities)[number]

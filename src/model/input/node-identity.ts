@@ -1,5 +1,21 @@
-/** A node's origin and kind, from its labels and status. */
-import type { Subject } from '#model/finding/subject.ts'
+/** A node's origin and kind, from its labels and status; what findings are about; and the modes of reading a node. */
+
+/** Kinds of objects that findings are about. */
+export const subjectKinds = [
+  'Nodegroup',
+  'NodePool',
+  'Node',
+  'Cluster',
+  'Pod',
+  'Namespace',
+] as const
+
+/** What a finding is about. Of nodes: their nodegroup or nodepool, if any, so the id survives a new AMI. Of other objects: their namespace. */
+export interface Subject {
+  kind: (typeof subjectKinds)[number]
+  namespace: string | null
+  name: string
+}
 
 /** The tool that created the node. It decides where a durable fix belongs. Upstream labels: docs of EKS, Karpenter and eksctl. */
 export type NodeOwner =
@@ -33,3 +49,25 @@ export interface NodeIdentity {
   /** `status.conditions[Ready].status`; null when the node reports none. */
   ready: 'True' | 'False' | 'Unknown' | null
 }
+
+/* Modes of reading a node, and the sources that each mode promises. */
+
+/** `proxy`: the kubelet through the API server. `ssm`: a fixed script on the node. `both`: `proxy` and `ssm`. `kubelet`: the kubelet directly. */
+export const readModes = ['proxy', 'ssm', 'both', 'kubelet'] as const
+export type ReadMode = (typeof readModes)[number]
+export const defaultReadMode: ReadMode = 'proxy'
+
+/** Sources of data about a node, in the order in which reports list missing ones. */
+export const sources = ['node', 'pods', 'configz', 'summary', 'host', 'runtime'] as const
+export type Source = (typeof sources)[number]
+
+/** Sources that a mode promises to read of each node. If all were read, coverage counts the node as *read*. */
+export const promisedSources: Readonly<Record<ReadMode, readonly Source[]>> = {
+  proxy: ['node', 'pods', 'configz', 'summary'],
+  ssm: ['node', 'pods', 'host', 'runtime'],
+  both: sources,
+  kubelet: ['node', 'pods', 'configz', 'summary'],
+}
+
+export const isReadMode = (value: unknown): value is ReadMode =>
+  readModes.some(mode => mode === value)

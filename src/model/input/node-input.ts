@@ -6,7 +6,7 @@
 import type { RunningConfiguration } from '#model/kubelet/configuration.ts'
 import type { Host, Runtime } from './inspection.ts'
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
-import type { ReadMode } from './read-mode.ts'
+import type { ReadMode } from './node-identity.ts'
 import type { ReadError } from './record.ts'
 import { list, type Shaped } from './shape.ts'
 

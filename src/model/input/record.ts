@@ -3,8 +3,10 @@
  * Kubernetes, CRI and AWS objects keep their API's field names. Parsers check data from outside; it is never trusted.
  */
 import type { RawObject } from '#base/raw-object.ts'
+import { matchesGlob } from '#base/text/glob.ts'
+import { matchesCluster } from './cluster-name.ts'
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
-import type { ReadMode, Source } from './read-mode.ts'
+import type { NodeIdentity, ReadMode, Source } from './node-identity.ts'
 
 export const snapshotSchema = 'highwater.snapshot/1'
 
@@ -117,3 +119,37 @@ export interface MalformedLine {
   line: number
   message: string
 }
+
+/* The selected part of a fleet. An empty list selects everything. */
+
+export interface Selection {
+  /** Cluster names, short or full; `*` matches any characters. */
+  clusters: string[]
+  /** Nodegroup or nodepool names; `*` matches any characters. */
+  nodegroups: string[]
+  /** Exact node names. */
+  nodes: string[]
+}
+
+export const everything: Selection = { clusters: [], nodegroups: [], nodes: [] }
+
+export const selectsCluster = (selection: Selection, cluster: string) =>
+  selection.clusters.length === 0 ||
+  selection.clusters.some(pattern => matchesCluster(pattern, cluster))
+
+export const selectsNode = (
+  selection: Selection,
+  { name, group }: Pick<NodeIdentity, 'name' | 'group'>,
+) =>
+  (selection.nodes.length === 0 || selection.nodes.includes(name)) &&
+  (selection.nodegroups.length === 0 ||
+    (group.kind !== 'Node' &&
+      selection.nodegroups.some(pattern => matchesGlob(pattern, group.name))))
+
+/** The selection leaves out no cluster, nodegroup or node. */
+export const selectsEverything = (selection: Selection) =>
+  Object.values(selection).every(names => names.length === 0)
+
+/** The selection may leave out clusters, but no node of a selected cluster. */
+export const selectsAllNodes = ({ nodes, nodegroups }: Selection) =>
+  nodes.length === 0 && nodegroups.length === 0

@@ -2,9 +2,7 @@
 
 import type { RawObject } from '#base/raw-object.ts'
 import type { DurableFix } from '#model/finding/finding.ts'
-import type { Subject } from '#model/finding/subject.ts'
-import type { AmiFamily } from '#model/input/node-identity.ts'
-import type { ReadMode } from '#model/input/read-mode.ts'
+import type { AmiFamily, ReadMode, Subject } from '#model/input/node-identity.ts'
 
 export const planSchema = 'highwater.plan/1'
 export const approvalSchema = 'highwater.approval/1'

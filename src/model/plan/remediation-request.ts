@@ -1,6 +1,6 @@
 /** Request and response of the function `remediate`. */
 
-import type { Selection } from '#model/input/selection.ts'
+import type { Selection } from '#model/input/record.ts'
 import type { RunState, StepState } from './remediation.ts'
 import type { ConfigurationChange } from './what-if.ts'
 

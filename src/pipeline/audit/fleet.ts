@@ -15,21 +15,19 @@ import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/modes.
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { readForNodes } from '#facts/kubernetes/discovery.ts'
-import { promisedSources } from '#model/input/read-mode.ts'
+import { promisedSources } from '#model/input/node-identity.ts'
 import {
   type ClusterRecord,
   type MalformedLine,
   type NodeRecord,
+  type Selection,
   type SnapshotHeader,
   type SnapshotRecord,
-  snapshotSchema,
-} from '#model/input/record.ts'
-import {
-  type Selection,
   selectsAllNodes,
   selectsCluster,
   selectsNode,
-} from '#model/input/selection.ts'
+  snapshotSchema,
+} from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import type { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
 import { clusterInput } from '#snapshot/input.ts'

@@ -6,10 +6,10 @@ import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import type { Rule } from '#judge/rule.ts'
 import { type JudgementOptions, openJudgement } from '#judge/run/judge.ts'
 import { type JudgementResult, mergedJudgements } from '#judge/run/result.ts'
-import type { Subject } from '#model/finding/subject.ts'
 import type { EarlierNodes } from '#model/history.ts'
 import type { ClusterInput } from '#model/input/cluster-input.ts'
 import { InputErrors } from '#model/input/input-errors.ts'
+import type { Subject } from '#model/input/node-identity.ts'
 import type {
   MalformedLine,
   NodeRecord,

@@ -1,8 +1,7 @@
 import { OperatorError } from '#base/operator-error.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import type { NodeIdentity } from '#model/input/node-identity.ts'
-import type { ClusterRecord } from '#model/input/record.ts'
-import type { Selection } from '#model/input/selection.ts'
+import type { ClusterRecord, Selection } from '#model/input/record.ts'
 
 const named = 10
 

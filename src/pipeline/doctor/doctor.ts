@@ -10,9 +10,8 @@ import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
 import type { Check, ClusterCheckup } from '#model/checkup.ts'
 import { accountInArn, partitionInArn } from '#model/input/arn.ts'
-import { promisedSources, type ReadMode } from '#model/input/read-mode.ts'
-import type { ClusterRecord } from '#model/input/record.ts'
-import type { Selection } from '#model/input/selection.ts'
+import { promisedSources, type ReadMode } from '#model/input/node-identity.ts'
+import type { ClusterRecord, Selection } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import {
   applyKubernetesRights,

@@ -2,7 +2,6 @@
 
 import { byText } from '#base/text/text-order.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
-import type { Subject } from '#model/finding/subject.ts'
 import {
   type GateGroup,
   type GateInstead,
@@ -13,6 +12,7 @@ import {
   type GateVerdict,
   gateProblemKinds,
 } from '#model/gate.ts'
+import type { Subject } from '#model/input/node-identity.ts'
 
 /** A node, as problems name it. */
 export interface NodePlace {

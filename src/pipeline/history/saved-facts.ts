@@ -5,10 +5,8 @@ import { fillLimits } from '#judge/compare/history/fill.ts'
 import { nodeFactsMaxBytes } from '#judge/compare/history/node-facts.ts'
 import { mostImages } from '#judge/compare/history/reclaim.ts'
 import { severities } from '#model/finding/finding.ts'
-import { subjectKinds } from '#model/finding/subject.ts'
 import type { ClusterTrend, NodeFacts } from '#model/history.ts'
-import { amiFamilies } from '#model/input/node-identity.ts'
-import { readModes } from '#model/input/read-mode.ts'
+import { amiFamilies, readModes, subjectKinds } from '#model/input/node-identity.ts'
 import { jsonIn } from './keys.ts'
 
 const count = z.int().min(0)

@@ -5,10 +5,8 @@ import { OperatorError } from '#base/operator-error.ts'
 import { listOf } from '#base/text/list-of.ts'
 import type { MacKey } from '#clients/store/mac-key.ts'
 import { isPlace } from '#facts/eks/kubelet-places.ts'
-import { subjectKinds } from '#model/finding/subject.ts'
 import { digestIn } from '#model/input/image-reference.ts'
-import { amiFamilies } from '#model/input/node-identity.ts'
-import { readModes } from '#model/input/read-mode.ts'
+import { amiFamilies, readModes, subjectKinds } from '#model/input/node-identity.ts'
 import {
   type Approval,
   approvalSchema,

@@ -13,7 +13,7 @@ import type {
   HeldFinalizer,
 } from '#model/finding/cluster-garbage.ts'
 import type { ClusterInput, EksCluster } from '#model/input/cluster-input.ts'
-import { isOf, type ObjectsInput } from '#model/input/cluster-objects.ts'
+import { isOf, type ObjectsInput } from '#model/input/cluster-input.ts'
 import type {
   ClusterObject,
   Deployment,

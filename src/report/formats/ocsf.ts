@@ -12,8 +12,8 @@ import type {
   NotAudited,
   Severity,
 } from '#model/finding/finding.ts'
-import type { Subject } from '#model/finding/subject.ts'
 import { isRepaired, type PastFinding } from '#model/history.ts'
+import type { Subject } from '#model/input/node-identity.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import {

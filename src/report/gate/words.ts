@@ -1,5 +1,5 @@
 /** Words that the formats of a gate share. */
-import type { Subject } from '#model/finding/subject.ts'
+
 import type {
   GateDocument,
   GateLimit,
@@ -7,6 +7,7 @@ import type {
   GateProblemKind,
   GateValues,
 } from '#model/gate.ts'
+import type { Subject } from '#model/input/node-identity.ts'
 import { formatCount, plural } from '#report/numbers.ts'
 import { lineText, nameText, nodesText } from '#report/parts/statements.ts'
 

@@ -3,9 +3,9 @@
 import { expect, it } from 'vitest'
 import { baselineOf } from '#judge/drift/peers.ts'
 import { waiverOf } from '#judge/run/waivers.ts'
-import type { Subject } from '#model/finding/subject.ts'
 import { fullClusterName, matchesCluster } from '#model/input/cluster-name.ts'
-import { everything, selectsCluster } from '#model/input/selection.ts'
+import type { Subject } from '#model/input/node-identity.ts'
+import { everything, selectsCluster } from '#model/input/record.ts'
 import { defaultPolicy, readModeOf } from '#model/policy.ts'
 
 const full = fullClusterName('111122223333', 'eu-west-1', 'prod')

@@ -14,7 +14,7 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { controllerOf } from '#model/input/pod-controller.ts'
+import { controllerOf } from '#model/input/kubernetes.ts'
 import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
 

@@ -15,8 +15,8 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { isImageListCut } from '#judge/subject/node-subject.ts'
+import { statusesOf } from '#model/input/kubernetes.ts'
 import type { Summary } from '#model/input/node-input.ts'
-import { statusesOf } from '#model/input/pod-controller.ts'
 import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,

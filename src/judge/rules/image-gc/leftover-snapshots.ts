@@ -6,7 +6,7 @@ import { bytes, bytesLine, line, lines, nodeRule, plural } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
 import type { Severity } from '#model/finding/finding.ts'
-import { statusesOf } from '#model/input/pod-controller.ts'
+import { statusesOf } from '#model/input/kubernetes.ts'
 import type { DiskHolder, LedgerLine } from '#model/prediction/disk-ledger.ts'
 
 const least = { percent: 10, gib: 5 }

@@ -16,7 +16,7 @@ import {
 import { severityRank } from '#judge/run/outcome.ts'
 import type { Severity } from '#model/finding/finding.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { statusesOf } from '#model/input/pod-controller.ts'
+import { statusesOf } from '#model/input/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Certainty } from '#model/prediction/prediction.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { statusesOf } from '#model/input/pod-controller.ts'
+import { statusesOf } from '#model/input/kubernetes.ts'
 
 const shown = 10
 

@@ -11,9 +11,9 @@ import type {
   ClusterRecord,
   MalformedLine,
   ObjectsRecord,
+  Selection,
   SnapshotRecord,
 } from '#model/input/record.ts'
-import type { Selection } from '#model/input/selection.ts'
 import type { Policy } from '#model/policy.ts'
 import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
 import { budgetResource } from '#remediate/pods.ts'

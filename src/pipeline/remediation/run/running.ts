@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { OperatorError } from '#base/operator-error.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import type { Store } from '#clients/store/store.ts'
-import { everything } from '#model/input/selection.ts'
+import { everything } from '#model/input/record.ts'
 import { approverOf, type HeldApproval, type Plan } from '#model/plan/plan.ts'
 import type { RemediationRun, StepState } from '#model/plan/remediation.ts'
 import type {

@@ -1,7 +1,7 @@
 /** Objects of all lists that finalizers keep Terminating. Pods, volumes and PVCs have their own sections. */
 import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/finding/cluster-garbage.ts'
-import { isOf } from '#model/input/cluster-objects.ts'
+import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject } from '#model/input/kubernetes.ts'
 import { Packed, SharedTexts } from '#replay/cluster-gc/kept-objects.ts'
 import { parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'

@@ -3,7 +3,7 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/finding/cluster-garbage.ts'
-import { isOf } from '#model/input/cluster-objects.ts'
+import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, CronJob, Job } from '#model/input/kubernetes.ts'
 import { keeperIn, Packed, SharedTexts } from '#replay/cluster-gc/kept-objects.ts'
 import { controllerOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'

@@ -2,7 +2,7 @@
 
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { InstanceGarbage, LeaseGarbage, NodeGarbage } from '#model/finding/cluster-garbage.ts'
-import { isOf } from '#model/input/cluster-objects.ts'
+import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
 import { nameOf, Packed } from '#replay/cluster-gc/kept-objects.ts'
 import {

@@ -11,7 +11,7 @@ import {
 } from '#facts/kubernetes/garbage-resources.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { OwnedGroup, OwnerGarbage } from '#model/finding/cluster-garbage.ts'
-import { isOf } from '#model/input/cluster-objects.ts'
+import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesPod, ObjectReference } from '#model/input/kubernetes.ts'
 import { Packed, SharedTexts } from '#replay/cluster-gc/kept-objects.ts'
 import {

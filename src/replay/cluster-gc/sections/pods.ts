@@ -9,7 +9,7 @@ import type {
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
 import type { EksCluster } from '#model/input/cluster-input.ts'
-import { isOf } from '#model/input/cluster-objects.ts'
+import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import type { Certainty } from '#model/prediction/prediction.ts'
 import {

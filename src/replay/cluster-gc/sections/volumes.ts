@@ -10,7 +10,7 @@ import type {
   ReleasedVolume,
   VolumeGarbage,
 } from '#model/finding/cluster-garbage.ts'
-import { type EbsVolume, isOf } from '#model/input/cluster-objects.ts'
+import { type EbsVolume, isOf } from '#model/input/cluster-input.ts'
 import type {
   ClusterObject,
   KubernetesPod,

@@ -1,10 +1,10 @@
 /**
- * One round of image GC, and one image deletion under eviction: what each does with the node as read. Open questions give bounds.
+ * One round of image GC, and one image deletion under eviction: what each does with the node as read. The round runs in two worlds: what happens in both
+ * is certain, what happens in one is possible.
  *
- * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, DeleteUnusedImages
- * Read at       1.29 to 1.37
+ * Worlds        differ in what deletions by age free before the kubelet reads the statistics: nothing, or the most (a layer takes at most 3.5 times its
+ *               packed size). Without statistics, one world frees everything and the other nothing for space.
  * Kept exactly  deletion by age runs before deletion for space, and its bytes are not counted as freed; a round without a capacity still deletes by age
- * Bounded       what deletions by age free before the kubelet reads the statistics: a layer takes at most 3.5 times its packed size
  */
 
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
@@ -20,17 +20,21 @@ import type {
 } from '#model/prediction/prediction.ts'
 import type { PreparedImages } from '#replay/image-gc/bounds.ts'
 import {
+  type AgeLimit,
   ageLimitOf,
   type ImageGcPolicy,
   imageGcPolicyError,
   isImageGcStopped,
 } from '#replay/image-gc/policy.ts'
 import {
-  type AgeLimit,
+  type Aged,
   areEqual,
   areTimesExact,
+  everything,
+  freeDownToLow,
   freeOldImages,
   freeSpace,
+  freeUnused,
   goesSurely,
   hasFlag,
   mayGo,
@@ -39,19 +43,12 @@ import {
   type Outcomes,
   perhapsInTurn,
   placeAt,
+  type SpaceRound,
   surelyInTurn,
   type Turns,
   timeAt,
 } from '#replay/image-gc/round.ts'
-import {
-  amountToFree,
-  bytesUntilTrigger,
-  type ImageFsStats,
-  type ImageFsUsage,
-  imageFsUsage,
-  invalidCapacity,
-  notEnoughFreed,
-} from '#replay/image-gc/usage.ts'
+import { bytesUntilTrigger, type ImageFsStats, imageFsUsage } from '#replay/image-gc/usage.ts'
 import type { Kubelet } from './kubelet.ts'
 
 /** A prediction, and the unknowns that keep it from being exact. */
@@ -61,45 +58,43 @@ export interface Predicted<Prediction> {
 }
 
 /** Both are null if the image list was not read and an image may be deleted. */
-interface ImageOutcome {
-  deletions: ImageDeletion[] | null
-  kept: KeptImage[] | null
-}
+type ImageOutcome = Pick<ImageGcPrediction, 'deletions' | 'kept'>
+type Freed = Pick<ImageGcPrediction, 'freedBytes' | 'reachesLow' | 'shortfallBytes'>
 
-interface Round extends ImageOutcome {
-  /** Null: nothing is freed for space. */
-  freed: Freed | null
-  /** Upstream's error for too little freed. */
-  error: string | null
+interface Round {
+  /** Null: the image filesystem was not observed. */
+  triggered: boolean | null
+  /** Null: the round is not triggered, or that is unknown. */
+  wantedBytes: number | null
+  round: ImageOutcome & Freed & Pick<ImageGcPrediction, 'error'>
   unknowns: Unknown[]
 }
 
 const notKnown: Freed = { freedBytes: null, reachesLow: null, shortfallBytes: null }
 const nothingFreed: Freed = { freedBytes: 0, reachesLow: true, shortfallBytes: 0 }
-const noRound: Round = { deletions: null, kept: null, freed: null, error: null, unknowns: [] }
+const notRun: Round = {
+  triggered: null,
+  wantedBytes: null,
+  round: { ...notKnown, error: null, deletions: null, kept: null },
+  unknowns: [],
+}
 
-/**
- * @param imagefs the statistics that the round reads; null: not observed
- * @param images null: not read; results that depend on them are null
- */
+/** @param imagefs the statistics that the round reads; null: not observed */
 export function predictImageGc(
   policy: ImageGcPolicy,
   imagefs: ImageFsStats | null,
-  images: PreparedImages | null,
+  images: PreparedImages,
   kubelet: Kubelet,
 ): Predicted<ImageGcPrediction> {
   const { highThresholdPercent, lowThresholdPercent } = policy
   const policyError = imageGcPolicyError(policy)
   const isStopped = isImageGcStopped(policy, kubelet)
   const usage = policyError === null && imagefs ? imageFsUsage(imagefs) : null
-  const triggered = policyError === null ? isTriggered(policy, imagefs, usage, isStopped) : null
-  const wantedBytes = usage && triggered ? amountToFree(usage, lowThresholdPercent) : null
-  const round =
-    policyError === null && images
-      ? roundOf(policy, usage, triggered, wantedBytes, images, isStopped, kubelet)
-      : noRound
-  const statsError = imagefs && !usage && !isStopped ? invalidCapacity : null
   const ofUsage = isStopped ? null : usage
+  const { triggered, wantedBytes, round, unknowns } =
+    policyError === null
+      ? roundOf(policy, imagefs, images, isStopped, kubelet)
+      : { ...notRun, round: { ...notRun.round, error: policyError } }
   return {
     prediction: {
       enabled: !isStopped,
@@ -112,88 +107,87 @@ export function predictImageGc(
       startsBelowAvailableBytes:
         ofUsage && startsBelowAvailableBytes(ofUsage.capacityBytes, highThresholdPercent),
       bytesToFree: usage && (wantedBytes ?? 0),
-      ...(round.freed ?? freedUntriggered(triggered, statsError)),
-      error: policyError ?? statsError ?? round.error,
-      deletions: round.deletions,
-      kept: round.kept,
+      ...round,
     },
-    unknowns: round.unknowns,
+    unknowns,
   }
 }
 
-/** Null: the image filesystem was not observed. */
-function isTriggered(
-  { highThresholdPercent }: ImageGcPolicy,
-  imagefs: ImageFsStats | null,
-  usage: ImageFsUsage | null,
-  isStopped: boolean,
-) {
-  if (isStopped) return false
-  if (usage) return usage.usagePercent >= highThresholdPercent
-  return imagefs ? false : null
-}
+/** What a round frees for space in one world. */
+type FreedInWorld = Freed & { outcomes: Outcomes }
+type World = SpaceRound<FreedInWorld>
 
-function freedUntriggered(triggered: boolean | null, statsError: string | null): Freed {
-  if (triggered !== false) return notKnown
-  return statsError === null ? nothingFreed : { ...notKnown, freedBytes: 0 }
-}
+const idle: World = { usage: null, wantedBytes: null, freed: null, error: null }
 
-/** @param wantedBytes bytes to free as the disk was read; null: the round is not triggered, or that is unknown */
 function roundOf(
   policy: ImageGcPolicy,
-  usage: ImageFsUsage | null,
-  triggered: boolean | null,
-  wantedBytes: number | null,
+  imagefs: ImageFsStats | null,
   images: PreparedImages,
   isStopped: boolean,
   kubelet: Kubelet,
 ): Round {
   const age = isStopped ? null : ageLimitOf(policy, images.atMs, images.kubeletStart, kubelet)
   const aged = freeOldImages(images, images.atMs, policy.minimumAgeMs, age)
-  const atMostBytes = triggered === null ? Number.POSITIVE_INFINITY : wantedBytes
-  const atLeastBytes =
-    usage && wantedBytes !== null && age !== null
-      ? leastToFree(policy, usage, mostFreedByAge(images, aged.outcomes))
-      : wantedBytes
-  const outcomes = freeSpace(images, aged, { atLeastBytes, atMostBytes })
-  const isLowered = atLeastBytes !== wantedBytes
-  if (isLowered && age !== null) {
-    const asRead = freeSpace(images, aged, { atLeastBytes: wantedBytes, atMostBytes })
-    keepCertain(images, outcomes, asRead, age)
+  const [asRead, other] = isStopped
+    ? [idle, idle]
+    : worldsOf(policy, imagefs, images, aged, kubelet)
+  const outcomesIn = ({ freed }: World) => freed?.outcomes ?? aged.outcomes
+  const outcomes = inBothWorlds(outcomesIn(asRead), outcomesIn(other))
+  if (imagefs && age) keepCertain(images, outcomes, outcomesIn(asRead), age)
+  const mayFree = asRead.freed !== null
+  const { prediction, unknowns } = imageOutcome(images, outcomes, age, mayFree)
+  const freed = freedInBoth(freedIn(asRead), freedIn(other))
+  if (asRead.wantedBytes !== null) {
+    if (freed.freedBytes === null || freed.reachesLow === null) unknowns.push(freedNotKnown)
+    if (outcomes.some(flags => (flags & mayGoByAge) !== 0)) unknowns.push(diskAfterAge)
   }
-  const round = imageOutcome(images, outcomes, age, atMostBytes !== null)
-  if (wantedBytes === null || !usage) return { ...round, freed: null, error: null }
-  const freed = images.isListed
-    ? freedWithin(images, outcomes, atLeastBytes, wantedBytes)
-    : notKnown
-  const isShort = freed.reachesLow === false && freed.freedBytes !== null && !isLowered
   return {
-    ...round,
-    freed,
-    error: isShort
-      ? notEnoughFreed(usage, wantedBytes, freed.freedBytes ?? 0, kubelet.features)
-      : null,
-    unknowns: [
-      ...round.unknowns,
-      ...(freed.freedBytes === null || freed.reachesLow === null ? [freedNotKnown] : []),
-      ...(outcomes.some(flags => (flags & mayGoByAge) !== 0) ? [diskAfterAge] : []),
-    ],
+    triggered: imagefs || isStopped ? mayFree : null,
+    wantedBytes: asRead.wantedBytes,
+    round: { ...freed, error: inBoth(asRead.error, other.error), ...prediction },
+    unknowns,
   }
 }
 
-/** What the round counts as freed if the bytes to free lie between the two. `leastBytes` null: the round might free none. */
-function freedWithin(
+/** The first world: deletions by age free nothing before the kubelet reads the statistics. */
+function worldsOf(
+  policy: ImageGcPolicy,
+  imagefs: ImageFsStats | null,
   images: PreparedImages,
-  outcomes: Outcomes,
-  leastBytes: number | null,
-  mostBytes: number,
-) {
-  const most = freedOf(images, outcomes, mostBytes)
-  if (leastBytes === mostBytes) return most
-  if (leastBytes === null) return notKnown
-  const least = freedOf(images, outcomes, leastBytes)
-  const isSame = least.freedBytes === most.freedBytes && least.reachesLow === most.reachesLow
-  return isSame ? { ...most, shortfallBytes: most.reachesLow === true ? 0 : null } : notKnown
+  aged: Aged,
+  kubelet: Kubelet,
+): [World, World] {
+  const free = (wantedBytes: number): FreedInWorld => {
+    const outcomes = freeSpace(images, aged, wantedBytes)
+    return { ...(images.isListed ? freedOf(images, outcomes, wantedBytes) : notKnown), outcomes }
+  }
+  if (imagefs === null) return [{ ...idle, freed: free(everything) }, idle]
+  const run = (stats: ImageFsStats) => freeDownToLow(policy, stats, free, kubelet)
+  const asRead = run(imagefs)
+  const { usage, freed } = asRead
+  const byAgeBytes = mostFreedByAge(images, aged.outcomes)
+  if (usage === null || freed === null || byAgeBytes === 0) return [asRead, asRead]
+  return [asRead, run({ ...usage, availableBytes: usage.availableBytes + byAgeBytes })]
+}
+
+/** What happens in one world is possible, what happens in both is certain. */
+const inBothWorlds = (asRead: Outcomes, other: Outcomes): Outcomes =>
+  asRead.map((flags, place) => {
+    const others = other[place] ?? 0
+    return ((flags | others) & ~goesSurely) | (flags & others & goesSurely)
+  })
+
+function freedIn({ freed, error }: World): Freed {
+  if (freed !== null) return freed
+  return error === null ? nothingFreed : { ...notKnown, freedBytes: 0 }
+}
+
+/** What is the same in both worlds; else null. */
+const inBoth = <Value>(asRead: Value, other: Value) => (asRead === other ? asRead : null)
+
+function freedInBoth({ freedBytes, reachesLow, shortfallBytes }: Freed, other: Freed): Freed {
+  if (freedBytes !== other.freedBytes || reachesLow !== other.reachesLow) return notKnown
+  return { freedBytes, reachesLow, shortfallBytes: inBoth(shortfallBytes, other.shortfallBytes) }
 }
 
 /** The most bytes that deletions by age free: packed and unpacked layers. */
@@ -224,21 +218,6 @@ function keepCertain(
   }
 }
 
-/** Bytes that the round frees for space after deletions by age freed `freedBytes`. Null: it might free none. */
-function leastToFree(
-  { highThresholdPercent, lowThresholdPercent }: ImageGcPolicy,
-  { capacityBytes, availableBytes }: ImageFsUsage,
-  freedBytes: number,
-) {
-  const stats = {
-    capacityBytes,
-    availableBytes: Math.min(capacityBytes, availableBytes + freedBytes),
-  }
-  const after = imageFsUsage(stats)
-  const isTriggered = after !== null && after.usagePercent >= highThresholdPercent
-  return isTriggered ? amountToFree(after, lowThresholdPercent) : null
-}
-
 const freedNotKnown: Unknown = {
   what: 'imageGC.freedBytes',
   effect:
@@ -261,35 +240,29 @@ const startNotKnown: Unknown = {
     'whether the kubelet has run for imageMaximumGCAge yet is not known, and so not whether images go by age',
 }
 
-/** What eviction deletes when it reclaims images: all that may be deleted, however full the disk is, even with image GC off. */
+/** Deletion under eviction, even with image GC off. */
 export function predictDeleteUnusedImages(
   { minimumAgeMs }: ImageGcPolicy,
   images: PreparedImages,
 ): Predicted<ImageOutcome> {
-  const everything = Number.POSITIVE_INFINITY
-  const target = { atLeastBytes: everything, atMostBytes: everything }
-  const outcomes = freeSpace(images, freeOldImages(images, images.atMs, minimumAgeMs, null), target)
-  const { unknowns, ...prediction } = imageOutcome(images, outcomes, null, true)
-  return { prediction, unknowns }
+  return imageOutcome(images, freeUnused(images, images.atMs, minimumAgeMs), null, true)
 }
 
-/** @param isSpaceWanted whether the round frees space, or might free space */
+/** @param mayFree whether the round frees space, or might free space */
 function imageOutcome(
   images: PreparedImages,
   outcomes: Outcomes,
   age: AgeLimit | null,
-  isSpaceWanted: boolean,
-): ImageOutcome & { unknowns: Unknown[] } {
-  const mayDelete = age !== null || isSpaceWanted
+  mayFree: boolean,
+): Predicted<ImageOutcome> {
+  const mayDelete = age !== null || mayFree
   const unknowns = mayDelete ? [...images.unknowns] : []
   if (age?.isSure === false) unknowns.push(startNotKnown)
-  if (mayDelete && !images.isListed) return { deletions: null, kept: null, unknowns }
+  if (mayDelete && !images.isListed)
+    return { prediction: { deletions: null, kept: null }, unknowns }
   if (isTieCut(images, outcomes)) unknowns.push(equalImages)
-  return {
-    deletions: deletionsOf(images, outcomes),
-    kept: keptImages(images, outcomes, isSpaceWanted),
-    unknowns,
-  }
+  const kept = keptImages(images, outcomes, mayFree)
+  return { prediction: { deletions: deletionsOf(images, outcomes), kept }, unknowns }
 }
 
 /*
@@ -340,39 +313,24 @@ function isTieCut(prepared: PreparedImages, outcomes: Outcomes): boolean {
   })
 }
 
-/** @param isSpaceWanted whether the round frees space, or might free space */
-function keptImages(
-  { images }: PreparedImages,
-  outcomes: Outcomes,
-  isSpaceWanted: boolean,
-): KeptImage[] {
+/** @param mayFree whether the round frees space, or might free space */
+function keptImages({ images }: PreparedImages, outcomes: Outcomes, mayFree: boolean): KeptImage[] {
   const kept: KeptImage[] = []
   for (let place = 0; place < images.length; place++) {
     const image = images[place]
     if (image === undefined || hasFlag(outcomes, place, mayGo)) continue
     const reason =
       image.keptBecause ??
-      (image.isCandidate === null ? 'unknown' : candidateReason(outcomes, place, isSpaceWanted))
+      (image.isCandidate === null ? 'unknown' : candidateReason(outcomes, place, mayFree))
     kept.push({ image: image.image, reason })
   }
   return kept
 }
 
 /** Why an unused image is kept. */
-function candidateReason(
-  outcomes: Outcomes,
-  place: number,
-  isSpaceWanted: boolean,
-): KeptImage['reason'] {
-  if (!isSpaceWanted || hasFlag(outcomes, place, surelyInTurn)) return 'not-needed'
+function candidateReason(outcomes: Outcomes, place: number, mayFree: boolean): KeptImage['reason'] {
+  if (!mayFree || hasFlag(outcomes, place, surelyInTurn)) return 'not-needed'
   return hasFlag(outcomes, place, perhapsInTurn) ? 'unknown' : 'too-young'
-}
-
-interface Freed {
-  /** Null, here and in the next fields: the known data does not determine the value. */
-  freedBytes: number | null
-  reachesLow: boolean | null
-  shortfallBytes: number | null
 }
 
 /** What a round counts as freed if it has to free `wantedBytes`. */

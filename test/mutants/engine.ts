@@ -20,6 +20,36 @@ const lines: readonly BrokenLine[] = [
     prediction: 'replay/image-gc',
   },
   {
+    file: 'src/replay/image-gc/round.ts',
+    line: 'usage.usagePercent < highThresholdPercent',
+    instead: 'usage.usagePercent <= highThresholdPercent',
+    prediction: 'replay/image-gc',
+  },
+  {
+    file: 'src/replay/image-gc/round.ts',
+    line: 'amountToFree(usage, lowThresholdPercent)',
+    instead: 'amountToFree(usage, highThresholdPercent)',
+    prediction: 'replay/image-gc',
+  },
+  {
+    file: 'src/replay/image-gc/round.ts',
+    line: 'freedBytes !== null && freedBytes < wantedBytes',
+    instead: 'freedBytes !== null && freedBytes > wantedBytes',
+    prediction: 'replay/image-gc',
+  },
+  {
+    file: 'src/replay/image-gc/round.ts',
+    line: 'freeOldImages(inOrder, freeTimeMs, minimumAgeMs, null), everything)',
+    instead: 'freeOldImages(inOrder, freeTimeMs, minimumAgeMs, null), 1)',
+    prediction: 'replay/image-gc',
+  },
+  {
+    file: 'src/replay/image-gc/policy.ts',
+    line: 'if (maximumAgeMs === 0) return null',
+    instead: 'if (maximumAgeMs !== 0) return null',
+    prediction: 'replay/image-gc',
+  },
+  {
     file: 'src/replay/eviction/synchronize.ts',
     line: 'actionable.some(isMemory) ? actionable.filter(isMemory) : actionable',
     instead: 'actionable',

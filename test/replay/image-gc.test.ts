@@ -30,14 +30,19 @@ const policyOf = (
   maximumAgeMs: 0,
   ...more,
 })
+const nothingRead = prepareImages(imageEvidence(inputOf({ node: {} }), now, newest), now)
 const predict = (
   high: number,
   low: number,
   capacityBytes: number | null,
   availableBytes: number | null,
 ) =>
-  predictImageGc(policyOf(high, low), filesystem(capacityBytes, availableBytes), null, newest)
-    .prediction
+  predictImageGc(
+    policyOf(high, low),
+    filesystem(capacityBytes, availableBytes),
+    nothingRead,
+    newest,
+  ).prediction
 
 describe('how full the disk is', () => {
   it.each([
@@ -111,7 +116,7 @@ describe('how full the disk is', () => {
   })
 
   it('is not known of a filesystem that was not observed', () => {
-    expect(predictImageGc(policyOf(85, 80), null, null, newest)).toEqual({
+    expect(predictImageGc(policyOf(85, 80), null, nothingRead, newest)).toEqual({
       prediction: {
         enabled: true,
         highThresholdPercent: 85,
@@ -129,7 +134,9 @@ describe('how full the disk is', () => {
         deletions: null,
         kept: null,
       },
-      unknowns: [],
+      unknowns: [
+        { what: 'images', effect: 'which images the node has is not known, and so not which go' },
+      ],
     })
   })
 
@@ -142,18 +149,23 @@ describe('how full the disk is', () => {
     'means nothing to 100 on $version, with a maximum age of $maximumAgeMs: enabled $enabled',
     ({ version, maximumAgeMs, enabled }) => {
       const policy = policyOf(100, 80, { maximumAgeMs })
-      const { prediction } = predictImageGc(policy, filesystem(1000, 0), null, kubeletOf(version))
+      const { prediction } = predictImageGc(
+        policy,
+        filesystem(1000, 0),
+        nothingRead,
+        kubeletOf(version),
+      )
       expect(prediction).toMatchObject({
         enabled,
         triggered: enabled,
         usagePercent: 100,
         bytesToFree: enabled ? 200 : 0,
       })
-      expect(predictImageGc(policy, null, null, kubeletOf(version)).prediction.triggered).toBe(
-        enabled ? null : false,
-      )
       expect(
-        predictImageGc(policy, filesystem(0, 0), null, kubeletOf(version)).prediction.error,
+        predictImageGc(policy, null, nothingRead, kubeletOf(version)).prediction.triggered,
+      ).toBe(enabled ? null : false)
+      expect(
+        predictImageGc(policy, filesystem(0, 0), nothingRead, kubeletOf(version)).prediction.error,
       ).toBe(enabled ? 'invalid capacity 0 on image filesystem' : null)
     },
   )

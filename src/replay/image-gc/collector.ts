@@ -15,10 +15,11 @@ import type { Kubelet } from '#replay/kubelet.ts'
 import { exactTime, zeroTimeMs } from '#replay/times.ts'
 import { ageLimitOf, type ImageGcPolicy } from './policy.ts'
 import {
-  type Aged,
-  type AgeLimit,
+  everything,
+  freeDownToLow,
   freeOldImages,
   freeSpace,
+  freeUnused,
   hasFlag,
   type ImagesInOrder,
   imagesInEvictionOrder,
@@ -27,13 +28,7 @@ import {
   type Outcomes,
   type RoundImage,
 } from './round.ts'
-import {
-  amountToFree,
-  type ImageFsStats,
-  imageFsUsage,
-  invalidCapacity,
-  notEnoughFreed,
-} from './usage.ts'
+import type { ImageFsStats } from './usage.ts'
 
 export interface ImageRecord {
   firstDetectedMs: number
@@ -120,64 +115,54 @@ export function garbageCollect(
 ): ImageGcRound {
   const isInUse = detectImages(state, nowMs, runtime, kubelet)
   const age = ageLimitOf(policy, nowMs, exactTime(state.beganGcMs), kubelet)
+  const considered = () => {
+    const inOrder = imagesConsidered(state, runtime, isInUse)
+    return { inOrder, aged: freeOldImages(inOrder, nowMs, policy.minimumAgeMs, age) }
+  }
   // Sort only images that may be deleted.
-  const aged = age === null ? null : consider(state, nowMs, policy, runtime, isInUse, age)
-  const old = aged ? removeImages(state, aged, aged.outcomes, 'age', runtime) : nothingFreed
+  const byAge = age === null ? null : considered()
+  const old = byAge
+    ? removeImages(state, byAge.inOrder, byAge.aged.outcomes, 'age', runtime)
+    : nothingRemoved
   if (old.errors.length > 0) {
     const limit = formatDuration(BigInt(Math.round(policy.maximumAgeMs * 1e6)))
     const error = `wanted to free images older than ${limit}, encountered errors in image deletion: ${aggregateError(old.errors)}`
     return { deleted: old.deleted, freedBytes: 0, error }
   }
-  const round: ImageGcRound = { deleted: old.deleted, freedBytes: 0, error: null }
   const read = typeof stats === 'function' ? stats(old.deleted) : stats
-  if ('error' in read) return { ...round, error: read.error }
-  const usage = imageFsUsage(read)
-  if (usage === null) return { ...round, error: invalidCapacity }
-  if (usage.usagePercent < policy.highThresholdPercent) return round
-
-  const wantedBytes = amountToFree(usage, policy.lowThresholdPercent)
-  const left = aged ?? consider(state, nowMs, policy, runtime, isInUse, null)
-  const { deleted, freedBytes, error } = freedForSpace(state, left, wantedBytes, runtime)
-  const shortfall =
-    freedBytes < wantedBytes
-      ? notEnoughFreed(usage, wantedBytes, freedBytes, kubelet.features)
-      : null
-  return { deleted: [...old.deleted, ...deleted], freedBytes, error: error ?? shortfall }
+  if ('error' in read) return { deleted: old.deleted, freedBytes: 0, error: read.error }
+  const free = (wantedBytes: number) => {
+    const { inOrder, aged } = byAge ?? considered()
+    const outcomes = freeSpace(inOrder, aged, wantedBytes)
+    return freedForSpace(state, inOrder, outcomes, wantedBytes, runtime)
+  }
+  const { freed, error } = freeDownToLow(policy, read, free, kubelet)
+  const { deleted, freedBytes } = freed ?? nothingFreed
+  return { deleted: [...old.deleted, ...deleted], freedBytes, error }
 }
 
-/** Deletion under eviction: every image that may be deleted, however full the disk is. */
+/** Deletion under eviction. */
 export function deleteUnusedImages(
   state: ImageGcState,
   nowMs: number,
-  policy: ImageGcPolicy,
+  { minimumAgeMs }: ImageGcPolicy,
   runtime: RuntimeImages,
   kubelet: Kubelet,
 ): ImageGcRound {
   const isInUse = detectImages(state, nowMs, runtime, kubelet)
-  const isKept = (id: string, { firstDetectedMs, lastUsedMs, isPinned }: ImageRecord) =>
-    isPinned || isInUse(id) || nowMs - firstDetectedMs < policy.minimumAgeMs || lastUsedMs >= nowMs
-  let isAnyLeft = false
-  for (const [id, record] of state.records) isAnyLeft ||= !isKept(id, record)
-  if (!isAnyLeft) return { deleted: [], freedBytes: 0, error: null }
-  const considered = consider(state, nowMs, policy, runtime, isInUse, null)
-  return freedForSpace(state, considered, everything, runtime)
+  const inOrder = imagesConsidered(state, runtime, isInUse)
+  const outcomes = freeUnused(inOrder, nowMs, minimumAgeMs)
+  return freedForSpace(state, inOrder, outcomes, everything, runtime)
 }
 
-/** Upstream: math.MaxInt64. */
-const everything = Number.POSITIVE_INFINITY
 const maxInt64 = '9223372036854775807'
 
-type Considered = Aged & { inOrder: ImagesInOrder }
-
-/** All images that are neither in use nor pinned, after the deletions by age. */
-function consider(
+/** All images that are neither in use nor pinned. */
+function imagesConsidered(
   { records }: ImageGcState,
-  nowMs: number,
-  { minimumAgeMs }: ImageGcPolicy,
   { removalError }: RuntimeImages,
   isInUse: (id: string) => boolean,
-  age: AgeLimit | null,
-): Considered {
+): ImagesInOrder {
   const images: RoundImage[] = []
   for (const [id, { firstDetectedMs, lastUsedMs, sizeBytes, isPinned }] of records) {
     if (isPinned || isInUse(id)) continue
@@ -190,25 +175,25 @@ function consider(
       lastUsed: { earliestMs: lastUsedMs, latestMs: lastUsedMs, lowestMs: lastUsedMs },
     })
   }
-  const inOrder = imagesInEvictionOrder(images, true, true)
-  return { inOrder, ...freeOldImages(inOrder, nowMs, minimumAgeMs, age) }
+  return imagesInEvictionOrder(images, true, true)
 }
 
-interface Freed {
+interface Removed {
   deleted: Deleted[]
   errors: string[]
 }
 
-const nothingFreed: Freed = { deleted: [], errors: [] }
+const nothingRemoved: Removed = { deleted: [], errors: [] }
+const nothingFreed: ImageGcRound = { deleted: [], freedBytes: 0, error: null }
 
 /** Removes the images that the outcomes name. Upstream: freeImage. */
 function removeImages(
   { records }: ImageGcState,
-  { inOrder: { images } }: Considered,
+  { images }: ImagesInOrder,
   outcomes: Outcomes,
   reason: Deleted['reason'],
   { removalError }: RuntimeImages,
-): Freed {
+): Removed {
   const deleted: Deleted[] = []
   const errors: string[] = []
   const flag = reason === 'age' ? mayGoByAge : mayGoForSpace
@@ -224,16 +209,15 @@ function removeImages(
 
 function freedForSpace(
   state: ImageGcState,
-  considered: Considered,
-  bytesToFree: number,
+  inOrder: ImagesInOrder,
+  outcomes: Outcomes,
+  wantedBytes: number,
   runtime: RuntimeImages,
 ): ImageGcRound {
-  const target = { atLeastBytes: null, atMostBytes: bytesToFree }
-  const outcomes = freeSpace(considered.inOrder, considered, target)
-  const { deleted, errors } = removeImages(state, considered, outcomes, 'space', runtime)
+  const { deleted, errors } = removeImages(state, inOrder, outcomes, 'space', runtime)
   const freedBytes = deleted.reduce((total, { sizeBytes }) => total + sizeBytes, 0)
   if (errors.length === 0) return { deleted, freedBytes, error: null }
-  const wanted = `wanted to free ${bytesToFree === everything ? maxInt64 : bytesToFree} bytes, but freed ${freedBytes} bytes space`
+  const wanted = `wanted to free ${wantedBytes === everything ? maxInt64 : wantedBytes} bytes, but freed ${freedBytes} bytes space`
   return {
     deleted,
     freedBytes,

@@ -13,7 +13,6 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { TimeBounds } from '#replay/times.ts'
-import type { AgeLimit } from './round.ts'
 
 export interface ImageGcPolicy {
   highThresholdPercent: number
@@ -22,6 +21,12 @@ export interface ImageGcPolicy {
   minimumAgeMs: number
   /** Time since the last use, in ms. An image unused for longer is deleted. 0: not in force. */
   maximumAgeMs: number
+}
+
+/** Deletion by age. `isSure`: the kubelet has certainly run long enough for it. */
+export interface AgeLimit {
+  maximumAgeMs: number
+  isSure: boolean
 }
 
 /** Upstream's error text if the kubelet could not construct the manager; else null. */

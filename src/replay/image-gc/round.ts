@@ -1,16 +1,27 @@
 /**
- * One round of image GC: which images it deletes. Each fact of an image is an interval. If all intervals are points and the order of equal images is
- * given, the result is exact; else it is the bounds of all rounds that the intervals permit.
+ * One round of image GC: whether it frees space, how much, and which images it deletes. Each fact of an image is an interval. If all intervals are points
+ * and the order of equal images is given, the result is exact; else it is the bounds of all rounds that the intervals permit.
  *
- * Replays       pkg/kubelet/images/image_gc_manager.go  imagesInEvictionOrder, byLastUsedAndDetected, freeOldImages, freeSpace
+ * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, DeleteUnusedImages, imagesInEvictionOrder, byLastUsedAndDetected, freeOldImages,
+ *               freeSpace
  * Read at       1.29 to 1.37
- * Kept exactly  an image never seen in use sorts first and exceeds any maximum age; an equal age meets the minimum age but does not exceed the
+ * Kept exactly  a round at the high threshold frees down to the low one; an image never seen in use sorts first and exceeds any maximum age; an equal age meets the minimum age but does not exceed the
  *               maximum age; an image is deleted for space if the images before it freed too little, or none was freed before it
  *
  * The unknown facts of two images are assumed independent.
  */
 import { byText } from '#base/text/text-order.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
 import { type TimeBounds, zeroTimeMs } from '#replay/times.ts'
+import type { AgeLimit, ImageGcPolicy } from './policy.ts'
+import {
+  amountToFree,
+  type ImageFsStats,
+  type ImageFsUsage,
+  imageFsUsage,
+  invalidCapacity,
+  notEnoughFreed,
+} from './usage.ts'
 
 export interface LastUsedBounds extends TimeBounds {
   /** The earliest possible time that is not the zero time. */
@@ -161,20 +172,6 @@ function difference(a: number, b: number): -1 | 0 | 1 {
 export const timeAt = (column: Float64Array, place: number): number => column[place] ?? zeroTimeMs
 export const placeAt = (places: Int32Array, index: number): number => places[index] ?? 0
 
-/** Bounds of the bytes that a round frees for space. */
-export interface SpaceTarget {
-  /** Null: the round might free no space. */
-  atLeastBytes: number | null
-  /** Null: the round frees no space. Infinite: the amount is not bounded. */
-  atMostBytes: number | null
-}
-
-/** Deletion by age. `isSure`: the kubelet has certainly run long enough for it. */
-export interface AgeLimit {
-  maximumAgeMs: number
-  isSure: boolean
-}
-
 /** For each image, by place: the sum of its flags. */
 export type Outcomes = Uint8Array
 
@@ -254,14 +251,63 @@ function orderOfYoung(
 export function freeSpace(
   { images, isComplete }: ImagesInOrder,
   { outcomes: aged, order }: Aged,
-  { atLeastBytes, atMostBytes }: SpaceTarget,
+  wantedBytes: number,
 ): Outcomes {
   const outcomes = aged.slice()
-  if (atMostBytes === null) return outcomes
-  freeInTurn(images, outcomes, atMostBytes, order.least, possible)
-  if (atLeastBytes !== null && (isComplete || atLeastBytes === Number.POSITIVE_INFINITY))
-    freeInTurn(images, outcomes, atLeastBytes, order.most, certain)
+  freeInTurn(images, outcomes, wantedBytes, order.least, possible)
+  if (isComplete || wantedBytes === everything)
+    freeInTurn(images, outcomes, wantedBytes, order.most, certain)
   return outcomes
+}
+
+/** Upstream: math.MaxInt64. */
+export const everything = Number.POSITIVE_INFINITY
+
+/** What eviction deletes: every image that may be deleted, however full the disk is. Upstream: DeleteUnusedImages. */
+export const freeUnused = (
+  inOrder: ImagesInOrder,
+  freeTimeMs: number,
+  minimumAgeMs: number,
+): Outcomes =>
+  freeSpace(inOrder, freeOldImages(inOrder, freeTimeMs, minimumAgeMs, null), everything)
+
+/** What was freed for space. `freedBytes` null: the known data does not determine it. */
+interface FreedSpace {
+  freedBytes: number | null
+  /** Deletions that failed. */
+  error?: string | null
+}
+
+export interface SpaceRound<Freed> {
+  /** Null: the capacity is 0. */
+  usage: ImageFsUsage | null
+  /** Null: the round frees no space, and `freed` is null. */
+  wantedBytes: number | null
+  freed: Freed | null
+  error: string | null
+}
+
+/**
+ * A round after its deletions by age. Upstream: GarbageCollect.
+ *
+ * @param free frees at least so many bytes, if the images permit it
+ */
+export function freeDownToLow<Freed extends FreedSpace>(
+  { highThresholdPercent, lowThresholdPercent }: ImageGcPolicy,
+  stats: ImageFsStats,
+  free: (wantedBytes: number) => Freed,
+  { features }: Kubelet,
+): SpaceRound<Freed> {
+  const usage = imageFsUsage(stats)
+  const idle = { usage, wantedBytes: null, freed: null }
+  if (usage === null) return { ...idle, error: invalidCapacity }
+  if (usage.usagePercent < highThresholdPercent) return { ...idle, error: null }
+  const wantedBytes = amountToFree(usage, lowThresholdPercent)
+  const freed = free(wantedBytes)
+  const { freedBytes } = freed
+  const isShort = freedBytes !== null && freedBytes < wantedBytes
+  const shortfall = isShort ? notEnoughFreed(usage, wantedBytes, freedBytes, features) : null
+  return { usage, wantedBytes, freed, error: freed.error ?? shortfall }
 }
 
 /** An image might go unless those that certainly come before it free enough: at their smallest, if age does not delete them. */

@@ -21,10 +21,9 @@ import type {
   Unknown,
 } from '#model/prediction/prediction.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
-import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { unparsedDurations } from '#replay/configuration/threshold-origins.ts'
 import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
-import { refusalsOf, withChanges } from './configuration/configuration-change.ts'
+import { withChanges } from './configuration/configuration-change.ts'
 import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
 import { type ContainerGcPrediction, deadContainers } from './container-gc.ts'
 import { availableOf, countOf } from './counters.ts'
@@ -41,6 +40,7 @@ import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
 import { kubeletUpgrade, withKubelet } from './kubelet-upgrade.ts'
 import { nodeLedger } from './ledger/ledger.ts'
+import { nextStartOn, refusalsOn } from './node-start.ts'
 import { oomScores } from './oom-score.ts'
 import { predictAllocatable } from './predict-allocatable.ts'
 import { predictTimeline } from './predict-timeline.ts'
@@ -82,7 +82,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   }
   const pass = settings && predictPass(node, settings, containers, unknowns)
   const allocatable = configuration && allocatableOf(node, configuration, unknowns)
-  const nextStart = nextStartOf(node)
+  const nextStart = nextStartOn(node.input.node, node.host, node)
   const prediction: NodePrediction = {
     cluster: input.cluster,
     node: node.name,
@@ -105,10 +105,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   prediction.ledger = nodeLedger(node, prediction)
   if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
   if (whatIf.changes.length > 0 && configuration)
-    prediction.refusals = [
-      ...refusalsOf(changed.configuration?.printed ?? null, node.kubeletVersion),
-      ...predictAllocatable(node.input.node, configuration, node.features).refusals,
-    ]
+    prediction.refusals = refusalsOn(changed, node.kubeletVersion)
   if (kubelet !== undefined) prediction.upgrade = kubeletUpgrade(input, takenAt, kubelet)
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf, unknowns)
@@ -341,16 +338,6 @@ function allocatableOf(
   const predicted = predictAllocatable(node.input.node, configuration, node.features)
   unknowns.push(...predicted.unknowns)
   return predicted.allocatable
-}
-
-/** With the error that depends on the machine: reservations above its capacity. */
-function nextStartOf({ host, kubeletVersion, operatingSystem, input, features }: PreparedNode) {
-  const next = predictNextStart(host, kubeletVersion, operatingSystem)
-  const { prediction } = next
-  const fields = prediction?.settings?.configuration
-  if (!prediction || fields === undefined || prediction.errors.length > 0) return next
-  const errors = predictAllocatable(input.node, fields, features).refusals
-  return errors.length === 0 ? next : { ...next, prediction: { ...prediction, errors } }
 }
 
 function distinctUnknowns(unknowns: readonly Unknown[]) {

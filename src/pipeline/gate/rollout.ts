@@ -19,7 +19,6 @@ import {
   nodeadmEnvironment,
   oldNodeadmDropIn,
 } from '#facts/eks/kubelet-places.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
@@ -33,8 +32,7 @@ import { kubeletConfigurationKind } from '#replay/configuration/configuration-ki
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
-import { predictNextStart } from '#replay/configuration/next-start.ts'
-import { predictAllocatable } from '#replay/predict-allocatable.ts'
+import { nextStartOn } from '#replay/node-start.ts'
 import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
 
 export interface Rollout {
@@ -263,16 +261,10 @@ function startNode(input: NodeInput, image: NodeImage, files: StartFiles): Rolle
       ],
     },
   }
-  const { kubeletVersion, operatingSystem } = image
-  const { prediction } = predictNextStart(host, kubeletVersion, operatingSystem)
+  const { prediction } = nextStartOn(input.node, host, image)
   const settings = prediction?.settings ?? null
   const fields = settings?.configuration ?? null
-  const refusals = [
-    ...(prediction?.errors ?? []),
-    ...(fields === null
-      ? []
-      : predictAllocatable(input.node, fields, featuresOf(kubeletVersion)).refusals),
-  ]
+  const refusals = prediction?.errors ?? []
   if (refusals.length > 0 || fields === null) return { input: null, refusals, settings: null }
   return {
     input: { ...input, configuration: asRunning(fields), ...(input.host !== null && { host }) },

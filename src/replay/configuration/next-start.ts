@@ -29,7 +29,7 @@ import {
 import { configurationFromFiles } from './start-configuration.ts'
 import { startSettings } from './start-settings.ts'
 
-interface NextStart {
+export interface NextStart {
   /** Null: undecided; `unknowns` has the reasons. With a prediction they name what could still prevent the start. */
   prediction: NextStartPrediction | null
   /** Each `what` begins with `nextStart.`. */

@@ -18,8 +18,7 @@ import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import type { NextStartPrediction, NodePrediction } from '#model/prediction/prediction.ts'
 import { mergedValue } from '#remediate/merge.ts'
 import { refusalsOf, withChanges } from '#replay/configuration/configuration-change.ts'
-import { predictNextStart } from '#replay/configuration/next-start.ts'
-import { predictAllocatable } from '#replay/predict-allocatable.ts'
+import { nextStartOn, refusalsOn } from '#replay/node-start.ts'
 
 /** A node of the snapshot. */
 export interface ReadNode {
@@ -72,15 +71,9 @@ export function invalidOf(node: ReadNode, patch: RawObject): string | null {
   if (unknown !== undefined) return `it does not know ${unknown}, and would ignore it`
   const changed = withChanges(record, changesOf(patch, node))
   const before = once(() => refusalsOf(record.configuration?.printed ?? null, kubeletVersion))
-  const added = refusalsOf(changed.configuration?.printed ?? null, kubeletVersion).filter(
-    refusal => !before().includes(refusal),
-  )
-  if (added.length > 0) return added.join('; ')
-  return (
-    (changed.configuration && mistakeOf(changed.configuration)) ??
-    predictAllocatable(record.node, fieldsOf(changed), features).refusals[0] ??
-    null
-  )
+  const refusals = refusalsOn(changed, kubeletVersion, before)
+  if (refusals.length > 0) return refusals.join('; ')
+  return changed.configuration && mistakeOf(changed.configuration)
 }
 
 const fieldsOf = ({ configuration }: NodeInput) => configuration?.fields ?? {}
@@ -96,7 +89,7 @@ export function startOf(node: ReadNode, patch: RawObject, host: Host): Start | s
   const changes = changesOf(patch, node)
   // Bottlerocket renders its settings anew with each change, so the restart changes nothing else.
   if (identity.amiFamily === 'Bottlerocket') return { changes }
-  const next = predictNextStart(host, identity.kubeletVersion, identity.operatingSystem)
+  const next = nextStartOn(record.node, host, identity)
   const why =
     whyNoStart(next.prediction) ??
     (next.prediction === null ? (next.unknowns[0]?.effect ?? 'its files were not read') : null)

@@ -180,7 +180,7 @@ export interface NodeFacts {
 /** The last reading of a node by an earlier run. */
 export type NodeBefore = Pick<
   NodeFacts,
-  'at' | 'images' | 'imagesSince' | 'rounds' | 'imageGC' | 'fill'
+  'at' | 'images' | 'imagesSince' | 'rounds' | 'imageGC' | 'fill' | 'happened'
 >
 
 /** Null: no earlier run read the node, or its history could not be read. */

@@ -28,6 +28,8 @@ interface Changes {
   unusedSince?: string
   /** GiB that are used now, and how many more each hour since yesterday. */
   grown?: { usedGib: number; perHour: number }
+  /** DiskPressure began at earlier readings. */
+  pressedHoursAgo?: number[]
 }
 
 /** 40 of 100 GiB are used, and the node measured all of them. */
@@ -95,14 +97,23 @@ function fillOf({ grown }: Changes): NodeBefore['fill'] {
 }
 
 async function judged(changes: Changes) {
-  const { unusedImageBytes = 0, unusedSince, grown } = changes
+  const { unusedImageBytes = 0, unusedSince, grown, pressedHoursAgo } = changes
+  const happened = (pressedHoursAgo ?? []).map(hours => ({
+    at: new Date(Date.parse(at) - hours * 3_600_000).toISOString(),
+    ...{
+      what: 'condition' as const,
+      subject: 'DiskPressure',
+      message: '',
+      status: 'True' as const,
+    },
+  }))
   const before: NodeBefore | null =
-    unusedSince === undefined && grown === undefined
+    unusedSince === undefined && grown === undefined && pressedHoursAgo === undefined
       ? null
       : {
           at: '2026-11-20T00:00:00Z',
           images: unusedSince === undefined ? [] : [['rank:1', unusedImageBytes, unusedSince]],
-          ...{ imagesSince: unusedSince ?? null, rounds: [], imageGC: null },
+          ...{ imagesSince: unusedSince ?? null, rounds: [], happened, imageGC: null },
           fill: fillOf(changes),
         }
   return judgeRecords(arriving(recordsOf(changes)), {
@@ -144,6 +155,8 @@ it.each<{ rule: string; changes: Changes; is: string }>([
   { rule: 'idle-images', changes: { unusedSince: '2026-11-14' }, is: 'pass' },
   { rule: 'disk-nearly-full', changes: { grown: { usedGib: 70, perHour: 2 } }, is: 'fail' },
   { rule: 'disk-nearly-full', changes: { grown: { usedGib: 70, perHour: 0.5 } }, is: 'pass' },
+  { rule: 'repeated-pressure', changes: { pressedHoursAgo: [9, 6, 3] }, is: 'fail' },
+  { rule: 'repeated-pressure', changes: { pressedHoursAgo: [9, 6] }, is: 'unknown' },
 ])('$rule with $changes: $is', async ({ rule, changes, is }) => {
   expect(await stateOf(rule, changes)).toBe(is)
 })

@@ -76,6 +76,7 @@ export interface ContextExample extends NodeExample {
   /** Absent: those of the events and of the log. */
   rounds?: ReturnType<NodeContext['rounds']>
   growth?: ReturnType<NodeContext['growth']>
+  happened?: ReturnType<NodeContext['happened']>
   /** By resource, `plural.group`. */
   objects?: { [Resource in keyof ReadObjects]?: readonly ReadObjects[Resource][] }
 }
@@ -154,6 +155,7 @@ export function exampleContext({
     imagesSince: example.imagesSince ?? null,
     rounds: () => example.rounds ?? reportedRounds(events ?? [], logLines),
     growth: () => example.growth ?? {},
+    happened: () => example.happened ?? [],
     events: events ?? null,
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,

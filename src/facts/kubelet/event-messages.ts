@@ -208,11 +208,11 @@ export const imageGcLine = oncePerText((line): ImageGcLine | null => {
     : { at, wantedBytes: Number(wanted) }
 })
 
-/** A line of an eviction pass: the scarce resource, then the evicted pod as `namespace/name`. */
+/** A line of an eviction pass: the scarce resource, in one line or two, then the evicted pod as `namespace/name`. */
 export type EvictionLine = { at: string } & ({ resource: string } | { pod: string })
 
 const starved =
-  /^(\S{19,30}) [^"]*"Eviction manager: must evict pod\(s\) to reclaim" resourceName="([a-z-]{1,40})"/
+  /^(\S{19,30}) [^"]*"Eviction manager: (?:attempting|must evict pod\(s\)) to reclaim" resourceName="([a-z-]{1,40})"/
 const evicted =
   /^(\S{19,30}) [^"]*"Eviction manager: pod is evicted successfully" pod="([^"\s]{3,330})"/
 

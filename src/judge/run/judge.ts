@@ -3,7 +3,12 @@
 import { type Keep, keepInMemory } from '#base/keep.ts'
 import { byText } from '#base/text/text-order.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
-import { readingOfMachine, withEvents, withRestart } from '#judge/compare/history/happenings.ts'
+import {
+  joinAlike,
+  readingOfMachine,
+  withEvents,
+  withRestart,
+} from '#judge/compare/history/happenings.ts'
 import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history/reclaim.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { sumOrNull } from '#judge/garbage/garbage.ts'
@@ -181,14 +186,15 @@ function contextOf(
   audited: TakenNode | undefined,
   before: EarlierNodes,
 ): NodeContext {
-  const { images = [], imagesSince = null, rounds = [] } = audited ?? {}
-  const roundsBefore = () => (audited && readingOfMachine(audited, before(audited))?.rounds) ?? []
+  const { images = [], imagesSince = null, rounds = [], happened = [] } = audited ?? {}
+  const earlier = () => audited && readingOfMachine(audited, before(audited))
   return {
     ...counts.cluster(cluster).facts.contextOf(identity.name),
     at,
     images,
     imagesSince,
-    rounds: () => mergedRounds(roundsBefore(), rounds),
+    rounds: () => mergedRounds(earlier()?.rounds ?? [], rounds),
+    happened: () => joinAlike([...(earlier()?.happened ?? []), ...happened]),
     growth: () =>
       audited ? growthOf(withReading(before(audited)?.fill ?? null, audited), audited) : {},
   }

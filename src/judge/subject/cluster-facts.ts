@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import { shorten } from '#judge/text.ts'
-import type { NodeGrowth, ReclaimRound, RememberedImage } from '#model/history.ts'
+import type { Happening, NodeGrowth, ReclaimRound, RememberedImage } from '#model/history.ts'
 import type {
   ClusterInput,
   EksCluster,
@@ -54,6 +54,8 @@ export interface NodeContext extends ClusterContext {
   imagesSince: string | null
   /** Rounds of image GC in this and the earlier readings. */
   rounds(): readonly ReclaimRound[]
+  /** What happened on the machine, in this and the earlier readings of about a day, by time. */
+  happened(): readonly Happening[]
   /** Of the disks, by this and the earlier readings. */
   growth(): NodeGrowth
 }

@@ -108,7 +108,7 @@ async function takeNodes(
 }
 
 const readingOf = (
-  { at, images, imagesSince, rounds, imageGC, fill }: NodeBefore,
+  { at, images, imagesSince, rounds, imageGC, fill, happened }: NodeBefore,
   isOwn: boolean,
 ): NodeBefore => ({
   at,
@@ -116,6 +116,7 @@ const readingOf = (
   imagesSince,
   rounds,
   imageGC,
+  happened,
   fill: !isOwn || fill === null ? fill : withoutReading(fill, at),
 })
 

@@ -142,7 +142,7 @@ function grownBefore(node: TakenNode): NodeBefore | null {
     nodefsUsedBytes: nodefsUsedBytes && nodefsUsedBytes - days * MiB,
     imagefsUsedBytes: imagefsUsedBytes && imagefsUsedBytes - days * MiB,
   }))
-  const nothing = { images: [], imagesSince: null, rounds: [], imageGC: null }
+  const nothing = { images: [], imagesSince: null, rounds: [], happened: [], imageGC: null }
   return { ...nothing, at: readings.at(-1)!.at, fill: { ...series, readings } }
 }
 

@@ -1,9 +1,16 @@
 import { durationMs } from '#base/go/duration.ts'
 import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
-import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { byText } from '#base/text/text-order.ts'
+import { evictionCause, evictionLine } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { eventEvidence, eventTimes, recentEvents, unreadEvents } from '#judge/events/events.ts'
+import {
+  eventEvidence,
+  eventTimes,
+  isWithin,
+  recentEvents,
+  unreadEvents,
+} from '#judge/events/events.ts'
 import { evictedWriter } from '#judge/events/evictions.ts'
 import { diskReason, measuredFirst, type Reason } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
@@ -20,14 +27,20 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import type { Happening } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
-/** Times that a condition came, in events of which the newest is of the last hour. Equal events are one as long as they repeat, for days. */
+/**
+ * Times that a condition came: in events of which the newest is of the last hour (equal events are one as long as they repeat, for days), or
+ * within a day by the readings of the node and the log of its kubelet.
+ */
 const manyTimes = 3
+const dayMs = 24 * 3_600_000
 const shownThresholds = 3
+const shownStarts = 8
 
 const pressures = {
   NodeHasDiskPressure: { condition: 'DiskPressure', resources: ['ephemeral-storage', 'inodes'] },
@@ -39,6 +52,8 @@ interface PressureFact {
   /** How long a condition stays after its threshold was last met. */
   transitionMs: number
   thresholds: Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>[]
+  /** When the kubelet began to reclaim a resource, by its log. */
+  reclaims: { at: string; resource: string }[]
   /** What holds a disk that is still used this much. Null: nothing does, or it is unknown. */
   held: Reason | null
   /** The container that wrote most until its pod was evicted. */
@@ -77,6 +92,10 @@ export const repeatedPressure = contextRule({
       value,
       resolved,
     })),
+    reclaims: (subject.host?.logLines ?? []).flatMap(text => {
+      const line = evictionLine(text)
+      return line !== null && 'resource' in line ? [line] : []
+    }),
     held: heldNow(subject),
     writer: evictedWriter(
       subject.pods ?? [],
@@ -86,19 +105,21 @@ export const repeatedPressure = contextRule({
     imageGC: imageGcOf(eviction, subject),
   }),
 
-  *judge(fact, { events, at, why, failed }, policy) {
-    for (const { isOfDisk, ...failing } of pressuresOf(fact, events, at))
+  *judge(fact, context, policy) {
+    const { events, why, failed } = context
+    for (const { isOfDisk, ...failing } of pressuresOf(fact, context))
       yield { ...failing, ...(isOfDisk && reasonOf(fact, policy)) }
     if (events === null) yield { unknown: why('events') }
     else yield* unreadEvents({ failed })
   },
 
-  *judgeUnread({ events, at }) {
-    for (const { isOfDisk: _, ...failing } of pressuresOf(nothingRead, events, at)) yield failing
+  *judgeUnread(context) {
+    for (const { isOfDisk: _, ...failing } of pressuresOf(nothingRead, context)) yield failing
   },
 })
 
-const nothingRead = { transitionMs: 0, thresholds: [] }
+const nothingRead = { transitionMs: 0, thresholds: [], reclaims: [] }
+const presetTransitionMs = durationMs(configurationDefaults.evictionPressureTransitionPeriod) ?? 0
 
 function heldNow(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 'host'>) {
   const [fullest] = (subject.ledger?.filesystems ?? [])
@@ -133,34 +154,81 @@ function reasonOf({ held, writer, imageGC }: PressureFact, policy: Policy): Part
   return { cause: imageGcThresholds, steps: [{ id: 'set-fields' }], fix: { config: { ...config } } }
 }
 
+interface Sign {
+  at: string
+  /** Of the condition. Absent: the kubelet reclaimed what is scarce. */
+  status?: Happening['status']
+}
+
+/** The condition as the readings of a day have seen it, and evictions. */
+const signsOf = (
+  condition: string,
+  happened: readonly Happening[],
+  isScarce: (resource: string | undefined) => boolean,
+): Sign[] =>
+  happened.flatMap(({ at, what, subject, status, resource }) => {
+    if (what === 'condition') return subject === condition ? [{ at, status }] : []
+    return what === 'evicted' && isScarce(resource) ? [{ at }] : []
+  })
+
+/** When the pressure began within a day. Of one of which only the end was seen, that. */
+function startsOf(
+  signs: readonly Sign[],
+  { at: now, transitionMs }: { at: string; transitionMs: number },
+): string[] {
+  const starts: string[] = []
+  let [isOn, isSeen, last] = [false, false, Number.NEGATIVE_INFINITY]
+  for (const { at, status } of signs.toSorted((a, b) => byText(a.at, b.at))) {
+    if (status === 'Unknown' || !isWithin(at, now, dayMs)) continue
+    // The condition stays for this long after the last pass that found too little. It is reported a moment later.
+    const isNear = Date.parse(at) - last <= transitionMs + evictionMonitoringPeriodMs
+    const isSame =
+      status === undefined ? isSeen || (isOn && isNear) : isOn && (status === 'False' || isNear)
+    if (!isSame) starts.push(at)
+    isOn = status !== 'False'
+    isSeen = status === undefined ? isSeen : isOn
+    if (status !== 'False') last = Date.parse(at)
+  }
+  return starts
+}
+
 const timesIn = (events: readonly NodeEvent[]) => events.reduce((sum, { count }) => sum + count, 0)
 
 function* pressuresOf(
-  { transitionMs, thresholds }: Pick<PressureFact, 'transitionMs' | 'thresholds'>,
-  events: readonly NodeEvent[] | null,
-  at: string,
+  fact: Pick<PressureFact, 'transitionMs' | 'thresholds' | 'reclaims'>,
+  { events, at, happened }: Pick<NodeContext, 'events' | 'at' | 'happened'>,
 ): Iterable<Failing & { isOfDisk: boolean }> {
   for (const [reason, { condition, resources }] of Object.entries(pressures)) {
     const begun = recentEvents(events, at, [reason]).filter(({ pod }) => pod === null)
-    const times = timesIn(begun)
+    const isScarce = (resource: string | null | undefined) =>
+      resources.some(one => one === resource)
+    const reclaims = fact.reclaims.filter(one => isScarce(one.resource))
+    const starts = startsOf(
+      signsOf(condition, happened(), isScarce).concat(reclaims.map(one => ({ at: one.at }))),
+      { at, transitionMs: fact.transitionMs || presetTransitionMs },
+    )
+    const times = Math.max(timesIn(begun), starts.length)
     if (times < manyTimes) continue
-    const isOfResource = ({ message }: NodeEvent) =>
-      resources.some(one => one === evictionCause(message).resource)
+    const isOfResource = ({ message }: NodeEvent) => isScarce(evictionCause(message).resource)
     const attempts = recentEvents(events, at, ['EvictionThresholdMet']).filter(isOfResource)
     const evicted = recentEvents(events, at, ['Evicted']).filter(isOfResource)
+    const tries = Math.max(timesIn(attempts), reclaims.length)
     // The condition lasts for the transition period, and each attempt is one pass.
-    const lastedMs = Math.max(times * transitionMs, timesIn(attempts) * evictionMonitoringPeriodMs)
-    const { first } = eventTimes([...begun, ...attempts], at)
+    const lastedMs = Math.max(times * fact.transitionMs, tries * evictionMonitoringPeriodMs)
+    const [start = null] = timesIn(begun) < times ? starts : []
+    const first = start ?? eventTimes([...begun, ...attempts], at).first
     yield {
       isOfDisk: condition === 'DiskPressure',
       ...seenFirst(
-        `${condition} came ${times} times${first === null ? '' : ` since ${shorten(first, 40)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more` : ''}, with ${plural(timesIn(attempts), 'attempt')} to reclaim; ${plural(evicted.length, 'eviction')} in the last hour.`,
+        `${condition} came ${times} times${first === null ? '' : ` since ${shorten(first, 40)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more` : ''}, with ${plural(tries, 'attempt')} to reclaim; ${plural(evicted.length, 'eviction')} in the last hour.`,
         'New pods are refused each time.',
       ),
       evidence: lines(
         ...eventEvidence(begun, at),
         ...eventEvidence(attempts, at),
-        ...thresholdsOf(evicted, thresholds),
+        start !== null &&
+          line('node', `${condition} began within a day`, starts.slice(-shownStarts).join(', ')),
+        ...thresholdsOf(evicted, fact.thresholds),
       ),
     }
   }

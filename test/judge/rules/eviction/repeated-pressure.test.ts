@@ -86,4 +86,65 @@ describe('repeated-pressure', () => {
   it('is unknown without events', () => {
     expect(outcomeFor(repeatedPressure, {}).state).toBe('unknown')
   })
+
+  const hoursAgo = (hours: number) =>
+    new Date(Date.parse(exampleTime) - hours * 3_600_000).toISOString()
+  const condition = (hours: number, status: 'True' | 'False', subject = 'DiskPressure') => ({
+    ...{ at: hoursAgo(hours), what: 'condition' as const, subject, status },
+    message: `${subject} is ${status}`,
+  })
+  const evictedAt = (hours: number, resource = 'ephemeral-storage') => ({
+    ...{ at: hoursAgo(hours), what: 'evicted' as const, subject: 'a/b', message: '', resource },
+  })
+  const reclaim = (hours: number, what = 'attempting', resource = 'ephemeral-storage') =>
+    `${hoursAgo(hours).slice(0, 19)}+0000 ip-10-0-0-1 kubelet[1]: I1121 "Eviction manager: ${what} to reclaim" resourceName="${resource}"`
+  it.each([
+    ['began at three readings', [9, 6, 3].map(hours => condition(hours, 'True')), [], 3],
+    ['ended at three readings', [9, 6, 3].map(hours => condition(hours, 'False')), [], 3],
+    [
+      'began and ended twice',
+      [condition(9, 'True'), condition(8, 'False'), condition(6, 'True'), condition(5, 'False')],
+      [],
+      null,
+    ],
+    [
+      'began three times, once two days ago',
+      [49, 6, 3].map(hours => condition(hours, 'True')),
+      [],
+      null,
+    ],
+    ['is that of memory', [9, 6, 3].map(hours => condition(hours, 'True', 'Ready')), [], null],
+    ['evicted pods at three times', [9, 6, 3].map(hours => evictedAt(hours)), [], 3],
+    ['evicted three pods at once', [3, 2.99, 2.98].map(hours => evictedAt(hours)), [], null],
+    ['evicted pods for memory', [9, 6, 3].map(hours => evictedAt(hours, 'memory')), [], 3],
+    [
+      'evicted over their own limit',
+      [9, 6, 3].map(hours => ({ ...evictedAt(hours), resource: undefined })),
+      [],
+      null,
+    ],
+    ['is in the log', [], [9, 8.999, 6, 3].map(hours => reclaim(hours)), 3],
+    [
+      'is in the log as evictions',
+      [],
+      [9, 6, 3].map(hours => reclaim(hours, 'must evict pod(s)')),
+      3,
+    ],
+    [
+      'is in the log while one lasts',
+      [condition(9, 'True')],
+      [8, 6, 3].map(hours => reclaim(hours)),
+      null,
+    ],
+    [
+      'is in the log and at readings',
+      [condition(9, 'True'), condition(8, 'False'), condition(2.995, 'True')],
+      [reclaim(6), reclaim(3)],
+      3,
+    ],
+  ])('counts a pressure within a day that %s', (_, happened, logLines, times) => {
+    const outcome = outcomeFor(repeatedPressure, { events: [], happened, host: { logLines } })
+    const seen = outcome.state === 'fail' ? (outcome.failing.seen ?? '') : null
+    expect(seen === null ? null : Number(/ came (\d+) times since /.exec(seen)?.[1])).toBe(times)
+  })
 })

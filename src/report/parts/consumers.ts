@@ -91,7 +91,7 @@ function joinUse(sum: GroupDiskUse | null, use: GroupDiskUse): GroupDiskUse {
   return sum
 }
 
-const isLarge = (bytes: number, capacityBytes: number) =>
+export const isLarge = (bytes: number, capacityBytes: number) =>
   bytes >= least.bytes || bytes >= least.share * capacityBytes
 
 function rowsOf(

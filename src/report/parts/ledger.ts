@@ -1,18 +1,21 @@
 /** What holds a node's disks, who uses them and what can be freed: for the page, the mail and the terminal alike. */
 
 import { byText } from '#base/text/text-order.ts'
+import type { StepActionId } from '#model/finding/cause.ts'
 import type { Family, Finding } from '#model/finding/finding.ts'
 import type {
+  DiskHolder,
   DiskLedger,
+  DiskUse,
   FilesystemLedger,
   Freeable,
   GroupDiskUse,
   LedgerLine,
   PodDiskUse,
 } from '#model/prediction/disk-ledger.ts'
-import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { consumerRows, groupName, groupText, podText } from './consumers.ts'
+import { consumerRows, groupName, groupText, isLarge, podText } from './consumers.ts'
 import { worstFirst } from './findings.ts'
 import { sizeAdvice } from './size-advice.ts'
 
@@ -39,11 +42,17 @@ export function ledgersView(
     words.ledger.onNode(line(identity.name, nameLimit), line(cluster, nameLimit))
   // From the worst finding to the least: the first one counts.
   const ranks = new Map<AuditedNode, number>()
+  const findingsOf = new Map<AuditedNode, Finding[]>()
   for (const [rank, finding] of document.findings
     .filter(isAboutDisk)
     .toSorted(worstFirst)
     .entries())
-    for (const node of nodesOf(finding)) if (!ranks.has(node)) ranks.set(node, rank)
+    for (const node of nodesOf(finding)) {
+      if (!ranks.has(node)) ranks.set(node, rank)
+      const own = findingsOf.get(node) ?? []
+      findingsOf.set(node, own)
+      own.push(finding)
+    }
   const ranked = [...ranks].map(([node, rank]) => ({ node, rank, name: nameOf(node) }))
   if (ranked.length === 0) return null
   const sorted = ranked.toSorted((a, b) => a.rank - b.rank || byText(a.name, b.name))
@@ -61,13 +70,12 @@ export function ledgersView(
         volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],
         ledger: {
           ...ledgerView(ledger, language),
-          free: [
-            ...freeTexts([ledger.freeable], language),
-            ...idleImages(node, assumptions, language),
-          ],
+          free: freedTexts(
+            (findingsOf.get(node) ?? []).map(finding => [finding, [node]] as const),
+            language,
+          ),
         },
       })),
-    free: freeTexts(freeableOf(nodes), language),
     consumers: consumerRows(nodes, language),
     sizes: sizeAdvice(nodes, assumptions, language),
     leftOut: [
@@ -223,14 +231,18 @@ function briefOf(node: AuditedNode, ledger: DiskLedger, language: Language): str
 const largestFirst = ({ lines }: FilesystemLedger) => lines.toSorted((a, b) => b.bytes - a.bytes)
 
 function ledgerView(ledger: DiskLedger, language: Language) {
+  const capacityBytes = ledger.filesystems.reduce((sum, disk) => sum + disk.capacityBytes, 0)
+  const isShown = ({ bytes }: DiskUse) => isLarge(bytes, capacityBytes)
   return {
     disks: ledger.filesystems.map(disk => ({
       title: titleOf(disk, ledger, language),
       rows: largestFirst(disk).map(line => rowOf(line, language)),
     })),
-    pods: ledger.pods.map(pod => podText(pod, language)),
-    owners: ledger.owners.map(group => groupText(groupName(group, language), group, language)),
-    free: freeTexts([ledger.freeable], language),
+    pods: ledger.pods.filter(isShown).map(pod => podText(pod, language)),
+    owners: ledger.owners
+      .filter(isShown)
+      .map(group => groupText(groupName(group, language), group, language)),
+    free: freeTexts(ledger.freeable, language),
     volumes: volumeTexts(ledger, language),
   }
 }
@@ -272,36 +284,92 @@ export function ledgerText(ledger: DiskLedger, language: Language): string[] {
   ]
 }
 
-/** `Up to 28.1 GiB of unused images on 6 nodes, freed once imageGCHighThresholdPercent is 80`: at most two such sums. Null: no step frees images. */
+type Freed = keyof Omit<Language['words']['ledger']['free'], 'title'>
+
+/** What a step of the finding frees on each of its nodes. */
+function* freedBy({ fix, steps, cause }: Finding) {
+  const high = fix.config[highThreshold]
+  const has = (id: StepActionId) => steps.some(({ action }) => action.id === id)
+  if (high !== undefined)
+    yield {
+      part: 'images',
+      ...{ freed: 'thresholds' as Freed, high: String(high) },
+      bytesOn: (node: AuditedNode) => freedByThresholds(node, fix),
+    }
+  for (const [part, { field, by, holders }] of Object.entries(freedParts))
+    if (
+      by.some(has) &&
+      (holders === null || (cause.kind === 'holder' && holders.has(cause.holder)))
+    )
+      yield {
+        part,
+        ...{ freed: part as Freed, high: '' },
+        bytesOn: ({ details }: AuditedNode) => details().ledger?.freeable[field] ?? 0,
+      }
+}
+
+interface FreedPart {
+  field: keyof Freeable
+  by: readonly StepActionId[]
+  /** The step can have other causes, too. */
+  holders: ReadonlySet<DiskHolder> | null
+}
+
+const freedParts: Readonly<Record<Exclude<Freed, 'thresholds'>, FreedPart>> = {
+  images: { field: 'unusedImageBytes', by: ['prune-images'], holders: null },
+  containers: { field: 'deadContainerBytes', by: ['prune-dead-containers'], holders: null },
+  debris: {
+    field: 'debrisBytes',
+    by: ['delete-place', 'delete-pod-folder'],
+    holders: new Set(['log-debris', 'orphaned-pods']),
+  },
+}
+
+/** `Up to 28.1 GiB of unused images on 6 nodes, freed once imageGCHighThresholdPercent is 80`: at most two sums, each by a step of the report. */
+function freedTexts(
+  findings: Iterable<readonly [Finding, readonly AuditedNode[]]>,
+  { words, bytes, line }: Language,
+): string[] {
+  const taken = new Map<string, Set<AuditedNode>>()
+  const sums = new Map<string, { freed: Freed; high: string; bytes: number; nodes: number }>()
+  for (const [finding, nodes] of findings)
+    for (const { part, freed, high, bytesOn } of freedBy(finding)) {
+      const known = taken.get(part) ?? new Set()
+      taken.set(part, known)
+      for (const node of nodes) {
+        const amount = known.has(node) ? 0 : bytesOn(node)
+        if (amount === 0) continue
+        known.add(node)
+        const key = JSON.stringify([freed, high])
+        const sum = sums.get(key) ?? { freed, high, bytes: 0, nodes: 0 }
+        sums.set(key, { ...sum, bytes: sum.bytes + amount, nodes: sum.nodes + 1 })
+      }
+    }
+  return [...sums.values()]
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, shownSums)
+    .map(sum => words.ledger.free[sum.freed](bytes(sum.bytes), sum.nodes, line(sum.high, 20)))
+}
+
+/** Of all nodes. Null: no step of the report frees anything. */
 export function freeableText(
   { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
-  { words, bytes, line }: Language,
+  language: Language,
 ): string | null {
   const nodesOf = openNodesOf(nodes)
-  const taken = new Set<AuditedNode>()
-  const sums = new Map<string, { bytes: number; nodes: number }>()
-  for (const finding of document.findings.toSorted(worstFirst)) {
-    const high = finding.fix.config[highThreshold]
-    for (const node of high === undefined ? [] : nodesOf(finding)) {
-      const freed = taken.has(node) ? 0 : freedByThresholds(node, finding)
-      if (freed === 0) continue
-      taken.add(node)
-      const sum = sums.get(String(high)) ?? { bytes: 0, nodes: 0 }
-      sums.set(String(high), { bytes: sum.bytes + freed, nodes: sum.nodes + 1 })
-    }
-  }
-  const shown = [...sums].toSorted(([, a], [, b]) => b.bytes - a.bytes).slice(0, shownSums)
-  if (shown.length === 0) return null
-  return words.clauses(
-    shown.map(([high, sum]) => words.ledger.freeable(bytes(sum.bytes), sum.nodes, line(high, 20))),
+  const sorted = document.findings.toSorted(worstFirst)
+  const texts = freedTexts(
+    sorted.map(finding => [finding, nodesOf(finding)] as const),
+    language,
   )
+  return texts.length === 0 ? null : language.words.clauses(texts)
 }
 
 const shownSums = 2
 const highThreshold = 'imageGCHighThresholdPercent'
 
 /** Bytes of unused images that image GC deletes with the finding's thresholds. 0: it would not start, or nothing is known. */
-function freedByThresholds({ details, prediction }: AuditedNode, { fix }: Finding) {
+function freedByThresholds({ details, prediction }: AuditedNode, fix: Finding['fix']) {
   const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = fix.config
   const disk = prediction.filesystems.imagefs
   if (disk?.capacityBytes == null || disk.availableBytes === null) return 0
@@ -311,12 +379,6 @@ function freedByThresholds({ details, prediction }: AuditedNode, { fix }: Findin
   const wantedBytes = (disk.capacityBytes * (100 - target)) / 100 - disk.availableBytes
   return Math.max(0, Math.round(Math.min(unusedBytes, wantedBytes)))
 }
-
-const freeableOf = (nodes: readonly AuditedNode[]) =>
-  nodes.flatMap(({ details }) => details().ledger?.freeable ?? [])
-
-const sumOf = (all: readonly Freeable[], field: keyof Freeable) =>
-  all.reduce((total, one) => total + (one[field] ?? 0), 0)
 
 function titleOf(
   { filesystem, usedBytes, capacityBytes }: FilesystemLedger,
@@ -341,36 +403,11 @@ function amountText({ lowBytes, highBytes }: LedgerLine, { words, bytes }: Langu
   return lowBytes === 0 ? words.ledger.upTo(high) : words.ledger.between(low, high)
 }
 
-const wholeFields = [
-  'unusedImageBytes',
-  'deadContainerBytes',
-  'unrotatedLogBytes',
-  'debrisBytes',
-] as const
-const freeFields = ['nextImageGcBytes', ...wholeFields, 'unusableBytes'] as const
-
-/** @param all of one node, or of the fleet: sums of the known values. A value that is known of none is unknown */
-function freeTexts(all: readonly Freeable[], { words, bytes }: Language) {
-  const { free } = words.ledger
-  return freeFields.flatMap(field => {
-    const amount = sumOf(all, field)
-    if (amount > 0) return [free[field](bytes(amount))]
-    const isUnknown = all.length > 0 && all.every(one => one[field] === null)
-    return isUnknown ? [free[field](free.unknown)] : []
-  })
-}
-
-/** Images without a container for `idleImageDays` or longer, as far as earlier runs show. */
-function idleImages(
-  { at, images = [] }: AuditedNode,
-  { idleImageDays }: Assumptions,
-  { words, bytes }: Language,
-) {
-  const sum = images
-    .filter(([, , since]) => since != null && daysBetween(since, at) >= idleImageDays)
-    .reduce((total, [, size]) => total + size, 0)
-  return sum === 0 ? [] : [words.ledger.free.idleImageBytes(bytes(sum), idleImageDays)]
-}
-
-const daysBetween = (earlier: string, later: string) =>
-  (Date.parse(later.slice(0, 10)) - Date.parse(earlier)) / 86_400_000
+/** Of one node without a report: the two largest sums. */
+const freeTexts = (freeable: Freeable, { words, bytes }: Language) =>
+  (Object.keys(freedParts) as (keyof typeof freedParts)[])
+    .map(part => ({ part, amount: freeable[freedParts[part].field] ?? 0 }))
+    .filter(({ amount }) => amount > 0)
+    .toSorted((a, b) => b.amount - a.amount)
+    .slice(0, shownSums)
+    .map(({ part, amount }) => words.ledger.free[part](bytes(amount), 0))

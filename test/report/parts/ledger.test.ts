@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Cause } from '#model/finding/cause.ts'
-import type { RememberedImage } from '#model/history.ts'
-import type { AuditReport } from '#model/report.ts'
+import type { Cause, StepActionId } from '#model/finding/cause.ts'
+import type { Finding } from '#model/finding/finding.ts'
+import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
 import { english } from '#report/languages/language.ts'
-import { freeableText, ledgersView } from '#report/parts/ledger.ts'
+import { freeableText, ledgersView, ledgerText } from '#report/parts/ledger.ts'
 import {
+  adviceWith,
   assumptions,
   auditedNode,
   finding,
@@ -31,38 +32,6 @@ const ledger = {
   },
 }
 
-function freeWith(images: RememberedImage[], idleImageDays: number): string[] {
-  const node = { ...auditedNode('a', sharedDisk(60), { ledger }), images }
-  const on = finding('high', {
-    family: 'image-gc',
-    cluster: node.cluster,
-    nodes: { count: 1, sample: ['a'] },
-  })
-  const report: Pick<AuditReport, 'document' | 'nodes' | 'assumptions'> = {
-    document: findingsDocument({ findings: [on] }),
-    nodes: [{ ...node, at: '2026-11-21T07:00:00Z' }],
-    assumptions: { ...assumptions, idleImageDays },
-  }
-  const [shown] = ledgersView(report, 1, english)?.nodes ?? []
-  return (shown?.ledger.free ?? []).map(text => text.replaceAll('\u00a0', ' '))
-}
-
-it('names the bytes of images that no container used for the days of the policy', () => {
-  const images: RememberedImage[] = [
-    ['old', 3 * GiB, '2026-11-14'],
-    ['older', GiB, '2026-10-01'],
-    ['recent', 8 * GiB, '2026-11-15'],
-    ['used', 16 * GiB, null],
-    ['unknown', 32 * GiB],
-  ]
-  expect(freeWith(images, 7)).toContain(
-    'at least 4.0 GiB of images, by their sizes in the CRI, unused for 7 days or more',
-  )
-  const idle = (days: number) => freeWith(images, days).filter(text => text.includes('CRI'))
-  expect(idle(8)[0]).toContain('1.0 GiB')
-  expect(idle(90)).toEqual([])
-})
-
 it('is short: the largest holders of 95 % of a disk, at most four', () => {
   const brief = (...sizes: number[]) => {
     const holders = ['images', 'unread', 'kubelet', 'journal', 'pod-volumes'] as const
@@ -85,17 +54,6 @@ it('is short: the largest holders of 95 % of a disk, at most four', () => {
   ])
   expect(brief(20, 19, 18, 17, 16)?.[0]?.split(', ')).toHaveLength(4)
   expect(brief(0)).toEqual(['nodefs = imagefs: 0 B of 100 B used: 0 B images'])
-})
-
-it('says which amounts are unknown', () => {
-  expect(freeWith([], 7)).toEqual([
-    'an unknown amount by the next image GC',
-    '5.0 GiB of unused images, with lower image GC thresholds',
-    'an unknown amount in dead containers',
-    'an unknown amount of logs above the size that rotation keeps',
-    'an unknown amount of logs and folders of deleted pods',
-    'an unknown amount unusable: the kubelet evicts before',
-  ])
 })
 
 describe('the EBS volumes of a node', () => {
@@ -147,23 +105,104 @@ it('names nodes with a finding about a disk whose size was not read', () => {
   })
 })
 
-it('frees unused images after the step that lowers the thresholds', () => {
-  const unusedImageBytes = 5 * GiB
+describe('what can be freed', () => {
   const node = auditedNode('a', sharedDisk(60), {
-    ledger: { ...ledger, freeable: { ...freeable, unusedImageBytes } },
+    ledger: {
+      ...ledger,
+      freeable: {
+        ...{ ...freeable, unusedImageBytes: 5 * GiB, deadContainerBytes: 2 * GiB },
+        ...{ debrisBytes: 3 * GiB, unrotatedLogBytes: 9 * GiB, unusableBytes: 9 * GiB },
+      },
+    },
   })
-  const text = (high: number, low: number) => {
-    const fix = {
-      config: { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low },
-      ...{ durable: [], commands: [] },
-    }
-    const cluster = node.cluster
-    const on = { ...finding('high', { cluster, nodes: { count: 1, sample: ['a'] } }), fix }
-    const document = findingsDocument({ findings: [on] })
-    return freeableText({ document, nodes: [node] }, english)?.replaceAll('\u00a0', ' ')
+  const on = (more: Partial<Finding>) =>
+    finding('high', {
+      ...{ family: 'image-gc', cluster: node.cluster, nodes: { count: 1, sample: ['a'] } },
+      ...more,
+    })
+  const freedBy = (...findings: Finding[]) => {
+    const document = findingsDocument({ findings })
+    const all = freeableText({ document, nodes: [node] }, english)
+    const [shown] = ledgersView({ document, nodes: [node], assumptions }, 1, english)?.nodes ?? []
+    expect(shown?.ledger.free.join('; ')).toBe(all ?? '')
+    return all?.replaceAll('\u00a0', ' ')
   }
-  expect(text(50, 20)).toBe(
-    'Up to 5.0 GiB of unused images on 1 node, freed once imageGCHighThresholdPercent is 50',
-  )
-  expect(text(70, 50)).toBeUndefined()
+  const setting = (high: number, low: number) =>
+    on({
+      fix: {
+        config: { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low },
+        durable: [],
+      },
+    })
+  const withStep = (id: StepActionId, holder: DiskHolder = 'images-unused') =>
+    on({
+      cause: {
+        ...{ kind: 'holder', holder, filesystem: 'nodefs', freedBy: 'nothing' },
+        ...{ amount: { unit: 'bytes', low: 1, high: 1 }, owner: null, place: null },
+      },
+      steps: adviceWith('true').map(step => ({ ...step, action: { id } })),
+    })
+
+  it.each([
+    [
+      'the thresholds',
+      [setting(50, 20)],
+      'Up to 5.0 GiB of unused images on 1 node, freed once imageGCHighThresholdPercent is 50',
+    ],
+    ['thresholds that start no round', [setting(70, 50)], undefined],
+    ['nothing', [on({})], undefined],
+    [
+      'all images, which are counted once',
+      [withStep('prune-images'), setting(50, 20)],
+      'Up to 5.0 GiB of unused images on 1 node, freed once the kubelet deletes them all (highwater plan --prune-images)',
+    ],
+    [
+      'the folders of deleted pods',
+      [withStep('delete-place', 'log-debris')],
+      '3.0 GiB of logs and folders of deleted pods on 1 node, freed once somebody deletes them',
+    ],
+    ['the folder of something else', [withStep('delete-place', 'core-dumps')], undefined],
+    [
+      'most by two of three steps',
+      [
+        withStep('prune-dead-containers', 'dead-containers'),
+        withStep('delete-pod-folder', 'orphaned-pods'),
+        withStep('prune-images'),
+      ],
+      'Up to 5.0 GiB of unused images on 1 node, freed once the kubelet deletes them all (highwater plan --prune-images); 3.0 GiB of logs and folders of deleted pods on 1 node, freed once somebody deletes them',
+    ],
+  ])('is what a step of the report frees: %s', (_, findings, text) => {
+    expect(freedBy(...findings)).toBe(text)
+  })
+
+  it('is without a report the two largest sums, and names no small pod', () => {
+    const pod = (name: string, gib: number) => ({
+      ...{ namespace: 'shop', name, owner: null, bytes: gib * GiB, layerBytes: gib * GiB },
+      ...{ logBytes: 0, volumeBytes: 0, requestBytes: null, limitBytes: null },
+    })
+    const filesystems = [
+      {
+        ...{ filesystem: 'nodefs' as const, capacityBytes: 80 * GiB, usedBytes: 40 * GiB },
+        ...{ usedInodes: null, lines: [] },
+      },
+    ]
+    const whole = {
+      ...node.details().ledger!,
+      filesystems,
+      pods: [pod('large', 1), pod('small', 0.7)],
+      owners: [
+        { ...pod('', 0.9), owner: 'Deployment large', pods: 2 },
+        { ...pod('', 0.7), owner: 'Deployment small', pods: 1 },
+      ],
+    }
+    const text = ledgerText(whole, english).join('\n').replaceAll('\u00a0', ' ')
+    expect(text).toContain('shop/large')
+    expect(text).toContain('Deployment shop/large')
+    expect(text).not.toContain('small')
+    const [, free = ''] = text.split('What can be freed\n')
+    expect(free.split('\n').filter(line => line.includes('freed once'))).toEqual([
+      '  Up to 5.0 GiB of unused images, freed once the kubelet deletes them all (highwater plan --prune-images)',
+      '  3.0 GiB of logs and folders of deleted pods, freed once somebody deletes them',
+    ])
+  })
 })

@@ -1,12 +1,12 @@
 /** A finding that is new, worse or ended since the last run: the detail of an event on EventBridge. */
-import type { Ending } from './delta.ts'
+import type { Change, Ending } from './delta.ts'
 import type { Finding, NodeSample } from './finding.ts'
 
 export interface FindingEvent
   extends Pick<Finding, 'rule' | 'severity' | 'cluster' | 'subject' | 'title'> {
   schema: 'highwater.event/1'
   /** `new`: also findings that had ended before. `worse`: more severe, more certain, on more nodes, or no longer waived. */
-  change: 'new' | 'worse' | 'ended'
+  change: Extract<Change, 'new' | 'worse'> | 'ended'
   /** Id of the finding: equal in all events of its life. */
   finding: string
   /** RFC 3339: when the nodes were read. */

@@ -5,10 +5,12 @@ import { OperatorError } from '#base/operator-error.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
+import { type NodeFindingChange, nodeFindingChanges } from '#judge/compare/delta/node-changes.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
-import { type Family, type Finding, severities } from '#model/finding/finding.ts'
+import { severityRank } from '#judge/run/outcome.ts'
+import type { Family, Finding } from '#model/finding/finding.ts'
 import type { GateDocument, GateFile, UnreadFileKind } from '#model/gate.ts'
 import type { ClusterInput, KubeletSource } from '#model/input/cluster-input.ts'
 import { isOf, type ObjectsInput } from '#model/input/cluster-input.ts'
@@ -266,9 +268,9 @@ function addEffects(
   problems: Problems,
   blame: Blame,
   { place, change, atOnce }: ChangedNode,
-  findings: readonly ChangedFinding[],
+  findings: readonly NodeFindingChange[],
 ) {
-  const effectOf = ({ finding, change: kind }: ChangedFinding) =>
+  const effectOf = ({ finding, change: kind }: NodeFindingChange) =>
     kind === 'worse' ? atOnce.find(one => one.kind === effects.get(finding.rule)) : undefined
   const byEffect = Map.groupBy(findings, effectOf)
   for (const effect of atOnce) {
@@ -435,22 +437,14 @@ const changeRules = rules.filter(
 )
 const effects = new Map(changeRules.map(({ id, effect }) => [id, effect]))
 
-const bySeverity = (a: Finding, b: Finding) =>
-  severities.indexOf(a.severity) - severities.indexOf(b.severity)
-
-interface ChangedFinding {
-  finding: Finding
-  /** The node's name. */
-  node: string
-  change: 'worse' | 'better'
-}
+const bySeverity = (a: Finding, b: Finding) => severityRank(a.severity) - severityRank(b.severity)
 
 interface ChangeJudgement {
   takeCluster(input: ClusterInput): void
   takeObjects(input: ObjectsInput): void
   take(before: NodeInput, after: NodeInput): Record<'before' | 'after', NodePrediction>
   /** Findings that only one of both has, or that have another severity; one entry for each node. */
-  close(): ChangedFinding[]
+  close(): NodeFindingChange[]
 }
 
 /** @param takenAt time of the snapshot */
@@ -470,48 +464,6 @@ function openChangeJudgement(policy: Policy, takenAt: string): ChangeJudgement {
       now.take(after, predictions.after)
       return predictions
     },
-    close: () => changes(old.close(takenAt).findings, now.close(takenAt).findings),
+    close: () => nodeFindingChanges(old.close(takenAt).findings, now.close(takenAt).findings),
   }
 }
-
-function changes(before: readonly Finding[], after: readonly Finding[]): ChangedFinding[] {
-  const [old, now] = [byNode(before), byNode(after)]
-  const rank = (finding: Finding | undefined) =>
-    finding === undefined ? severities.length : severities.indexOf(finding.severity)
-  // What takes the place of something worse of its family is not worse.
-  const worstEnded = new Map<string, number>()
-  for (const [key, one] of old) {
-    if (now.has(key)) continue
-    const family = familyOnNode(one)
-    worstEnded.set(family, Math.min(worstEnded.get(family) ?? severities.length, rank(one.finding)))
-  }
-  const isMilder = (one: FindingOnNode) =>
-    (worstEnded.get(familyOnNode(one)) ?? severities.length) < rank(one.finding)
-  const worse = [...now].filter(
-    ([key, one]) => rank(one.finding) < rank(old.get(key)?.finding) && !isMilder(one),
-  )
-  const worseFamilies = new Set(worse.map(([, one]) => familyOnNode(one)))
-  // What ends because something worse of its family takes its place is not better.
-  const better = [...old].filter(
-    ([key, one]) =>
-      rank(one.finding) < rank(now.get(key)?.finding) && !worseFamilies.has(familyOnNode(one)),
-  )
-  return [
-    ...worse.map(([, one]) => ({ ...one, change: 'worse' as const })),
-    ...better.map(([, one]) => ({ ...one, change: 'better' as const })),
-  ]
-}
-
-type FindingOnNode = Pick<ChangedFinding, 'finding' | 'node'>
-
-const familyOnNode = ({ finding: { cluster, family }, node }: FindingOnNode) =>
-  JSON.stringify([cluster, node, family])
-
-const byNode = (findings: readonly Finding[]): Map<string, FindingOnNode> =>
-  new Map(
-    findings.flatMap(finding =>
-      finding.nodes.sample.map(
-        node => [JSON.stringify([finding.rule, finding.cluster, node]), { finding, node }] as const,
-      ),
-    ),
-  )

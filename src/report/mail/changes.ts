@@ -4,7 +4,7 @@
  */
 
 import { byText } from '#base/text/text-order.ts'
-import type { Ending } from '#model/finding/delta.ts'
+import type { Change, Ending } from '#model/finding/delta.ts'
 import { type Finding, severities } from '#model/finding/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport, Delivery, HiddenFinding, ReportedRun, RunBefore } from '#model/report.ts'
@@ -12,6 +12,9 @@ import { english, type Language } from '#report/languages/language.ts'
 import { tallyTexts, worstFirst } from '#report/parts/findings.ts'
 
 type ChangeKind = keyof Language['words']['changes']['labels']
+
+const isLabelled = (change: Change | 'unchanged'): change is Change & ChangeKind =>
+  Object.hasOwn(english.words.changes.labels, change)
 
 export interface ListedFinding {
   finding: Finding
@@ -61,8 +64,9 @@ export function mailChanges(
   const kindOf = ({ id }: Finding): ChangeKind => {
     if (regressed.has(id)) return 'regressed'
     const change = changed.get(id)?.change ?? 'unchanged'
+    if (change === 'waiverExpired') return 'worse'
     // A finding of this run has not ended.
-    return change === 'waiverExpired' ? 'worse' : (change as ChangeKind)
+    return isLabelled(change) ? change : 'unchanged'
   }
   const isListed = (finding: Finding) =>
     kindOf(finding) !== 'unchanged' || finding.severity === 'critical'

@@ -2,7 +2,7 @@
  * Completes a fix so that a kubelet starts with it beside the running configuration. Fields that depend on each other are set together.
  * Fields with which a kubelet would not start are left out, with its error.
  *
- * Follows  pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager; the replay's validation has the rest
+ * Follows  pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager; the replay's validation is asked for the rest
  */
 
 import { durationMs } from '#base/go/duration.ts'
@@ -90,6 +90,14 @@ class Draft {
 
   set(field: string, value: unknown) {
     this.config = { ...this.config, [field]: value }
+  }
+
+  /** Sets a field that the fix leaves open, if that ends an error of the kubelet. */
+  mend(field: string, value: unknown) {
+    const errors = this.sets(field) ? [] : this.errorsWith(this.config)
+    if (errors.length === 0) return
+    const left = this.errorsWith({ ...this.config, [field]: value })
+    if (left.length < errors.length) this.set(field, value)
   }
 
   drop(fields: readonly string[], why: string) {
@@ -197,21 +205,14 @@ function softThresholds(fix: Draft) {
 }
 
 function parallelPulls(fix: Draft) {
-  const serial = 'serializeImagePulls'
-  if (
-    Number(fix.config.maxParallelImagePulls) > 1 &&
-    fix.value(serial) === true &&
-    !fix.sets(serial)
-  )
-    fix.set(serial, false)
+  fix.mend('serializeImagePulls', false)
 }
 
 function shutdown(fix: Draft) {
   const [total, critical] = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const
   if (!fix.sets(total) && !fix.sets(critical)) return
-  const [all = 0, ofCritical = 0] = [total, critical].map(field => durationMs(fix.text(field)) ?? 0)
-  if (all === 0 && ofCritical > 0 && !fix.sets(critical)) fix.set(critical, '0s')
-  else if (fix.text(total) !== '' && fix.text(critical) !== '')
+  if (durationMs(fix.text(total)) === 0) fix.mend(critical, '0s')
+  if (fix.text(total) !== '' && fix.text(critical) !== '')
     for (const field of [total, critical]) fix.set(field, fix.text(field))
 }
 

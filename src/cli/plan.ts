@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import { linesOf } from '#base/text/lines.ts'
 import { shellWord } from '#base/text/shell-word.ts'
 import { actsAtOnce, type Plan, type PlanCohort, type PlanStep } from '#model/plan/plan.ts'
@@ -300,12 +301,8 @@ function differenceOf(first: PlanStep, others: readonly PlanStep[]) {
 }
 
 function contentOf({ content }: PlanStep) {
-  try {
-    const found: unknown = JSON.parse(content)
-    return isRawObject(found) ? found : null
-  } catch {
-    return null
-  }
+  const found = parsedJson(content)
+  return isRawObject(found) ? found : null
 }
 
 function snippetLines(snippet: string, most = shownSnippetLines) {

@@ -67,6 +67,16 @@ export interface RunAnswer {
   open?: string
 }
 
+/** Answer of an invocation that audited nothing. */
+export const unauditedAnswer = {
+  findings: {},
+  clusters: [],
+  notAudited: 0,
+  deliveries: [],
+  summary: null,
+  link: null,
+} satisfies Omit<RunAnswer, 'runId' | 'state'>
+
 /** Short result of an audit, in the language of the report. */
 export interface RunSummary {
   verdict: string

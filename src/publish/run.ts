@@ -1,4 +1,5 @@
 /** The place of a run's files in a store, and the mark that the run is done. */
+import { parsedJson } from '#base/text/json-flaw.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { Delivery } from '#model/report.ts'
 
@@ -21,14 +22,9 @@ const doneName = 'done.json'
  */
 export async function readDone(store: Store, runId: string): Promise<RunDone | null> {
   const found = await store.read(runKey(runId, doneName))
-  if (found === null) return null
-  try {
-    const done: unknown = JSON.parse(found.body.toString('utf8'))
-    return isDone(done) ? done : null
-  } catch {
-    // The mark has another format or a later version: the run counts as not done.
-    return null
-  }
+  const done = found && parsedJson(found.body)
+  // If the mark has another format or a later version, the run counts as not done.
+  return isDone(done) ? done : null
 }
 
 /**

@@ -3,11 +3,11 @@
  * is sealed, so `remediate` continues only its own. An audit has no key: it shows the list as written by any principal that the bucket policy admits.
  */
 import * as z from 'zod'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'
 import { type RemediationRun, runStates, type StepState } from '#model/plan/remediation.ts'
 import type { RemediationNotices, ReportedRun } from '#model/report.ts'
-import { parsedJson } from './parsed-json.ts'
 import { Unsealed, unsealedText } from './seal.ts'
 
 const noticesKey = 'remediation/notices.json'
@@ -97,7 +97,7 @@ async function readList(
   try {
     const found = await store.read(noticesKey)
     if (found === null) return { version: null, list: nothing, isForeign: false }
-    const read = form.safeParse(parsedJson(found.body.toString('utf8')))
+    const read = form.safeParse(parsedJson(found.body))
     return { version: found.version, list: read.data ?? nothing, isForeign: !read.success }
   } catch (error) {
     if (!(error instanceof Unsealed)) throw error

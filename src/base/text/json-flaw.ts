@@ -1,4 +1,4 @@
-import { anyDepth, type JsonLimit } from '#base/limits.ts'
+import { anyDepth, inputLimits, type JsonLimit } from '#base/limits.ts'
 
 const quote = 0x22
 const backslash = 0x5c
@@ -28,4 +28,18 @@ export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit):
     } else if ((byte | braceBit) === closeBrace) depth--
   }
   return null
+}
+
+/** Undefined: the text is no JSON, is too deep, or has too many values. */
+export function parsedJson(
+  text: string | Buffer,
+  limit: JsonLimit = inputLimits.storedJson,
+): unknown {
+  if (jsonFlaw(typeof text === 'string' ? Buffer.from(text) : text, limit) !== null)
+    return undefined
+  try {
+    return JSON.parse(text.toString())
+  } catch {
+    return undefined
+  }
 }

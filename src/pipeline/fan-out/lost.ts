@@ -1,5 +1,7 @@
 /** Parts of a fan-out that failed. The reason is kept for the next function and becomes a reason in the report. */
 
+import { isRawObject } from '#base/raw-object.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import type { Store } from '#clients/store/store.ts'
 import { unreadNode } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
@@ -97,12 +99,6 @@ function reasonOf({ Error: name, Cause: cause }: Failure) {
 }
 
 function messageIn(cause: string) {
-  try {
-    const parsed: unknown = JSON.parse(cause)
-    if (typeof parsed === 'object' && parsed !== null && 'errorMessage' in parsed)
-      return String(parsed.errorMessage)
-  } catch {
-    // The cause is plain text.
-  }
-  return cause
+  const parsed = parsedJson(cause)
+  return isRawObject(parsed) && 'errorMessage' in parsed ? String(parsed.errorMessage) : cause
 }

@@ -6,7 +6,7 @@ import type { Store } from '#clients/store/store.ts'
 import { countNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { isAcrossPlaces } from '#discover/places.ts'
-import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
+import { type AuditRequest, type RunAnswer, type Settings, unauditedAnswer } from '#model/run.ts'
 import { foundTargets, type LiveOptions } from '#pipeline/audit/fleet.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { keys, writeJson } from './files.ts'
@@ -49,7 +49,9 @@ export async function fanOut(
     const { name, status } = await startRun(stateMachineArn, runId, live.signal)
     await noteInvocation(store, runId, runtime, false)
     const location = `${status === null ? 'started' : `had been started, and is ${status}`}: execution ${name} of ${stateMachineArn}${unknown ?? ''}`
-    return { answer: answerOf(runId, location), mistake: null }
+    const deliveries = [{ channel: 'fan-out', location, link: null, error: null }]
+    const answer: RunAnswer = { runId, state: 'fanned-out', ...unauditedAnswer, deliveries }
+    return { answer, mistake: null }
   } catch (error) {
     const reason = messageOf(error)
     return {
@@ -59,17 +61,6 @@ export async function fanOut(
     }
   }
 }
-
-const answerOf = (runId: string, location: string): RunAnswer => ({
-  runId,
-  state: 'fanned-out',
-  findings: {},
-  clusters: [],
-  notAudited: 0,
-  deliveries: [{ channel: 'fan-out', location, link: null, error: null }],
-  summary: null,
-  link: null,
-})
 
 const countedAtOnce = 10
 

@@ -4,7 +4,7 @@ import { getHeapStatistics } from 'node:v8'
 import { gzipSync } from 'node:zlib'
 import { gunzip } from '#base/gzip.ts'
 import { inputLimits, maxCompressionRatio } from '#base/limits.ts'
-import { jsonFlaw } from '#base/text/json-flaw.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import { type Store, TooLong } from '#clients/store/store.ts'
 
 export const runsPrefix = 'history/runs/'
@@ -36,15 +36,8 @@ export const dayOf = (key: string) =>
 /** Maximum unpacked bytes of days and trends that a process holds for all clusters. Parsed, they take up to ten times as much memory. */
 export const historyRoom = (): number => Math.floor(getHeapStatistics().heap_size_limit / 32)
 
-/** Undefined: the bytes are not JSON, or exceed the limits of a history file. */
-export function jsonIn(bytes: Uint8Array): unknown {
-  if (jsonFlaw(bytes, inputLimits.history) !== null) return undefined
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
+/** Undefined: the text is not JSON, or exceeds the limits of a history file. */
+export const jsonIn = (text: string): unknown => parsedJson(text, inputLimits.history)
 export const packText = (text: string): Buffer => gzipSync(text)
 
 const rounds = 5

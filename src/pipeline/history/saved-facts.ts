@@ -145,7 +145,7 @@ export function* factsIn(text: string): Generator<NodeFacts> {
     if (end < 0) end = text.length
     if (end === start) continue
     const line = end - start > longestLine ? '' : text.slice(start, end)
-    const parsed = nodeFacts.safeParse(jsonIn(Buffer.from(line)))
+    const parsed = nodeFacts.safeParse(jsonIn(line))
     if (parsed.success) yield parsed.data
     else foreign++
   }
@@ -153,6 +153,6 @@ export function* factsIn(text: string): Generator<NodeFacts> {
 
 /** Null: not a trend. */
 export function parsedTrend(text: string): ClusterTrend | null {
-  const parsed = trend.safeParse(jsonIn(Buffer.from(text)))
+  const parsed = trend.safeParse(jsonIn(text))
   return parsed.success ? parsed.data : null
 }

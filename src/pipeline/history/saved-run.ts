@@ -84,4 +84,4 @@ const mostBroken = 3
 
 /** Null: of another version, cut off, or too long. */
 const parseRun = (written: string): RememberedRun | null =>
-  remembered.safeParse(jsonIn(Buffer.from(written))).data ?? null
+  remembered.safeParse(jsonIn(written)).data ?? null

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
 import { messageOf } from '#base/text/error-message.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import type { Store } from '#clients/store/store.ts'
 import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'
 import { rules } from '#judge/rules/index.ts'
@@ -12,7 +13,13 @@ import { type FindingsDocument, type Severity, severities } from '#model/finding
 import { selectsEverything } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, AuditReport, RemediationNotices, RenderedFile } from '#model/report.ts'
-import type { AuditRequest, RunAnswer, RunSummary, Settings } from '#model/run.ts'
+import {
+  type AuditRequest,
+  type RunAnswer,
+  type RunSummary,
+  type Settings,
+  unauditedAnswer,
+} from '#model/run.ts'
 import type { AuditResult, ConclusionContext } from '#pipeline/audit/audit.ts'
 import { type Audience, audiencesOf } from '#pipeline/audit/publication.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
@@ -112,7 +119,7 @@ function conclusionOf(
   { runId, request: { selection, isDryRun }, settings, store: place, policy, notices }: ServiceRun,
   audiences: Audience[],
   { version, watch }: ServiceRuntime,
-  { planning: signal, keep }: RunLimits,
+  { acting: signal, keep }: RunLimits,
 ): ConclusionContext {
   const store = isDryRun ? null : place
   const isWhole = selectsEverything(selection)
@@ -155,16 +162,9 @@ export async function doneBefore(store: Store, runId: string): Promise<RunAnswer
   try {
     const done = await readDone(store, runId)
     if (done === null) return null
-    return {
-      runId,
-      state: 'published-before',
-      findings: {},
-      clusters: [],
-      notAudited: 0,
-      deliveries: done.deliveries,
-      summary: null,
-      link: reportLink(done.deliveries),
-    }
+    const { deliveries } = done
+    const link = reportLink(deliveries)
+    return { runId, state: 'published-before', ...unauditedAnswer, deliveries, link }
   } catch {
     // If the store does not answer, the channel fails later in the same way, and the mail reports it.
     return null
@@ -265,12 +265,7 @@ async function listRun(store: Store, run: ListedRun) {
 
 /** The well-formed runs of the list: the bucket may be forged. */
 function listedRunsIn(body: Buffer): ListedRun[] {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body.toString('utf8'))
-  } catch {
-    return []
-  }
+  const parsed = parsedJson(body)
   if (!isRawObject(parsed) || !Array.isArray(parsed.runs)) return []
   return parsed.runs.slice(0, listedRuns).flatMap(run => listedRunForm.safeParse(run).data ?? [])
 }

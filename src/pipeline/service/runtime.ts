@@ -2,7 +2,9 @@
 
 import { mkdir, rm } from 'node:fs/promises'
 import type { Keep } from '#base/keep.ts'
+import { OperatorError } from '#base/operator-error.ts'
 import { messageOf } from '#base/text/error-message.ts'
+import { sdkRegion } from '#clients/aws/eks.ts'
 import { s3Store } from '#clients/store/s3.ts'
 import { givingUp, type Store } from '#clients/store/store.ts'
 import { notReached } from '#model/input/not-reached.ts'
@@ -37,8 +39,15 @@ const silenceMs = { least: 1_000, most: 20_000 }
 // setTimeout takes no more than 2^31 − 1 ms.
 const longestRunMs = 2 ** 31 - 1
 
-export const remainingOf = ({ remainingMs }: ServiceRuntime): number =>
+const remainingOf = ({ remainingMs }: ServiceRuntime): number =>
   remainingMs > 0 ? Math.min(remainingMs, longestRunMs) : 0
+
+/** @throws OperatorError if the function has no region */
+export async function functionRegion(): Promise<string> {
+  const region = await sdkRegion()
+  if (region !== null) return region
+  throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
+}
 
 /** Null: the stack names no bucket. */
 export function storeOf(
@@ -55,7 +64,7 @@ export function storeOf(
   return givingUp(s3Store({ bucket, prefix, kmsKeyId, region, signal, idleTimeoutMs }))
 }
 
-export function timeLimit(durationMs: number): { signal: AbortSignal; end: () => void } {
+function timeLimit(durationMs: number): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
   const timer = setTimeout(
     () =>
@@ -70,7 +79,8 @@ export function timeLimit(durationMs: number): { signal: AbortSignal; end: () =>
 /** Limits of time and memory. Each deadline leaves time for the parts after it. */
 export interface RunLimits {
   reading: AbortSignal
-  planning: AbortSignal
+  /** From then on nothing is planned, or sent to nodes. */
+  acting: AbortSignal
   /** The end of the whole run. */
   end: AbortSignal
   remainingMs: number
@@ -80,34 +90,36 @@ export interface RunLimits {
   keep: Keep
 }
 
-/** Planning ends after this share of the whole time. */
-const planningShare = 0.9
-const endShare = 0.95
+/** The rest is for judging, rendering and publishing. */
+const readingShare = 0.8
+/** Shares of the whole time. */
+type LimitShares = Record<'reading' | 'acting' | 'end', number>
+const auditShares: LimitShares = { reading: readingShare, acting: 0.9, end: 0.95 }
 
 /** Runs within the function's time, then removes its folder. */
 export async function withinLimits<T>(
   runtime: ServiceRuntime,
   run: (limits: RunLimits) => Promise<T>,
+  shares: LimitShares = auditShares,
 ): Promise<T> {
   const remainingMs = remainingOf(runtime)
-  const readingMs = remainingMs * (1 - publishingShare)
-  const startMs = performance.now()
-  const reading = timeLimit(readingMs)
-  const planning = timeLimit(remainingMs * planningShare)
-  const end = timeLimit(remainingMs * endShare)
+  const readingEndMs = performance.now() + remainingMs * shares.reading
+  const reading = timeLimit(remainingMs * shares.reading)
+  const acting = timeLimit(remainingMs * shares.acting)
+  const end = timeLimit(remainingMs * shares.end)
   await mkdir(runtime.folder, { recursive: true })
   const kept = openKeptFile(runtime.folder)
   try {
     return await run({
       reading: reading.signal,
-      planning: planning.signal,
+      acting: acting.signal,
       end: end.signal,
       remainingMs,
-      readingLeftMs: () => startMs + readingMs - performance.now(),
+      readingLeftMs: () => readingEndMs - performance.now(),
       keep: kept.keep,
     })
   } finally {
-    for (const limit of [reading, planning, end]) limit.end()
+    for (const limit of [reading, acting, end]) limit.end()
     kept.close()
     await rm(runtime.folder, { recursive: true, force: true })
   }
@@ -155,8 +167,5 @@ export async function readPolicy(
 /** Lambda's maximum, which the stack sets. */
 const functionSeconds = 900
 
-/** Kept free at the end for judging, rendering and publishing. */
-const publishingShare = 0.2
-
 /** Maximum time for reading. */
-export const readingSeconds = functionSeconds * (1 - publishingShare)
+export const readingSeconds = functionSeconds * readingShare

@@ -1,10 +1,15 @@
 /** One run of the service: an audit, published to the places and recipients of stack and policy, once per scheduled time. */
 import { join } from 'node:path'
 import { OperatorError } from '#base/operator-error.ts'
-import { sdkRegion } from '#clients/aws/eks.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
-import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
+import {
+  type AuditRequest,
+  type RunAnswer,
+  runIdOf,
+  type Settings,
+  unauditedAnswer,
+} from '#model/run.ts'
 import { audit } from '#pipeline/audit/audit.ts'
 import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
 import { judgeRecords, unknownTime } from '#pipeline/audit/judge-records.ts'
@@ -16,7 +21,14 @@ import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { doneBefore, openServiceReport } from './report.ts'
 import type { RunWatch } from './run-watch.ts'
-import { policyOf, type RunLimits, type ServiceRuntime, storeOf, withinLimits } from './runtime.ts'
+import {
+  functionRegion,
+  policyOf,
+  type RunLimits,
+  type ServiceRuntime,
+  storeOf,
+  withinLimits,
+} from './runtime.ts'
 
 export interface AuditRuntime extends ServiceRuntime {
   /** Default: every EKS cluster that the policy names. */
@@ -40,9 +52,7 @@ async function runUntil(
   runtime: AuditRuntime,
   limits: RunLimits,
 ): Promise<RunAnswer> {
-  const region = await sdkRegion()
-  if (region === null)
-    throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
+  const region = await functionRegion()
   const { scheduledTime, selection } = request
   const runId =
     scheduledTime === null
@@ -141,14 +151,6 @@ async function observeFleet(
       `Observation ${runId} is incomplete. ${failures.map(({ error }) => error).join('. ')}`,
     )
   const clusters = result.clusters.map(({ name, coverage }) => ({ name, grade: null, coverage }))
-  return {
-    runId,
-    state: 'observed',
-    findings: {},
-    clusters,
-    deliveries: [],
-    notAudited: result.notAudited.length,
-    summary: null,
-    link: null,
-  }
+  const notAudited = result.notAudited.length
+  return { runId, state: 'observed', ...unauditedAnswer, clusters, notAudited }
 }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { messageOf } from '#base/text/error-message.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import type { MailAttachment } from '#clients/send/mail.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { RenderedMail } from '#model/report.ts'
@@ -231,10 +232,5 @@ function doubtAfter(marker: Marker | null): string | null {
 }
 
 /** Null: not our format, or another version. */
-function parseMarker(body: Buffer): Marker | null {
-  try {
-    return markerShape.safeParse(JSON.parse(body.toString('utf8'))).data ?? null
-  } catch {
-    return null
-  }
-}
+const parseMarker = (body: Buffer): Marker | null =>
+  markerShape.safeParse(parsedJson(body)).data ?? null

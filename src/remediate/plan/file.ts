@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import { listOf } from '#base/text/list-of.ts'
 import type { MacKey } from '#clients/store/mac-key.ts'
 import { isPlace } from '#facts/eks/kubelet-places.ts'
@@ -18,7 +19,6 @@ import {
   planSchema,
 } from '#model/plan/plan.ts'
 import { isMoment } from '#model/plan/what-if.ts'
-import { parsedJson } from '#remediate/parsed-json.ts'
 import { isImageChange, sourceIn } from '#remediate/remedies/pull-image.ts'
 import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/seal.ts'
 import { byPolicy, isPlainName } from './approve.ts'

@@ -3,6 +3,7 @@
 import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import {
@@ -13,7 +14,6 @@ import {
   restartsKubelet,
 } from '#model/plan/plan.ts'
 import { leavesOf, valueAt } from '#remediate/merge.ts'
-import { parsedJson } from '#remediate/parsed-json.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { canonicalJson } from './canonical.ts'

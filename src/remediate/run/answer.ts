@@ -1,11 +1,11 @@
 /** Reads what a document that changes a node has printed: the whole answer or nothing, and never the answer of another node. */
 import * as z from 'zod'
 import { redact } from '#base/redaction/redact.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import { oneLine } from '#clients/failure.ts'
 import { applySchema } from '#facts/aws/apply-documents.ts'
 import type { PlanStep } from '#model/plan/plan.ts'
 import type { ApplyAnswer } from '#model/plan/remediation.ts'
-import { parsedJson } from '#remediate/parsed-json.ts'
 
 export type ApplyAction = ApplyAnswer['action']
 

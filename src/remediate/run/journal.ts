@@ -5,6 +5,7 @@
 import pMap from 'p-map'
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'
 import {
@@ -20,7 +21,6 @@ import {
   type StepEntry,
   stepStates,
 } from '#model/plan/remediation.ts'
-import { parsedJson } from '#remediate/parsed-json.ts'
 import { approvalText, parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { answerForm } from './answer.ts'

@@ -7,10 +7,10 @@ import pMap from 'p-map'
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
 import { messageOf } from '#base/text/error-message.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { Plan } from '#model/plan/plan.ts'
-import { parsedJson } from '#remediate/parsed-json.ts'
 import type { Clock } from './pausing.ts'
 
 export interface LeaseOptions {

@@ -4,11 +4,11 @@ import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
 import { messageOf } from '#base/text/error-message.ts'
 import { firstReasons } from '#base/text/first-of.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { Approval, HeldApproval, LeftAlone, Plan } from '#model/plan/plan.ts'
 import { type RemediationRun, remediationSchema, type StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { parsedJson } from '#remediate/parsed-json.ts'
 import { byPolicy, changedSince, checkApproval } from '#remediate/plan/approve.ts'
 import { goneOnBy, Journal, pendingStep, type RunHead, stepKey } from './journal.ts'
 import { identitiesOf, type Lease, takeLeases } from './lease.ts'
@@ -358,7 +358,7 @@ async function placeAt(store: Store, key: string) {
     if (await store.wasWritten(key)) throw uncountedError(`${store.location}/${key} was deleted`)
     return null
   }
-  const place = placeSchema.safeParse(parsedJson(found.body.toString('utf8')))
+  const place = placeSchema.safeParse(parsedJson(found.body))
   if (place.data === undefined) throw uncountedError(`${store.location}/${key} names no node`)
   return place.data
 }

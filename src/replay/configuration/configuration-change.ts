@@ -2,6 +2,7 @@
 
 import { OperatorError } from '#base/operator-error.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
+import { parsedJson } from '#base/text/json-flaw.ts'
 import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import type { FieldFacts } from '#facts/kubelet/fields.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
@@ -76,13 +77,9 @@ function readValue(text: string, type: string, written: string): unknown {
   const isText =
     !isStruct(type) && elementOf(type, '[]') === null && elementOf(type, 'map[string]') === null
   if (isText) return text
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (Array.isArray(parsed) !== type.startsWith('[]')) throw typeError()
-    return parsed
-  } catch {
-    throw typeError()
-  }
+  const parsed = parsedJson(text)
+  if (parsed === undefined || Array.isArray(parsed) !== type.startsWith('[]')) throw typeError()
+  return parsed
 }
 
 const typeNames: Readonly<Record<string, string>> = {

@@ -1,8 +1,6 @@
 /** One call of the function `remediate`. It relies on the seals of the approval, of the run's journal, and of the policy in the bucket. */
 
-import { mkdir, rm } from 'node:fs/promises'
 import { OperatorError } from '#base/operator-error.ts'
-import { sdkRegion } from '#clients/aws/eks.ts'
 import { kmsMacKey } from '#clients/aws/kms.ts'
 import { type Store, TooLong } from '#clients/store/store.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediation-request.ts'
@@ -10,11 +8,12 @@ import { defaultPolicy } from '#model/policy.ts'
 import type { PolicyGrants } from '#model/policy-grants.ts'
 import type { Settings } from '#model/run.ts'
 import {
+  functionRegion,
+  type RunLimits,
   readPolicy,
-  remainingOf,
   type ServiceRuntime,
   storeOf,
-  timeLimit,
+  withinLimits,
 } from '#pipeline/service/runtime.ts'
 import { keepNotices, namedPlaces } from '#remediate/notices.ts'
 import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
@@ -23,11 +22,8 @@ import { actingPolicy, type RemediationService } from './options.ts'
 import { plan } from './planning.ts'
 import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
 
-/** Share of the time for reading; the rest is for the replays and for writing the plan. */
-const readingShare = 0.7
-/** Share of the time after which nothing is sent: a node takes minutes, and the function waits for it. */
-const sendingShare = 0.5
-const endShare = 0.93
+/** After reading come the replays and the writing of the plan. Sending ends early: a node takes minutes, and the function waits for it. */
+const shares = { reading: 0.7, acting: 0.5, end: 0.93 }
 
 /** The store, keys and limits of a call. */
 export type RemediationPlace = Omit<
@@ -44,26 +40,17 @@ export async function runRemediation(
   settings: Settings,
   runtime: ServiceRuntime,
 ): Promise<RemediationAnswer> {
-  const remainingMs = remainingOf(runtime)
-  const [reading, sending, end] = [
-    timeLimit(remainingMs * readingShare),
-    timeLimit(remainingMs * sendingShare),
-    timeLimit(remainingMs * endShare),
-  ]
-  try {
-    const region = await sdkRegion()
-    if (region === null)
-      throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
-    const bucket = storeOf(settings, region, remainingMs, end.signal)
+  const work = async ({ reading, acting, end, remainingMs }: RunLimits) => {
+    const region = await functionRegion()
+    const bucket = storeOf(settings, region, remainingMs, end)
     if (bucket === null)
       throw new OperatorError('Plans and approvals have no place to be kept: set HIGHWATER_BUCKET')
     const keys = keysOf(settings, region)
-    await mkdir(runtime.folder, { recursive: true })
     const run = runOf(request)
     if (run !== null) runtime.watch.began(run)
     runtime.watch.enters('prepare')
-    const stops = { readUntil: reading.signal, stop: sending.signal, end: end.signal }
-    return await noteRefusals(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
+    const stops = { readUntil: reading, stop: acting, end }
+    return noteRefusals(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
       const store = sealedStore(bucket, keys.runs, onUnsealed)
       const { policyGrants } = settings
       const place = { store, keys, onUnsealed, runtime, policyGrants, ...stops }
@@ -71,10 +58,8 @@ export async function runRemediation(
       runtime.watch.enters(request.action)
       return answerRequest(request, service)
     })
-  } finally {
-    for (const limit of [reading, sending, end]) limit.end()
-    await rm(runtime.folder, { recursive: true, force: true })
   }
+  return withinLimits(runtime, work, shares)
 }
 
 /**

@@ -7,7 +7,7 @@ import { needsInWords } from '#judge/run/explanation.ts'
 import { mostLooseNodes } from '#judge/run/tally.ts'
 import { families, severities } from '#model/finding/finding.ts'
 import { gradeBySeverity, smallShare } from '#model/finding/grade.ts'
-import { promisedSources, readModes } from '#model/input/node-identity.ts'
+import { promisedSources, readModes } from '#model/input/record.ts'
 import { symptoms } from './symptoms.ts'
 
 const kindMeans: Record<Rule['kind'], string> = {

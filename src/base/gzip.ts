@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
-import { codeOf } from '#base/text/error-message.ts'
 import { maxCompressionRatio } from './limits.ts'
+import { codeOf } from './operator-error.ts'
 
 /** `ratio`: it is more than 100 times as long as its gzip. `broken`: it is no gzip, or is cut off. */
 export type GzipFlaw = 'too-long' | 'ratio' | 'broken'

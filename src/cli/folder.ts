@@ -1,7 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { OperatorError } from '#base/operator-error.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 
 /** @param what for the message: "The plan" @throws OperatorError as a failure, not as bad input */
 export function attemptWrite(what: string, write: () => void): void {

@@ -1,8 +1,7 @@
 /** The commands. An error prints one paragraph and sets an exit code, without a stack trace. */
 import { Command, CommanderError } from 'commander'
-import { OperatorError } from '#base/operator-error.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { redact } from '#base/redaction/redact.ts'
-import { messageOf } from '#base/text/error-message.ts'
 import { exitCode, verbosity } from './terminal.ts'
 import { version } from './version.ts'
 

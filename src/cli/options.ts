@@ -2,11 +2,10 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { OperatorError } from '#base/operator-error.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
-import { type ReadMode, readModes } from '#model/input/node-identity.ts'
 import type { Selection } from '#model/input/record.ts'
+import { type ReadMode, readModes } from '#model/input/record.ts'
 import type { Plan } from '#model/plan/plan.ts'
 import { regionPattern } from '#model/policy/defaults.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'

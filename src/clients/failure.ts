@@ -1,7 +1,7 @@
 /** Why a call failed, for people and for the retry loop. */
 
+import { codeOf, messageOf } from '#base/operator-error.ts'
 import { redact } from '#base/redaction/redact.ts'
-import { codeOf, messageOf } from '#base/text/error-message.ts'
 import type { ReadError, ReadFailure } from '#model/input/record.ts'
 
 export type FailureKind =

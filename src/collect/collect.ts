@@ -1,7 +1,7 @@
 /** Reads one cluster: its nodes page by page, each node's collectors, then the cluster's objects. Each failure becomes an entry of `errors`. */
 
+import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { messageOf } from '#base/text/error-message.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { Ec2Api } from '#clients/aws/ec2.ts'
 import { type FailureKind, RequestFailure, readErrorOf } from '#clients/failure.ts'
@@ -14,12 +14,13 @@ import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { NodeIdentity, ReadMode } from '#model/input/node-identity.ts'
 import type {
   ClusterRecord,
+  NodeIdentity,
   NodeRecord,
   ObjectsRecord,
   ReadError,
+  ReadMode,
   ResourceName,
 } from '#model/input/record.ts'
 import { type Selection, selectsAllNodes, selectsNode } from '#model/input/record.ts'

@@ -6,7 +6,7 @@ import {
   kubeletStatsSummary,
   statsSummary,
 } from '#collect/collectors/kubelet.ts'
-import type { ReadMode } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/record.ts'
 import type { Collector } from './collector.ts'
 import { inspect } from './collectors/inspect.ts'
 import { pods } from './collectors/pods.ts'

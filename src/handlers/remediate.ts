@@ -1,7 +1,6 @@
 /** Remediation as a Lambda function, deployed only if the stack turns it on. Returns the result and the next step. */
 import * as z from 'zod'
-import { OperatorError } from '#base/operator-error.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediation-request.ts'
 import { runRemediation } from '#pipeline/remediation/run/service.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'

@@ -23,7 +23,7 @@ import type {
 } from '#model/finding/finding.ts'
 import type { GarbageFate } from '#model/finding/garbage-overview.ts'
 import type { GateProblemKind } from '#model/gate.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { bytes, shorten } from './text.ts'
 

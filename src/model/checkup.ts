@@ -1,5 +1,5 @@
 /** Result of `highwater doctor` for each cluster and its mode: what works, what is missing, and what was not tried (`highwater.doctor/1`). */
-import type { ReadMode } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/record.ts'
 
 export const checkupSchema = 'highwater.doctor/1'
 

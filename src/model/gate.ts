@@ -1,6 +1,6 @@
 /** What changed configuration files would do to the nodes of a snapshot (the contract `highwater.gate/1`). */
 import type { NodeSample, Severity } from '#model/finding/finding.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 
 /** Kinds of files that set fields of a kubelet. */
 export type ChangedFileKind =

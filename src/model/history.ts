@@ -8,7 +8,7 @@ import type {
   Grade,
   Severity,
 } from '#model/finding/finding.ts'
-import type { AmiFamily, NodeIdentity, ReadMode, Subject } from '#model/input/node-identity.ts'
+import type { AmiFamily, NodeIdentity, ReadMode, Subject } from '#model/input/record.ts'
 import type { FilesystemLayout } from '#model/prediction/prediction.ts'
 
 /** Dates are days in UTC, YYYY-MM-DD. */

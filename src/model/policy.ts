@@ -1,7 +1,7 @@
 /** A team's policy for its audits: `highwater.yaml` after parsing, with defaults for all keys. */
 import type * as z from 'zod'
 import { matchesCluster } from '#model/input/cluster-name.ts'
-import { defaultReadMode, type ReadMode } from '#model/input/node-identity.ts'
+import { defaultReadMode, type ReadMode } from '#model/input/record.ts'
 import { defaults } from './policy/defaults.ts'
 import type { policySchema } from './policy/schema.ts'
 

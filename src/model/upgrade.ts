@@ -1,7 +1,7 @@
 /** What `highwater upgrade --format json` prints (`highwater.upgrade/1`). */
 import type { NodeSample } from '#model/finding/finding.ts'
 import type { Insight } from '#model/input/cluster-input.ts'
-import type { NodeOwner, Subject } from '#model/input/node-identity.ts'
+import type { NodeOwner, Subject } from '#model/input/record.ts'
 import type { KubeletUpgrade } from '#model/prediction/prediction.ts'
 
 /** What the minor of its control plane changes on a node that is behind. Lists are bounded. */

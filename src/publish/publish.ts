@@ -1,7 +1,7 @@
 /** Delivers files to channels. A channel that fails does not stop the others. */
 
 import { gzipSync } from 'node:zlib'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import type { MailAttachment } from '#clients/send/mail.ts'
 import { mailBytes } from '#clients/send/sesv2.ts'
 import { sesMessageMaxBytes } from '#facts/aws/limits.ts'

@@ -11,7 +11,7 @@
 
 import { formatDuration, parseDuration } from '#base/go/duration.ts'
 import { goQuote } from '#base/go/go-text.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { containerGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { Host, Runtime } from '#model/input/inspection.ts'

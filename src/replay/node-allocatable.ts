@@ -22,7 +22,7 @@ import {
   quantityNumber,
   signOf,
 } from '#base/go/quantity.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
 import type { Signal, Threshold } from '#model/prediction/prediction.ts'

@@ -4,7 +4,7 @@
  * highest level counts.
  */
 
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { cohortsOf, evictionOf, variantsOf } from '#report/parts/cohorts.ts'

@@ -10,9 +10,9 @@ import {
   type Nodegroup,
 } from '#model/input/cluster-input.ts'
 import type { Host, Runtime } from '#model/input/inspection.ts'
-import { defaultReadMode } from '#model/input/node-identity.ts'
 import type { AttachedVolume, KnownImages, NodeInput, Summary } from '#model/input/node-input.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/input/record.ts'
+import { defaultReadMode } from '#model/input/record.ts'
 import { parseConfigz } from '#model/kubelet/configuration.ts'
 import { keep } from './shape.ts'
 

@@ -7,7 +7,6 @@ import type { RawObject } from '#base/raw-object.ts'
 import { redact, redactOnce, redactTexts } from '#base/redaction/redact.ts'
 import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
-import { isReadMode } from '#model/input/node-identity.ts'
 import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
 import type {
   ClusterRecord,
@@ -16,6 +15,7 @@ import type {
   ReadError,
   SnapshotRecord,
 } from '#model/input/record.ts'
+import { isReadMode } from '#model/input/record.ts'
 import { list, type Shape } from '#model/input/shape.ts'
 import {
   withoutHostSecrets,

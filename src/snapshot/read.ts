@@ -5,10 +5,9 @@ import { open, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 import { answerLimits, inputLimits, listLimits, snapshotLimits, textLimits } from '#base/limits.ts'
-import { OperatorError } from '#base/operator-error.ts'
+import { codeOf, messageOf, OperatorError } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
-import { codeOf, messageOf } from '#base/text/error-message.ts'
 import { jsonFlaw } from '#base/text/json-flaw.ts'
 import {
   type MalformedLine,

@@ -5,7 +5,7 @@
  */
 import { arch, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import type { Row } from './measure.ts'
 import { auditPart } from './parts/audit.ts'
 import { clusterGcPart } from './parts/cluster-gc.ts'

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { type ReadMode, readModes } from '#model/input/node-identity.ts'
+import { type ReadMode, readModes } from '#model/input/record.ts'
 import { kubernetesRights } from '#pipeline/access/permissions.ts'
 import {
   type ApiServer,

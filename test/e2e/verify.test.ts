@@ -14,7 +14,7 @@ import {
 } from '#lab/scenarios/scenario.ts'
 import { scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import type { ReadMode } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/record.ts'
 import type { VerificationReport } from '#model/plan/remediation.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { freshClusters } from '#pipeline/remediation/run/fresh.ts'

@@ -5,7 +5,7 @@ import { findingId } from '#judge/run/tally.ts'
 import { fargateReason } from '#judge/subject/subject.ts'
 import type { Change, ComparedFinding, ComparedRun } from '#model/finding/delta.ts'
 import type { Confidence, CoverageState, NotAudited, Severity } from '#model/finding/finding.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import { isLinear } from '#test/linear.ts'
 import { clusterResult, findingsDocument, finding as sampleFinding } from '#test/report-builder.ts'
 

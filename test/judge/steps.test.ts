@@ -5,7 +5,7 @@ import { inPlace, type StepNode, stepsOf } from '#judge/fixes/steps.ts'
 import { clusterWord, kubectl } from '#judge/garbage/kubectl.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { Step, StepActionId } from '#model/finding/cause.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 
 const arn = 'arn:aws:eks:eu-west-1:111122223333:cluster/prod'
 const onEks = placeOfCluster('prod', { arn }, '{name}')

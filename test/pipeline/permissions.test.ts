@@ -29,7 +29,7 @@ import {
   iamStatements,
 } from '#facts/aws/iam.ts'
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
-import { readModes } from '#model/input/node-identity.ts'
+import { readModes } from '#model/input/record.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { iamPolicy } from '#pipeline/access/grants.ts'
 import {

@@ -13,7 +13,7 @@ import type {
   Nodegroup,
   ReadObjects,
 } from '#model/input/cluster-input.ts'
-import type { NodeIdentity, ReadMode, Source } from '#model/input/node-identity.ts'
+import type { NodeIdentity, ReadMode, Source } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'

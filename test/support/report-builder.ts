@@ -6,8 +6,7 @@ import type { Step, StepActionId } from '#model/finding/cause.ts'
 import type { Change, ChangedFinding, Delta, Ending, FindingState } from '#model/finding/delta.ts'
 import type { ClusterResult, Finding, FindingsDocument, Severity } from '#model/finding/finding.ts'
 import type { PastFinding } from '#model/history.ts'
-import type { NodeIdentity, Subject } from '#model/input/node-identity.ts'
-import type { ReadError } from '#model/input/record.ts'
+import type { NodeIdentity, ReadError, Subject } from '#model/input/record.ts'
 import {
   startsAboveUsedPercent,
   startsBelowAvailableBytes,

@@ -1,7 +1,7 @@
 /** Why a call to any AWS service failed: credentials, rights, throttling, network. Each client explains the errors of its own service. */
 
+import { codeOf, messageOf } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
-import { codeOf, messageOf } from '#base/text/error-message.ts'
 import { didYouMean } from '#base/text/nearest.ts'
 import { connectionFailure, oneLine, RequestFailure } from '#clients/failure.ts'
 import type { CredentialSource } from './credentials.ts'

@@ -1,6 +1,6 @@
 /** Runs a document on instances by SSM Run Command, many instances per command. Each caller gets its instance's output, or an error with the reason. */
 
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { ReadFailed, RequestFailure } from '#clients/failure.ts'
 import { sleep } from '#clients/pace.ts'
 import { isAgentTooOld } from '#facts/aws/agent-versions.ts'

@@ -1,7 +1,7 @@
 /** POSTs JSON to a secret address: who knows the address may write. No message contains the address. */
 
 import { request } from 'node:https'
-import { codeOf } from '#base/text/error-message.ts'
+import { codeOf } from '#base/operator-error.ts'
 import { orAfter } from '#clients/aws/aws-failure.ts'
 import { connectionFailure, oneLine, RequestFailure } from '#clients/failure.ts'
 import { SentSecrets } from '#clients/kubernetes/sent-secrets.ts'

@@ -16,7 +16,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { storedLimitOf } from '#base/limits.ts'
-import { codeOf, messageOf } from '#base/text/error-message.ts'
+import { codeOf, messageOf } from '#base/operator-error.ts'
 import { checkKey, type Store, TooLong, tooLong } from './store.ts'
 
 const partialSuffix = '.partial'

@@ -5,8 +5,7 @@ import { constants } from 'node:fs'
 import { link, mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { homedir, hostname, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
-import { OperatorError } from '#base/operator-error.ts'
-import { codeOf, messageOf } from '#base/text/error-message.ts'
+import { codeOf, messageOf, OperatorError } from '#base/operator-error.ts'
 import type { MacKey } from './mac-key.ts'
 
 const keyBytes = 32

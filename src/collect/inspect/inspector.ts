@@ -24,7 +24,7 @@ import {
 import { outputFolder, outputKey } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { commandOutputMax } from '#facts/aws/limits.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import {
   type InspectAnswer,

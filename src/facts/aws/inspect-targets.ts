@@ -2,7 +2,7 @@
  * Which nodes SSM can inspect, and with which document; else the reason. No call is made.
  * Sources: EKS user guide (Auto Mode, Fargate, hybrid nodes); the documents' own precondition (Linux).
  */
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type { InspectDocument } from './inspect-documents.ts'
 
 export type InspectTarget =

@@ -5,7 +5,7 @@
  *          bottlerocket-core-kit packages/kubernetes-*, kubelet-config (evictionHard only where the user sets it).
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
-import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { AmiFamily } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 
 const amazonLinux: KubeletConfiguration = {

@@ -6,7 +6,7 @@
  *          pkg/providers/v1/instances.go MapToAWSInstanceID (the last part of the path counts, with a zone before it or without; or the bare id).
  */
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/input/node-identity.ts'
+import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/input/record.ts'
 
 const providerInstance = /^(?:aws:\/\/[^?#]*\/)?(i-[0-9a-f]{8,17})\/*$/
 /** Source: the service model `ssm`, ManagedInstanceId. */

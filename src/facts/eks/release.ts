@@ -1,7 +1,7 @@
 /** The image and kubelet of a node, and which of two releases is older. Sources: EKS user guide, labels of managed nodegroups; osImage as each image's os-release says it. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { AmiFamily } from '#model/input/record.ts'
 
 export interface Release {
   /** The AMI's id, if a label has it (managed nodegroups); else `osImage`. */

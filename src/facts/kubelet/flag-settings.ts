@@ -10,8 +10,8 @@
 
 import { parseDuration } from '#base/go/duration.ts'
 import { goQuote, parseInt64, parseUint32 } from '#base/go/go-text.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { messageOf } from '#base/text/error-message.ts'
 import type { StructName } from '#model/kubelet/fields.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { configurationFlags, type FlagFacts } from './fields.ts'

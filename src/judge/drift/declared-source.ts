@@ -6,7 +6,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { shorten } from '#judge/text.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
-import type { AmiFamily, NodeOwner } from '#model/input/node-identity.ts'
+import type { AmiFamily, NodeOwner } from '#model/input/record.ts'
 import { isSet, isWrittenOut, writtenSettings } from './drift.ts'
 
 export interface DeclaredNode {

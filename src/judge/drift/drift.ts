@@ -12,7 +12,7 @@ import {
   isMap,
 } from '#facts/kubelet/setting-meaning.ts'
 import { shorten } from '#judge/text.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Comparison } from '#model/kubelet/fields.ts'
 

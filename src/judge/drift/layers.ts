@@ -5,7 +5,7 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { shorten } from '#judge/text.ts'
 import type { Confidence } from '#model/finding/finding.ts'
-import type { AmiFamily, NodeIdentity } from '#model/input/node-identity.ts'
+import type { AmiFamily, NodeIdentity } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
   NextStartPrediction,

@@ -3,9 +3,8 @@ import { byText } from '#base/text/text-order.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
-import { type CohortMember, type Failing, line } from '#judge/rule.ts'
-import { shorten } from '#judge/text.ts'
-import type { AmiFamily } from '#model/input/node-identity.ts'
+import { type CohortMember, type Failing, line, shorten } from '#judge/rule.ts'
+import type { AmiFamily } from '#model/input/record.ts'
 import { type Meant, nodesText, type PeerSettings, settingOfPeer } from './peers.ts'
 
 /* Compares the reservations of a group's instance sizes. A formula covers values that legitimately vary by size. */

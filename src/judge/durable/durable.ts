@@ -2,7 +2,7 @@
 
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { DurableFix } from '#model/finding/finding.ts'
-import type { NodeIdentity, Subject } from '#model/input/node-identity.ts'
+import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { comments, type DurableRequest, type Origin, type Proposal } from './writing.ts'
 
 export interface DurableTarget {

@@ -7,7 +7,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { companions } from '#judge/fixes/completion.ts'
 import { shorten } from '#judge/text.ts'
-import type { NodeIdentity, Subject } from '#model/input/node-identity.ts'
+import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'
 
 export interface Origin extends Pick<NodeIdentity, 'owner' | 'isEksctl' | 'amiFamily'> {

@@ -13,7 +13,7 @@ import type {
   StepCommand,
 } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
-import type { NodeOwner } from '#model/input/node-identity.ts'
+import type { NodeOwner } from '#model/input/record.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { CommandPlace } from './command-place.ts'
 import type { DiskSource } from './disk-source.ts'

@@ -3,7 +3,7 @@
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { ClusterEvidence, ClusterFailing } from '#judge/rule.ts'
-import { nameLength, plural, shorten, span } from '#judge/text.ts'
+import { nameLength, plural, shorten, span } from '#judge/rule.ts'
 import type {
   ClusterNeed,
   ClusterPrediction,
@@ -17,7 +17,7 @@ import type {
   OwnedGroup,
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import { type Command, clusterWord, kubectl, reads } from './kubectl.ts'
 
 /** An object without a namespace is cluster-scoped. */

@@ -4,8 +4,7 @@ import {
   monthlyUsd,
   type VolumePerformance,
 } from '#facts/aws/ebs-prices.ts'
-import { type ClusterEvidence, lines } from '#judge/rule.ts'
-import { bytes } from '#judge/text.ts'
+import { bytes, type ClusterEvidence, lines } from '#judge/rule.ts'
 import type { ReleasedVolume } from '#model/finding/cluster-garbage.ts'
 import { ageEvidence, isOld, sumEvidence, sumOrNull } from './garbage.ts'
 

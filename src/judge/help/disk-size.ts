@@ -3,7 +3,7 @@
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import { gibibyte } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type {
   FilesystemLedger,
   GroupDiskUse,

@@ -1,7 +1,6 @@
-import { bytesLine } from '#judge/rule.ts'
-import { bytes, gibibyte, percent } from '#judge/text.ts'
+import { bytes, bytesLine, gibibyte, percent } from '#judge/rule.ts'
 import type { Evidence } from '#model/finding/finding.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type {
   DiskHolder,
   FilesystemLedger,

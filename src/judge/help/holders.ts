@@ -7,9 +7,16 @@ import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-target
 import { holders } from '#facts/holders.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
-import { kubeletSetting, settingIn } from '#judge/rule.ts'
+import {
+  bytes,
+  gibibyte,
+  kubeletSetting,
+  nameLength,
+  settingIn,
+  shorten,
+  span,
+} from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, gibibyte, nameLength, shorten, span } from '#judge/text.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'

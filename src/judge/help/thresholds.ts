@@ -6,9 +6,16 @@ import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { bytesLine, type Failing, line, type Satisfied } from '#judge/rule.ts'
+import {
+  bytes,
+  bytesLine,
+  type Failing,
+  line,
+  percent,
+  type Satisfied,
+  shorten,
+} from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { bytes, percent, shorten } from '#judge/text.ts'
 import type { Evidence, EvidenceKind } from '#model/finding/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'

@@ -1,6 +1,16 @@
 import { formatBytes } from '#base/go/quantity.ts'
-import { type Failing, line, lines, type Satisfied, type Undecided } from '#judge/rule.ts'
-import { bytes, mebibyte, plural, shorten, span } from '#judge/text.ts'
+import {
+  bytes,
+  type Failing,
+  line,
+  lines,
+  mebibyte,
+  plural,
+  type Satisfied,
+  shorten,
+  span,
+  type Undecided,
+} from '#judge/rule.ts'
 import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
 import {
   blockInWords,

@@ -1,8 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
-import { type CohortMember, line } from '#judge/rule.ts'
-import { bytes, plural } from '#judge/text.ts'
+import { bytes, type CohortMember, line, plural } from '#judge/rule.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
 import {

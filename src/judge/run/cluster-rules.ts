@@ -9,10 +9,11 @@ import {
   type ClusterRule,
   line,
   lines,
+  plural,
+  shorten,
 } from '#judge/rule.ts'
-import { plural, shorten } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { leastCertain, type Outcome, ruleError, worstSeverity } from './outcome.ts'
 import { boundedFailing, evidenceLimit, type FoundFinding, findingOf } from './tally.ts'

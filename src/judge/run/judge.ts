@@ -13,8 +13,8 @@ import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { sumOrNull } from '#judge/garbage/garbage.ts'
 import type { ClusterRule, Rule } from '#judge/rule.ts'
+import { nameLength, shorten } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
-import { nameLength, shorten } from '#judge/text.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type { UnknownOutcome } from '#model/finding/finding.ts'
 import {
@@ -24,7 +24,7 @@ import {
 } from '#model/finding/garbage-overview.ts'
 import { gradeOf } from '#model/finding/grade.ts'
 import type { EarlierNodes } from '#model/history.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, TakenNode } from '#model/report.ts'
 import { gatherSubjects, type JudgedCluster, judgeCluster } from './cluster-rules.ts'

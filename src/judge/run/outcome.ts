@@ -1,13 +1,19 @@
 /** The outcome of one rule on one node. Unknown is never pass. */
 
+import { messageOf } from '#base/operator-error.ts'
 import { mapOf } from '#base/raw-object.ts'
-import { messageOf } from '#base/text/error-message.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { diskReason, withDeletion } from '#judge/help/holders.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
-import { type Failing, line, type NodeRule, type RuleOfNodes, type Undecided } from '#judge/rule.ts'
+import {
+  type Failing,
+  line,
+  type NodeRule,
+  type RuleOfNodes,
+  shorten,
+  type Undecided,
+} from '#judge/rule.ts'
 import type { JudgedNode, Need, NodeSubject } from '#judge/subject/node-subject.ts'
-import { shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import {
   type Confidence,
@@ -15,7 +21,7 @@ import {
   type Severity,
   severities,
 } from '#model/finding/finding.ts'
-import { promisedSources, type ReadMode, type Source } from '#model/input/node-identity.ts'
+import { promisedSources, type ReadMode, type Source } from '#model/input/record.ts'
 import { conditionOf, sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Signal } from '#model/prediction/prediction.ts'

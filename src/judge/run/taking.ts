@@ -8,10 +8,10 @@ import type { Refusals } from '#judge/fixes/completion.ts'
 import { FixFacts } from '#judge/fixes/fix-facts.ts'
 import { heldDisks } from '#judge/help/holders.ts'
 import type { CohortRule, ContextRule, Rule, RuleOfNodes } from '#judge/rule.ts'
+import { nameLength, shorten } from '#judge/rule.ts'
 import { ClusterFacts } from '#judge/subject/cluster-facts.ts'
 import { isImageListCut, type JudgedNode, type NodeSubject } from '#judge/subject/node-subject.ts'
 import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
-import { nameLength, shorten } from '#judge/text.ts'
 import type {
   ClusterResult,
   NotAudited,
@@ -19,10 +19,9 @@ import type {
   OutcomeCounts,
 } from '#model/finding/finding.ts'
 import type { ClusterInput, ObjectsInput } from '#model/input/cluster-input.ts'
-import type { Subject } from '#model/input/node-identity.ts'
-import { sources } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { ReadError } from '#model/input/record.ts'
+import type { ReadError, Subject } from '#model/input/record.ts'
+import { sources } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { DiskLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'

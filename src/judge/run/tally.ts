@@ -9,11 +9,19 @@ import { add, largestFirst, nodeCount, sample, type Variant } from '#judge/drift
 import { originOf } from '#judge/durable/durable.ts'
 import type { Origin, Proposal } from '#judge/durable/writing.ts'
 import type { Command } from '#judge/garbage/kubectl.ts'
-import { type Failing, line, lines, type Rule, type RuleOfNodes } from '#judge/rule.ts'
-import { nameLength, plural, shorten } from '#judge/text.ts'
+import {
+  type Failing,
+  line,
+  lines,
+  nameLength,
+  plural,
+  type Rule,
+  type RuleOfNodes,
+  shorten,
+} from '#judge/rule.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { Finding, UnknownOutcome } from '#model/finding/finding.ts'
-import type { NodeIdentity, Subject } from '#model/input/node-identity.ts'
+import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
 
 export const evidenceLimit = 24

@@ -1,6 +1,6 @@
 /** What changed between two audits (`highwater.diff/1`). */
 
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import type { FleetUpgrade } from '#model/upgrade.ts'
 import type {
   Confidence,

@@ -1,7 +1,7 @@
 /** Result of judging a fleet by the rules (the contract `highwater.findings/1`). */
 
 import type { Insight } from '#model/input/cluster-input.ts'
-import type { ReadMode, Source, Subject } from '#model/input/node-identity.ts'
+import type { ReadMode, Source, Subject } from '#model/input/record.ts'
 import type { Cause, Step } from './cause.ts'
 
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const

@@ -6,8 +6,7 @@
 import type { RunningConfiguration } from '#model/kubelet/configuration.ts'
 import type { Host, Runtime } from './inspection.ts'
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
-import type { ReadMode } from './node-identity.ts'
-import type { ReadError } from './record.ts'
+import type { ReadError, ReadMode } from './record.ts'
 import { list, type Shaped } from './shape.ts'
 
 type Item<Items extends readonly unknown[] | undefined> = NonNullable<Items>[number]

@@ -2,7 +2,7 @@
 
 import type { RawObject } from '#base/raw-object.ts'
 import type { DurableFix } from '#model/finding/finding.ts'
-import type { AmiFamily, ReadMode, Subject } from '#model/input/node-identity.ts'
+import type { AmiFamily, ReadMode, Subject } from '#model/input/record.ts'
 
 export const planSchema = 'highwater.plan/1'
 export const approvalSchema = 'highwater.approval/1'

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { garbageKinds } from '#model/finding/cluster-garbage.ts'
 import { isImageRepository, isImageSource } from '#model/input/image-reference.ts'
-import { amiFamilies } from '#model/input/node-identity.ts'
+import { amiFamilies } from '#model/input/record.ts'
 import { defaults } from './defaults.ts'
 import { clusterName, percent, withDefaults } from './values.ts'
 

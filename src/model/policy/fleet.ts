@@ -1,6 +1,6 @@
 /** Keys that define which clusters are enumerated and how they are read: `accounts` to `kubelet`. */
 import * as z from 'zod'
-import { readModes } from '#model/input/node-identity.ts'
+import { readModes } from '#model/input/record.ts'
 import { regionPattern } from './defaults.ts'
 import { clusterName, roleArn } from './values.ts'
 

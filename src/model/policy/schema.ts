@@ -1,7 +1,7 @@
 /** The shape of highwater.yaml, section by section: every key has a default. */
 import * as z from 'zod'
 import { severities } from '#model/finding/finding.ts'
-import { subjectKinds } from '#model/input/node-identity.ts'
+import { subjectKinds } from '#model/input/record.ts'
 import { defaults } from './defaults.ts'
 import { expectationKeys } from './expectations.ts'
 import { fleetKeys } from './fleet.ts'

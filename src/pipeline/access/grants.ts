@@ -3,7 +3,7 @@ import { Document, isScalar, visit } from 'yaml'
 import type { Account, IamPolicy, IamStatement } from '#facts/aws/iam.ts'
 import type { InspectOutput } from '#facts/aws/inspect-output.ts'
 import { clusterRole, type ServiceAccount } from '#facts/kubernetes/rbac.ts'
-import type { ReadMode } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import {
   agentStatements,

@@ -16,7 +16,7 @@ import {
 import { readAsset } from '#asset.ts'
 import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
 import { remediateSuffix } from '#model/input/arn.ts'
-import { promisedSources, type ReadMode } from '#model/input/node-identity.ts'
+import { promisedSources, type ReadMode } from '#model/input/record.ts'
 import {
   applyDocuments,
   contentOf,

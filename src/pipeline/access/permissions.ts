@@ -20,7 +20,7 @@ import {
   readingDocuments,
 } from '#facts/aws/iam.ts'
 import { agentOutputPermissions, type InspectOutput } from '#facts/aws/inspect-output.ts'
-import { promisedSources, type ReadMode } from '#model/input/node-identity.ts'
+import { promisedSources, type ReadMode } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { identityPermission } from '#remediate/cluster-identity.ts'
 

@@ -5,7 +5,7 @@ import { listNodesPermission } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { shorten } from '#judge/text.ts'
 import type { ClusterResult, NodeReading } from '#model/finding/finding.ts'
-import { promisedSources, type ReadMode, readModes } from '#model/input/node-identity.ts'
+import { promisedSources, type ReadMode, readModes } from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 
 /** The rights to read nodes, without those for other objects of the cluster. */

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { listOf } from '#base/text/list-of.ts'
 import { evidenceKinds, notAuditedCauses, severities } from '#model/finding/finding.ts'
-import { subjectKinds } from '#model/input/node-identity.ts'
+import { subjectKinds } from '#model/input/record.ts'
 
 type DocumentText = z.ZodType<string>
 

@@ -11,9 +11,14 @@ import { isOlderMinor, versionSkew } from '#facts/kubernetes/version-skew.ts'
 import { shorten } from '#judge/text.ts'
 import type { ClusterInput } from '#model/input/cluster-input.ts'
 import { InputErrors } from '#model/input/input-errors.ts'
-import type { NodeIdentity, Subject } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { MalformedLine, Selection, SnapshotRecord } from '#model/input/record.ts'
+import type {
+  MalformedLine,
+  NodeIdentity,
+  Selection,
+  SnapshotRecord,
+  Subject,
+} from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import {
   type ClusterInsights,

@@ -1,7 +1,6 @@
 /** Sources of records: a live fleet, clusters of a kubeconfig, or a saved snapshot. Later stages do not see the difference. */
 
-import { OperatorError } from '#base/operator-error.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { credentialSource } from '#clients/aws/credentials.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import { callerAccount } from '#clients/aws/sts.ts'
@@ -15,11 +14,11 @@ import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/modes.
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { readForNodes } from '#facts/kubernetes/discovery.ts'
-import { promisedSources } from '#model/input/node-identity.ts'
 import {
   type ClusterRecord,
   type MalformedLine,
   type NodeRecord,
+  promisedSources,
   type Selection,
   type SnapshotHeader,
   type SnapshotRecord,

@@ -9,12 +9,12 @@ import { type JudgementResult, mergedJudgements } from '#judge/run/result.ts'
 import type { EarlierNodes } from '#model/history.ts'
 import type { ClusterInput } from '#model/input/cluster-input.ts'
 import { InputErrors } from '#model/input/input-errors.ts'
-import type { Subject } from '#model/input/node-identity.ts'
 import type {
   MalformedLine,
   NodeRecord,
   SnapshotHeader,
   SnapshotRecord,
+  Subject,
 } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, ResourceTags, TakenNode } from '#model/report.ts'

@@ -1,7 +1,6 @@
 import { OperatorError } from '#base/operator-error.ts'
 import { firstNames } from '#base/text/first-of.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
-import type { ClusterRecord, Selection } from '#model/input/record.ts'
+import type { ClusterRecord, NodeIdentity, Selection } from '#model/input/record.ts'
 
 const named = 10
 

@@ -1,6 +1,6 @@
 /** Checks the connection to an API server and the rights there. A SelfSubjectAccessReview needs no right and changes nothing. */
 import * as z from 'zod'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'

@@ -1,6 +1,6 @@
 /** The forms that all checks share. */
 
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
 import type { NeededRight } from '#pipeline/access/permissions.ts'

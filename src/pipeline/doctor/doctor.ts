@@ -1,6 +1,6 @@
 /** Checks each cluster with harmless requests of its read mode, and reports what is missing with the text that fixes it. */
 
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { credentialSource } from '#clients/aws/credentials.ts'
 import { callerIdentity } from '#clients/aws/sts.ts'
 import { KubeletApi } from '#clients/kubernetes/kubelet.ts'
@@ -10,8 +10,8 @@ import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
 import type { Check, ClusterCheckup } from '#model/checkup.ts'
 import { accountInArn, partitionInArn } from '#model/input/arn.ts'
-import { promisedSources, type ReadMode } from '#model/input/node-identity.ts'
 import type { ClusterRecord, Selection } from '#model/input/record.ts'
+import { promisedSources, type ReadMode } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import {
   applyKubernetesRights,

@@ -1,13 +1,13 @@
 /** Reads one node with the collectors of the mode. */
 
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import type { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import type { CollectContext } from '#collect/collector.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { type KubeletAddress, kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { Check } from '#model/checkup.ts'
-import type { NodeIdentity, ReadMode } from '#model/input/node-identity.ts'
+import type { NodeIdentity, ReadMode } from '#model/input/record.ts'
 import { type Selection, selectsNode } from '#model/input/record.ts'
 import { check } from './checks.ts'
 

@@ -1,6 +1,6 @@
 /** Checks the SSM documents and the agents of the nodes. No command is sent. */
 
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { firstReasons } from '#base/text/first-of.ts'
 import { whyNotReachable } from '#clients/aws/run-command.ts'
 import { type ManagedInstance, type PinnedDocument, SsmApi } from '#clients/aws/ssm.ts'
@@ -13,7 +13,7 @@ import { type InspectOutput, outputFolder } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { plural } from '#judge/text.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
-import type { ReadMode } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { awsRights, hasOutput, type NeededRight } from '#pipeline/access/permissions.ts'
 import { callCheck, check, failedCall } from './checks.ts'

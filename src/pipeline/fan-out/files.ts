@@ -3,7 +3,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inputLimits } from '#base/limits.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { jsonFlaw } from '#base/text/json-flaw.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { AwsPlace } from '#discover/discover.ts'

@@ -3,7 +3,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'
 import type { Delivery } from '#model/report.ts'
 import type { RunAnswer } from '#model/run.ts'

@@ -1,7 +1,7 @@
 /** Starts the state machine if a fleet is too large for one function. The execution has the name of the run, so a tick starts only one. */
 
 import pMap from 'p-map'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import type { Store } from '#clients/store/store.ts'
 import { countNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'

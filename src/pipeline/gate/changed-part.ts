@@ -4,7 +4,7 @@ import type { RawObject } from '#base/raw-object.ts'
 import type { LineOf } from '#clients/user-data/settings.ts'
 import type { ChangedFileKind, GateProblem, UnreadFileKind } from '#model/gate.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
-import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { AmiFamily } from '#model/input/record.ts'
 
 /** The nodes that a part names itself. Absent fields: it does not say. Empty: its name is not known. */
 export interface Target {

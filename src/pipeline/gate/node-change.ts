@@ -16,8 +16,8 @@ import type {
   GateSetting,
   GateValues,
 } from '#model/gate.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { valueAt } from '#remediate/merge.ts'

@@ -12,7 +12,7 @@ import {
   type GateVerdict,
   gateProblemKinds,
 } from '#model/gate.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 
 /** A node, as problems name it. */
 export interface NodePlace {

@@ -3,7 +3,7 @@
 import { matchesGlob } from '#base/text/glob.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
 import { matchesCluster } from '#model/input/cluster-name.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type { ChangedPart, Target } from './changed-part.ts'
 
 /** What of a node decides whether a file reaches it. */

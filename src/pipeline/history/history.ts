@@ -1,7 +1,7 @@
 /** History of a run: compares it with the last one and, after publishing, records it for the next. */
 
 import pMap from 'p-map'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import type { Store } from '#clients/store/store.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'

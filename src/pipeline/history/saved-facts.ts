@@ -6,7 +6,7 @@ import { nodeFactsMaxBytes } from '#judge/compare/history/node-facts.ts'
 import { mostImages } from '#judge/compare/history/reclaim.ts'
 import { severities } from '#model/finding/finding.ts'
 import type { ClusterTrend, NodeFacts } from '#model/history.ts'
-import { amiFamilies, readModes, subjectKinds } from '#model/input/node-identity.ts'
+import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
 import { jsonIn } from './keys.ts'
 
 const count = z.int().min(0)

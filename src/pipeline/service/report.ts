@@ -1,9 +1,8 @@
 /** The report of the service, for `audit` and `publish`: to the places and recipients of stack and policy. */
 
 import * as z from 'zod'
-import { OperatorError } from '#base/operator-error.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
-import { messageOf } from '#base/text/error-message.ts'
 import { parsedJson } from '#base/text/json-flaw.ts'
 import type { Store } from '#clients/store/store.ts'
 import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'

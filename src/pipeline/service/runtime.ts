@@ -2,8 +2,7 @@
 
 import { mkdir, rm } from 'node:fs/promises'
 import type { Keep } from '#base/keep.ts'
-import { OperatorError } from '#base/operator-error.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import { s3Store } from '#clients/store/s3.ts'
 import { givingUp, type Store } from '#clients/store/store.ts'

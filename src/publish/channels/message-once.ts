@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { parsedJson } from '#base/text/json-flaw.ts'
 import type { MailAttachment } from '#clients/send/mail.ts'
 import type { Store } from '#clients/store/store.ts'

@@ -7,7 +7,7 @@ import { listOf } from '#base/text/list-of.ts'
 import type { MacKey } from '#clients/store/mac-key.ts'
 import { isPlace } from '#facts/eks/kubelet-places.ts'
 import { digestIn } from '#model/input/image-reference.ts'
-import { amiFamilies, readModes, subjectKinds } from '#model/input/node-identity.ts'
+import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
 import {
   type Approval,
   approvalSchema,

@@ -1,6 +1,6 @@
 /** Nodes that no plan writes to. Only the durable fix, a text for people, helps these nodes. */
 import { hybridInstanceForm } from '#facts/eks/kubelet-places.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 
 /** Why a plan must not change the node; null: a plan may change it. */
 export function whyNever({ owner, operatingSystem, amiFamily, name }: NodeIdentity): string | null {

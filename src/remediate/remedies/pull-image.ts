@@ -13,7 +13,7 @@ import {
   splitTag,
 } from '#model/input/image-reference.ts'
 import type { Runtime } from '#model/input/inspection.ts'
-import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { AmiFamily } from '#model/input/record.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { FileChange } from './remedy.ts'
 

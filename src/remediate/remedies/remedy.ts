@@ -2,7 +2,7 @@
 
 import type { RawObject } from '#base/raw-object.ts'
 import type { Host } from '#model/input/inspection.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type { PlanMethod, PlanStep } from '#model/plan/plan.ts'
 
 export interface NodeToSet {

@@ -1,7 +1,7 @@
 /** The only file that changes nodes. It sends steps of an approved plan as parameters of our own documents. */
 
 import { gzipSync } from 'node:zlib'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { untilItFails } from '#base/until-it-fails.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import {

@@ -5,8 +5,7 @@
 
 import pMap from 'p-map'
 import * as z from 'zod'
-import { OperatorError } from '#base/operator-error.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { parsedJson } from '#base/text/json-flaw.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 
 /** The run is paused until it is resumed; the message contains the reason. */
 export class Paused extends Error {}

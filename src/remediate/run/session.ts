@@ -1,8 +1,7 @@
 /** Applies a plan or rolls a run back: makes all checks before anything is sent, takes the leases, and keeps the journal. */
 
 import * as z from 'zod'
-import { OperatorError } from '#base/operator-error.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { firstReasons } from '#base/text/first-of.ts'
 import { parsedJson } from '#base/text/json-flaw.ts'
 import type { Store } from '#clients/store/store.ts'

@@ -1,6 +1,6 @@
 /** Waits until a new reading of the nodes shows the wanted state: a node's own answer is not enough. */
 
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { probePeriodMs } from '#facts/kubelet/periods.ts'
 import type { PlanStep } from '#model/plan/plan.ts'
 import type { Verification } from '#model/plan/remediation.ts'

@@ -11,8 +11,8 @@ import { parseDuration } from '#base/go/duration.ts'
 import { goQuote, jsonText } from '#base/go/go-text.ts'
 import { parseQuantity, type Quantity } from '#base/go/quantity.ts'
 import { oncePerText } from '#base/once.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { messageOf } from '#base/text/error-message.ts'
 import {
   type ConfigurationForm,
   combineValues,

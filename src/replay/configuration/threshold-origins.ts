@@ -13,7 +13,7 @@ import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { Host } from '#model/input/inspection.ts'
-import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { AmiFamily } from '#model/input/record.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
 import { configurationFields } from '#model/kubelet/fields.ts'
 import type {

@@ -2,7 +2,7 @@
 
 import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
 import { quantityNumber } from '#base/go/quantity.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'

@@ -13,7 +13,7 @@ import type {
   Severity,
 } from '#model/finding/finding.ts'
 import { isRepaired, type PastFinding } from '#model/history.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import {

@@ -7,7 +7,7 @@ import type {
   GateProblemKind,
   GateValues,
 } from '#model/gate.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import { formatCount, plural } from '#report/numbers.ts'
 import { lineText, nameText, nodesText } from '#report/parts/statements.ts'
 

@@ -2,7 +2,7 @@
 import { byText } from '#base/text/text-order.ts'
 import type { ClusterResult } from '#model/finding/finding.ts'
 import { plainClusterName } from '#model/input/cluster-name.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText } from '#report/parts/findings.ts'

@@ -2,7 +2,7 @@
 
 import { byText } from '#base/text/text-order.ts'
 import type { UnknownOutcome } from '#model/finding/finding.ts'
-import { type ReadMode, readModes } from '#model/input/node-identity.ts'
+import { type ReadMode, readModes } from '#model/input/record.ts'
 import type { AuditReport } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { changeRows, mailChanges } from '#report/mail/changes.ts'

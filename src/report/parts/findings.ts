@@ -6,7 +6,7 @@
 import { stringify } from 'yaml'
 import { byText } from '#base/text/text-order.ts'
 import { type Finding, type NodeSample, severities } from '#model/finding/finding.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'

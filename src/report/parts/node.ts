@@ -1,6 +1,6 @@
 /** One node's card: its identity, and its bars or the reason why the node has none. */
 
-import type { ReadMode } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/record.ts'
 import type { FilesystemLedger } from '#model/prediction/disk-ledger.ts'
 import type { Filesystems } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'

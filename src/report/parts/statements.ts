@@ -3,7 +3,7 @@
 import type { Ending } from '#model/finding/delta.ts'
 import { type Finding, type NotAudited, type Severity, severities } from '#model/finding/finding.ts'
 import type { PastFinding } from '#model/history.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { plural } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { baselineOf } from '#judge/drift/peers.ts'
 import { waiverOf } from '#judge/run/waivers.ts'
 import { fullClusterName, matchesCluster } from '#model/input/cluster-name.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 import { everything, selectsCluster } from '#model/input/record.ts'
 import { defaultPolicy, readModeOf } from '#model/policy.ts'
 

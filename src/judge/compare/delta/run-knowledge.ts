@@ -3,7 +3,7 @@
 import { plural } from '#judge/text.ts'
 import type { ComparedFinding, ComparedRun } from '#model/finding/delta.ts'
 import type { NotAudited } from '#model/finding/finding.ts'
-import type { Subject } from '#model/input/node-identity.ts'
+import type { Subject } from '#model/input/record.ts'
 
 /** `undecided`: the node was not read, or its outcome is unknown. `notFailing`: passing or absent. `open`: the document does not show which. */
 type State = 'failing' | 'passing' | 'absent' | 'notFailing' | 'undecided' | 'open'

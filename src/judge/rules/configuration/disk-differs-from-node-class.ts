@@ -13,7 +13,7 @@ import {
 } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { AmiFamily } from '#model/input/record.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 

@@ -5,8 +5,8 @@ import { bytes, type Failing, line, nodeRule, shorten } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/gaps.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
-import { sources as allSources, type Source } from '#model/input/node-identity.ts'
 import type { ReadFailure } from '#model/input/record.ts'
+import { sources as allSources, type Source } from '#model/input/record.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 
 const unsaid: Record<Source, string> = {

@@ -13,7 +13,7 @@ import { isEksReservation } from '#judge/help/reservations.ts'
 import { contextRule, line, plural, settingIn, shorten } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/cluster-facts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type { Baseline } from '#model/policy.ts'
 
 type BaselineFact = Pick<

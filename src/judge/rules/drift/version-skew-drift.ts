@@ -7,7 +7,7 @@ import { absentValue, type FieldValue, writtenSettings } from '#judge/drift/drif
 import { nodesText } from '#judge/drift/peers.ts'
 import { type CohortMember, cohortRule, line, plural, shorten, worldCause } from '#judge/rule.ts'
 import type { Evidence } from '#model/finding/finding.ts'
-import type { AmiFamily } from '#model/input/node-identity.ts'
+import type { AmiFamily } from '#model/input/record.ts'
 
 interface VersionFact {
   release: Release

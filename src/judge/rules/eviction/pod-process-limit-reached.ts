@@ -1,8 +1,7 @@
 import { largestPod } from '#judge/help/drain.ts'
 import { processesOf } from '#judge/help/processes.ts'
-import { isLinux, kubeletSetting, line, nodeRule, seenFirst } from '#judge/rule.ts'
+import { isLinux, kubeletSetting, line, nodeRule, seenFirst, shortPodName } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { shortPodName } from '#judge/text.ts'
 
 /** Share of the limit from which on a pod is near it: the kubelet's statistics count processes, the limit threads, too. */
 const reached = 0.9

@@ -1,5 +1,5 @@
 /** Writes the records of an audit to a file. If the disk fails, the snapshot is lost, not the audit. */
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
 import type { Delivery } from '#model/report.ts'
 import { openSnapshot, type SnapshotWriter } from '#snapshot/write.ts'

@@ -1,11 +1,9 @@
 /** The use case of a plan: audits a saved fleet, turns findings or given settings into files, and replays each change. */
 
-import { OperatorError } from '#base/operator-error.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { NodeIdentity, ReadMode } from '#model/input/node-identity.ts'
-import type { Selection } from '#model/input/record.ts'
+import type { NodeIdentity, ReadMode, Selection } from '#model/input/record.ts'
 import { actsAtOnce, type Plan, type PlannedSnapshot, type ReportedPlan } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { PlanBeside } from '#model/report.ts'

@@ -1,6 +1,6 @@
 /** Looks up clusters of a kubeconfig in EKS, to see whether EKS is changing them or their nodegroups. An audit does not need this. */
 
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import { type ClusterTarget, discover } from '#discover/discover.ts'
 import type { ClusterRecord } from '#model/input/record.ts'

@@ -1,6 +1,6 @@
 /** Reads the nodes of a plan anew, from their source. Verification and blockers use these records, never remembered ones. */
 
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import { alarmStates } from '#clients/aws/cloudwatch.ts'
 import { credentialSource } from '#clients/aws/credentials.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'

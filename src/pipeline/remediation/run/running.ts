@@ -1,8 +1,7 @@
 /** Starts, resumes and rolls back runs for the function. A plan has one run, so the same event twice causes one run. */
 
 import { randomUUID } from 'node:crypto'
-import { OperatorError } from '#base/operator-error.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import type { Store } from '#clients/store/store.ts'
 import { everything } from '#model/input/record.ts'
 import { approverOf, type HeldApproval, type Plan } from '#model/plan/plan.ts'

@@ -10,7 +10,7 @@
 
 import { goQuote } from '#base/go/go-text.ts'
 import { asInt64, parseQuantity } from '#base/go/quantity.ts'
-import { messageOf } from '#base/text/error-message.ts'
+import { messageOf } from '#base/operator-error.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { unreadNode } from '#judge/rules/coverage/unread-node.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
-import { sources } from '#model/input/node-identity.ts'
+import { sources } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { foreignCleaner } from '#judge/rules/image-gc/foreign-cleaner.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
-import { type ReadMode, readModes } from '#model/input/node-identity.ts'
+import { type ReadMode, readModes } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

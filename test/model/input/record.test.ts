@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ReadMode } from '#model/input/node-identity.ts'
+import type { ReadMode } from '#model/input/record.ts'
 import { readModeOf } from '#model/policy.ts'
 
 describe('the mode of a cluster', () => {

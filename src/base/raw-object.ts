@@ -1,3 +1,5 @@
+import { anyDepth, inputLimits, type JsonLimit } from './limits.ts'
+
 /** A JSON object from outside that no parser has checked yet. */
 export type RawObject = Record<string, unknown>
 
@@ -9,3 +11,47 @@ export const withoutKeys = (object: RawObject, keys: readonly string[]): RawObje
 
 /** The value as an object. For a value that is no object: the empty object. */
 export const mapOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+/** Set in `{` and `}`, not in `[` and `]`, and the only difference between them. */
+const braceBit = 0x20
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/**
+ * Why a JSON text is too deep or has too many values for parsing; null: the text is within the limits, though it might not be JSON.
+ * The scan over the bytes builds no values. It counts them, because each value follows `[`, `{` or `,`.
+ */
+export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit): string | null {
+  if (maxDepth === anyDepth && bytes.length <= maxValues) return null
+  let depth = 0
+  let values = 1
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (byte === quote) {
+      for (at++; at < bytes.length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++
+    } else if (byte === comma || (byte | braceBit) === openBrace) {
+      values++
+      if (byte !== comma) depth++
+      if (depth > maxDepth) return `it is nested deeper than ${maxDepth}`
+      if (values > maxValues) return `it has more than ${maxValues} values`
+    } else if ((byte | braceBit) === closeBrace) depth--
+  }
+  return null
+}
+
+/** Undefined: the text is no JSON, is too deep, or has too many values. */
+export function parsedJson(
+  text: string | Buffer,
+  limit: JsonLimit = inputLimits.storedJson,
+): unknown {
+  if (jsonFlaw(typeof text === 'string' ? Buffer.from(text) : text, limit) !== null)
+    return undefined
+  try {
+    return JSON.parse(text.toString())
+  } catch {
+    return undefined
+  }
+}

@@ -3,8 +3,13 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import type { ServiceAccount } from '#facts/kubernetes/rbac.ts'
-import { accountInArn, partitionInArn } from '#model/input/arn.ts'
-import { defaultReadMode, type ReadMode, readModes } from '#model/input/record.ts'
+import {
+  accountInArn,
+  defaultReadMode,
+  partitionInArn,
+  type ReadMode,
+  readModes,
+} from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import {
   type Applied,

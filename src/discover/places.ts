@@ -4,7 +4,7 @@ import { OperatorError } from '#base/operator-error.ts'
 import { type CredentialSource, credentialSource } from '#clients/aws/credentials.ts'
 import { noRegion, sdkRegion } from '#clients/aws/eks.ts'
 import { callerAccount } from '#clients/aws/sts.ts'
-import { accountInArn } from '#model/input/arn.ts'
+import { accountInArn } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 
 /** A region, and the credentials of an account. */

@@ -1,5 +1,5 @@
 /** The place of a run's files in a store, and the mark that the run is done. */
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { parsedJson } from '#base/raw-object.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { Delivery } from '#model/report.ts'
 

@@ -3,7 +3,7 @@
  * is sealed, so `remediate` continues only its own. An audit has no key: it shows the list as written by any principal that the bucket policy admits.
  */
 import * as z from 'zod'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { parsedJson } from '#base/raw-object.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'
 import { type RemediationRun, runStates, type StepState } from '#model/plan/remediation.ts'

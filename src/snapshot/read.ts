@@ -6,9 +6,8 @@ import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 import { answerLimits, inputLimits, listLimits, snapshotLimits, textLimits } from '#base/limits.ts'
 import { codeOf, messageOf, OperatorError } from '#base/operator-error.ts'
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, jsonFlaw, type RawObject } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
-import { jsonFlaw } from '#base/text/json-flaw.ts'
 import {
   type MalformedLine,
   type NodeRecord,

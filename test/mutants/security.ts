@@ -149,9 +149,9 @@ const rows: Record<string, Row[]> = {
     ['if (this.#left[what] < 0) throw', 'if (what === undefined) throw', 'model/yaml-limits'],
     ["budget.spend('maxUnpackedBytes', bytes.length)", '', 'clients/user-data'],
   ],
-  'src/base/text/json-flaw.ts': [
-    ['if (depth > maxDepth)', 'if (depth < 0)', 'base/text/json-flaw'],
-    ['if (values > maxValues)', 'if (values < 0)', 'base/text/json-flaw'],
+  'src/base/raw-object.ts': [
+    ['if (depth > maxDepth)', 'if (depth < 0)', 'base/raw-object'],
+    ['if (values > maxValues)', 'if (values < 0)', 'base/raw-object'],
   ],
   'src/base/gzip.ts': [['Math.min(maxBytes, believableBytes)', 'maxBytes', 'collect/inspect']],
   'src/snapshot/read.ts': [

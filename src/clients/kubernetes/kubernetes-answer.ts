@@ -1,7 +1,6 @@
 /** Describes requests to a Kubernetes API server and parses the answers. */
 import { type AnswerKind, answerLimits } from '#base/limits.ts'
-import { isRawObject } from '#base/raw-object.ts'
-import { jsonFlaw } from '#base/text/json-flaw.ts'
+import { isRawObject, jsonFlaw } from '#base/raw-object.ts'
 import { oneLine, RequestFailure } from '#clients/failure.ts'
 
 const maxRetryAfterMs = 30_000

@@ -1,8 +1,7 @@
 /** Finds the line of a setting in a script or in TOML. */
 import type { LocatedText } from '#base/yaml-place.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
-import { configurationFlags } from '#facts/kubelet/fields.ts'
-import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
+import { configurationFlags, fieldOf } from '#facts/kubelet/fields.ts'
 import type { LineOf } from './settings.ts'
 
 /** The names under which people set a field. */

@@ -2,8 +2,8 @@
 import { BudgetExceeded, ForeignTextError, type TextBudget } from '#base/foreign-text.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
+import { fieldOf } from '#facts/kubelet/fields.ts'
 import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
-import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { isConfigurationField, type KubeletSettings } from '#model/kubelet/settings.ts'
 
 /** The line of a setting: `evictionHard.nodefs.available`, or `--flag`. Null: the first line of all. */

@@ -4,13 +4,14 @@ import { oncePerText } from '#base/once.ts'
 import { mapOf } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { configurationDefaults, fieldComparisons } from '#facts/kubelet/fields.ts'
 import {
   canonicalValue,
   comparisonOf,
+  configurationDefaults,
   dependsOnSize,
+  fieldComparisons,
   isMap,
-} from '#facts/kubelet/setting-meaning.ts'
+} from '#facts/kubelet/fields.ts'
 import { shorten } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'

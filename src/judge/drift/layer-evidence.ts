@@ -1,6 +1,6 @@
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
-import { fieldOf, isCompared } from '#facts/kubelet/setting-meaning.ts'
+import { fieldOf, isCompared } from '#facts/kubelet/fields.ts'
 import { line, plural } from '#judge/rule.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import { shownSetting } from './drift.ts'

@@ -1,8 +1,13 @@
 /** The layers that a kubelet setting passes: declaration, files on disk, flags, running configuration. Finds the layer that lost the setting. */
 
 import { amiDefaults, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
-import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import {
+  configurationDefaults,
+  dependsOnSize,
+  fieldOf,
+  isCompared,
+  meaningOf,
+} from '#facts/kubelet/fields.ts'
 import { shorten } from '#judge/text.ts'
 import type { Confidence } from '#model/finding/finding.ts'
 import type { AmiFamily, NodeIdentity } from '#model/input/record.ts'

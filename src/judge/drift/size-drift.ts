@@ -1,7 +1,7 @@
 import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
-import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
+import { fieldOf } from '#facts/kubelet/fields.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import { type CohortMember, type Failing, line, shorten } from '#judge/rule.ts'
 import type { AmiFamily } from '#model/input/record.ts'

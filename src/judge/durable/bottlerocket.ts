@@ -11,7 +11,7 @@ import {
   bottlerocketTexts,
 } from '#facts/eks/bottlerocket-settings.ts'
 import type { DurableTarget } from './durable.ts'
-import { comments, type DurableRequest, isEmpty, settableFields } from './writing.ts'
+import { comments, type DurableRequest, isEmpty, settableFields } from './durable.ts'
 
 export const bottlerocket: DurableTarget = {
   target: 'bottlerocket',

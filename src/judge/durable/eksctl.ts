@@ -6,8 +6,6 @@
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
 import { bottlerocketTerms } from './bottlerocket.ts'
 import type { DurableTarget } from './durable.ts'
-import { al2Script } from './launch-template.ts'
-import { nodeConfig } from './nodeadm.ts'
 import {
   comments,
   type DurableRequest,
@@ -16,7 +14,9 @@ import {
   quotedName,
   settableFields,
   yaml,
-} from './writing.ts'
+} from './durable.ts'
+import { al2Script } from './launch-template.ts'
+import { nodeConfig } from './nodeadm.ts'
 
 export const eksctl: DurableTarget = {
   target: 'eksctl',

@@ -7,7 +7,6 @@ import type { RawObject } from '#base/raw-object.ts'
 import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import { bottlerocketTerms, bottlerocketToml } from './bottlerocket.ts'
 import type { DurableTarget } from './durable.ts'
-import { nodeConfig } from './nodeadm.ts'
 import {
   comments,
   type DurableRequest,
@@ -17,7 +16,8 @@ import {
   quotedName,
   settableFields,
   yaml,
-} from './writing.ts'
+} from './durable.ts'
+import { nodeConfig } from './nodeadm.ts'
 
 export const karpenter: DurableTarget = {
   target: 'karpenter',

@@ -7,7 +7,7 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import type { DurableTarget } from './durable.ts'
-import { comments, type DurableRequest, isEmpty, settableFields } from './writing.ts'
+import { comments, type DurableRequest, isEmpty, settableFields } from './durable.ts'
 
 export const launchTemplate: DurableTarget = {
   target: 'launch-template',

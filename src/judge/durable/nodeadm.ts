@@ -4,7 +4,7 @@
  */
 import type { RawObject } from '#base/raw-object.ts'
 import type { DurableTarget } from './durable.ts'
-import { comments, indent, isEmpty, settableFields, yaml } from './writing.ts'
+import { comments, indent, isEmpty, settableFields, yaml } from './durable.ts'
 
 export const nodeadm: DurableTarget = {
   target: 'nodeadm',

@@ -2,10 +2,10 @@
 
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
-import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
-import type { Origin } from '#judge/durable/writing.ts'
+import type { Origin } from '#judge/durable/durable.ts'
 import { shorten } from '#judge/text.ts'
 import type { Wish } from './agreement.ts'
 import { companions } from './completion.ts'

@@ -1,6 +1,6 @@
 import { amountOrNull, type Quantity, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
-import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { meaningOf } from '#facts/kubelet/fields.ts'
 import { bytesLine, type Failing, line, mebibyte, type Satisfied } from '#judge/rule.ts'
 import type { Summary } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'

@@ -1,13 +1,13 @@
 /** Findings with severity and waiver of the policy, fixes and steps. */
 
 import { mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
-import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { meaningOf } from '#facts/kubelet/fields.ts'
 import { declarationOf } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
+import type { Proposal } from '#judge/durable/durable.ts'
 import { durableFixes } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
-import type { Proposal } from '#judge/durable/writing.ts'
 import { agreeOnFixes, isDeclaring, type Wish, type Wishes } from '#judge/fixes/agreement.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import { completeFix, type Refusals } from '#judge/fixes/completion.ts'

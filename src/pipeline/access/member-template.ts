@@ -15,8 +15,7 @@ import {
 } from 'yaml'
 import { readAsset } from '#asset.ts'
 import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
-import { remediateSuffix } from '#model/input/arn.ts'
-import { promisedSources, type ReadMode } from '#model/input/record.ts'
+import { promisedSources, type ReadMode, remediateSuffix } from '#model/input/record.ts'
 import {
   applyDocuments,
   contentOf,

@@ -9,9 +9,13 @@ import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
 import type { Check, ClusterCheckup } from '#model/checkup.ts'
-import { accountInArn, partitionInArn } from '#model/input/arn.ts'
 import type { ClusterRecord, Selection } from '#model/input/record.ts'
-import { promisedSources, type ReadMode } from '#model/input/record.ts'
+import {
+  accountInArn,
+  partitionInArn,
+  promisedSources,
+  type ReadMode,
+} from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import {
   applyKubernetesRights,

@@ -1,7 +1,6 @@
 /** Parts of a fan-out that failed. The reason is kept for the next function and becomes a reason in the report. */
 
-import { isRawObject } from '#base/raw-object.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { isRawObject, parsedJson } from '#base/raw-object.ts'
 import type { Store } from '#clients/store/store.ts'
 import { unreadNode } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'

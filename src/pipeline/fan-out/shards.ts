@@ -3,9 +3,8 @@
 import type { ClusterTarget } from '#discover/discover.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { accountInArn } from '#model/input/arn.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import { promisedSources } from '#model/input/record.ts'
+import { accountInArn, promisedSources } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import { readingSeconds } from '#pipeline/service/runtime.ts'
 

@@ -4,7 +4,7 @@ import type { TextBudget } from '#base/foreign-text.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
+import { fieldOf } from '#facts/kubelet/fields.ts'
 import { type NodeFindingChange, nodeFindingChanges } from '#judge/compare/delta/node-changes.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import { rules } from '#judge/rules/index.ts'
@@ -12,8 +12,12 @@ import { openJudgement } from '#judge/run/judge.ts'
 import { severityRank } from '#judge/run/outcome.ts'
 import type { Family, Finding } from '#model/finding/finding.ts'
 import type { GateDocument, GateFile, UnreadFileKind } from '#model/gate.ts'
-import type { ClusterInput, KubeletSource } from '#model/input/cluster-input.ts'
-import { isOf, type ObjectsInput } from '#model/input/cluster-input.ts'
+import {
+  type ClusterInput,
+  isOf,
+  type KubeletSource,
+  type ObjectsInput,
+} from '#model/input/cluster-input.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { Selection } from '#model/input/record.ts'

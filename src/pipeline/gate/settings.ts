@@ -5,10 +5,9 @@ import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadOn, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { configurationDefaults, fieldOf, isCompared, meaningOf } from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagName, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isFlagOf } from '#facts/kubelet/minor-changes.ts'
-import { fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import {
   type DeclaredNode,
   type DeclaredSetting,

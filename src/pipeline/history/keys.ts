@@ -4,7 +4,7 @@ import { getHeapStatistics } from 'node:v8'
 import { gzipSync } from 'node:zlib'
 import { gunzip } from '#base/gzip.ts'
 import { inputLimits, maxCompressionRatio } from '#base/limits.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { parsedJson } from '#base/raw-object.ts'
 import { type Store, TooLong } from '#clients/store/store.ts'
 
 export const runsPrefix = 'history/runs/'

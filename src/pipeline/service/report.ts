@@ -2,8 +2,7 @@
 
 import * as z from 'zod'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
-import { isRawObject } from '#base/raw-object.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { isRawObject, parsedJson } from '#base/raw-object.ts'
 import type { Store } from '#clients/store/store.ts'
 import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'
 import { rules } from '#judge/rules/index.ts'

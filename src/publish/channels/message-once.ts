@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { messageOf } from '#base/operator-error.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { parsedJson } from '#base/raw-object.ts'
 import type { MailAttachment } from '#clients/send/mail.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { RenderedMail } from '#model/report.ts'

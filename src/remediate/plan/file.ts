@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { parsedJson } from '#base/raw-object.ts'
 import { listOf } from '#base/text/list-of.ts'
 import type { MacKey } from '#clients/store/mac-key.ts'
 import { isPlace } from '#facts/eks/kubelet-places.ts'

@@ -2,8 +2,7 @@
 
 import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
-import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { isRawObject, mapOf, parsedJson, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import {

@@ -1,7 +1,7 @@
 /** Reads what a document that changes a node has printed: the whole answer or nothing, and never the answer of another node. */
 import * as z from 'zod'
+import { parsedJson } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
 import { oneLine } from '#clients/failure.ts'
 import { applySchema } from '#facts/aws/apply-documents.ts'
 import type { PlanStep } from '#model/plan/plan.ts'

@@ -5,7 +5,7 @@
 import pMap from 'p-map'
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { parsedJson } from '#base/raw-object.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'
 import {

@@ -6,7 +6,7 @@
 import pMap from 'p-map'
 import * as z from 'zod'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { parsedJson } from '#base/raw-object.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { Plan } from '#model/plan/plan.ts'

@@ -2,8 +2,8 @@
 
 import * as z from 'zod'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
+import { parsedJson } from '#base/raw-object.ts'
 import { firstReasons } from '#base/text/first-of.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { Approval, HeldApproval, LeftAlone, Plan } from '#model/plan/plan.ts'
 import { type RemediationRun, remediationSchema, type StepEntry } from '#model/plan/remediation.ts'

@@ -12,7 +12,7 @@
  */
 
 import type { ClusterObject } from '#model/input/kubernetes.ts'
-import { type ObjectMetadata, type OwnerReference, parseMetadata } from './metadata.ts'
+import { type ObjectMetadata, type OwnerReference, parseMetadata } from './section.ts'
 
 /** A kind whose objects were read. */
 export type ListedKind = {

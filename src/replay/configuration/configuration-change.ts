@@ -1,8 +1,7 @@
 /** Changed values for fields of the running configuration. They are parsed as the kubelet would parse them, as if always set. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import { mapOf, type RawObject } from '#base/raw-object.ts'
-import { parsedJson } from '#base/text/json-flaw.ts'
+import { mapOf, parsedJson, type RawObject } from '#base/raw-object.ts'
 import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import type { FieldFacts } from '#facts/kubelet/fields.ts'
 import type { NodeInput } from '#model/input/node-input.ts'

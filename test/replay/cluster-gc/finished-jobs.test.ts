@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { controllerOf, parseMetadata } from '#replay/cluster-gc/metadata.ts'
+import { controllerOf, parseMetadata } from '#replay/cluster-gc/section.ts'
 import {
   cleanupFinishedJobs,
   expiryOf,

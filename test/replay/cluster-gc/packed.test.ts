@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
-import { Packed } from '#replay/cluster-gc/kept-objects.ts'
+import { Packed } from '#replay/cluster-gc/section.ts'
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, index) => ({

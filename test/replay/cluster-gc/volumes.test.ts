@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { parseMetadata } from '#replay/cluster-gc/metadata.ts'
+import { parseMetadata } from '#replay/cluster-gc/section.ts'
 import {
   claimsByKey,
   claimUsers,

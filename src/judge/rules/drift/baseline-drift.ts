@@ -1,8 +1,13 @@
 import { amiDefaults, isAmiDefaultKnown, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { eksReservedCpuMillis } from '#facts/eks/reserved-resources.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import {
+  configurationDefaults,
+  dependsOnSize,
+  fieldOf,
+  isCompared,
+  meaningOf,
+} from '#facts/kubelet/fields.ts'
 import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
 import { type FieldValue, shownSetting, writtenSettings } from '#judge/drift/drift.ts'

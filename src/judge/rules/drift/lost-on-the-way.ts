@@ -1,5 +1,5 @@
 import { releaseOf } from '#facts/eks/release.ts'
-import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/fields.ts'
 import { declarationOf, declaredNode } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/drift/declared-source.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'

@@ -1,7 +1,7 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
-import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
 import {
   declarationOf,
   declaredNode,

@@ -2,8 +2,7 @@
 
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
-import { isPlannable, plannableFields } from '#facts/kubelet/fields.ts'
-import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { isPlannable, meaningOf, plannableFields } from '#facts/kubelet/fields.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import type { StepActionId } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'

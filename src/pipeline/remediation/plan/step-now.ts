@@ -1,6 +1,6 @@
 /** Whether planning the node now would give the same step, byte for byte, and whether it would act at once. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { meaningOf } from '#facts/kubelet/fields.ts'
 import { ownOf, wantedHash } from '#judge/logs/logrotate.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'

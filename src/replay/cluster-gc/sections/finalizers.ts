@@ -3,9 +3,8 @@ import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-res
 import type { FinalizerGarbage, HeldObject } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject } from '#model/input/kubernetes.ts'
-import { Packed, SharedTexts } from '#replay/cluster-gc/kept-objects.ts'
-import { parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import { Packed, parseMetadata, SharedTexts, timeOf } from '#replay/cluster-gc/section.ts'
 import { expiryOf } from './jobs.ts'
 
 const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistentvolumeclaims'])

@@ -5,9 +5,15 @@ import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, CronJob, Job } from '#model/input/kubernetes.ts'
-import { keeperIn, Packed, SharedTexts } from '#replay/cluster-gc/kept-objects.ts'
-import { controllerOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import {
+  controllerOf,
+  keeperIn,
+  Packed,
+  parseMetadata,
+  SharedTexts,
+  timeOf,
+} from '#replay/cluster-gc/section.ts'
 
 export const jobs: Section<'jobs'> = {
   resources: ['jobs.batch', 'cronjobs.batch'],

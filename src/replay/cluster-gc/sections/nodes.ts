@@ -4,15 +4,16 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { InstanceGarbage, LeaseGarbage, NodeGarbage } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
-import { nameOf, Packed } from '#replay/cluster-gc/kept-objects.ts'
+import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import {
   conditionOf,
+  nameOf,
   type ObjectMetadata,
   type OwnerReference,
+  Packed,
   parseMetadata,
   timeOf,
-} from '#replay/cluster-gc/metadata.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+} from '#replay/cluster-gc/section.ts'
 
 export const nodes: Section<'nodes'> = {
   resources: [],

@@ -13,13 +13,6 @@ import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { OwnedGroup, OwnerGarbage } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesPod, ObjectReference } from '#model/input/kubernetes.ts'
-import { Packed, SharedTexts } from '#replay/cluster-gc/kept-objects.ts'
-import {
-  controllerOf,
-  type ObjectMetadata,
-  type OwnerReference,
-  parseMetadata,
-} from '#replay/cluster-gc/metadata.ts'
 import {
   collectGarbage,
   type DanglingObject,
@@ -28,6 +21,14 @@ import {
   type OwnedObject,
 } from '#replay/cluster-gc/owner-graph.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import {
+  controllerOf,
+  type ObjectMetadata,
+  type OwnerReference,
+  Packed,
+  parseMetadata,
+  SharedTexts,
+} from '#replay/cluster-gc/section.ts'
 
 /** Pods that are not Terminating, as the garbage collector sees them: identities, and owners they hold. They are many, so few fields are kept. */
 type PodRow = [namespace: string, name: string, uid: string, ...held: string[]]

@@ -12,23 +12,21 @@ import type { EksCluster } from '#model/input/cluster-input.ts'
 import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import type { Certainty } from '#model/prediction/prediction.ts'
-import {
-  controllerIn,
-  controllersIn,
-  nameOf,
-  Packed,
-  slim,
-  slimMetadata,
-} from '#replay/cluster-gc/kept-objects.ts'
+import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import {
   compareTimes,
   conditionOf,
+  controllerIn,
+  controllersIn,
   keyOf,
+  nameOf,
   type ObjectMetadata,
+  Packed,
   parseMetadata,
+  slim,
+  slimMetadata,
   timeOf,
-} from '#replay/cluster-gc/metadata.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+} from '#replay/cluster-gc/section.ts'
 
 export const pods: Section<'pods'> = { resources: ['pods'], open: () => new Pods() }
 

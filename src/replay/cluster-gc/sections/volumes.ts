@@ -18,15 +18,18 @@ import type {
   PersistentVolumeClaim,
   VolumeSource,
 } from '#model/input/kubernetes.ts'
-import { nameOf, Packed, slim, slimMetadata } from '#replay/cluster-gc/kept-objects.ts'
+import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import {
   controllerOf,
   keyOf,
+  nameOf,
   type ObjectMetadata,
+  Packed,
   parseMetadata,
+  slim,
+  slimMetadata,
   timeOf,
-} from '#replay/cluster-gc/metadata.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+} from '#replay/cluster-gc/section.ts'
 
 export const volumes: Section<'volumes'> = {
   resources: ['persistentvolumeclaims', 'persistentvolumes'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compareTimes, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
+import { compareTimes, parseMetadata, timeOf } from '#replay/cluster-gc/section.ts'
 import { objectOf } from '#test/at-the-door.ts'
 
 describe('parseMetadata', () => {

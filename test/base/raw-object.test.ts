@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyDepth } from '#base/limits.ts'
-import { jsonFlaw } from '#base/text/json-flaw.ts'
+import { jsonFlaw } from '#base/raw-object.ts'
 
 const flaw = (text: string, maxValues: number, maxDepth: number) =>
   jsonFlaw(Buffer.from(text), { maxBytes: text.length, maxValues, maxDepth })

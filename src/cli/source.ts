@@ -4,8 +4,13 @@ import { OperatorError } from '#base/operator-error.ts'
 import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { ClusterCheckup } from '#model/checkup.ts'
-import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
-import { everything, promisedSources, type Selection } from '#model/input/record.ts'
+import {
+  everything,
+  type MalformedLine,
+  promisedSources,
+  type Selection,
+  type SnapshotRecord,
+} from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import {
   eksTargets,

@@ -5,9 +5,8 @@ import { noRegion, sdkRegion } from '#clients/aws/eks.ts'
 import { kmsMacKey } from '#clients/aws/kms.ts'
 import { folderStore } from '#clients/store/folder-store.ts'
 import { defaultKeyFile, fileMacKey } from '#clients/store/key-file.ts'
-import type { MacKey } from '#clients/store/mac-key.ts'
 import { s3Store } from '#clients/store/s3.ts'
-import type { Store } from '#clients/store/store.ts'
+import type { MacKey, Store } from '#clients/store/store.ts'
 
 export const defaultStore = 'highwater-remediation'
 

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { firstNames } from '#base/text/first-of.ts'
 import { linesOf } from '#base/text/lines.ts'
 import { shellWord } from '#base/text/shell-word.ts'
-import { plainClusterName } from '#model/input/cluster-name.ts'
+import { plainClusterName } from '#model/input/record.ts'
 import { parseKubeletVersion } from '#model/plan/what-if.ts'
 import type {
   ClusterInsights,

@@ -3,8 +3,14 @@
 import { Command } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import { linesOf } from '#base/text/lines.ts'
-import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
-import { everything, type Selection, selectsCluster, selectsNode } from '#model/input/record.ts'
+import {
+  everything,
+  type MalformedLine,
+  type Selection,
+  type SnapshotRecord,
+  selectsCluster,
+  selectsNode,
+} from '#model/input/record.ts'
 import type { Plan } from '#model/plan/plan.ts'
 import type { VerificationReport } from '#model/plan/remediation.ts'
 import { verifyPlan } from '#pipeline/remediation/run/verify.ts'

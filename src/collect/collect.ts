@@ -14,16 +14,18 @@ import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type {
-  ClusterRecord,
-  NodeIdentity,
-  NodeRecord,
-  ObjectsRecord,
-  ReadError,
-  ReadMode,
-  ResourceName,
+import {
+  type ClusterRecord,
+  type NodeIdentity,
+  type NodeRecord,
+  type ObjectsRecord,
+  type ReadError,
+  type ReadMode,
+  type ResourceName,
+  type Selection,
+  selectsAllNodes,
+  selectsNode,
 } from '#model/input/record.ts'
-import { type Selection, selectsAllNodes, selectsNode } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type {
   ClusterCollector,

@@ -13,9 +13,15 @@ import { RequestFailure, readErrorOf } from '#clients/failure.ts'
 import type { KubeletIdentity } from '#clients/kubernetes/kubelet.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import { mostInsights } from '#facts/eks/insights.ts'
-import { fullClusterName, matchesCluster } from '#model/input/cluster-name.ts'
-import type { ClusterRecord, ReadError } from '#model/input/record.ts'
-import { accountInArn, type Selection, selectsCluster } from '#model/input/record.ts'
+import {
+  accountInArn,
+  type ClusterRecord,
+  fullClusterName,
+  matchesCluster,
+  type ReadError,
+  type Selection,
+  selectsCluster,
+} from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { type Accounts, type AwsPlace, accountsOf, awsPlaces, isAcrossPlaces } from './places.ts'
 

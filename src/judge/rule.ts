@@ -27,6 +27,8 @@ import type { Subject } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { bytes, shorten } from './text.ts'
 
+export type { ClusterContext, NodeContext } from '#judge/subject/cluster-facts.ts'
+export type { NodeSubject } from '#judge/subject/node-subject.ts'
 export {
   bytes,
   gibibyte,

@@ -1,9 +1,8 @@
 /** A team's policy for its audits: `highwater.yaml` after parsing, with defaults for all keys. */
 import type * as z from 'zod'
-import { matchesCluster } from '#model/input/cluster-name.ts'
-import { defaultReadMode, type ReadMode } from '#model/input/record.ts'
-import { defaults } from './policy/defaults.ts'
-import type { policySchema } from './policy/schema.ts'
+import { defaultReadMode, matchesCluster, type ReadMode } from '#model/input/record.ts'
+import { defaults } from '#model/policy/defaults.ts'
+import type { policySchema } from '#model/policy/schema.ts'
 
 type PolicyFile = z.output<ReturnType<typeof policySchema>>
 
@@ -40,3 +39,24 @@ export const defaultPolicy: Policy = defaults
 export const readModeOf = ({ modes }: Pick<Policy, 'modes'>, cluster: string): ReadMode =>
   modes.find(({ match }) => match.cluster === undefined || matchesCluster(match.cluster, cluster))
     ?.mode ?? defaultReadMode
+
+/**
+ * Limits on the service's policy file. The file is in a bucket, and its writer might have no other right. So these limits
+ * come from the stack's parameters.
+ */
+export interface PolicyGrants {
+  /** ARNs of roles that `accounts` may name; `*` matches any characters. */
+  memberRoles: string[]
+  /** ARNs of roles whose token may be sent to kubelets; `*` matches any characters. */
+  kubeletRoles: string[]
+  /** Whether the run's own token may be sent to kubelets. */
+  showsOwnToken: boolean
+  /** Whether `remediation.mode` may be `plan`. */
+  plans: boolean
+  /** Whether `remediation.auto` may approve plans. Only the function can use the key that seals such approvals. */
+  approvals: boolean
+  /** Addresses that may receive mail, and domains (without `@`) of which all addresses may. Lower case. */
+  mail: string[]
+  /** Bucket that `inspectOutput` may name; null: none. */
+  inspectOutputBucket: string | null
+}

@@ -4,8 +4,7 @@
  */
 import { resolve } from 'node:path'
 import { OperatorError } from '#base/operator-error.ts'
-import type { MacKey } from '#clients/store/mac-key.ts'
-import type { Store } from '#clients/store/store.ts'
+import type { MacKey, Store } from '#clients/store/store.ts'
 import { sha256 } from './plan/canonical.ts'
 
 /** `runs`: key of the identity that changes nodes. `approvals`: key of the approvers, which the identity that changes nodes only uses to check seals. */

@@ -11,6 +11,7 @@ import type {
   KubernetesPod,
 } from '#model/input/kubernetes.ts'
 import type { NodeInput, Summary } from '#model/input/node-input.ts'
+import type { NodeCondition } from '#model/kubelet/watched-signals.ts'
 import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction/prediction.ts'
 import type { ReportedCondition } from '#replay/eviction/bounds.ts'
 import { type DiskLayout, diskLayoutOf } from '#replay/eviction/layout.ts'
@@ -20,7 +21,7 @@ import {
   makeSignalObservations,
   type Observations,
 } from '#replay/eviction/observations.ts'
-import { type NodeCondition, resourceOf } from '#replay/eviction/signals.ts'
+import { resourceOf } from '#replay/eviction/signals.ts'
 import {
   localStorageEviction,
   type PodRank,

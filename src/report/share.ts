@@ -16,8 +16,7 @@ import type {
 } from '#model/finding/finding.ts'
 import { gradeOf } from '#model/finding/grade.ts'
 import type { GroupPoint } from '#model/history.ts'
-import { matchesCluster } from '#model/input/cluster-name.ts'
-import type { Subject } from '#model/input/record.ts'
+import { matchesCluster, type Subject } from '#model/input/record.ts'
 import type { OwnerMatch, ReportOwner } from '#model/policy.ts'
 import type { AuditedNode, AuditReport, ReportedTrend, RunBefore } from '#model/report.ts'
 

@@ -1,6 +1,5 @@
 /** The only place where records get their types. */
 
-import type { ObjectsInput } from '#model/input/cluster-input.ts'
 import {
   type ClusterInput,
   type EksCluster,
@@ -8,11 +7,17 @@ import {
   type Insight,
   type LaunchTemplateVersion,
   type Nodegroup,
+  type ObjectsInput,
 } from '#model/input/cluster-input.ts'
 import type { Host, Runtime } from '#model/input/inspection.ts'
 import type { AttachedVolume, KnownImages, NodeInput, Summary } from '#model/input/node-input.ts'
-import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/input/record.ts'
-import { defaultReadMode } from '#model/input/record.ts'
+import {
+  type ClusterRecord,
+  defaultReadMode,
+  type NodeRecord,
+  type ObjectsRecord,
+  type ReadError,
+} from '#model/input/record.ts'
 import { parseConfigz } from '#model/kubelet/configuration.ts'
 import { keep } from './shape.ts'
 

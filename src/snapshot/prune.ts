@@ -8,14 +8,14 @@ import { redact, redactOnce, redactTexts } from '#base/redaction/redact.ts'
 import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
 import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
-import type {
-  ClusterRecord,
-  NodeRecord,
-  ObjectsRecord,
-  ReadError,
-  SnapshotRecord,
+import {
+  type ClusterRecord,
+  isReadMode,
+  type NodeRecord,
+  type ObjectsRecord,
+  type ReadError,
+  type SnapshotRecord,
 } from '#model/input/record.ts'
-import { isReadMode } from '#model/input/record.ts'
 import { list, type Shape } from '#model/input/shape.ts'
 import {
   withoutHostSecrets,

@@ -1,8 +1,7 @@
 /** Fields that are kept of each kind of answer: those that rules and replays read, in the API's own names. */
 
 import { isRawObject } from '#base/raw-object.ts'
-import type { GarbageObjects } from '#model/input/cluster-input.ts'
-import { eventShape } from '#model/input/cluster-input.ts'
+import { eventShape, type GarbageObjects } from '#model/input/cluster-input.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import { list, type Shape, type ShapeOf } from '#model/input/shape.ts'
 

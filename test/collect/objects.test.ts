@@ -5,8 +5,12 @@ import { incidents } from '#lab/scenarios/incidents.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
 import { nodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import type { ObjectsRecord, ReadError, SnapshotRecord } from '#model/input/record.ts'
-import { everything } from '#model/input/record.ts'
+import {
+  everything,
+  type ObjectsRecord,
+  type ReadError,
+  type SnapshotRecord,
+} from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { prune } from '#snapshot/prune.ts'

@@ -1,8 +1,7 @@
 /** Steps beside their nodes as they are by now: what the plan alone cannot tell. */
 
 import { describe, expect, it } from 'vitest'
-import type { NodeRecord } from '#model/input/record.ts'
-import { everything } from '#model/input/record.ts'
+import { everything, type NodeRecord } from '#model/input/record.ts'
 import type { Plan } from '#model/plan/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'

@@ -2,8 +2,7 @@
 
 import { expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
-import type { NodeRecord } from '#model/input/record.ts'
-import { everything } from '#model/input/record.ts'
+import { everything, type NodeRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { verifyNode } from '#pipeline/remediation/run/verify.ts'

@@ -5,8 +5,12 @@ import { rules } from '#judge/rules/index.ts'
 import { type Lab, type LabOptions, startLab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding/finding.ts'
-import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
-import { everything, type Selection } from '#model/input/record.ts'
+import {
+  everything,
+  type MalformedLine,
+  type Selection,
+  type SnapshotRecord,
+} from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
 import { deployedDocuments } from '#pipeline/audit/documents.ts'

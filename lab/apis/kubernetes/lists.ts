@@ -2,8 +2,7 @@
  * Lists in pages, as an API server serves them: `limit` and `continue`, tokens that expire, `resourceVersion=0` from the watch cache.
  * Upstream: apiserver/pkg/storage/etcd3/store.go GetList, apiserver/pkg/storage/continue.go.
  */
-import type { LabRequest, Reply } from '#lab/api.ts'
-import { Refusal } from '#lab/api.ts'
+import { type LabRequest, Refusal, type Reply } from '#lab/api.ts'
 import type { WorldCluster } from '#lab/world.ts'
 import { objectReply } from './objects.ts'
 import { badRequest, expired } from './status.ts'

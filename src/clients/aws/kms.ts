@@ -1,7 +1,7 @@
 /** AWS KMS: message authentication codes by a key that never leaves KMS. */
 import { GenerateMacCommand, KMSClient, VerifyMacCommand } from '@aws-sdk/client-kms'
 import { RequestFailure } from '#clients/failure.ts'
-import type { MacKey } from '#clients/store/mac-key.ts'
+import type { MacKey } from '#clients/store/store.ts'
 import { awsCall, awsError, connectionTimeout } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { callerIdentity } from './sts.ts'

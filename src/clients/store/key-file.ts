@@ -6,7 +6,7 @@ import { link, mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { homedir, hostname, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '#base/operator-error.ts'
-import type { MacKey } from './mac-key.ts'
+import type { MacKey } from './store.ts'
 
 const keyBytes = 32
 

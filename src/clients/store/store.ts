@@ -1,6 +1,7 @@
 /** Stores files by key. With conditional writes, a run publishes and mails only once. */
 
 import { RequestFailure } from '#clients/failure.ts'
+
 /** The object is longer than `storedLimitOf` its key, so it was not read. */
 export class TooLong extends Error {}
 
@@ -78,4 +79,14 @@ export function givingUp(store: Store): Store {
       yield* store.list(prefix)
     },
   }
+}
+
+/** A key for message authentication codes: in AWS KMS, or in a file of one machine. */
+export interface MacKey {
+  /** HMAC-SHA-256 in base64. @throws RequestFailure or OperatorError with a message for people */
+  mac(message: string): Promise<string>
+  /** Whether the code is valid for this message. @throws as `mac` if that cannot be decided */
+  isMac(message: string, mac: string): Promise<boolean>
+  /** The caller, as the key's place verifies it: an ARN, or the user of this machine. @throws as `mac` */
+  identity(): Promise<string>
 }

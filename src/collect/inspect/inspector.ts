@@ -20,8 +20,9 @@ import {
   type InspectDocument,
   inspectDocumentHashes,
   inspectStep,
+  outputFolder,
+  outputKey,
 } from '#facts/aws/inspect-documents.ts'
-import { outputFolder, outputKey } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { commandOutputMax } from '#facts/aws/limits.ts'
 import type { NodeIdentity } from '#model/input/record.ts'

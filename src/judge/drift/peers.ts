@@ -2,12 +2,15 @@ import { isRawObject } from '#base/raw-object.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import { releaseOf } from '#facts/eks/release.ts'
-import type { CohortMember, FactOfGroup } from '#judge/rule.ts'
-import { plural, shorten } from '#judge/rule.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import {
+  type CohortMember,
+  type FactOfGroup,
+  type NodeSubject,
+  plural,
+  shorten,
+} from '#judge/rule.ts'
 import type { Evidence } from '#model/finding/finding.ts'
-import { matchesCluster } from '#model/input/cluster-name.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
+import { matchesCluster, type NodeIdentity } from '#model/input/record.ts'
 import type { Baseline, Policy } from '#model/policy.ts'
 import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue } from './drift.ts'

@@ -10,8 +10,13 @@ import {
   bottlerocketSince,
   bottlerocketTexts,
 } from '#facts/eks/bottlerocket-settings.ts'
-import type { DurableTarget } from './durable.ts'
-import { comments, type DurableRequest, isEmpty, settableFields } from './durable.ts'
+import {
+  comments,
+  type DurableRequest,
+  type DurableTarget,
+  isEmpty,
+  settableFields,
+} from './durable.ts'
 
 export const bottlerocket: DurableTarget = {
   target: 'bottlerocket',

@@ -5,10 +5,10 @@
 
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
 import { bottlerocketTerms } from './bottlerocket.ts'
-import type { DurableTarget } from './durable.ts'
 import {
   comments,
   type DurableRequest,
+  type DurableTarget,
   indent,
   isEmpty,
   quotedName,

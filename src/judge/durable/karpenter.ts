@@ -6,10 +6,10 @@
 import type { RawObject } from '#base/raw-object.ts'
 import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import { bottlerocketTerms, bottlerocketToml } from './bottlerocket.ts'
-import type { DurableTarget } from './durable.ts'
 import {
   comments,
   type DurableRequest,
+  type DurableTarget,
   indent,
   isEmpty,
   type Origin,

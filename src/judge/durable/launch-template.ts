@@ -6,8 +6,13 @@
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
-import type { DurableTarget } from './durable.ts'
-import { comments, type DurableRequest, isEmpty, settableFields } from './durable.ts'
+import {
+  comments,
+  type DurableRequest,
+  type DurableTarget,
+  isEmpty,
+  settableFields,
+} from './durable.ts'
 
 export const launchTemplate: DurableTarget = {
   target: 'launch-template',

@@ -3,8 +3,7 @@
  * Source: amazon-eks-ami nodeadm/doc/api.md, doc/examples.md; terraform-aws-eks modules/_user_data; eks-hybrid internal/kubelet
  */
 import type { RawObject } from '#base/raw-object.ts'
-import type { DurableTarget } from './durable.ts'
-import { comments, indent, isEmpty, settableFields, yaml } from './durable.ts'
+import { comments, type DurableTarget, indent, isEmpty, settableFields, yaml } from './durable.ts'
 
 export const nodeadm: DurableTarget = {
   target: 'nodeadm',

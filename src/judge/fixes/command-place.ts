@@ -1,5 +1,5 @@
 import type { EksCluster } from '#model/input/cluster-input.ts'
-import { plainClusterName } from '#model/input/cluster-name.ts'
+import { plainClusterName } from '#model/input/record.ts'
 
 export interface CommandPlace {
   context: string

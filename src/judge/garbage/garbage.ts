@@ -2,8 +2,14 @@
 
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
-import type { ClusterEvidence, ClusterFailing } from '#judge/rule.ts'
-import { nameLength, plural, shorten, span } from '#judge/rule.ts'
+import {
+  type ClusterEvidence,
+  type ClusterFailing,
+  nameLength,
+  plural,
+  shorten,
+  span,
+} from '#judge/rule.ts'
 import type {
   ClusterNeed,
   ClusterPrediction,

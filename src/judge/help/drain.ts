@@ -2,8 +2,7 @@
 
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { controllerOf } from '#model/input/kubernetes.ts'
+import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { PodSummary, Summary } from '#model/input/node-input.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 

@@ -11,12 +11,12 @@ import {
   bytes,
   gibibyte,
   kubeletSetting,
+  type NodeSubject,
   nameLength,
   settingIn,
   shorten,
   span,
 } from '#judge/rule.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'

@@ -1,6 +1,5 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { controllerOf } from '#model/input/kubernetes.ts'
+import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
 const small =

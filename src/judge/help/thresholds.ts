@@ -11,11 +11,11 @@ import {
   bytesLine,
   type Failing,
   line,
+  type NodeSubject,
   percent,
   type Satisfied,
   shorten,
 } from '#judge/rule.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { Evidence, EvidenceKind } from '#model/finding/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'

@@ -12,9 +12,7 @@ import {
 import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history/reclaim.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { sumOrNull } from '#judge/garbage/garbage.ts'
-import type { ClusterRule, Rule } from '#judge/rule.ts'
-import { nameLength, shorten } from '#judge/rule.ts'
-import type { NodeContext } from '#judge/subject/cluster-facts.ts'
+import { type ClusterRule, type NodeContext, nameLength, type Rule, shorten } from '#judge/rule.ts'
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type { UnknownOutcome } from '#model/finding/finding.ts'
 import {

@@ -7,8 +7,14 @@ import { imagesOf, reportedRounds } from '#judge/compare/history/reclaim.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { FixFacts } from '#judge/fixes/fix-facts.ts'
 import { heldDisks } from '#judge/help/holders.ts'
-import type { CohortRule, ContextRule, Rule, RuleOfNodes } from '#judge/rule.ts'
-import { nameLength, shorten } from '#judge/rule.ts'
+import {
+  type CohortRule,
+  type ContextRule,
+  nameLength,
+  type Rule,
+  type RuleOfNodes,
+  shorten,
+} from '#judge/rule.ts'
 import { ClusterFacts } from '#judge/subject/cluster-facts.ts'
 import { isImageListCut, type JudgedNode, type NodeSubject } from '#judge/subject/node-subject.ts'
 import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
@@ -20,8 +26,7 @@ import type {
 } from '#model/finding/finding.ts'
 import type { ClusterInput, ObjectsInput } from '#model/input/cluster-input.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { ReadError, Subject } from '#model/input/record.ts'
-import { sources } from '#model/input/record.ts'
+import { type ReadError, type Subject, sources } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { DiskLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'

@@ -6,8 +6,7 @@
 import { createHash } from 'node:crypto'
 import { byText } from '#base/text/text-order.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from '#judge/drift/variants.ts'
-import type { Origin, Proposal } from '#judge/durable/durable.ts'
-import { originOf } from '#judge/durable/durable.ts'
+import { type Origin, originOf, type Proposal } from '#judge/durable/durable.ts'
 import type { Command } from '#judge/garbage/kubectl.ts'
 import {
   type Failing,

@@ -3,8 +3,7 @@
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { FindingsDocument, WaiverNotice } from '#model/finding/finding.ts'
-import { matchesCluster } from '#model/input/cluster-name.ts'
-import type { Subject } from '#model/input/record.ts'
+import { matchesCluster, type Subject } from '#model/input/record.ts'
 import type { Waiver } from '#model/policy.ts'
 
 interface Waived {

@@ -4,8 +4,12 @@ import type { StartFact } from '#judge/drift/layers.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { NodeIdentity, ReadFailure } from '#model/input/record.ts'
-import { promisedSources, type Source } from '#model/input/record.ts'
+import {
+  type NodeIdentity,
+  promisedSources,
+  type ReadFailure,
+  type Source,
+} from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
   EvictionPrediction,

@@ -4,7 +4,6 @@
  */
 import type { RawObject } from '#base/raw-object.ts'
 import { matchesGlob } from '#base/text/glob.ts'
-import { matchesCluster } from './cluster-name.ts'
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
 
 export const snapshotSchema = 'highwater.snapshot/1'
@@ -233,3 +232,29 @@ export const accountInArn = (arn: string): string | null => arn.split(':')[4] ||
 
 /** Suffix of the name of a role that may change nodes in another account. The stack's remediation may assume such roles (test/pipeline/permissions.test.ts). */
 export const remediateSuffix = '-remediate'
+
+/* Names of clusters, and how patterns match them. */
+
+/**
+ * Cluster name in a fleet of several accounts or regions.
+ * @param account null: the run's own account is unknown
+ */
+export const fullClusterName = (account: string | null, region: string, name: string) =>
+  `${account ?? ownAccount}/${region}/${name}`
+
+const ownAccount = 'this account'
+/** Form of a full name. Context names that kubeconfig tools generate do not match. */
+const fullName = new RegExp(`^(?:\\d{12}|${ownAccount})/[a-z0-9-]+/([^/]+)$`)
+
+/** `account/region/prod` gives `prod`. */
+export const plainClusterName = (cluster: string): string => fullName.exec(cluster)?.[1] ?? cluster
+
+/**
+ * Whether a pattern matches a cluster's name in the report, or the last part of `account/region/name`. So patterns for one account and region stay valid
+ * after the fleet gets more.
+ */
+export function matchesCluster(pattern: string, cluster: string): boolean {
+  if (matchesGlob(pattern, cluster)) return true
+  const [, name] = fullName.exec(cluster) ?? []
+  return name !== undefined && matchesGlob(pattern, name)
+}

@@ -1,8 +1,10 @@
 /** Signals that thresholds watch. On a shared disk, a threshold on a signal of nodefs also watches the signal of imagefs, and vice versa. */
 import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction/prediction.ts'
 
+export type NodeCondition = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure'
+
 /** Upstream: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
-export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' {
+export function conditionOf(signal: Signal): NodeCondition {
   if (signal === 'memory.available' || signal === 'allocatableMemory.available')
     return 'MemoryPressure'
   return signal === 'pid.available' ? 'PIDPressure' : 'DiskPressure'

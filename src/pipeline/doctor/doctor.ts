@@ -9,12 +9,13 @@ import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
 import type { Check, ClusterCheckup } from '#model/checkup.ts'
-import type { ClusterRecord, Selection } from '#model/input/record.ts'
 import {
   accountInArn,
+  type ClusterRecord,
   partitionInArn,
   promisedSources,
   type ReadMode,
+  type Selection,
 } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import {

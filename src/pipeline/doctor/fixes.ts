@@ -2,8 +2,7 @@
 import type { AwsPlace } from '#discover/discover.ts'
 import { type Account, iamStatements } from '#facts/aws/iam.ts'
 import type { Check, CheckFix } from '#model/checkup.ts'
-import type { ReadMode } from '#model/input/record.ts'
-import { remediateSuffix } from '#model/input/record.ts'
+import { type ReadMode, remediateSuffix } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { accessEntryCommand, policyOf, roleManifests, trustIn } from '#pipeline/access/grants.ts'
 import {

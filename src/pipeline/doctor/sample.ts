@@ -7,8 +7,12 @@ import { collectorsOf } from '#collect/modes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { type KubeletAddress, kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { Check } from '#model/checkup.ts'
-import type { NodeIdentity, ReadMode } from '#model/input/record.ts'
-import { type Selection, selectsNode } from '#model/input/record.ts'
+import {
+  type NodeIdentity,
+  type ReadMode,
+  type Selection,
+  selectsNode,
+} from '#model/input/record.ts'
 import { check } from './checks.ts'
 
 /** The part of a node that the checks need. A fleet can have thousands of nodes, so nothing else is kept. */

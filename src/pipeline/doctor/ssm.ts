@@ -8,8 +8,12 @@ import { s3Store } from '#clients/store/s3.ts'
 import { inspectReach } from '#collect/inspect/inspector.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
-import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
-import { type InspectOutput, outputFolder } from '#facts/aws/inspect-output.ts'
+import {
+  type InspectDocument,
+  type InspectOutput,
+  inspectDocumentHashes,
+  outputFolder,
+} from '#facts/aws/inspect-documents.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { plural } from '#judge/text.ts'
 import type { Check, CheckState } from '#model/checkup.ts'

@@ -22,10 +22,10 @@ import {
   type ClusterWork,
   type FanOutRun,
   keys,
+  noteInvocation,
   readJson,
   readRecords,
 } from './files.ts'
-import { noteInvocation } from './invocations.ts'
 
 export interface FanOutContext {
   runId: string

@@ -2,6 +2,7 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import pMap from 'p-map'
 import { inputLimits } from '#base/limits.ts'
 import { messageOf } from '#base/operator-error.ts'
 import { jsonFlaw } from '#base/raw-object.ts'
@@ -9,6 +10,8 @@ import type { Store } from '#clients/store/store.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import type { ReadError, SnapshotHeader, SnapshotRecord } from '#model/input/record.ts'
 import type { AuditRequest } from '#model/run.ts'
+import { type Spent, type SpentBefore, sumSpent } from '#pipeline/service/run-watch.ts'
+import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { runKey } from '#publish/run.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { openSnapshot } from '#snapshot/write.ts'
@@ -167,4 +170,47 @@ export async function* readRecords(
   }
   await rm(path)
   if (isEmpty) throw brokenFile(store, key, 'it is empty')
+}
+
+/*
+ * Duration and memory of each invocation of a fan-out, one file each. The last function reports them for the whole run. A retry is another
+ * invocation, so each throttled request is counted once. No result depends on these files: files that cannot be written or read are skipped.
+ */
+
+interface FunctionInvocation extends Spent {
+  schema: 'highwater.invocation/1'
+  isFailed: boolean
+}
+
+const readAtOnce = 10
+
+export async function noteInvocation(
+  store: Store,
+  runId: string,
+  { requestId, watch }: Pick<ServiceRuntime, 'requestId' | 'watch'>,
+  isFailed: boolean,
+): Promise<void> {
+  const invocation: FunctionInvocation = {
+    schema: 'highwater.invocation/1',
+    ...watch.spent(),
+    isFailed,
+  }
+  await writeJson(store, keys.invocation(runId, requestId), invocation).catch(() => undefined)
+}
+
+/** Null: no invocation left a file. */
+export async function spentBefore(store: Store, runId: string): Promise<SpentBefore | null> {
+  const names = await Array.fromAsync(store.list(keys.invocation(runId, null))).catch(() => [])
+  const found = await pMap(
+    names,
+    key => readJson<FunctionInvocation>(store, key).catch(() => null),
+    { concurrency: readAtOnce },
+  )
+  const known = found.filter(invocation => invocation !== null)
+  if (known.length === 0) return null
+  return {
+    ...sumSpent(known),
+    invocations: known.length,
+    failed: known.filter(({ isFailed }) => isFailed).length,
+  }
 }

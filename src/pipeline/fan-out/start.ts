@@ -9,8 +9,7 @@ import { isAcrossPlaces } from '#discover/places.ts'
 import { type AuditRequest, type RunAnswer, type Settings, unauditedAnswer } from '#model/run.ts'
 import { foundTargets, type LiveOptions } from '#pipeline/audit/fleet.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
-import { keys, writeJson } from './files.ts'
-import { noteInvocation } from './invocations.ts'
+import { keys, noteInvocation, writeJson } from './files.ts'
 import { ssmGroups, ssmNodesMax } from './shards.ts'
 
 export interface FanOutRequest {

@@ -2,8 +2,7 @@
 
 import { matchesGlob } from '#base/text/glob.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
-import { matchesCluster } from '#model/input/cluster-name.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
+import { matchesCluster, type NodeIdentity } from '#model/input/record.ts'
 import type { ChangedPart, Target } from './changed-part.ts'
 
 /** What of a node decides whether a file reaches it. */

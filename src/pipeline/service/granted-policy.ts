@@ -3,8 +3,7 @@
 import { firstNames } from '#base/text/first-of.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { remediateSuffix } from '#model/input/record.ts'
-import { defaultPolicy, type Policy, type ReportPolicy } from '#model/policy.ts'
-import type { PolicyGrants } from '#model/policy-grants.ts'
+import { defaultPolicy, type Policy, type PolicyGrants, type ReportPolicy } from '#model/policy.ts'
 
 export interface GrantedPolicy {
   policy: Policy

@@ -1,7 +1,7 @@
 /** A person's approval of one plan, by its digest: a run does what the person read. */
 import { OperatorError } from '#base/operator-error.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
-import { matchesCluster } from '#model/input/cluster-name.ts'
+import { matchesCluster } from '#model/input/record.ts'
 import {
   type Approval,
   actsAtOnce,

@@ -1,8 +1,7 @@
 /** The approval of one text of `highwater.yaml`: write access to that file alone opens no window and approves no plan. */
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
-import type { MacKey } from '#clients/store/mac-key.ts'
-import type { Store } from '#clients/store/store.ts'
+import type { MacKey, Store } from '#clients/store/store.ts'
 import { checkSeal, sealedText, Unsealed, unsealedText } from '#remediate/seal.ts'
 import { isPlainName } from './approve.ts'
 import { canonicalJson, sha256 } from './canonical.ts'

@@ -1,8 +1,7 @@
 /** Plans and approvals in a store, by digest: one machine applies exactly the plan that a person approved on another machine. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import type { MacKey } from '#clients/store/mac-key.ts'
-import type { Store } from '#clients/store/store.ts'
+import type { MacKey, Store } from '#clients/store/store.ts'
 import type { Approval, OpenedApproval, Plan } from '#model/plan/plan.ts'
 import { Journal } from '#remediate/run/journal.ts'
 import type { SealKeys } from '#remediate/seal.ts'

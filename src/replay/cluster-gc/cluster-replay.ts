@@ -12,8 +12,12 @@ import type {
   ControlPlane,
   HeldFinalizer,
 } from '#model/finding/cluster-garbage.ts'
-import type { ClusterInput, EksCluster } from '#model/input/cluster-input.ts'
-import { isOf, type ObjectsInput } from '#model/input/cluster-input.ts'
+import {
+  type ClusterInput,
+  type EksCluster,
+  isOf,
+  type ObjectsInput,
+} from '#model/input/cluster-input.ts'
 import type {
   ClusterObject,
   Deployment,
@@ -22,8 +26,7 @@ import type {
 } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ReadError } from '#model/input/record.ts'
-import type { OpenSection, Section, SectionContext } from './section.ts'
-import { nameOf, slimNode } from './section.ts'
+import { nameOf, type OpenSection, type Section, type SectionContext, slimNode } from './section.ts'
 import { certificates } from './sections/certificates.ts'
 import { finalizers } from './sections/finalizers.ts'
 import { jobs } from './sections/jobs.ts'

@@ -1,20 +1,12 @@
 /**
- * The meaning of each eviction signal.
+ * The resource of each eviction signal.
  *
- * Replays       pkg/kubelet/eviction/helpers.go  signalToNodeCondition, signalToResource
+ * Replays       pkg/kubelet/eviction/helpers.go  signalToResource
  * Read at       1.29 to 1.37; alike except for the signals of containerfs
  */
 import type { Signal } from '#model/prediction/prediction.ts'
 
-export type NodeCondition = 'DiskPressure' | 'MemoryPressure' | 'PIDPressure'
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids'
-
-const byResource: Record<StarvedResource, NodeCondition> = {
-  memory: 'MemoryPressure',
-  'ephemeral-storage': 'DiskPressure',
-  inodes: 'DiskPressure',
-  pids: 'PIDPressure',
-}
 
 const resources: Record<Signal, StarvedResource> = {
   'memory.available': 'memory',
@@ -29,5 +21,3 @@ const resources: Record<Signal, StarvedResource> = {
 }
 
 export const resourceOf = (signal: Signal): StarvedResource => resources[signal]
-
-export const conditionOf = (signal: Signal): NodeCondition => byResource[resources[signal]]

@@ -2,8 +2,7 @@
 
 import { sharedText } from '#base/once.ts'
 import { isHostLog, logFolder, sharedFolders } from '#facts/host-folders.ts'
-import type { ContainerStatus, KubernetesPod } from '#model/input/kubernetes.ts'
-import { controllerOf } from '#model/input/kubernetes.ts'
+import { type ContainerStatus, controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 

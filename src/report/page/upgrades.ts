@@ -1,8 +1,7 @@
 /** What the upgrade to the minor of their control plane changes on nodes that are behind, and nodegroups whose AMI release is behind. */
 import { byText } from '#base/text/text-order.ts'
 import type { ClusterResult } from '#model/finding/finding.ts'
-import { plainClusterName } from '#model/input/cluster-name.ts'
-import type { Subject } from '#model/input/record.ts'
+import { plainClusterName, type Subject } from '#model/input/record.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText } from '#report/parts/findings.ts'

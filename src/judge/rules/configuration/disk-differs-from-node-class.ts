@@ -9,10 +9,10 @@ import {
   type Failing,
   gibibyte,
   line,
+  type NodeContext,
+  type NodeSubject,
   shorten,
 } from '#judge/rule.ts'
-import type { NodeContext } from '#judge/subject/cluster-facts.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'

@@ -1,12 +1,10 @@
 import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
-import { bytes, type Failing, line, nodeRule, shorten } from '#judge/rule.ts'
+import { bytes, type Failing, line, type NodeSubject, nodeRule, shorten } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/gaps.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
-import type { ReadFailure } from '#model/input/record.ts'
-import { sources as allSources, type Source } from '#model/input/record.ts'
+import { sources as allSources, type ReadFailure, type Source } from '#model/input/record.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 
 const unsaid: Record<Source, string> = {

@@ -15,9 +15,15 @@ import { configOf } from '#judge/drift/layer-evidence.ts'
 import { pendingPaths, runs, shownRunning } from '#judge/drift/layers.ts'
 import { baselineOf, isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
-import { contextRule, line, plural, settingIn, shorten } from '#judge/rule.ts'
-import type { NodeContext } from '#judge/subject/cluster-facts.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import {
+  contextRule,
+  line,
+  type NodeContext,
+  type NodeSubject,
+  plural,
+  settingIn,
+  shorten,
+} from '#judge/rule.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { Baseline } from '#model/policy.ts'
 

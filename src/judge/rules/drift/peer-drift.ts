@@ -19,8 +19,15 @@ import {
   peersOf,
 } from '#judge/drift/peers.ts'
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
-import { type CohortMember, cohortRule, gibibyte, line, plural, shorten } from '#judge/rule.ts'
-import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
+import {
+  type ClusterContext,
+  type CohortMember,
+  cohortRule,
+  gibibyte,
+  line,
+  plural,
+  shorten,
+} from '#judge/rule.ts'
 import type { Policy } from '#model/policy.ts'
 
 interface PeerFact extends SizedSettings {

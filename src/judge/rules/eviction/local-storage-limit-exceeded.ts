@@ -13,8 +13,7 @@ import {
   settingIn,
   shorten,
 } from '#judge/rule.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { controllerOf } from '#model/input/kubernetes.ts'
+import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
 

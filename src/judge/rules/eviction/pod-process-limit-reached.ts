@@ -1,7 +1,14 @@
 import { largestPod } from '#judge/help/drain.ts'
 import { processesOf } from '#judge/help/processes.ts'
-import { isLinux, kubeletSetting, line, nodeRule, seenFirst, shortPodName } from '#judge/rule.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import {
+  isLinux,
+  kubeletSetting,
+  line,
+  type NodeSubject,
+  nodeRule,
+  seenFirst,
+  shortPodName,
+} from '#judge/rule.ts'
 
 /** Share of the limit from which on a pod is near it: the kubelet's statistics count processes, the limit threads, too. */
 const reached = 0.9

@@ -13,10 +13,10 @@ import {
   kubeletSetting,
   line,
   lines,
+  type NodeSubject,
   nodeRule,
   type Satisfied,
 } from '#judge/rule.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
 
 import type { Policy } from '#model/policy.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'

@@ -2,20 +2,19 @@ import { byText } from '#base/text/text-order.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { endedRegistries } from '#facts/kubernetes/registries.ts'
 import { unreadEvents } from '#judge/events/events.ts'
-import { imagesOf, registryOf } from '#judge/events/images.ts'
-import { pullFailures } from '#judge/events/pulls.ts'
+import { imagesOf, pullFailures, registryOf } from '#judge/events/pulls.ts'
 import {
   contextRule,
   type Failing,
   line,
+  type NodeContext,
+  type NodeSubject,
   plural,
   podName,
   type Satisfied,
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeContext } from '#judge/subject/cluster-facts.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { statusesOf } from '#model/input/kubernetes.ts'
 
 const shown = 10

@@ -1,10 +1,10 @@
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
 import { timesOf, unreadEvents } from '#judge/events/events.ts'
-import { registryOf } from '#judge/events/images.ts'
 import {
   type PullFailure,
   pullFailures,
+  registryOf,
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'

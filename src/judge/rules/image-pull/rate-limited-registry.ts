@@ -2,10 +2,12 @@ import { byText } from '#base/text/text-order.ts'
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import { timesOf, unreadEvents } from '#judge/events/events.ts'
-import { canonicalName, imagesOf, registryOf } from '#judge/events/images.ts'
 import {
+  canonicalName,
+  imagesOf,
   type PullFailure,
   pullFailures,
+  registryOf,
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'

@@ -13,12 +13,12 @@ import {
   isLinux,
   line,
   lines,
+  type NodeSubject,
   plural,
   seenFirst,
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const shown = 5

@@ -3,8 +3,7 @@
 import { messageOf } from '#base/operator-error.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import { type ClusterTarget, discover } from '#discover/discover.ts'
-import type { ClusterRecord } from '#model/input/record.ts'
-import { everything } from '#model/input/record.ts'
+import { type ClusterRecord, everything } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 
 /** Host names of EKS API servers, for each partition and both IP families. Source: Amazon EKS user guide, cluster endpoint. */

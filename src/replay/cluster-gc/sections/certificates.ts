@@ -6,8 +6,15 @@ import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import type { CertificateGarbage, CertificateRequest } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-input.ts'
 import type { CertificateSigningRequest, ClusterObject } from '#model/input/kubernetes.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { Packed, parseMetadata, slimMetadata, timeOf } from '#replay/cluster-gc/section.ts'
+import {
+  type OpenSection,
+  Packed,
+  parseMetadata,
+  type Section,
+  type SectionContext,
+  slimMetadata,
+  timeOf,
+} from '#replay/cluster-gc/section.ts'
 
 const listed = 'certificatesigningrequests.certificates.k8s.io'
 

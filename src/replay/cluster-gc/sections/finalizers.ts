@@ -3,8 +3,15 @@ import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-res
 import type { FinalizerGarbage, HeldObject } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject } from '#model/input/kubernetes.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { Packed, parseMetadata, SharedTexts, timeOf } from '#replay/cluster-gc/section.ts'
+import {
+  type OpenSection,
+  Packed,
+  parseMetadata,
+  type Section,
+  type SectionContext,
+  SharedTexts,
+  timeOf,
+} from '#replay/cluster-gc/section.ts'
 import { expiryOf } from './jobs.ts'
 
 const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistentvolumeclaims'])

@@ -5,12 +5,14 @@ import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, CronJob, Job } from '#model/input/kubernetes.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import {
   controllerOf,
   keeperIn,
+  type OpenSection,
   Packed,
   parseMetadata,
+  type Section,
+  type SectionContext,
   SharedTexts,
   timeOf,
 } from '#replay/cluster-gc/section.ts'

@@ -4,14 +4,16 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { InstanceGarbage, LeaseGarbage, NodeGarbage } from '#model/finding/cluster-garbage.ts'
 import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import {
   conditionOf,
   nameOf,
   type ObjectMetadata,
+  type OpenSection,
   type OwnerReference,
   Packed,
   parseMetadata,
+  type Section,
+  type SectionContext,
   timeOf,
 } from '#replay/cluster-gc/section.ts'
 

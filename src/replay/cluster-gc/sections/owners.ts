@@ -20,13 +20,15 @@ import {
   type ListedKind,
   type OwnedObject,
 } from '#replay/cluster-gc/owner-graph.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import {
   controllerOf,
   type ObjectMetadata,
+  type OpenSection,
   type OwnerReference,
   Packed,
   parseMetadata,
+  type Section,
+  type SectionContext,
   SharedTexts,
 } from '#replay/cluster-gc/section.ts'
 

@@ -8,11 +8,9 @@ import type {
   TerminatedPod,
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
-import type { EksCluster } from '#model/input/cluster-input.ts'
-import { isOf } from '#model/input/cluster-input.ts'
+import { type EksCluster, isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import type { Certainty } from '#model/prediction/prediction.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import {
   compareTimes,
   conditionOf,
@@ -21,8 +19,11 @@ import {
   keyOf,
   nameOf,
   type ObjectMetadata,
+  type OpenSection,
   Packed,
   parseMetadata,
+  type Section,
+  type SectionContext,
   slim,
   slimMetadata,
   timeOf,

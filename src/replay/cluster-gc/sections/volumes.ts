@@ -18,14 +18,16 @@ import type {
   PersistentVolumeClaim,
   VolumeSource,
 } from '#model/input/kubernetes.ts'
-import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import {
   controllerOf,
   keyOf,
   nameOf,
   type ObjectMetadata,
+  type OpenSection,
   Packed,
   parseMetadata,
+  type Section,
+  type SectionContext,
   slim,
   slimMetadata,
   timeOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { registryOf } from '#judge/events/images.ts'
+import { registryOf } from '#judge/events/pulls.ts'
 
 describe('registries of images', () => {
   it.each([

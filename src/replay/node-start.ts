@@ -2,8 +2,8 @@
 
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { Host } from '#model/input/inspection.ts'
-import type { NodeIdentity } from '#model/input/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import { refusalsOf } from './configuration/configuration-change.ts'
 import { type NextStart, predictNextStart } from './configuration/next-start.ts'
 import { predictAllocatable } from './predict-allocatable.ts'

@@ -2,14 +2,14 @@
 
 import {
   configz,
+  inspect,
   kubeletConfigz,
   kubeletStatsSummary,
+  pods,
   statsSummary,
-} from '#collect/collectors/kubelet.ts'
+} from '#collect/collectors/node.ts'
 import type { ReadMode } from '#model/input/record.ts'
 import type { Collector } from './collector.ts'
-import { inspect } from './collectors/inspect.ts'
-import { pods } from './collectors/pods.ts'
 
 /** Collectors that call the kubelet directly, with a token that the kubelet receives. */
 export const kubeletCollectors: readonly Collector[] = [kubeletConfigz, kubeletStatsSummary]

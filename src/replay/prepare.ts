@@ -14,8 +14,9 @@ import type { NodeInput, Summary } from '#model/input/node-input.ts'
 import type { NodeCondition } from '#model/kubelet/watched-signals.ts'
 import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction/prediction.ts'
 import type { ReportedCondition } from '#replay/eviction/bounds.ts'
-import { type DiskLayout, diskLayoutOf } from '#replay/eviction/layout.ts'
 import {
+  type DiskLayout,
+  diskLayoutOf,
   diskObservations,
   isUnobservedUpstream,
   makeSignalObservations,

@@ -7,7 +7,7 @@ import { parsedJson } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
 import { parsedAnswer } from '#clients/kubernetes/kubernetes-answer.ts'
 import { readUserData } from '#clients/user-data.ts'
-import { summaryOf } from '#collect/collectors/kubelet.ts'
+import { summaryOf } from '#collect/collectors/node.ts'
 import { readAnswer } from '#collect/inspect/answer.ts'
 import {
   evictionCause,

@@ -1,7 +1,6 @@
 /** Pods, statistics and passes, each test naming only what matters to it. */
 
-import { diskLayoutOf } from '#replay/eviction/layout.ts'
-import type { Observations } from '#replay/eviction/observations.ts'
+import { diskLayoutOf, type Observations } from '#replay/eviction/observations.ts'
 import { type EvictionState, type Pass, startEviction } from '#replay/eviction/synchronize.ts'
 import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'

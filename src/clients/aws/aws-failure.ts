@@ -1,5 +1,6 @@
 /** Why a call to any AWS service failed: credentials, rights, throttling, network. Each client explains the errors of its own service. */
 
+import { channel } from 'node:diagnostics_channel'
 import { codeOf, messageOf } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
 import { didYouMean } from '#base/text/nearest.ts'
@@ -197,3 +198,51 @@ cn-northwest-1 eu-central-1 eu-central-2 eu-north-1 eu-south-1 eu-south-2 eu-wes
 me-central-1 me-south-1 mx-central-1 sa-east-1 us-east-1 us-east-2 us-gov-east-1 us-gov-west-1 us-west-1 us-west-2`.split(
     /\s+/,
   )
+
+/* Counts throttling by AWS and Kubernetes. A diagnostics channel carries the reports, so no call needs a counter as argument. */
+
+const slowDowns = channel('highwater:slow-down')
+
+/** Reports one throttled answer, even if a retry succeeded. @param service name for people: `EKS`, `Kubernetes` */
+export const noteSlowDown = (service: string): void => slowDowns.publish(service)
+
+/** Starts counting, by service. A service that never throttled has no entry. */
+export function countSlowDowns(): { counts: Readonly<Record<string, number>>; end: () => void } {
+  const counts: Record<string, number> = {}
+  const count = (service: unknown) => {
+    counts[String(service)] = (counts[String(service)] ?? 0) + 1
+  }
+  slowDowns.subscribe(count)
+  return { counts, end: () => void slowDowns.unsubscribe(count) }
+}
+
+/** The used part of an SDK client. Each SDK client has its own type for the middleware stack. */
+interface SdkClient {
+  middlewareStack: {
+    add(
+      middleware: <Input, Output>(
+        next: (input: Input) => Promise<Output>,
+      ) => (input: Input) => Promise<Output>,
+      options: { step: 'deserialize'; name: string; priority: 'high' },
+    ): void
+  }
+}
+
+/** Reports each throttled attempt of a client, because the SDK retries without a report. */
+export function countingSlowDowns<Client extends SdkClient>(
+  service: string,
+  client: Client,
+): Client {
+  client.middlewareStack.add(
+    next => async input => {
+      try {
+        return await next(input)
+      } catch (error) {
+        if (isThrottling(error)) noteSlowDown(service)
+        throw error
+      }
+    },
+    { step: 'deserialize', name: 'countSlowDowns', priority: 'high' },
+  )
+  return client
+}

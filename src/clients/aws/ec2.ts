@@ -14,9 +14,8 @@ import { readUserData } from '#clients/user-data.ts'
 import { ec2PageMax, type TagFilter } from '#facts/aws/cluster-resources.ts'
 import { launchTemplateVersionsMax } from '#facts/aws/limits.ts'
 import type { KubeletSettings } from '#model/kubelet/settings.ts'
-import { type AwsError, awsPages, retryOptions } from './aws-failure.ts'
+import { type AwsError, awsPages, countingSlowDowns, retryOptions } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import { countingSlowDowns } from './slow-downs.ts'
 
 /** IAM actions of discovery. The collectors list the IAM actions that they need. */
 export const ec2Permissions = ['ec2:DescribeLaunchTemplateVersions']

@@ -10,9 +10,8 @@ import {
   paginateListNodegroups,
 } from '@aws-sdk/client-eks'
 import type { RawObject } from '#base/raw-object.ts'
-import { type AwsError, awsCall, awsPages, retryOptions } from './aws-failure.ts'
+import { type AwsError, awsCall, awsPages, countingSlowDowns, retryOptions } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import { countingSlowDowns } from './slow-downs.ts'
 
 /** IAM actions that this file calls, for the function's role. */
 export const eksPermissions = [

@@ -12,9 +12,15 @@ import {
 import { RequestFailure } from '#clients/failure.ts'
 import { Pace, type PaceLimits, sleep } from '#clients/pace.ts'
 import { describedInstancesMax, ssmPageMax } from '#facts/aws/limits.ts'
-import { type AwsError, awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
+import {
+  type AwsError,
+  awsError,
+  awsFailure,
+  countingSlowDowns,
+  isThrottling,
+  requestFailure,
+} from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import { countingSlowDowns } from './slow-downs.ts'
 
 /** IAM actions of this file, for the function's role. */
 export const ssmPermissions = [

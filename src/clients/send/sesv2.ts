@@ -12,11 +12,11 @@ import {
   awsError,
   awsFailure,
   connectionTimeout,
+  countingSlowDowns,
   isThrottling,
   orAfter,
 } from '#clients/aws/aws-failure.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
-import { countingSlowDowns } from '#clients/aws/slow-downs.ts'
 import { oneLine, RequestFailure } from '#clients/failure.ts'
 import { retry, sleep } from '#clients/pace.ts'
 import { sesMessageMaxBytes, sesRecipientsMax } from '#facts/aws/limits.ts'

@@ -20,11 +20,11 @@ import {
   awsError,
   awsPages,
   connectionTimeout,
+  countingSlowDowns,
   isThrottling,
 } from '#clients/aws/aws-failure.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import { presignedUrl } from '#clients/aws/presign.ts'
-import { countingSlowDowns } from '#clients/aws/slow-downs.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import { retry, sleep } from '#clients/pace.ts'
 import { s3PutObjectMaxBytes } from '#facts/aws/limits.ts'

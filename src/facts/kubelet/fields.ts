@@ -55,7 +55,7 @@ const comparedFields = Object.entries(configurationFields).flatMap(([name, field
 
 /**
  * Values that `configz` shows for unset fields that are compared; the same in all supported minors that know the field. Defaults of eviction maps
- * depend on the version and are in eviction-defaults.ts.
+ * depend on the version (`evictionHardDefaults`).
  */
 export const configurationDefaults: KubeletConfiguration & Required<AlwaysDefaulted> =
   Object.fromEntries(
@@ -217,4 +217,33 @@ function canonicalAmount(text: string) {
   return unscaled === 0n
     ? '0'
     : `${String(unscaled).slice(0, -zeros || undefined)}e${exponent + zeros}`
+}
+
+/*
+ * The default hard eviction thresholds of a kubelet whose configuration file has no `evictionHard`. If the file sets
+ * one signal, the others have no default, unless `mergeDefaultEvictionSettings` is true. Soft thresholds and `pid.available` have no default.
+ *
+ * Source  pkg/kubelet/eviction/defaults_linux.go, defaults_others.go DefaultEvictionHard;  cmd/kubelet/app/server.go loadConfigFile
+ */
+
+/** `evictionHard` by signal, with thresholds as text. An unknown version counts as the newest. */
+export function evictionHardDefaults(
+  kubeletVersion: string | null,
+  operatingSystem: 'linux' | 'windows',
+): Record<string, string> {
+  const features = featuresOf(kubeletVersion)
+  if (operatingSystem === 'windows') {
+    return {
+      'memory.available': features.has('windowsMemoryDefault500Mi') ? '500Mi' : '100Mi',
+      'nodefs.available': '10%',
+      'imagefs.available': '15%',
+    }
+  }
+  return {
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+    'imagefs.available': '15%',
+    ...(features.has('imagefsInodesDefault') ? { 'imagefs.inodesFree': '5%' } : {}),
+  }
 }

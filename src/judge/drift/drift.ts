@@ -3,12 +3,12 @@
 import { oncePerText } from '#base/once.ts'
 import { mapOf } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import {
   canonicalValue,
   comparisonOf,
   configurationDefaults,
   dependsOnSize,
+  evictionHardDefaults,
   fieldComparisons,
   isMap,
 } from '#facts/kubelet/fields.ts'

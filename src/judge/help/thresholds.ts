@@ -2,9 +2,8 @@
 
 import { durationMs } from '#base/go/duration.ts'
 import { amountOrNull } from '#base/go/quantity.ts'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { configurationDefaults, evictionHardDefaults } from '#facts/kubelet/fields.ts'
 import { gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import {
   bytes,

@@ -1,8 +1,7 @@
 /** The part of a prediction that the report keeps. Most nodes of a fleet share settings and origins, so each is kept once. */
 
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { configurationDefaults, evictionHardDefaults } from '#facts/kubelet/fields.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { fargateReason } from '#judge/subject/subject.ts'
 import { nameLength, shorten } from '#judge/text.ts'

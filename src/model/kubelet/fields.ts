@@ -158,7 +158,7 @@ export const configurationStructs = {
     },
     eventBurst: { type: 'int32', defaults: { 24: 10, 27: 100 }, flag: true, least: 0 },
     eventRecordQPS: { type: '*int32', defaults: { 24: 5, 27: 50 }, flag: 'event-qps', least: 0 },
-    /** The default depends on the map's keys: eviction-defaults.ts computes it. */
+    /** The default depends on the map's keys: `evictionHardDefaults` computes it. */
     evictionHard: {
       type: 'map[string]string',
       flag: true,

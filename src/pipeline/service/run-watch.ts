@@ -1,5 +1,5 @@
 /** Progress of a run of the service, for log, metrics and trace. */
-import { countSlowDowns } from '#clients/aws/slow-downs.ts'
+import { countSlowDowns } from '#clients/aws/aws-failure.ts'
 import { openTrace, type TracedStage } from '#clients/aws/xray.ts'
 import type { NotAudited } from '#model/finding/finding.ts'
 import type { RemediationRequest } from '#model/plan/remediation-request.ts'

@@ -10,7 +10,7 @@
 import { DurationError, parseDuration } from '#base/go/duration.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { AmiFamily } from '#model/input/record.ts'

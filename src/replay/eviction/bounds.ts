@@ -12,8 +12,7 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { conditionOf, type NodeCondition } from '#model/kubelet/watched-signals.ts'
 import type { Certainty, Signal, Threshold, Unknown, Victim } from '#model/prediction/prediction.ts'
 import type { TimeBounds } from '#replay/times.ts'
-import { type DiskLayout, diskLayoutOf } from './layout.ts'
-import type { Observations } from './observations.ts'
+import { type DiskLayout, diskLayoutOf, type Observations } from './observations.ts'
 import {
   type EvictionState,
   type Outcome,

@@ -18,8 +18,7 @@ import type {
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { passBounds } from './bounds.ts'
-import { isRefusedLayout } from './layout.ts'
-import type { Observations } from './observations.ts'
+import { isRefusedLayout, type Observations } from './observations.ts'
 import {
   type EvictionConfig,
   getThresholdQuantity,

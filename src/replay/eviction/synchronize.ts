@@ -19,8 +19,13 @@ import type { Observation, Signal, Threshold } from '#model/prediction/predictio
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
-import { type DiskLayout, isRefusedLayout, placementOf } from './layout.ts'
-import { isUpdated, type Observations } from './observations.ts'
+import {
+  type DiskLayout,
+  isRefusedLayout,
+  isUpdated,
+  type Observations,
+  placementOf,
+} from './observations.ts'
 import { resourceOf } from './signals.ts'
 import {
   type EvictionConfig,

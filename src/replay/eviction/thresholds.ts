@@ -31,7 +31,7 @@ import type {
   Threshold,
   ThresholdValue,
 } from '#model/prediction/prediction.ts'
-import type { DiskLayout } from './layout.ts'
+import type { DiskLayout } from './observations.ts'
 
 /** The kubelet would not start. `message` is upstream's text. */
 class ThresholdError extends Error {}

@@ -20,7 +20,7 @@ import {
   type PodStatsIndex,
   podStatsOf,
 } from '#replay/pods/pod-stats.ts'
-import { type DiskLayout, placementOf } from './layout.ts'
+import { type DiskLayout, placementOf } from './observations.ts'
 import { resourceOf } from './signals.ts'
 
 /*

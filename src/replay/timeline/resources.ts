@@ -2,8 +2,7 @@
 
 import type { FilesystemName, Fill, FillTarget } from '#model/plan/what-if.ts'
 import type { Observation, Signal } from '#model/prediction/prediction.ts'
-import { type DiskLayout, placementOf } from '#replay/eviction/layout.ts'
-import type { Observations } from '#replay/eviction/observations.ts'
+import { type DiskLayout, type Observations, placementOf } from '#replay/eviction/observations.ts'
 
 /** It is what the kubelet observes of it at any time. Without a time, each pass takes it as new. */
 export interface Resource extends Observation {

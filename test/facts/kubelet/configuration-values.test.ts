@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isRawObject } from '#base/raw-object.ts'
 import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { configurationDefaults, evictionHardDefaults } from '#facts/kubelet/fields.ts'
 import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
 
 const placesOf = (field: string, value: unknown) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
 
 describe('featuresOf', () => {
   it.each([

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { noteSlowDown } from '#clients/aws/slow-downs.ts'
+import { noteSlowDown } from '#clients/aws/aws-failure.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
 import { loadConfigFile } from '#replay/configuration/configuration-file.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'

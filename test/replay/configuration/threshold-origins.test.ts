@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
 import {
   type ThresholdOriginsInput,
   thresholdOrigins,

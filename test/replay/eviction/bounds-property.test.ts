@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Signal, Threshold } from '#model/prediction/prediction.ts'
 import { passBounds } from '#replay/eviction/bounds.ts'
-import { diskLayoutOf } from '#replay/eviction/layout.ts'
-import type { Observations } from '#replay/eviction/observations.ts'
+import { diskLayoutOf, type Observations } from '#replay/eviction/observations.ts'
 import {
   type EvictionState,
   startEviction,

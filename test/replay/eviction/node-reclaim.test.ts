@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Signal } from '#model/prediction/prediction.ts'
-import { diskLayoutOf, isRefusedLayout, placementOf } from '#replay/eviction/layout.ts'
+import { diskLayoutOf, isRefusedLayout, placementOf } from '#replay/eviction/observations.ts'
 import { nodeReclaim } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { dedicated, newest, shared, split } from '#test/eviction-builder.ts'

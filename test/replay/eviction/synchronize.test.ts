@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { diskLayoutOf } from '#replay/eviction/layout.ts'
-import { makeSignalObservations, type Observations } from '#replay/eviction/observations.ts'
+import {
+  diskLayoutOf,
+  makeSignalObservations,
+  type Observations,
+} from '#replay/eviction/observations.ts'
 import { resourceOf } from '#replay/eviction/signals.ts'
 import {
   type EvictionState,

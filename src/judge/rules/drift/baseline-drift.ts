@@ -1,9 +1,9 @@
 import { amiDefaults, isAmiDefaultKnown, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { eksReservedCpuMillis } from '#facts/eks/reserved-resources.ts'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import {
   configurationDefaults,
   dependsOnSize,
+  evictionHardDefaults,
   fieldOf,
   isCompared,
   meaningOf,

@@ -1,8 +1,11 @@
+/** Collectors of one node: through the API server, from its kubelet, and by a script on the node. */
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { ssmPermissions } from '#clients/aws/ssm.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { Unparsed } from '#clients/kubernetes/kubernetes.ts'
 import { type Collector, kubeletOptions, type NodeContext } from '#collect/collector.ts'
 import { asksForConfigzRight, kubeletPath, ownPath } from '#facts/kubelet/endpoints.ts'
+import type { ReadError } from '#model/input/record.ts'
 import { checkAnsweredConfigz } from '#model/kubelet/configuration.ts'
 
 /** The kubelet's running configuration, read through the API server's node proxy. */
@@ -127,3 +130,65 @@ export const kubeletStatsSummary: Collector = {
     }
   },
 }
+
+/**
+ * The pods bound to the node, in any phase. One small list per node keeps the memory of a run constant. With `resourceVersion=0` the API server answers
+ * from its watch cache, which is indexed by node (upstream: pkg/registry/core/pod/strategy.go NodeNameTriggerFunc), not from etcd.
+ */
+export const pods: Collector = {
+  answers: ['pods'],
+  permissions: { kubernetes: ['list pods'] },
+  purpose: 'pods of each node: the order of eviction, images in use',
+  isAnsweredByKubelet: false,
+
+  async collect(node, { kubernetes, signal, timeoutsMs }) {
+    const query = { fieldSelector: `spec.nodeName=${node.name}`, resourceVersion: '0' }
+    const parse = await kubernetes.listUnparsed('/api/v1/pods', query, {
+      signal,
+      timeoutMs: timeoutsMs.list,
+      kind: 'pods',
+    })
+    return () => ({ pods: parse() })
+  },
+}
+
+/** Data that only the node itself has, from a fixed script that SSM runs there: kubelet files and flags, disks, logs, images, containers. */
+export const inspect: Collector = {
+  answers: ['host', 'runtime'],
+  permissions: { kubernetes: [], aws: ssmPermissions },
+  purpose:
+    'data of the node itself: files on disk, images and their pins, dead containers, filesystems, logs, kernel',
+  isAnsweredByKubelet: true,
+
+  async collect(node, { inspector }) {
+    if (inspector === null)
+      throw new Error(
+        "in which account and region the cluster's instances are is not known: give --region, or set AWS_REGION",
+      )
+    const { host, runtime, configz } = await inspector.inspect(node)
+    const isBare = Object.keys(host).every(key => key === 'schema' || key === 'unread')
+    const parts = {
+      host,
+      ...(runtime !== null && { runtime }),
+      // Absent if the kubelet does not serve configz, or refuses root.
+      ...(configz !== null && { configz }),
+      errors: [
+        ...(isBare ? [lack('host', host, 'the node reported nothing about itself')] : []),
+        ...(runtime === null
+          ? [lack('runtime', host, 'the node reported no images and no containers')]
+          : []),
+      ],
+    }
+    return () => parts
+  },
+}
+
+function lack(what: 'host' | 'runtime', { unread }: RawObject, otherwise: string): ReadError {
+  const reasons = (Array.isArray(unread) ? unread.filter(isRawObject) : [])
+    .map(entry => ({ of: String(entry.what), why: String(entry.why) }))
+    .filter(({ of }) => of === 'host' || of.startsWith(what))
+    .map(({ of, why }) => `${of}: ${why}`)
+  return { what, message: reasons.join('; ').slice(0, reasonMaxLength) || otherwise }
+}
+
+const reasonMaxLength = 600

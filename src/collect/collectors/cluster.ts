@@ -1,0 +1,215 @@
+/** Collectors of a cluster: objects that all nodes share, leftover objects, volumes and instances. */
+
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { Ec2Api } from '#clients/aws/ec2.ts'
+import { RequestFailure } from '#clients/failure.ts'
+import type { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
+import type { ClusterCollector, ClusterInAws, ObjectsContext } from '#collect/collector.ts'
+import {
+  type AwsResource,
+  clusterFilters,
+  instancesResource,
+  livingInstanceStates,
+  unattachedVolumeState,
+  volumesResource,
+} from '#facts/aws/cluster-resources.ts'
+import { eventsKeptPerReason, isReadByRules, routineReasons } from '#facts/kubelet/event-reasons.ts'
+import { versionPath, versionResource } from '#facts/kubernetes/discovery.ts'
+import {
+  type GarbageResource,
+  garbageResources,
+  podResource,
+} from '#facts/kubernetes/garbage-resources.ts'
+import type { Policy } from '#model/policy.ts'
+import { nodeClassCollectors } from './node-classes.ts'
+
+/** Lists objects that may be uncollected garbage, one paged list per kind. A kind that the server does not have yields no objects. */
+const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
+  ...collectorFields(resource),
+
+  async *collect({ kubernetes, signal, timeoutsMs }) {
+    const { path, isMetadataOnly } = resource
+    const pages = kubernetes.list(path, {}, { signal, timeoutMs: timeoutsMs.list, isMetadataOnly })
+    try {
+      for await (const { items } of pages) yield items
+    } catch (error) {
+      if (!(error instanceof RequestFailure && error.status === 404)) throw error
+    }
+  },
+}))
+
+/**
+ * Pods that no node's record contains: pods without a node, and ended pods of deleted nodes. The API server cannot list the pods of deleted nodes
+ * alone, so all ended pods are listed. Pod GC sets running pods of a deleted node to Failed before it deletes them (`replay/cluster-gc/pod-gc.ts`),
+ * so pods that finalizers then hold are listed, too. A pod that is still Running or Pending was not yet handled by pod GC, and is not listed.
+ */
+const homelessPods: ClusterCollector = {
+  ...collectorFields(podResource),
+
+  async *collect(context) {
+    yield* podsOf(context, 'spec.nodeName=')
+    for await (const items of podsOf(
+      context,
+      'status.phase!=Running,status.phase!=Pending,spec.nodeName!=',
+    ))
+      yield items.filter(
+        pod => !context.nodesWithPods.has(String(isRawObject(pod.spec) ? pod.spec.nodeName : '')),
+      )
+  },
+}
+
+const garbageCollectors: ClusterCollector[] = [homelessPods, ...listCollectors]
+
+function collectorFields({ resource, kinds, purpose }: GarbageResource) {
+  return { resource, garbage: kinds, permissions: { kubernetes: [`list ${resource}`] }, purpose }
+}
+
+async function* podsOf(
+  { kubernetes, signal, timeoutsMs }: ObjectsContext,
+  fieldSelector: string,
+): AsyncGenerator<RawObject[]> {
+  const options: Parameters<KubernetesClient['list']>[2] = { signal, timeoutMs: timeoutsMs.list }
+  for await (const { items } of kubernetes.list(podResource.path, { fieldSelector }, options))
+    yield items
+}
+
+type Pages = (
+  ec2: Ec2Api,
+  cluster: ClusterInAws,
+  signal: AbortSignal,
+) => AsyncGenerator<RawObject[]>[]
+
+/** Lists resources with the cluster's tags, each resource once. The SDK retries throttled calls; the API server's pace does not apply to EC2. */
+const taggedCollector = (
+  { resource, kind, action, purpose }: AwsResource,
+  id: string,
+  lists: Pages,
+): ClusterCollector => ({
+  resource,
+  garbage: [kind],
+  permissions: { kubernetes: [], aws: [action] },
+  isOfAws: true,
+  purpose,
+
+  async *collect({ aws, signal }) {
+    if (aws === null) return
+    const ec2 = new Ec2Api(aws.region, aws.credentials)
+    const seen = new Set<unknown>()
+    try {
+      for (const pages of lists(ec2, aws, signal))
+        for await (const items of pages)
+          yield items.filter(item => {
+            const isNew = !seen.has(item[id])
+            seen.add(item[id])
+            return isNew
+          })
+    } finally {
+      ec2.close()
+    }
+  },
+})
+
+const awsCollectors: ClusterCollector[] = [
+  taggedCollector(volumesResource, 'VolumeId', (ec2, { name }, signal) =>
+    clusterFilters(name, 'volumes').map(filter =>
+      ec2.volumes([filter, { name: 'status', values: [unattachedVolumeState] }], signal),
+    ),
+  ),
+  taggedCollector(instancesResource, 'InstanceId', (ec2, { name }, signal) =>
+    clusterFilters(name, 'instances').map(filter =>
+      ec2.instances(
+        [filter, { name: 'instance-state-name', values: livingInstanceStates }],
+        signal,
+      ),
+    ),
+  ),
+]
+
+/**
+ * Events of nodes and pods about GC, eviction, pulls and memory, while the API server keeps them (an hour by default).
+ *
+ * One paged list, not one for each reason: the API server keeps no watch cache of events and reads all of them from etcd for every list, whatever
+ * its selector (upstream: pkg/kubeapiserver/default_storage_factory_builder.go DefaultWatchCacheSizes). A selector saves only bytes, so this selector
+ * excludes the most frequent reasons, and the other events are sorted here.
+ */
+export const events: ClusterCollector = {
+  resource: 'events',
+  permissions: { kubernetes: ['list events'] },
+  purpose: 'evictions, failed image GC and failed pulls of the last hour',
+
+  async *collect({ kubernetes, signal, timeoutsMs }) {
+    const counts = new Map<string, number>()
+    const isKept = (event: RawObject) => {
+      const reason = String(event.reason)
+      const count = (counts.get(reason) ?? 0) + 1
+      counts.set(reason, count)
+      return count <= eventsKeptPerReason
+    }
+    const query = { fieldSelector: routineReasons.map(reason => `reason!=${reason}`).join(',') }
+    for await (const { items } of kubernetes.list('/api/v1/events', query, {
+      signal,
+      timeoutMs: timeoutsMs.list,
+    }))
+      yield items.filter(isEventRead).filter(isKept)
+    const over = [...counts]
+      .filter(([, count]) => count > eventsKeptPerReason)
+      .map(([reason, count]) => [reason, count - eventsKeptPerReason])
+    if (over.length > 0)
+      throw new Error(
+        `of each reason the first ${eventsKeptPerReason} are kept; of others only the number is known: ${over.map(([reason, count]) => `${count} more ${reason}`).join(', ')}`,
+      )
+  },
+}
+
+function isEventRead({ reason, message, involvedObject }: RawObject): boolean {
+  return isReadByRules(reason, isRawObject(involvedObject) ? involvedObject.kind : null, message)
+}
+
+/** They limit how many pods may be down at once. A plan names budgets that allow none. */
+export const disruptionBudgets: ClusterCollector = {
+  resource: 'poddisruptionbudgets.policy',
+  permissions: { kubernetes: ['list poddisruptionbudgets.policy'] },
+  purpose:
+    'PodDisruptionBudgets that allow no disruption: without this right a plan cannot name them, and no node is changed',
+
+  async *collect({ kubernetes, signal, timeoutsMs }) {
+    for await (const { items } of kubernetes.list(
+      '/apis/policy/v1/poddisruptionbudgets',
+      {},
+      { signal, timeoutMs: timeoutsMs.list },
+    ))
+      yield items
+  },
+}
+
+/** Version of the control plane, if EKS does not report it. Every authenticated user may read it (the ClusterRole system:public-info-viewer). */
+const serverVersion: ClusterCollector = {
+  resource: versionResource,
+  garbage: ['pods', 'jobs', 'leases', 'nodes', 'volumes', 'certificates', 'owners', 'finalizers'],
+  permissions: { kubernetes: [] },
+  purpose: 'version of the control plane, which decides what its own collectors do',
+
+  async *collect({ kubernetes, signal, timeoutsMs }) {
+    const answer = await kubernetes.getJson(versionPath, { signal, timeoutMs: timeoutsMs.list })
+    yield isRawObject(answer) ? [answer] : []
+  },
+}
+
+/** Collectors of every mode, besides the list of nodes. */
+const clusterCollectors: readonly ClusterCollector[] = [
+  events,
+  disruptionBudgets,
+  ...nodeClassCollectors,
+  serverVersion,
+  ...garbageCollectors,
+  ...awsCollectors,
+]
+
+/** The collectors that the policy turns on. */
+export const clusterCollectorsOf = ({
+  clusterGarbage: { enabled, kinds },
+}: Policy): ClusterCollector[] =>
+  clusterCollectors.filter(
+    ({ garbage }) =>
+      garbage === undefined || (enabled && garbage.some(kind => kinds.includes(kind))),
+  )

@@ -193,8 +193,10 @@ function shownType(value: unknown) {
   return isRawObject(value) ? 'a table' : `${JSON.stringify(value)}`.slice(0, 60)
 }
 
-const settable = new Set(Object.values(bottlerocketSettings).map(([field]) => field))
-export const hasBottlerocketSetting = (field: string): boolean => settable.has(field)
+/** The setting that sets each field. */
+export const bottlerocketSettingOf: ReadonlyMap<string, string> = new Map(
+  Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]),
+)
 
 /** Whether a release has the setting. @param release `1.51.0`; null: unknown, so only settings of every release count */
 export function hasBottlerocketRelease(setting: string, release: string | null): boolean {

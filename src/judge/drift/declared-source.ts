@@ -1,5 +1,5 @@
 import { formatDuration } from '#base/go/duration.ts'
-import { hasBottlerocketSetting } from '#facts/eks/bottlerocket-settings.ts'
+import { bottlerocketSettingOf } from '#facts/eks/bottlerocket-settings.ts'
 import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -164,5 +164,5 @@ function withoutSetting(family: AmiFamily, source: string | null, field: string)
     return isTranslatedForBottlerocket(field)
       ? null
       : `Karpenter does not turn ${field} into a setting of Bottlerocket`
-  return hasBottlerocketSetting(field) ? null : `Bottlerocket has no setting for ${field}`
+  return bottlerocketSettingOf.has(field) ? null : `Bottlerocket has no setting for ${field}`
 }

@@ -6,7 +6,7 @@
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import {
   bottlerocketKeys,
-  bottlerocketSettings,
+  bottlerocketSettingOf,
   bottlerocketSince,
   bottlerocketTexts,
 } from '#facts/eks/bottlerocket-settings.ts'
@@ -34,17 +34,15 @@ const inUserData = [
   'With terraform-aws-modules/eks it belongs into bootstrap_extra_args.',
 ]
 
-const settingOf = new Map(
-  Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]),
-)
-
 export function bottlerocketTerms(request: DurableRequest) {
   const { config, leftOut } = settableFields(request, {
-    refusal: field => (settingOf.has(field) ? null : 'not settable on Bottlerocket'),
-    keys: field => bottlerocketKeys[settingOf.get(field) ?? ''],
+    refusal: field => (bottlerocketSettingOf.has(field) ? null : 'not settable on Bottlerocket'),
+    keys: field => bottlerocketKeys[bottlerocketSettingOf.get(field) ?? ''],
   })
   const settings = Object.fromEntries(
-    Object.entries(config).map(([field, value]) => inTerms(settingOf.get(field) ?? field, value)),
+    Object.entries(config).map(([field, value]) =>
+      inTerms(bottlerocketSettingOf.get(field) ?? field, value),
+    ),
   )
   const young = Object.keys(settings).filter(setting => Object.hasOwn(bottlerocketSince, setting))
   return {

@@ -1,5 +1,5 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
-import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerOf, isVolumeWritable, type KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
 const small =
@@ -14,14 +14,9 @@ export function writableMounts(pods: readonly KubernetesPod[] | null): string[] 
     const [kind, own] = (controllerOf(pod) ?? `Pod ${name}`).split(' ')
     return (pod.spec?.volumes ?? []).flatMap(({ name: volume, hostPath }) => {
       const path = hostPath?.path
-      if (path === undefined || small.test(path) || !isWritten(pod, volume)) return []
+      if (path === undefined || small.test(path) || !isVolumeWritable(pod, volume)) return []
       return [`${path} (${kind} ${namespace}/${own})`]
     })
   })
   return [...new Set(mounts)].slice(0, shown)
 }
-
-const isWritten = ({ spec }: KubernetesPod, volume: string | undefined) =>
-  [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].some(({ volumeMounts }) =>
-    volumeMounts?.some(({ name, readOnly }) => name === volume && readOnly !== true),
-  )

@@ -69,3 +69,9 @@ export const statusesOf = ({ status }: Pick<KubernetesPod, 'status'>) => [
   ...(status?.containerStatuses ?? []),
   ...(status?.initContainerStatuses ?? []),
 ]
+
+/** Whether a container of the pod may write into the volume. */
+export const isVolumeWritable = ({ spec }: KubernetesPod, volume: string | undefined): boolean =>
+  [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].some(({ volumeMounts }) =>
+    volumeMounts?.some(({ name, readOnly }) => name === volume && readOnly !== true),
+  )

@@ -3,7 +3,7 @@
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import {
   bottlerocketKeys,
-  bottlerocketSettings,
+  bottlerocketSettingOf,
   bottlerocketSince,
   bottlerocketTexts,
   hasBottlerocketRelease,
@@ -14,10 +14,6 @@ import type { Host } from '#model/input/inspection.ts'
 import { applyPatch, mergedValue } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { NodeToSet, Remedied } from './remedy.ts'
-
-const settingOf = new Map(
-  Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]),
-)
 
 /**
  * If a map is set, it replaces all defaults of the kubelet. So an unset map is written whole, as it runs. `apiclient set` adds
@@ -31,7 +27,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
   const back: RawObject = {}
   const staysSet: string[] = []
   for (const [field, value] of Object.entries(patch)) {
-    const setting = settingOf.get(field)
+    const setting = bottlerocketSettingOf.get(field)
     if (setting === undefined) return { refused: `Bottlerocket has no setting for ${field}` }
     if (!hasBottlerocketRelease(setting, release))
       return {

@@ -25,20 +25,11 @@ export type Observations = Partial<Record<Signal, Observation>>
 /** A signal with absent or malformed statistics is omitted. */
 export function makeSignalObservations(summary: Summary): Observations {
   const { node } = summary
-  const runtime = node?.runtime
-  const nodefs = node?.fs
-  const imagefs = runtime?.imageFs
-  const containerfs = runtime?.containerFs
-
+  const { imageFs, containerFs } = node?.runtime ?? {}
   return withoutNulls({
     'memory.available': nodeMemory(node),
     'allocatableMemory.available': memory(podsMemory(node)),
-    'nodefs.available': bytes(nodefs),
-    'nodefs.inodesFree': inodes(nodefs),
-    'imagefs.available': bytes(imagefs),
-    'imagefs.inodesFree': inodes(imagefs),
-    'containerfs.available': bytes(containerfs),
-    'containerfs.inodesFree': inodes(containerfs),
+    ...diskSignals([node?.fs, imageFs, containerFs], bytes, inodes),
     'pid.available': pids(node?.rlimit),
   })
 }
@@ -51,20 +42,23 @@ export function diskObservations({ nodefs, imagefs, containerfs }: Filesystems):
     observationOf(state?.capacityBytes ?? null, state?.availableBytes ?? null)
   const inodes = (state: FilesystemState | null) =>
     observationOf(state?.inodes ?? null, state?.inodesFree ?? null)
-  return withoutNulls({
-    'memory.available': null,
-    'allocatableMemory.available': null,
-    'nodefs.available': bytes(nodefs),
-    'nodefs.inodesFree': inodes(nodefs),
-    'imagefs.available': bytes(imagefs),
-    'imagefs.inodesFree': inodes(imagefs),
-    'containerfs.available': bytes(containerfs),
-    'containerfs.inodesFree': inodes(containerfs),
-    'pid.available': null,
-  })
+  return withoutNulls(diskSignals([nodefs, imagefs, containerfs], bytes, inodes))
 }
 
-function withoutNulls(all: Record<Signal, Observation | null>): Observations {
+const diskSignals = <Disk>(
+  [nodefs, imagefs, containerfs]: readonly [Disk, Disk, Disk],
+  bytes: (disk: Disk) => Observation | null,
+  inodes: (disk: Disk) => Observation | null,
+) => ({
+  'nodefs.available': bytes(nodefs),
+  'nodefs.inodesFree': inodes(nodefs),
+  'imagefs.available': bytes(imagefs),
+  'imagefs.inodesFree': inodes(imagefs),
+  'containerfs.available': bytes(containerfs),
+  'containerfs.inodesFree': inodes(containerfs),
+})
+
+function withoutNulls(all: Partial<Record<Signal, Observation | null>>): Observations {
   const observed: Observations = {}
   for (const [signal, observation] of Object.entries(all))
     if (observation) observed[signal as Signal] = observation

@@ -2,7 +2,12 @@
 
 import { sharedText } from '#base/once.ts'
 import { isHostLog, logFolder, sharedFolders } from '#facts/host-folders.ts'
-import { type ContainerStatus, controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import {
+  type ContainerStatus,
+  controllerOf,
+  isVolumeWritable,
+  type KubernetesPod,
+} from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 
@@ -68,7 +73,7 @@ function podsMounting(pods: readonly KubernetesPod[] | null, isMounted: (path: s
   return (pods ?? []).flatMap(pod => {
     const volume = pod.spec?.volumes?.find(({ name = '', hostPath }) => {
       const path = hostPath?.path?.replace(/(?<!\/)\/+$/, '')
-      return path && !sharedFolders.has(path) && isMounted(path) && isWritten(pod, name)
+      return path && !sharedFolders.has(path) && isMounted(path) && isVolumeWritable(pod, name)
     })
     return volume === undefined ? [] : [podOwner(pod, volume.name ?? '')]
   })
@@ -92,11 +97,6 @@ const isPartOf = (path: string, folder: string) =>
   isInside(path, folder) && !sharedFolders.has(folder) && folder !== logFolder
 
 const isInside = (inner: string, outer: string) => inner.startsWith(`${outer}/`)
-
-const isWritten = ({ spec }: KubernetesPod, volume: string) =>
-  [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].some(({ volumeMounts }) =>
-    volumeMounts?.some(({ name, readOnly }) => name === volume && readOnly !== true),
-  )
 
 /** Of the containers with these ids, and of those that ran before. */
 export function ownersByContainer(

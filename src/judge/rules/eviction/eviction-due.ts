@@ -261,28 +261,30 @@ const victimLines = ({ victims }: EvictionPrediction) =>
     )
 
 /** The default of a met hard threshold of at least twice as much, if the default is not met. Null: any other case. */
-function aboveDefault(
-  { signal, hard, value, resolved, margin }: EvaluatedThreshold,
-  { identity, eviction }: Satisfied<'eviction'>,
-) {
-  const preset = hardDefaults(identity)[signal]
-  const capacity = eviction.signals[signal]?.capacityBytes ?? null
-  if (!hard || preset === undefined || preset === value || !preset.endsWith('%')) return null
-  if (resolved === null || margin === null || capacity === null) return null
-  const byDefault = (capacity * Number.parseFloat(preset)) / 100
-  const isMet = resolved + margin < byDefault
-  return isMet || resolved < 2 * byDefault ? null : { signal, preset }
+function aboveDefault(threshold: EvaluatedThreshold, subject: Satisfied<'eviction'>) {
+  const { signal, hard, value } = threshold
+  const found = besideDefault(threshold, subject)
+  if (!hard || found === null || found.preset === value) return null
+  const { preset, byDefault, resolved, left } = found
+  return left < byDefault || resolved < 2 * byDefault ? null : { signal, preset }
 }
 
 /** Whether the disk has twice what the default of the hard threshold asks for. */
-function isAboveDefault(
+function isAboveDefault(threshold: EvaluatedThreshold, subject: Satisfied<'eviction'>) {
+  const found = besideDefault(threshold, subject)
+  return found !== null && found.left >= 2 * found.byDefault
+}
+
+/** The default of the signal, and what is left, in one unit. Null: unknown, or the default is no percentage. */
+function besideDefault(
   { signal, resolved, margin }: EvaluatedThreshold,
   { identity, eviction }: Satisfied<'eviction'>,
 ) {
   const preset = hardDefaults(identity)[signal]
   const capacity = eviction.signals[signal]?.capacityBytes
-  if (!preset?.endsWith('%') || !capacity || resolved === null || margin === null) return false
-  return resolved + margin >= (2 * capacity * Number.parseFloat(preset)) / 100
+  if (!preset?.endsWith('%') || !capacity || resolved === null || margin === null) return null
+  const byDefault = (capacity * Number.parseFloat(preset)) / 100
+  return { preset, byDefault, resolved, left: resolved + margin }
 }
 
 /** @param isReported the node has the condition already */

@@ -1,5 +1,6 @@
 /** Shared by the readers of user data: the form of their results, and how results are merged. */
 import { BudgetExceeded, ForeignTextError, type TextBudget } from '#base/foreign-text.ts'
+import { overlay } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
@@ -40,18 +41,9 @@ export const piece = (
 export function mergePieces(pieces: readonly Piece[]): KubeletSettings[] {
   return [...Map.groupBy(pieces, ({ source }) => source)].map(([source, group]) => ({
     source,
-    config: group.reduce<RawObject>((config, next) => mergeConfig(config, next.config), {}),
+    config: group.reduce<RawObject>((config, next) => overlay(config, next.config), {}),
     flags: group.flatMap(({ flags }) => flags),
   }))
-}
-
-function mergeConfig(under: RawObject, over: RawObject): RawObject {
-  const both = { ...under }
-  for (const [key, value] of Object.entries(over)) {
-    const before = Object.hasOwn(both, key) ? both[key] : undefined
-    both[key] = isRawObject(before) && isRawObject(value) ? mergeConfig(before, value) : value
-  }
-  return both
 }
 
 /** Reads a text that may be a document, such as a file that a script writes; null: it is none. @throws BudgetExceeded */

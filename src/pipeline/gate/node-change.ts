@@ -1,5 +1,6 @@
 /** What changed files would do to one node. */
 
+import { mergePatch, valueAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { nodeClassMistakes } from '#facts/eks/karpenter.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -20,9 +21,7 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
-import { valueAt } from '#remediate/merge.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
-import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import { type ChangedPart, type FileProblem, refusedProblem } from './changed-part.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {

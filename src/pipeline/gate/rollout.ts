@@ -8,6 +8,7 @@
 
 import { basename, join } from 'node:path/posix'
 import { amountOrNull } from '#base/go/quantity.ts'
+import { mergePatch, patchAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
@@ -30,7 +31,6 @@ import type { StartSettings } from '#model/prediction/prediction.ts'
 import { kubeletConfigurationKind } from '#replay/configuration/configuration-kind.ts'
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
-import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import { nextStartOn } from '#replay/node-start.ts'
 import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
 
@@ -104,11 +104,6 @@ function filesNow({ host, configuration }: NodeInput, { amiFamily }: NodeImage):
   }
 }
 
-const patchOf = (path: string, value: unknown): RawObject => {
-  const field = fieldOf(path)
-  return { [field]: field === path ? value : { [path.slice(field.length + 1)]: value } }
-}
-
 /** An earlier setting is gone: the image's value stands again, or none. */
 function reset(files: StartFiles, path: string, image: NodeImage): void {
   const { amiFamily, kubeletVersion } = image
@@ -121,9 +116,9 @@ function reset(files: StartFiles, path: string, image: NodeImage): void {
     return
   }
   const preset = new Map(Object.entries(writtenSettings(defaults)))
-  files.main.content = mergePatch(files.main.content, patchOf(path, preset.get(path) ?? null))
+  files.main.content = mergePatch(files.main.content, patchAt(path, preset.get(path) ?? null))
   for (const [file, content] of files.dropIns)
-    files.dropIns.set(file, mergePatch(content, patchOf(path, null)))
+    files.dropIns.set(file, mergePatch(content, patchAt(path, null)))
 }
 
 function take(
@@ -195,7 +190,7 @@ function knownConfig(config: Readonly<RawObject>): RawObject {
   const unclear = Object.entries(writtenSettings(config)).filter(
     ([, value]) => !isWrittenOut(value),
   )
-  return unclear.reduce<RawObject>((rest, [path]) => mergePatch(rest, patchOf(path, null)), {
+  return unclear.reduce<RawObject>((rest, [path]) => mergePatch(rest, patchAt(path, null)), {
     ...config,
   })
 }

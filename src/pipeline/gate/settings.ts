@@ -1,5 +1,6 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
 
+import { mergePatch, patchAt } from '#base/merge-patch.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadOn, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
@@ -19,7 +20,6 @@ import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import { unreadWords } from '#judge/drift/layers.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
-import { mergePatch } from '#replay/configuration/merge-patch.ts'
 import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
 import { dropInOf, type Rollout } from './rollout.ts'
 
@@ -59,7 +59,7 @@ export const removedPaths = (parts: readonly ChangedPart[]): string[] =>
 /** The part without a setting. */
 export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
   const field = fieldOf(path)
-  const patch = { [field]: path === field ? null : { [path.slice(field.length + 1)]: null } }
+  const patch = patchAt(path, null)
   const { content, source } = part
   if (content !== undefined) return { ...part, content: mergePatch(content, patch) }
   if (source === undefined) return part

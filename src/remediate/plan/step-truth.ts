@@ -2,6 +2,7 @@
 
 import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
+import { leavesOf, valueAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, parsedJson, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
@@ -12,7 +13,6 @@ import {
   type PlanStep,
   restartsKubelet,
 } from '#model/plan/plan.ts'
-import { leavesOf, valueAt } from '#remediate/merge.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { canonicalJson } from './canonical.ts'

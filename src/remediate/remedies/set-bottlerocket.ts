@@ -1,5 +1,6 @@
 /** Fields of the kubelet's configuration as settings of Bottlerocket, which writes the kubelet's files itself. */
 
+import { mergedValue, mergePatch } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import {
   bottlerocketKeys,
@@ -11,7 +12,6 @@ import {
 } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
 import type { Host } from '#model/input/inspection.ts'
-import { applyPatch, mergedValue } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { NodeToSet, Remedied } from './remedy.ts'
 
@@ -48,16 +48,16 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     staysSet.push(...was.staysSet.map(key => (key === setting ? field : `${field}.${key}`)))
   }
   const allowed = allowedOf(present)
-  const kubernetes = applyPatch(present, settings)
+  const kubernetes = mergePatch(present, settings)
   return {
     method: 'bottlerocket',
     path: bottlerocketPlace,
     oldSha256: sha256(canonicalJson(allowed)),
-    newSha256: sha256(canonicalJson(applyPatch(allowed, settings))),
+    newSha256: sha256(canonicalJson(mergePatch(allowed, settings))),
     content: `${canonicalJson({ back, set: settings })}\n`,
     lastsUntil: 'replacement',
     backSha256: sha256(
-      canonicalJson(applyPatch(applyPatch(applyPatch(allowed, settings), back), allowed)),
+      canonicalJson(mergePatch(mergePatch(mergePatch(allowed, settings), back), allowed)),
     ),
     staysSet,
     ...saysOf(back, staysSet),

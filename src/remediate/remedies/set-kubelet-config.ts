@@ -1,6 +1,7 @@
 /** Writes fields of the kubelet's configuration for the place that this node reads. Each place merges in its own way. */
 import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
+import { leavesOf, mergedValue, mergePatch, overlay } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import {
   kubeletDropIn,
@@ -14,7 +15,6 @@ import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
 import type { PlanMethod } from '#model/plan/plan.ts'
-import { applyPatch, leavesOf, mergedValue } from '#remediate/merge.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { type FileChange, longestContent, type NodeToSet, type Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
@@ -158,7 +158,7 @@ function dropIn(
   const present = presentFile(kubeletDropIn, files)
   if (present === 'unread')
     return { refused: `${kubeletDropIn} is there, and what it says was not read` }
-  const content = { ...kind, ...withPatch(present?.content ?? {}, patch) }
+  const content = { ...kind, ...overlay(present?.content ?? {}, patch) }
   const change = {
     method: 'drop-in',
     path: kubeletDropIn,
@@ -179,7 +179,7 @@ function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): R
   const present = presentFile(nodeadmPiece, files)
   if (present === 'unread')
     return { refused: `${nodeadmPiece} is there, and what it says was not read` }
-  const config = applyPatch(ownConfig(present?.content ?? null), patch)
+  const config = mergePatch(ownConfig(present?.content ?? null), patch)
   const content = nodeConfig(config)
   const before =
     files.find(({ path, role }) => path === nodeadmDropIn && role === 'drop-in')?.content ?? {}
@@ -193,7 +193,7 @@ function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): R
   return changeOfFile(node, change, {
     path: nodeadmDropIn,
     role: 'drop-in',
-    content: { ...kind, ...applyPatch(before, config) },
+    content: { ...kind, ...mergePatch(before, config) },
   })
 }
 
@@ -221,16 +221,6 @@ function presentFile(
 
 function ownConfig(piece: RawObject | null) {
   return mapOf(mapOf(mapOf(piece?.spec).kubelet).config)
-}
-
-/** As `applyPatch`, but nulls stay in the result: they remove fields. */
-function withPatch(content: RawObject, patch: RawObject): RawObject {
-  const entries = new Map(Object.entries(content))
-  for (const [key, value] of Object.entries(patch)) {
-    const before = entries.get(key)
-    entries.set(key, isRawObject(value) && isRawObject(before) ? withPatch(before, value) : value)
-  }
-  return Object.fromEntries(entries)
 }
 
 function changeOfFile(

@@ -1,5 +1,6 @@
 /** Kubelet fields that a step does not change, running or on disk. A plan contains only their digests, not their values. */
 
+import { leavesOf, mergePatch, valueAt } from '#base/merge-patch.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
@@ -8,7 +9,6 @@ import { isCompared, meaningOf } from '#facts/kubelet/fields.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan/plan.ts'
-import { applyPatch, leavesOf, valueAt } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import { type Doubt, notYet, wrongDoubt } from './verify-health.ts'
 
@@ -62,7 +62,7 @@ function onDisk(host: Host | null): RawObject {
     kind: _kind,
     apiVersion: _version,
     ...fields
-  } = [...contentsOf('config'), ...contentsOf('drop-in')].reduce(applyPatch, {})
+  } = [...contentsOf('config'), ...contentsOf('drop-in')].reduce(mergePatch, {})
   return { ...fields, ...flagsOf(commandLine) }
 }
 

@@ -1,5 +1,6 @@
 /** Whether a step did on its node what the plan promised, by a new reading of the node. Unknown never counts as done. */
 
+import { valueAt } from '#base/merge-patch.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { firstReasons } from '#base/text/first-of.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -12,7 +13,6 @@ import {
   restartsKubelet,
 } from '#model/plan/plan.ts'
 import type { Verification } from '#model/plan/remediation.ts'
-import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { hashOnDisk, hashText, kubeletStartedAt } from './found-on-node.ts'
 import { isAsked, otherDoubts, unmetIn } from './other-settings.ts'

@@ -5,6 +5,7 @@
  * Read at       1.29 to 1.37
  */
 
+import { mergePatches } from '#base/merge-patch.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { combinedFields } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -21,7 +22,6 @@ import {
 } from './configuration-file.ts'
 import { isKubeletConfiguration, untypedError } from './configuration-kind.ts'
 import { hasDropInFolder, isRead, type KubeletFiles } from './kubelet-files.ts'
-import { mergePatches } from './merge-patch.ts'
 
 /** Without a main file the kubelet starts with its flags' defaults. Unread files are skipped. @throws LoadError */
 export function configurationFromFiles(

@@ -1,5 +1,6 @@
 /** Selects the fixes of each node and combines them. */
 
+import { leavesOf, overlay, patchAt, valueAt } from '#base/merge-patch.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { isPlannable, meaningOf, plannableFields } from '#facts/kubelet/fields.ts'
@@ -7,7 +8,6 @@ import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import type { StepActionId } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
-import { leavesOf, valueAt } from '#remediate/merge.ts'
 import type { ReadNode } from './start.ts'
 
 export interface PlanChoice {
@@ -176,15 +176,10 @@ function wholeMap(value: unknown, before: unknown): unknown {
   return { ...Object.fromEntries(gone), ...value }
 }
 
-function patchOf(leaves: readonly (readonly [string, LeafWish])[]): RawObject {
-  const patch: RawObject = {}
-  for (const [leaf, { value }] of leaves.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    // The part of the path after the first dot is the key of a map.
-    const [field = '', key] = leaf.split(/\.(.*)/s)
-    patch[field] = key === undefined ? value : { ...mapOf(patch[field]), [key]: value }
-  }
-  return patch
-}
+const patchOf = (leaves: readonly (readonly [string, LeafWish])[]): RawObject =>
+  leaves
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .reduce<RawObject>((patch, [leaf, { value }]) => overlay(patch, patchAt(leaf, value)), {})
 
 function contradiction(leaf: string, a: LeafWish, b: LeafWish) {
   const [first, second] = [a, b].map(

@@ -1,5 +1,6 @@
 /** Plans the configuration of one node: checks it, predicts what the kubelet does with it, and decides which file is written. */
 
+import { leavesOf, patchBetween, valueAt } from '#base/merge-patch.ts'
 import { once } from '#base/once.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -11,7 +12,6 @@ import type { ClusterRecord, NodeIdentity } from '#model/input/record.ts'
 import { actsAtOnce, type ExpectedSetting } from '#model/plan/plan.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import type { Policy } from '#model/policy.ts'
-import { leavesOf, patchBetween, valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import type { FleetPods } from '#remediate/pods.ts'
 import { setKubeletConfig } from '#remediate/remedies/set-kubelet-config.ts'

@@ -1,5 +1,6 @@
 /** Whether a kubelet starts with a change, and whether the start changes nothing else. */
 
+import { mergedValue } from '#base/merge-patch.ts'
 import { once } from '#base/once.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
@@ -15,7 +16,6 @@ import { type KubeletConfiguration, mistakeOf } from '#model/kubelet/configurati
 import { configurationStructs } from '#model/kubelet/fields.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import type { NextStartPrediction, NodePrediction } from '#model/prediction/prediction.ts'
-import { mergedValue } from '#remediate/merge.ts'
 import { refusalsOf, withChanges } from '#replay/configuration/configuration-change.ts'
 import { nextStartOn, refusalsOn } from '#replay/node-start.ts'
 

@@ -1,6 +1,7 @@
 /** The numbers of a prediction that a plan compares before and after. */
 
 import { milliValue, parseQuantity } from '#base/go/quantity.ts'
+import { leavesOf } from '#base/merge-patch.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { allocatableFields } from '#facts/kubelet/fields.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
@@ -17,7 +18,6 @@ import type {
   ImageGcPrediction,
   NodePrediction,
 } from '#model/prediction/prediction.ts'
-import { leavesOf } from '#remediate/merge.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { isActive, parsePod } from '#replay/pods/pod.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyPatch, leavesOf, patchBetween } from '#remediate/merge.ts'
+import { leavesOf, mergePatch, patchBetween } from '#base/merge-patch.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 
 const scalar = fc.oneof(fc.integer(), fc.string(), fc.boolean())
@@ -11,7 +11,7 @@ describe('a merge patch', () => {
   it('between two maps makes one of the other, keys that stay in their places', () => {
     fc.assert(
       fc.property(map, map, (from, to) => {
-        const made = applyPatch(from, patchBetween(from, to))
+        const made = mergePatch(from, patchBetween(from, to))
         expect(canonicalJson(made)).toBe(canonicalJson(to))
         const kept = Object.keys(from).filter(name => Object.hasOwn(to, name))
         expect(Object.keys(made).slice(0, kept.length)).toEqual(kept)

@@ -19,9 +19,27 @@ export const planMethods = [
   'pull-image',
 ] as const
 export type PlanMethod = (typeof planMethods)[number]
-/** Whether the method restarts the kubelet. */
+
+interface MethodFacts {
+  /** What the method changes. A change of the kubelet's configuration restarts the kubelet. */
+  changes: 'configuration' | 'logrotate' | 'image'
+  /** A step's content and hashes are those of the file at its path. Else the hashes are those of a state that the content leads to. */
+  isFile: boolean
+}
+
+const configurationFile: MethodFacts = { changes: 'configuration', isFile: true }
+
+export const methodFacts: Readonly<Record<PlanMethod, MethodFacts>> = {
+  'kubelet-file': configurationFile,
+  nodeadm: configurationFile,
+  'drop-in': configurationFile,
+  bottlerocket: { changes: 'configuration', isFile: false },
+  'sync-file': { changes: 'logrotate', isFile: true },
+  'pull-image': { changes: 'image', isFile: false },
+}
+
 export const restartsKubelet = (method: PlanMethod): boolean =>
-  method !== 'sync-file' && method !== 'pull-image'
+  methodFacts[method].changes === 'configuration'
 
 /** Behavior of a node's kubelet with the present images and pods. Null: unknown. */
 export interface NodeState {

@@ -20,7 +20,7 @@ import {
   nodeadmEnvironment,
   oldNodeadmDropIn,
 } from '#facts/eks/kubelet-places.ts'
-import { configurationFlags, fieldOf } from '#facts/kubelet/fields.ts'
+import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'

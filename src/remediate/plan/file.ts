@@ -11,6 +11,7 @@ import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
 import {
   type Approval,
   approvalSchema,
+  methodFacts,
   type OpenedApproval,
   type Plan,
   type PlanCohort,
@@ -294,7 +295,7 @@ const step = z
   )
   .refine(
     ({ method, content, newSha256 }) =>
-      method === 'bottlerocket' || method === 'pull-image' || sha256(content) === newSha256,
+      !methodFacts[method].isFile || sha256(content) === newSha256,
     'the content does not have its newSha256',
   )
   .refine(

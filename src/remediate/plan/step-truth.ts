@@ -7,11 +7,11 @@ import { isRawObject, mapOf, parsedJson, type RawObject, withoutKeys } from '#ba
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import {
+  methodFacts,
   type Plan,
   type PlanCohort,
   type PlanMethod,
   type PlanStep,
-  restartsKubelet,
 } from '#model/plan/plan.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
@@ -70,9 +70,11 @@ export function untrueSteps(
 }
 
 function isWayOf(method: PlanMethod, { file, image }: PlannedCohort) {
-  if (file !== undefined && image !== undefined) return false
-  if (file !== undefined) return method === 'sync-file'
-  return image !== undefined ? method === 'pull-image' : restartsKubelet(method)
+  const { changes } = methodFacts[method]
+  return (
+    (changes === 'logrotate') === (file !== undefined) &&
+    (changes === 'image') === (image !== undefined)
+  )
 }
 
 function whyOtherFile(

@@ -1,5 +1,5 @@
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { PlanStep } from '#model/plan/plan.ts'
+import { methodFacts, type PlanStep } from '#model/plan/plan.ts'
 import { isMoment } from '#model/plan/what-if.ts'
 import { imageHashOn, imageText } from '#remediate/remedies/pull-image.ts'
 
@@ -10,9 +10,10 @@ export function hashOnDisk(
   { method, path }: PlanStep,
   { host, runtime }: NodeInput,
 ): string | null {
-  if (method === 'bottlerocket') return null
-  if (method === 'pull-image') return imageHashOn(runtime, path)
-  const files = (method === 'sync-file' ? host?.logrotate : host?.kubelet?.files) ?? []
+  const { changes, isFile } = methodFacts[method]
+  if (changes === 'image') return imageHashOn(runtime, path)
+  if (!isFile) return null
+  const files = (changes === 'logrotate' ? host?.logrotate : host?.kubelet?.files) ?? []
   const file = files.find(one => one.path === path)
   if (file !== undefined)
     return file.sha256 !== undefined && hashForm.test(file.sha256) ? file.sha256 : null
@@ -21,7 +22,7 @@ export function hashOnDisk(
 
 /** The hash for people. @param hash as `hashOnDisk` returns it */
 export function hashText({ method, path }: PlanStep, hash: string): string {
-  if (method === 'pull-image') return imageText(path, hash)
+  if (methodFacts[method].changes === 'image') return imageText(path, hash)
   return hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 }
 

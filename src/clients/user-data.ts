@@ -261,11 +261,12 @@ function scriptOf(command: YamlPlace): LocatedText {
 /** @throws ForeignTextError */
 function readFile(file: YamlPlace, budget: TextBudget) {
   if (!isRawObject(file.value)) return []
-  const { encoding = '' } = file.value
+  const { encoding = '', append } = file.value
   const content = decodeContent(file.textAt('content'), String(encoding), budget)
   const path = file.textAt('path').text || null
   const found = settingsIn(content, budget)
-  return (found === null ? readShell(content, budget) : [found]).map(piece => ({ ...piece, path }))
+  if (found !== null) return [{ ...found, path, isWholeFile: append !== true }]
+  return readShell(content, budget).map(piece => ({ ...piece, path }))
 }
 
 /** @throws ForeignTextError */

@@ -19,6 +19,8 @@ export const gateProblemKinds = [
   'refused',
   /** A hard eviction threshold that is gone. */
   'threshold-lost',
+  /** Fields that run today, and that a file in place of the kubelet's whole file does not have. */
+  'settings-lost',
   /** The kubelet would evict pods at once. */
   'eviction',
   /** A new or worse finding of a rule. */

@@ -739,7 +739,7 @@ patches:
 ]
 
 const kubeletFile = (rest: string) =>
-  `${kubeletKind}evictionHard:\n  memory.available: 100Mi\n  nodefs.available: 10%\n  nodefs.inodesFree: 5%\ncgroupDriver: systemd\nkubeReserved: {cpu: 90m, memory: 574Mi, ephemeral-storage: 1Gi}\nserializeImagePulls: false\n${rest}`
+  `${kubeletKind}evictionHard:\n  memory.available: 100Mi\n  nodefs.available: 10%\n  nodefs.inodesFree: 5%\ncgroupDriver: systemd\nkubeReserved: {cpu: 90m, memory: 574Mi, ephemeral-storage: 1Gi}\nserializeImagePulls: false\n${rest}clusterDNS: [10.96.0.10]\nclusterDomain: cluster.local\nmaxPods: 29\nauthentication: {x509: {clientCAFile: /etc/kubernetes/pki/ca.crt}}\n`
 
 const ofKubelet: PullRequest[] = [
   {

@@ -22,6 +22,8 @@ export interface Piece extends KubeletSettings {
   document: WrittenDocument | null
   /** The file of the node that gets them. Null: unknown. */
   path: string | null
+  /** They take the place of all that the file had. False: they are added to it, or it is unknown. */
+  isWholeFile: boolean
   /** Why nothing on the node reads them. Null: something may. */
   unread: string | null
   /** A command of a script that starts the kubelet, without settings. Null: settings. */
@@ -33,7 +35,8 @@ export const piece = (
   lineOf: LineOf,
   { config = {}, flags = [], ...more }: Partial<Piece>,
 ): Piece => ({
-  ...{ source, config, flags, lineOf, document: null, path: null, unread: null, step: null },
+  ...{ source, config, flags, lineOf, document: null, path: null },
+  ...{ isWholeFile: false, unread: null, step: null },
   ...more,
 })
 

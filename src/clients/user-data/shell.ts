@@ -1,6 +1,6 @@
 /**
  * Reads kubelet settings that are written literally in a script: arguments of EKS's bootstrap script, `KUBELET_…` variables, documents written by
- * `cat <<EOF`, fields set by jq or sed. The script is not run, so values of variables and commands are unknown.
+ * `cat <<EOF` or `echo`, fields set by jq or sed. The script is not run, so values of variables and commands are unknown, but for paths.
  *
  * Source  amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide (Windows bootstrap script); scripts as people have them
  */
@@ -29,11 +29,11 @@ interface PlacedPiece {
 /** In the order of the script. @throws BudgetExceeded */
 export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): Piece[] {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
-  const linesFrom = (lineNumber: number, count: number): LocatedText => ({
-    text: lines.slice(lineNumber - 1, lineNumber - 1 + count).join('\n'),
+  const linesFrom: LinesFrom = (lineNumber, count, given) => ({
+    text: given ?? lines.slice(lineNumber - 1, lineNumber - 1 + count).join('\n'),
     fileLine: inner => fileLine(lineNumber + inner - 1),
   })
-  const { documents, rest } = documentsIn(lines, linesFrom, budget)
+  const { documents, rest } = documentsIn(lines, linesFrom, { budget, copies: copiesIn(lines) })
   const commands = commandsOf(lines, rest, linesFrom)
   // A script that names one file of a kubelet in a variable works on that file.
   const onlyPath = nodePathIn(commands.map(command => command.text).join('\n'))
@@ -110,25 +110,120 @@ function joinTexts(texts: readonly LocatedText[]): LocatedText {
   return { text: texts.map(({ text }) => text).join('\n'), fileLine: line => lines[line - 1] ?? 1 }
 }
 
-type LinesFrom = (line: number, count: number) => LocatedText
+/** @param given the text of these lines. Absent: as they are */
+type LinesFrom = (line: number, count: number, given?: string) => LocatedText
 
-/** Separates heredocs that are kubelet documents from the rest, which is read as a script. @returns `rest`: indices of lines */
-function documentsIn(lines: readonly string[], from: LinesFrom, budget: TextBudget) {
+/** Separates kubelet documents, of heredocs and of quoted texts, from the rest, which is read as a script. @returns `rest`: indices of lines */
+function documentsIn(
+  lines: readonly string[],
+  from: LinesFrom,
+  { budget, copies }: DocumentReading,
+) {
   const documents: PlacedPiece[] = []
   const rest: number[] = []
   const lastAt = new Map(lines.map((line, index) => [line.trim(), index]))
+  const take = (at: number, located: LocatedText, command: string) => {
+    const found = settingsIn(located, budget)
+    if (found !== null) documents.push({ at, piece: { ...found, ...writtenFile(command, copies) } })
+    return found !== null
+  }
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
+    const quoted = quotedText(lines, at)
+    if (quoted !== null && take(at, from(at + 1, 1, quoted.text), quoted.after)) {
+      // Other commands of the line are still read, and the document with them: it says the same twice.
+      at = quoted.lastAt
+      if (/[;&]/.test(quoted.after)) rest.push(at)
+      continue
+    }
     rest.push(at)
     const [, , word = ''] = /<<-?\s*(["']?)(\w+)\1/.exec(line) ?? []
     if (word === '' || (lastAt.get(word) ?? -1) <= at) continue
     const start = at + 1
     for (at++; lines[at]?.trim() !== word; at++);
-    const found = settingsIn(from(start + 1, at - start), budget)
-    if (found === null) for (let inner = start; inner < at; inner++) rest.push(inner)
-    else documents.push({ at: start, piece: { ...found, path: nodePathIn(line) } })
+    if (!take(start, from(start + 1, at - start), line))
+      for (let inner = start; inner < at; inner++) rest.push(inner)
   }
   return { documents, rest }
+}
+
+interface DocumentReading {
+  budget: TextBudget
+  copies: Copies
+}
+
+const longestQuote = 500
+
+/** The text that `echo` or `printf` writes on these lines. Null: none that ends. @returns `after`: what follows the text on its last line */
+function quotedText(lines: readonly string[], first: number) {
+  const line = lines[first] ?? ''
+  const [opening, , quote] =
+    /^[^#]*?\b(?:echo|printf)\s+(?:-\w+\s+)*(?:(["'])%s(?:\\n)?\1\s+)?(["'])/.exec(line) ?? []
+  if (opening === undefined) return null
+  const end = quote === '"' ? /^((?:[^"\\]|\\.)*)"/ : /^([^']*)'/
+  const texts: string[] = []
+  for (let at = first; at < Math.min(lines.length, first + longestQuote); at++) {
+    const part = at === first ? line.slice(opening.length) : (lines[at] ?? '')
+    const [whole, inner = ''] = end.exec(part) ?? []
+    if (whole !== undefined) {
+      const text = [...texts, inner].join('\n')
+      const plain = quote === '"' ? text.replace(/\\(["\\$`])/g, '$1') : text
+      return { text: plain, after: part.slice(whole.length), lastAt: at }
+    }
+    texts.push(part)
+  }
+  return null
+}
+
+interface Copies {
+  /** Paths by the name of the variable that holds each. */
+  variables: ReadonlyMap<string, string>
+  /** Files of a kubelet by the path of the file that is copied there. */
+  targets: ReadonlyMap<string, string>
+}
+
+const variablePath = /(?:^|[\s;])([A-Za-z_]\w*)=(["']?)(\/[\w./-]+)\2(?=$|[\s;])/g
+
+function copiesIn(lines: readonly string[]): Copies {
+  const text = lines.join('\n')
+  const variables = new Map(
+    [...text.matchAll(variablePath)].map(([, name = '', , path = '']) => [name, path]),
+  )
+  const targets = new Map<string, string>()
+  for (const line of lines) {
+    const [, source, target] =
+      /\b(?:cp|mv|install)\s+(?:-\S+\s+|\d+\s+)*(\S+)\s+(\S+)/.exec(withPaths(line, variables)) ??
+      []
+    const path = nodePathIn(target ?? '')
+    if (source !== undefined && path !== null) targets.set(plainWord(source), path)
+  }
+  return { variables, targets }
+}
+
+const withPaths = (line: string, variables: Copies['variables']) =>
+  line.replace(/\$\{?([A-Za-z_]\w*)\}?/g, (written, name) => variables.get(name) ?? written)
+
+const plainWord = (word: string) => word.replace(/["']/g, '')
+
+/** The file that the command writes its text to, or that gets a copy of it. */
+function writtenFile(
+  command: string,
+  { variables, targets }: Copies,
+): Pick<Piece, 'path' | 'isWholeFile'> {
+  const line = withPaths(command, variables)
+  const [, word = ''] = /(?:>\|?|\btee\b(?:\s+-\S+)*)\s*([^\s<>|;&]+)/.exec(line) ?? []
+  const target = targets.get(plainWord(word))
+  return { path: target ?? nodePathIn(line), isWholeFile: isOverwriting(line) }
+}
+
+/** Whether the text goes as it is to a file, and takes the place of what that had. */
+function isOverwriting(line: string): boolean {
+  const [first = '', ...filters] = line.split(/(?<![>|])\|(?!\|)/)
+  if (filters.some(filter => !/^\s*(?:sudo\s+)?tee\b/.test(filter))) return false
+  const isAppended = /\btee\b[^;&]*\s(?:-\w*a|--append\b)/
+  return /\btee\b/.test(line)
+    ? !isAppended.test(line)
+    : /(?<![\d>&])>(?!>)/.test(first) && !first.includes('>>')
 }
 
 /** Comments are no commands. A line that ends with a backslash, or as in PowerShell, is continued. */

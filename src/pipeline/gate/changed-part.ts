@@ -26,6 +26,8 @@ export interface ChangedPart {
   source?: KubeletSource
   /** The file of the node in which a script puts it. Absent: unknown, or no script. */
   nodePath?: string
+  /** A script writes the whole file, so what it had is gone. */
+  isWholeFile?: boolean
   /** A script edits it after its own call of bootstrap.sh: whether it restarts the kubelet then. Absent: before, or without a call. */
   afterBootstrap?: 'restarted' | 'running'
   /** Fields whose flag has an expression as its value. `source` does not have these flags. */

@@ -121,6 +121,7 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
           }),
         ),
       ...withoutEffect(node, parts, { before, after }).filter(place => !isRefused(place)),
+      ...settingsLost(after, before, input.host !== null),
       ...unclearSettings(head)
         .filter(setting => !unclearBefore.has(unclearKey(setting)))
         .map(
@@ -267,6 +268,26 @@ function withoutEffect(
   return lostSettings(head, { ...withImage(node, head), isAppended }, after.settings)
     .filter(lost => !known.has(lostKey(lost)))
     .map(({ why, ...lost }) => ({ kind: 'no-effect', text: `${why}.`, ...lost }))
+}
+
+const mostNamed = 8
+
+/** One problem for all. @param areFilesKnown false: the kubelet's flags and drop-ins were not read */
+function settingsLost(
+  after: RolledOut,
+  before: RolledOut | null,
+  areFilesKnown: boolean,
+): NodeProblem[] {
+  const known = new Set(before?.dropped.map(({ path }) => path))
+  const lost = after.input === null ? [] : after.dropped.filter(({ path }) => !known.has(path))
+  const [first] = lost
+  if (first === undefined) return []
+  const names = [...new Set(lost.map(({ path }) => fieldOf(path)))]
+  const more = names.length - mostNamed
+  const shown = [...names.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(', ')
+  const unless = areFilesKnown ? '' : ', unless a flag or a drop-in sets them'
+  const text = `It takes the place of the kubelet's whole file, which loses ${shown}${unless}.`
+  return [{ kind: 'settings-lost', part: first.part, path: null, text }]
 }
 
 const lostKey = ({ part: { file }, path, why }: ReturnType<typeof lostSettings>[number]) =>

@@ -33,6 +33,7 @@ const stopping: ReadonlySet<GateProblemKind> = new Set([
   'refused',
   'no-effect',
   'threshold-lost',
+  'settings-lost',
   'eviction',
 ])
 const isSerious = (severity: Severity | null) =>

@@ -20,14 +20,16 @@ import {
   nodeadmEnvironment,
   oldNodeadmDropIn,
 } from '#facts/eks/kubelet-places.ts'
-import { configurationFlags } from '#facts/kubelet/fields.ts'
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { configurationDefaults, configurationFlags, fieldOf } from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
-import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
-import type { KubeletSource } from '#model/input/cluster-input.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { isSet, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
+import { valueAt } from '#remediate/merge.ts'
 import { kubeletConfigurationKind } from '#replay/configuration/configuration-kind.ts'
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
@@ -50,6 +52,14 @@ export interface RolledOut {
   refusals: string[]
   /** Null: refused, or not known. */
   settings: StartSettings | null
+  dropped: DroppedSetting[]
+}
+
+/** A field that runs, and that the kubelet's file no longer has, since a changed file takes its place as a whole. */
+export interface DroppedSetting {
+  part: ChangedPart
+  path: string
+  value: unknown
 }
 
 type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
@@ -70,8 +80,9 @@ export function rolledOut(
   { parts, gone, isAppended }: Rollout,
 ): RolledOut {
   const files = filesNow(input, identity)
-  if (files === null) return { input: null, refusals: [], settings: null }
+  if (files === null) return { input: null, refusals: [], settings: null, dropped: [] }
   for (const path of gone) reset(files, path, identity)
+  const { content } = files.main
   const settings: RawObject = {}
   for (const part of parts) {
     if (part.unused !== undefined) continue
@@ -79,7 +90,54 @@ export function rolledOut(
     else take(files, part, { ...identity, isAppended })
   }
   if (Object.keys(settings).length > 0) takeBottlerocket(files, settings, input, identity)
-  return startNode(input, identity, files)
+  const whole = parts.findLast(part => part.unused === undefined && isMainFile(part))
+  const dropped = whole === undefined ? [] : droppedSettings(content, files, identity)
+  return {
+    ...startNode(input, identity, files),
+    dropped: dropped.map(setting => ({ part: whole as ChangedPart, ...setting })),
+  }
+}
+
+/** Whether the part takes the place of the kubelet's main file. */
+function isMainFile(part: ChangedPart): boolean {
+  const { content, nodePath = '', isWholeFile } = part
+  if (content !== undefined) return dropInOf(part) === null
+  return isWholeFile === true && mainFiles.includes(nodePath)
+}
+
+/** Fields whose loss no rule may see: they make nodes join, and pods find their services. */
+const servicePaths = [
+  ...['authentication.x509', 'cgroupDriver', 'clusterDNS', 'clusterDomain', 'registerWithTaints'],
+  ...['resolvConf', 'serverTLSBootstrap', 'staticPodPath'],
+]
+
+/** @param before the main file as it was */
+function droppedSettings(
+  before: Readonly<RawObject>,
+  files: StartFiles,
+  { kubeletVersion, operatingSystem }: NodeImage,
+): Omit<DroppedSetting, 'part'>[] {
+  const defaults = writtenSettings({
+    ...configurationDefaults,
+    evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
+  })
+  const others = [...files.dropIns.values()]
+  const flagged = new Set(files.commandLine.flatMap(flag => fieldOfFlag(flag) ?? []))
+  const isGiven = (path: string) =>
+    flagged.has(fieldOf(path)) ||
+    [files.main.content, ...others].some(content => isSet(valueAt(content, path)))
+  // A map of thresholds that has others replaces the defaults, which is a lost threshold.
+  const isJudged = (path: string) =>
+    fieldOf(path) === 'evictionHard' && files.main.content.evictionHard !== undefined
+  const isDefault = (path: string, value: unknown) =>
+    meaningOf(path, value, kubeletVersion) === meaningOf(path, defaults[path], kubeletVersion)
+  const ofServices = servicePaths.map(path => [path, valueAt(before, path)] as const)
+  return [
+    ...ofServices.filter(([, value]) => isSet(value) && value !== 'cgroupfs'),
+    ...Object.entries(writtenSettings(before)).filter(([path, value]) => !isDefault(path, value)),
+  ]
+    .filter(([path]) => !isGiven(path) && !isJudged(path))
+    .map(([path, value]) => ({ path, value }))
 }
 
 /** The node's own files if they were read, else its running configuration as the main file. Null: neither is known. */
@@ -133,11 +191,11 @@ function take(
   if (dropIn !== null) {
     const dir = flagValue(files.commandLine, 'config-dir') ?? folder
     files.dropIns.set(join(dir, dropIn), knownConfig(file))
-  } else if (content !== undefined) files.main.content = knownConfig(content)
+  } else if (content !== undefined) files.main.content = inPlaceOf(files.main.content, content)
   else if (source !== undefined && image.amiFamily === 'AL2') {
     const isBefore = isBeforeBootstrap(part, image.isAppended)
-    if (isBefore || part.afterBootstrap !== 'running') takeOnAl2(files, source, isBefore)
-  } else if (source !== undefined) takeByNodeadm(files, source, nodePath)
+    if (isBefore || part.afterBootstrap !== 'running') takeOnAl2(files, part, isBefore)
+  } else if (source !== undefined) takeByNodeadm(files, part)
 }
 
 /** The name of a drop-in: files of a folder `*.d`, and all that are called `*.conf`. Null: the part is none. */
@@ -149,11 +207,8 @@ export function dropInOf({ file, content, nodePath }: ChangedPart): string | nul
   return isDropIn ? basename(path) : null
 }
 
-function takeOnAl2(
-  files: StartFiles,
-  { source, config = {}, flags = [] }: KubeletSource,
-  isBefore: boolean,
-): void {
+function takeOnAl2(files: StartFiles, part: ChangedPart, isBefore: boolean): void {
+  const { source, config = {}, flags = [] } = part.source ?? {}
   if (source === 'karpenter') files.commandLine.push(...flagsOf(knownConfig(config)))
   if (source === 'bootstrap' || source === 'script') files.commandLine.push(...flags)
   if (source === 'eksctl' || source === 'script') {
@@ -161,19 +216,32 @@ function takeOnAl2(
     const kept = Object.entries(knownConfig(config)).filter(
       ([field]) => source === 'eksctl' || !isBefore || !al2BootstrapFields.has(field),
     )
-    files.main.content = mergePatch(files.main.content, Object.fromEntries(kept))
+    const { content } = files.main
+    const ofBootstrap = Object.entries(content).filter(([field]) => al2BootstrapFields.has(field))
+    files.main.content = isMainFile(part)
+      ? { ...inPlaceOf(content, config), ...(isBefore && Object.fromEntries(ofBootstrap)) }
+      : mergePatch(content, Object.fromEntries(kept))
   }
 }
 
-function takeByNodeadm(
-  files: StartFiles,
-  { source, config = {}, flags = [] }: KubeletSource,
-  nodePath: string | undefined,
-): void {
+/** A whole file. A value that is not known stays as it runs. */
+function inPlaceOf(before: Readonly<RawObject>, config: Readonly<RawObject>): RawObject {
+  const known = knownConfig(config)
+  return unclearPaths(config).reduce<RawObject>((content, path) => {
+    const value = valueAt(before, path)
+    return value === undefined ? content : mergePatch(content, patchAt(path, value))
+  }, known)
+}
+
+function takeByNodeadm(files: StartFiles, part: ChangedPart): void {
+  const { source, config = {}, flags = [] } = part.source ?? {}
   if (source === 'bootstrap' || source === 'bottlerocket') return
   if (source === 'script') {
-    files.main.content = mergePatch(files.main.content, knownConfig(config))
-    if (nodePath === nodeadmEnvironment) files.commandLine.push(...flags)
+    const { content } = files.main
+    files.main.content = isMainFile(part)
+      ? inPlaceOf(content, config)
+      : mergePatch(content, knownConfig(config))
+    if (part.nodePath === nodeadmEnvironment) files.commandLine.push(...flags)
     return
   }
   files.commandLine.push(...flags)
@@ -186,14 +254,15 @@ function takeByNodeadm(
 }
 
 /** Without values that are expressions or that were cut as possible secrets. */
-function knownConfig(config: Readonly<RawObject>): RawObject {
-  const unclear = Object.entries(writtenSettings(config)).filter(
-    ([, value]) => !isWrittenOut(value),
-  )
-  return unclear.reduce<RawObject>((rest, [path]) => mergePatch(rest, patchAt(path, null)), {
+const knownConfig = (config: Readonly<RawObject>): RawObject =>
+  unclearPaths(config).reduce<RawObject>((rest, path) => mergePatch(rest, patchAt(path, null)), {
     ...config,
   })
-}
+
+const unclearPaths = (config: Readonly<RawObject>) =>
+  Object.entries(writtenSettings(config))
+    .filter(([, value]) => !isWrittenOut(value))
+    .map(([path]) => path)
 
 /** As Karpenter writes them. Source: karpenter-provider-aws pkg/providers/amifamily/bootstrap/bootstrap.go kubeletExtraArgs */
 function flagsOf(config: Readonly<RawObject>): string[] {
@@ -243,7 +312,11 @@ function takeBottlerocket(
   }
 }
 
-function startNode(input: NodeInput, image: NodeImage, files: StartFiles): RolledOut {
+function startNode(
+  input: NodeInput,
+  image: NodeImage,
+  files: StartFiles,
+): Omit<RolledOut, 'dropped'> {
   const host: Host = {
     ...input.host,
     kubelet: {

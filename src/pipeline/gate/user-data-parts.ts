@@ -91,7 +91,7 @@ export function takePiece(
       flags,
       source,
     },
-    ...(piece.path !== null && { nodePath: piece.path }),
+    ...(piece.path !== null && { nodePath: piece.path, isWholeFile: piece.isWholeFile }),
     ...(piece.unread !== null && { unused: piece.unread }),
     refusals: refusals.filter(one => one.kind === 'refused'),
   })

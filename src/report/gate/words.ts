@@ -15,6 +15,7 @@ const stopWords: Partial<Record<GateProblemKind, string>> = {
   unparsed: 'cannot be parsed',
   refused: 'is refused',
   'threshold-lost': 'ends a hard eviction threshold',
+  'settings-lost': 'drops settings that run today',
   eviction: 'evicts pods at once',
   'no-effect': 'takes no effect',
 }
@@ -55,6 +56,7 @@ export const kinds: Record<GateProblemKind, string> = {
   refused: 'refused',
   'no-effect': 'takes no effect',
   'threshold-lost': 'threshold lost',
+  'settings-lost': 'settings lost',
   eviction: 'evicts at once',
   worse: 'worse',
   'image-gc': 'image GC at once',

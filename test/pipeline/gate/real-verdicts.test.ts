@@ -59,6 +59,7 @@ it('names the field that a whole file does not have', async () => {
   const { problems } = await gated(gateSnapshot(), textsOf(verdict))
   const stops = problems.filter(problem => problem.stops)
   expect(stops).toMatchObject([
+    { kind: 'settings-lost', line: 1, text: expect.stringContaining('kubeReserved') },
     { field: 'kubeReserved.memory', line: 1, values: { after: [null] } },
   ])
   expect(verdict.runs).not.toHaveProperty('kubeReserved')
@@ -72,5 +73,5 @@ it('says of the accepted files what they change', async () => {
     return new Set(problems.filter(({ stops }) => stops).map(({ kind }) => kind))
   }
   expect(await kindsOf('a lost signal')).toContain('threshold-lost')
-  expect(await kindsOf('ten bytes')).toEqual(new Set(['worse']))
+  expect(await kindsOf('ten bytes')).toEqual(new Set(['settings-lost', 'worse']))
 })

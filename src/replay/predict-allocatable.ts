@@ -1,23 +1,28 @@
 /**
- * What a node should offer to pods by its capacity and its running configuration, compared with what it reports.
+ * What a node should offer to pods by its capacity and its running configuration, compared with what it reports, and with what its pods request.
  *
- * Replays       only node-allocatable.ts, with the capacity of the node's status as the machine's
+ * Replays       only node-allocatable.ts, with the capacity of the node's status as the machine's, and pod-requests.ts
  * Left out      resources of device plugins, volume drivers and others
  */
 
 import {
+  addQuantities,
+  binaryQuantity,
   canonical,
   compareQuantities,
   type Quantity,
   quantityNumber,
   quantityOrNull,
 } from '#base/go/quantity.ts'
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { AllocatablePrediction, Unknown } from '#model/prediction/prediction.ts'
-import type { ResourceList } from '#replay/pods/pod.ts'
+import type { AllocatablePrediction, OverRequest, Unknown } from '#model/prediction/prediction.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import type { Pod, ResourceList } from '#replay/pods/pod.ts'
+import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
   type Machine,
   type NodeAllocatable,
@@ -98,6 +103,61 @@ const nothing: PredictedAllocatable = {
   differing: [],
   refusals: [],
   unknowns: [],
+}
+
+/** Limit of the cgroup of all pods. Null: unknown, or the configuration is refused. */
+function podsMemoryBytes({ status }: KubernetesNode, configuration: KubeletConfiguration) {
+  const machine = machineOf(status?.capacity)
+  const pods = podLimits(configuration)
+  if (machine === null || pods === null) return null
+  const features = featuresOf(status?.nodeInfo?.kubeletVersion ?? null)
+  const answer = nodeAllocatable(machine, { ...configuration, ...pods }, features)
+  const amount = 'field' in answer ? undefined : answer.podsCgroupLimit.get('memory')
+  return amount === undefined ? null : quantityNumber(amount)
+}
+
+/** The input after a start with its configuration: the memory of all pods has another limit than with the earlier one. */
+export function withPodsLimit(input: NodeInput, earlier: KubeletConfiguration | null): NodeInput {
+  const { node, configuration, summary } = input
+  const [limit = null, before = null] = [configuration?.fields, earlier].map(
+    fields => fields && podsMemoryBytes(node, fields),
+  )
+  if (summary?.node === undefined || limit === null || before === null || limit === before)
+    return input
+  const systemContainers = summary.node.systemContainers?.map(container => {
+    const { name, memory } = container
+    if (name !== 'pods' || typeof memory?.availableBytes !== 'number') return container
+    const availableBytes = Math.max(0, memory.availableBytes + limit - before)
+    return { ...container, memory: { ...memory, availableBytes } }
+  })
+  return {
+    ...input,
+    summary: {
+      ...summary,
+      node: { ...summary.node, ...(systemContainers && { systemContainers }) },
+    },
+  }
+}
+
+/** Upstream: pkg/kubelet/lifecycle/predicate.go generalFilter admits each pod again when the kubelet starts. */
+export function overRequested(
+  pods: readonly Pod[],
+  allocatable: AllocatablePrediction,
+  kubelet: Kubelet,
+): OverRequest[] {
+  const requested = (resource: string) =>
+    pods.reduce(
+      (sum, pod) => addQuantities(sum, getResourceRequestQuantity(pod, resource, kubelet)),
+      binaryQuantity(0),
+    )
+  return Object.entries(allocatable).flatMap(([resource, text]) => {
+    const amount = typeof text === 'string' ? quantityOrNull(text) : null
+    if (amount === null || resource.startsWith('hugepages-')) return []
+    const sum = resource === 'pods' ? binaryQuantity(pods.length) : requested(resource)
+    return compareQuantities(sum, amount) > 0
+      ? [{ resource, requested: canonical(sum), allocatable: canonical(amount) }]
+      : []
+  })
 }
 
 const flags: Partial<Record<Refusal['field'], string>> = {

@@ -42,7 +42,7 @@ import { kubeletUpgrade, withKubelet } from './kubelet-upgrade.ts'
 import { nodeLedger } from './ledger/ledger.ts'
 import { nextStartOn, refusalsOn } from './node-start.ts'
 import { oomScores } from './oom-score.ts'
-import { predictAllocatable } from './predict-allocatable.ts'
+import { overRequested, predictAllocatable, withPodsLimit } from './predict-allocatable.ts'
 import { predictTimeline } from './predict-timeline.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
 
@@ -57,7 +57,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
     supportedInput(kubelet === undefined ? input : withKubelet(input, kubelet)),
   )
   const unknowns: Unknown[] = [...configured.unknowns]
-  const changed = withChanges(configured.input, whatIf.changes)
+  const changed = restartedWith(configured.input, whatIf)
   const node = prepareNode(changed, takenAt, whatIf.at, configured.input)
   if (!node.features.exact) {
     unknowns.push({
@@ -81,7 +81,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
     })
   }
   const pass = settings && predictPass(node, settings, containers, unknowns)
-  const allocatable = configuration && allocatableOf(node, configuration, unknowns)
+  const allocatable = allocatableOf(node, configuration, unknowns)
   const nextStart = nextStartOn(node.input.node, node.host, node)
   const prediction: NodePrediction = {
     cluster: input.cluster,
@@ -97,7 +97,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
     containerGC: containers && { removals: containers.periodic.removals },
     localStorageEvictions: settings && localStorageOf(node, settings),
     oomScores: oomScoresOf(node, unknowns),
-    allocatable,
+    ...allocatable,
     nextStart: nextStart.prediction,
     ledger: null,
     unknowns: [],
@@ -331,14 +331,21 @@ function oomScoresOf({ input, pods, activePods, kubelet }: PreparedNode, unknown
 }
 
 function allocatableOf(
-  node: PreparedNode,
-  configuration: KubeletConfiguration,
+  { input, features, activePods, kubelet }: PreparedNode,
+  configuration: KubeletConfiguration | null,
   unknowns: Unknown[],
-) {
-  const predicted = predictAllocatable(node.input.node, configuration, node.features)
+): Pick<NodePrediction, 'allocatable' | 'overRequested'> {
+  if (configuration === null) return { allocatable: null }
+  const predicted = predictAllocatable(input.node, configuration, features)
   unknowns.push(...predicted.unknowns)
-  return predicted.allocatable
+  const { allocatable } = predicted
+  const over = allocatable && overRequested(activePods, allocatable, kubelet)
+  return { allocatable, ...(over && over.length > 0 && { overRequested: over }) }
 }
+
+/** The node after a start of its kubelet with the changes. */
+const restartedWith = (input: NodeInput, { changes }: WhatIf) =>
+  withPodsLimit(withChanges(input, changes), input.configuration?.fields ?? null)
 
 function distinctUnknowns(unknowns: readonly Unknown[]) {
   const seen = new Set<string>()

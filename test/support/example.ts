@@ -43,6 +43,7 @@ export interface NodeExample {
   containerGC?: NodeSubject['containerGC']
   localStorageEvictions?: NodeSubject['localStorageEvictions']
   allocatable?: NodeSubject['allocatable']
+  overRequested?: NodeSubject['overRequested']
   /** GiB by holder on its one disk of 100 GiB, all measured on the node. */
   held?: Partial<Record<DiskHolder, number>>
   /** What pods hold, in the ledger. */
@@ -293,6 +294,7 @@ export function exampleSubject(
     containerGC: example.containerGC ?? null,
     localStorageEvictions: example.localStorageEvictions ?? [],
     allocatable: example.allocatable ?? null,
+    ...(example.overRequested && { overRequested: example.overRequested }),
     ledger: {
       ...ledgerOf(example.held ?? {}),
       ...example.ofPods,

@@ -110,6 +110,10 @@ function nodeOf(name: string, group: GateGroup): object {
     availableBytes: memoryGiB * GiB * 0.6,
     workingSetBytes: memoryGiB * GiB * 0.4,
   })
+  const ofPods = summary.node.systemContainers.find(
+    (container: { name: string }) => container.name === 'pods',
+  )
+  ofPods.memory.availableBytes = memoryGiB * GiB - 574 * 2 ** 20 - ofPods.memory.workingSetBytes
   const configz = recorded('configz')
   const kubeReserved =
     memoryGiB < 4

@@ -31,6 +31,7 @@ export interface NodeSubject
       | 'containerGC'
       | 'localStorageEvictions'
       | 'allocatable'
+      | 'overRequested'
       | 'ledger'
     >,
     Pick<NodeInput, 'cluster' | 'node' | 'pods' | 'summary' | 'runtime' | 'host' | 'mode'> {

@@ -49,6 +49,7 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     containerGC,
     localStorageEvictions,
     allocatable,
+    ...(prediction.overRequested && { overRequested: prediction.overRequested }),
     ledger: prediction.ledger,
     node: input.node,
     pods,

@@ -258,6 +258,12 @@ export type AllocatablePrediction = Record<string, string | boolean | null> & {
   matchesNode: boolean | null
 }
 
+export interface OverRequest {
+  resource: string
+  requested: string
+  allocatable: string
+}
+
 /** Changes on a node under another kubelet minor. */
 export interface KubeletUpgrade {
   from: string | null
@@ -427,6 +433,8 @@ export interface NodePrediction {
   localStorageEvictions: LocalStorageEviction[] | null
   oomScores: OomScore[] | null
   allocatable: AllocatablePrediction | null
+  /** Resources of which the active pods request more than is allocatable, with canonical quantities. Absent: none, or unknown. */
+  overRequested?: OverRequest[]
   /** Configuration computed from files and flags, if only these were read: the prediction is based on it. Absent: based on the running configuration. */
   configurationOnDisk?: KubeletConfiguration
   /** Upstream's errors if a kubelet would not start with the requested configuration. Absent: no configuration requested. */

@@ -361,8 +361,12 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
     add('threshold-lost', `evictionHard.${lost[0]?.signal}`, text)
   }
   if (isEvicting(after) && !isEvicting(before)) {
-    const text = 'With the disks as they are, the kubelet evicts pods at once.'
-    const place = settingNear(change, [`evictionHard.${after.eviction?.actsOn[0]}`])
+    const [signal] = after.eviction?.actsOn ?? []
+    const text = `With ${signal === undefined || isOfDisk(signal) ? 'the disks as they are' : 'what is in use now'}, the kubelet evicts pods at once.`
+    const place = settingNear(change, [
+      `evictionHard.${signal}`,
+      ...(signal === 'allocatableMemory.available' ? memoryOfPods : []),
+    ])
     problems.push({ kind: 'eviction', text, most: limitsOf(after), ...place })
   }
   if (after.imageGC?.triggered === true && before.imageGC?.triggered !== true)
@@ -373,6 +377,14 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
     )
   return problems
 }
+
+const isOfDisk = (signal: string) => /^(?:node|image|container)fs\./.test(signal)
+/** Settings that limit the memory of all pods. */
+const memoryOfPods = [
+  'evictionHard.memory.available',
+  'kubeReserved.memory',
+  'systemReserved.memory',
+]
 
 /** A threshold is met below its value, not at it. */
 const limitsOf = ({ eviction }: NodePrediction): GateLimit[] =>

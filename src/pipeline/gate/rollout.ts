@@ -21,9 +21,8 @@ import {
   oldNodeadmDropIn,
 } from '#facts/eks/kubelet-places.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { configurationDefaults, configurationFlags, fieldOf } from '#facts/kubelet/fields.ts'
+import { configurationDefaults, configurationFlags, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
-import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { isSet, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
@@ -34,6 +33,7 @@ import { kubeletConfigurationKind } from '#replay/configuration/configuration-ki
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { nextStartOn } from '#replay/node-start.ts'
+import { withPodsLimit } from '#replay/predict-allocatable.ts'
 import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
 
 export interface Rollout {
@@ -333,9 +333,10 @@ function startNode(
   const fields = settings?.configuration ?? null
   const refusals = prediction?.errors ?? []
   if (refusals.length > 0 || fields === null) return { input: null, refusals, settings: null }
-  return {
-    input: { ...input, configuration: asRunning(fields), ...(input.host !== null && { host }) },
-    refusals,
-    settings,
+  const started = {
+    ...input,
+    configuration: asRunning(fields),
+    ...(input.host !== null && { host }),
   }
+  return { input: withPodsLimit(started, input.configuration?.fields ?? null), refusals, settings }
 }

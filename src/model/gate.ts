@@ -9,6 +9,8 @@ export type ChangedFileKind =
   | 'EC2NodeClass'
   | 'NodePool'
   | 'ClusterConfig'
+  /** Sizes of volumes in a template of CloudFormation, or of Terraform. */
+  | 'LaunchTemplate'
   | 'Bottlerocket'
   | 'UserData'
 

@@ -45,6 +45,16 @@ export const nodeClassKubeletFields: Readonly<Record<string, NodeClassField>> = 
   systemReserved: reservations,
 }
 
+/** What `spec.blockDeviceMappings[].ebs.volumeSize` accepts. Source: karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDevice */
+const volumeSize =
+  /^(?:(?:[1-9]\d{0,3}|[1-4]\d{4}|5[0-8]\d{3}|59000)Gi|(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-3]\d{3}|64000)G|(?:[1-9]?|[1-5][0-7]|58)Ti|(?:[1-9]?|[1-5]\d|6[0-3]|64)T)$/
+
+/** Null: the API server takes the size. */
+export function volumeSizeMistake(value: unknown): string | null {
+  if (typeof value !== 'string') return `must be of type string: "${typeof value}"`
+  return volumeSize.test(value) ? null : 'should be a size in Gi, G, Ti or T, such as 100Gi'
+}
+
 interface NodeClassMistake {
   /** `evictionHard.nodefs.available` */
   path: string

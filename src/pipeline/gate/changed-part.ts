@@ -5,6 +5,7 @@ import type { LineOf } from '#clients/user-data/settings.ts'
 import type { ChangedFileKind, GateProblem, UnreadFileKind } from '#model/gate.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/record.ts'
+import type { DeclaredVolume } from './volumes.ts'
 
 /** The nodes that a part names itself. Absent fields: it does not say. Empty: its name is not known. */
 export interface Target {
@@ -36,6 +37,10 @@ export interface ChangedPart {
   amiFamily?: AmiFamily
   /** The nodes' image is their owner's own, so nothing is added to the user data. */
   isOwnImage?: boolean
+  /** Volumes of which the part gives the size. */
+  volumes?: DeclaredVolume[]
+  /** Its user data mounts disks itself. */
+  mountsDisks?: boolean
   /** Why no kubelet gets the part. */
   unused?: string
   /** Why the tool that reads the part refuses it, whatever the node. */

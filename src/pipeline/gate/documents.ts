@@ -13,6 +13,16 @@ import { isConfigurationField } from '#model/kubelet/settings.ts'
 import { type FileProblem, type FileReading, note, refusedProblem } from './changed-part.ts'
 import { isStack, takeStack } from './cloud-formation.ts'
 import { settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
+import {
+  type DeclaredVolume,
+  hasInstanceStore,
+  mountsDisks,
+  refusedVolumes,
+  unclearVolumes,
+  volumeOf,
+  volumesIn,
+  withVolumes,
+} from './volumes.ts'
 
 type Taker = (reading: FileReading, place: YamlPlace) => void
 
@@ -183,14 +193,22 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
   const kubelet = place.at('spec', 'kubelet')
   // Every whole class selects its subnets.
   const isWhole = Array.isArray(spec.subnetSelectorTerms)
-  if (isRawObject(kubelet.value) || isWhole)
+  const volumes = hasInstanceStore(spec)
+    ? []
+    : volumesIn(place.at('spec', 'blockDeviceMappings'), {
+        device: 'deviceName',
+        size: ['ebs', 'volumeSize'],
+      })
+  if (isRawObject(kubelet.value) || isWhole || volumes.length > 0)
     reading.parts.push({
       ...{ kind: 'EC2NodeClass', file: reading.file, target, isWhole },
-      lineOf: linesIn(kubelet),
+      ...{ volumes, mountsDisks: mountsDisks(String(spec.userData ?? '')) },
+      lineOf: withVolumes(linesIn(kubelet), volumes),
       source: { config: mapOf(kubelet.value), source: 'karpenter' },
       ...(unused && { unused }),
-      refusals: unknownFields(kubelet),
+      refusals: [...unknownFields(kubelet), ...refusedVolumes(volumes)],
     })
+  reading.problems.push(...unclearVolumes(volumes.filter(({ written }) => isExpression(written))))
   const amiFamily = familyOf(spec)
   for (const own of reading.parts.slice(before)) {
     own.isOwnImage = spec.amiFamily === 'Custom'
@@ -247,10 +265,13 @@ function takeGroup(
   const head = { kind: 'ClusterConfig', file, target } as const
   const extra = place.at('kubeletExtraConfig')
   const refusals = extraConfigMistakes(place, list)
-  if (isRawObject(extra.value) || refusals.length > 0) {
+  const volumes = volumesOfGroup(place)
+  if (isRawObject(extra.value) || refusals.length + volumes.length > 0) {
     const isTaken = list === 'nodeGroups' && isRawObject(extra.value)
     const source = { config: isTaken ? mapOf(extra.value) : {}, source: 'eksctl' }
-    parts.push({ ...head, lineOf: linesIn(extra), source, refusals })
+    const lineOf = withVolumes(linesIn(extra), volumes)
+    parts.push({ ...head, lineOf, source, refusals, volumes })
+    reading.problems.push(...unclearVolumes(volumes))
   }
   eachItem(place.at('preBootstrapCommands'), command => {
     const { text, fileLine } = command.textAt()
@@ -265,6 +286,29 @@ function takeGroup(
   const { config, lineOf } = bottlerocketPiece(plain, linesIn(settings))
   const mistakes = settingMistakes(settings.value, settings.lineOf)
   parts.push({ ...head, lineOf, source: { config, source: 'bottlerocket' }, refusals: mistakes })
+}
+
+/** Source: eksctl pkg/cfn/builder/block_device_mappings.go */
+function volumesOfGroup(place: YamlPlace): DeclaredVolume[] {
+  const { volumeSize, volumeName, preBootstrapCommands, overrideBootstrapCommand } = mapOf(
+    place.value,
+  )
+  const hasCommands = (preBootstrapCommands ?? overrideBootstrapCommand) !== undefined
+  const own = volumeSize
+    ? [
+        volumeOf(
+          volumeSize,
+          volumeName === undefined ? null : String(volumeName),
+          place.lineOf('volumeSize'),
+        ),
+      ]
+    : []
+  const more = volumesIn(place.at('additionalVolumes'), {
+    device: 'volumeName',
+    size: ['volumeSize'],
+  })
+  // An additional volume is for whatever the commands make of it.
+  return hasCommands ? own : [...own, ...more]
 }
 
 function extraConfigMistakes(place: YamlPlace, list: string): FileProblem[] {

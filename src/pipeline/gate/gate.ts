@@ -349,7 +349,8 @@ function judgeNode(
   for (const path of new Set([...nodeChange.paths].map(fieldOf)))
     for (const { field, values } of changesOf(nodeChange, path))
       problems.change(place, field, values)
-  const { before, after } = nodeChange
+  const { before, after, disk } = nodeChange
+  if (disk !== null) problems.change(place, disk.path, disk.values)
   if (before === null || after === null) return { change: nodeChange, atOnce: [] }
   return { change: nodeChange, atOnce: startsAtOnce(judgement.take(before, after), nodeChange) }
 }
@@ -436,8 +437,11 @@ const otherFamilies: ReadonlySet<Family> = new Set(['drift', 'coverage', 'cluste
 /** A kubelet that takes the files has started again. */
 const comparesWithStart = ({ cause }: (typeof rules)[number]) =>
   cause.kind === 'world' && cause.event === 'not-restarted'
+/** They compare a disk with what the snapshot declares, which the change replaces. */
+const comparesWithDeclared = ({ cause }: (typeof rules)[number]) => cause.kind === 'device'
 const changeRules = rules.filter(
-  rule => !otherFamilies.has(rule.family) && !comparesWithStart(rule),
+  rule =>
+    !otherFamilies.has(rule.family) && !comparesWithStart(rule) && !comparesWithDeclared(rule),
 )
 const effects = new Map(changeRules.map(({ id, effect }) => [id, effect]))
 

@@ -33,6 +33,7 @@ import {
   unknownFlags,
   withoutSetting,
 } from './settings.ts'
+import { type DiskChange, diskChange, misplacedVolumes } from './volumes.ts'
 
 /** `path` null: the whole part. */
 export interface Place {
@@ -62,6 +63,8 @@ export interface NodeChange {
   /** Fields that the files set, now or before. */
   paths: ReadonlySet<string>
   parts: readonly ChangedPart[]
+  /** Null: the disk keeps its size. */
+  disk: DiskChange | null
 }
 
 interface Parts {
@@ -84,6 +87,7 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
   const rollout: Rollout = { parts: head, gone: [...set, ...removedPaths(head)], isAppended }
   const after = rolledOut(input, image, rollout)
   const settings = placedSettings(head)
+  const disk = diskChange(input, image, parts)
   const fileRefusals = head.flatMap(part =>
     refusalsOf(part, input).map(refusal => ({ part, ...refusal })),
   )
@@ -96,7 +100,11 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
   )
   return {
     before: before === null ? input : before.input,
-    after: flagged.length + fileRefusals.length > 0 ? null : after.input,
+    after:
+      flagged.length + fileRefusals.length > 0
+        ? null
+        : after.input && (disk?.apply(after.input) ?? after.input),
+    disk,
     fields: before === null ? fieldsNow(input) : (before.input?.configuration?.fields ?? null),
     settings: settings.length > 0 ? settings : placedSettings(base),
     paths: new Set([...rollout.gone, ...settings.map(({ path }) => path)]),
@@ -121,6 +129,7 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
           }),
         ),
       ...withoutEffect(node, parts, { before, after }).filter(place => !isRefused(place)),
+      ...newMisplaced(head, base, image),
       ...settingsLost(after, before, input.host !== null),
       ...unclearSettings(head)
         .filter(setting => !unclearBefore.has(unclearKey(setting)))
@@ -270,6 +279,17 @@ function withoutEffect(
     .map(({ why, ...lost }) => ({ kind: 'no-effect', text: `${why}.`, ...lost }))
 }
 
+function newMisplaced(
+  head: readonly ChangedPart[],
+  base: readonly ChangedPart[],
+  image: NodeIdentity,
+) {
+  const known = new Set(misplacedVolumes(base, image).map(({ text }) => text))
+  return misplacedVolumes(head, image)
+    .filter(({ text }) => !known.has(text))
+    .map(({ text, ...place }): NodeProblem => ({ kind: 'no-effect', text: `${text}.`, ...place }))
+}
+
 const mostNamed = 8
 
 /** One problem for all. @param areFilesKnown false: the kubelet's flags and drop-ins were not read */
@@ -295,6 +315,7 @@ const lostKey = ({ part: { file }, path, why }: ReturnType<typeof lostSettings>[
 
 /** Values of a field before and after. Null: one of them is unknown, or a map, or they are equal. A refused field has the value that the files write. */
 export function valuesOf(change: NodeChange, path: string | null): GateValues | null {
+  if (change.disk !== null && path === change.disk.path) return change.disk.values
   const fields = fieldsOf(change)
   if (fields === null || path === null) return null
   const [then, later] = [valueAt(fields.old, path), valueAt(fields.now, path)]
@@ -353,7 +374,7 @@ type Predictions = Record<'before' | 'after', NodePrediction>
 export function startsAtOnce({ before, after }: Predictions, change: NodeChange): NodeProblem[] {
   const problems: NodeProblem[] = []
   const add = (kind: GateProblemKind, field: string, text: string) =>
-    problems.push({ kind, text, ...settingNear(change, [field]) })
+    problems.push({ kind, text, ...placeNear(change, field) })
   const lost = lostThresholds(before, after)
   if (lost.length > 0) {
     const shown = lost.map(({ signal, value }) => `${signal} ${value}`).join(', ')
@@ -362,6 +383,13 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
   }
   if (isEvicting(after) && !isEvicting(before)) {
     const [signal] = after.eviction?.actsOn ?? []
+    const isOfVolume = change.disk !== null && valuesOf(change, `evictionHard.${signal}`) === null
+    if (change.disk !== null && isOfVolume) {
+      const { part, path } = change.disk
+      const text = 'With as much on the disk as now, the kubelet evicts pods.'
+      problems.push({ kind: 'eviction', text, part, path })
+      return problems
+    }
     const text = `With ${signal === undefined || isOfDisk(signal) ? 'the disks as they are' : 'what is in use now'}, the kubelet evicts pods at once.`
     const place = settingNear(change, [
       `evictionHard.${signal}`,
@@ -448,6 +476,10 @@ export function placeOfFinding(
   ].flatMap(text => text.split(' '))
   const changed = changedPaths(change, named)
   const { after } = change
+  const { disk } = change
+  const isOfDisk =
+    disk !== null && (changed.length === 0 || (after !== null && !isFound(disk.undo(after))))
+  if (isOfDisk) return disk
   if (changed.length < 2 || after === null || !isFound(after)) return settingNear(change, named)
   const blamed = changed
     .slice(0, mostBlamed)
@@ -471,6 +503,12 @@ function withOldValue(change: NodeChange, after: NodeInput, path: string): NodeI
   return withChanges(after, [{ path: keys, value: valueAt(fieldsOf(change)?.old ?? {}, path) }])
 }
 
+/** The setting, or the size of the disk if the setting stays. */
+const placeNear = (change: NodeChange, path: string): Place =>
+  change.disk !== null && valuesOf(change, path) === null
+    ? change.disk
+    : settingNear(change, [path])
+
 /** @param texts paths, or texts with paths as words */
 function settingNear(change: NodeChange, texts: readonly string[]): Place {
   const { settings, parts } = change
@@ -493,5 +531,6 @@ function settingNear(change: NodeChange, texts: readonly string[]): Place {
   if (part === undefined) throw new Error('a changed node has no changed file')
   const whole = parts.find(({ content }) => content !== undefined) ?? part
   if (changed[0] !== undefined) return { part: whole, path: changed[0] }
+  if (change.disk !== null) return change.disk
   return settings[0] ?? { part, path: null }
 }

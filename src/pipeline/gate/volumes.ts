@@ -1,0 +1,218 @@
+/**
+ * Sizes of volumes in changed files, and a node with a disk of that size: as many bytes and inodes are used as now.
+ *
+ * Source  bottlerocket-os/bottlerocket README, Default Volumes; eksctl pkg/apis/eksctl.io/v1alpha5 defaults.go (Bottlerocket's data volume);
+ *         karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping
+ */
+
+import { amountOrNull } from '#base/go/quantity.ts'
+import { isRawObject, mapOf } from '#base/raw-object.ts'
+import type { YamlPlace } from '#base/yaml-place.ts'
+import { volumeSizeMistake } from '#facts/eks/karpenter.ts'
+import { isExpression } from '#judge/drift/drift.ts'
+import { dataDevice } from '#judge/help/disk-size.ts'
+import type { GateValues } from '#model/gate.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
+import type { FilesystemStats, NodeInput } from '#model/input/node-input.ts'
+import { type ChangedPart, type FileProblem, refusedProblem } from './changed-part.ts'
+import type { Place } from './node-change.ts'
+
+export interface DeclaredVolume {
+  /** As the file's parser gives it. */
+  value: unknown
+  /** Null: that of the pods, whatever its device is called. */
+  device: string | null
+  /** Null: the value is an expression, or no size. */
+  bytes: number | null
+  /** The value as it is written. */
+  written: string
+  path: string
+  line: number
+}
+
+const gibibyte = 2 ** 30
+/** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
+const share = { least: 0.85, most: 1.02 }
+/** Bottlerocket's system volume has at most 4 GiB. A larger one is meant for something else. */
+const largestSystemBytes = 8 * gibibyte
+
+/** @param list of mappings; @param keys where each has its device and its size */
+export function volumesIn(
+  list: YamlPlace,
+  { device, size }: { device: string; size: readonly string[] },
+): DeclaredVolume[] {
+  const mappings = Array.isArray(list.value) ? list.value : []
+  return mappings.flatMap((mapping, index) => {
+    const place = list.at(index)
+    const { value } = place.at(...size)
+    if (!isRawObject(mapping) || value === undefined || value === null) return []
+    const name = mapping.rootVolume === true ? null : String(mapping[device] ?? '')
+    return [volumeOf(value, name, place.lineOf(...size))]
+  })
+}
+
+/** @param value GiB, or a quantity */
+export function volumeOf(value: unknown, device: string | null, line: number): DeclaredVolume {
+  const written = String(value)
+  const isCount = /^\d+$/.test(written)
+  const bytes = isCount ? Number(written) * gibibyte : amountOrNull(written)
+  const path = device === null ? 'volumeSize' : `volumeSize of ${device}`
+  return { value, device, bytes: bytes !== null && bytes > 0 ? bytes : null, written, path, line }
+}
+
+export const unclearVolumes = (volumes: readonly DeclaredVolume[]): FileProblem[] =>
+  volumes
+    .filter(({ bytes }) => bytes === null)
+    .map(({ path, line }) => ({
+      ...{ kind: 'unread', line, field: path },
+      text: `${path} is not judged: its value is an expression.`,
+    }))
+
+/** What the API server refuses in an EC2NodeClass. */
+export const refusedVolumes = (volumes: readonly DeclaredVolume[]): FileProblem[] =>
+  volumes.flatMap(({ value, written, path, line }) => {
+    const why = isExpression(written) ? null : volumeSizeMistake(value)
+    const text = `The API server refuses spec.blockDeviceMappings: ${path} ${why}.`
+    return why === null ? [] : [refusedProblem(path, line, text)]
+  })
+
+/** The line of a setting, or of a volume's size. */
+export const withVolumes =
+  (lineOf: ChangedPart['lineOf'], volumes: readonly DeclaredVolume[]): ChangedPart['lineOf'] =>
+  path =>
+    volumes.find(volume => volume.path === path)?.line ?? lineOf(path)
+
+export interface DiskChange extends Place {
+  values: GateValues
+  /** With the disk as it is now. */
+  undo(node: NodeInput): NodeInput
+  apply(node: NodeInput): NodeInput
+}
+
+type Image = Pick<NodeIdentity, 'amiFamily'>
+
+/** The declared volume of images, containers and pods. Null: none. */
+function dataVolume(parts: readonly ChangedPart[], image: Image) {
+  const device = dataDevice(image)
+  const ofParts = parts.flatMap(part => (part.volumes ?? []).map(volume => ({ part, volume })))
+  return ofParts.findLast(one => one.volume.device === null || one.volume.device === device) ?? null
+}
+
+/** Null: the disk keeps its size, or its change is not known. */
+export function diskChange(
+  input: NodeInput,
+  image: Image,
+  { head, base }: Record<'head' | 'base', readonly ChangedPart[]>,
+): DiskChange | null {
+  const declared = dataVolume(head, image)
+  const bytes = declared?.volume.bytes ?? null
+  const before = dataVolume(base, image)?.volume.bytes ?? null
+  const disk = diskOf(input, image)
+  if (declared === null || bytes === null || bytes === before || disk === null) return null
+  const ratio = disk.capacityBytes / bytes
+  const volumeBytes = disk.volumeBytes ?? before
+  if (volumeBytes === null && ratio >= share.least && ratio <= share.most) return null
+  if (volumeBytes === bytes) return null
+  const capacityBytes =
+    volumeBytes === null ? bytes : Math.round((disk.capacityBytes * bytes) / volumeBytes)
+  return {
+    part: declared.part,
+    path: declared.volume.path,
+    values: {
+      before: [gibText(volumeBytes ?? disk.capacityBytes)],
+      after: [declared.volume.written],
+    },
+    apply: node => withDisk(node, capacityBytes / disk.capacityBytes),
+    undo: node => ({ ...node, summary: input.summary, node: input.node }),
+  }
+}
+
+const gibText = (bytes: number) => `${Math.round(bytes / gibibyte)} GiB`
+
+/** Null: unknown, or images have a disk of their own. */
+function diskOf({ summary, volumes }: NodeInput, image: Image) {
+  const { fs, runtime } = summary?.node ?? {}
+  const capacityBytes = fs?.capacityBytes ?? 0
+  if (capacityBytes <= 0 || runtime?.imageFs?.capacityBytes !== capacityBytes) return null
+  const size = volumes?.find(({ Device }) => Device === dataDevice(image))?.Size
+  const volumeBytes = size === undefined ? null : size * gibibyte
+  // A partition of its own does not grow with its volume.
+  const isWhole = volumeBytes === null || capacityBytes >= share.least * volumeBytes
+  return isWhole ? { capacityBytes, volumeBytes } : null
+}
+
+function withDisk(input: NodeInput, ratio: number): NodeInput {
+  const { node, summary } = input
+  const { fs, runtime } = summary?.node ?? {}
+  const resize = (stats: FilesystemStats | undefined) => stats && resized(stats, ratio)
+  const storage = amountOrNull(node.status?.capacity?.['ephemeral-storage'])
+  const capacity = {
+    ...node.status?.capacity,
+    ...(storage !== null && { 'ephemeral-storage': String(Math.round(storage * ratio)) }),
+  }
+  return {
+    ...input,
+    node: { ...node, status: { ...node.status, capacity } },
+    summary: summary && {
+      ...summary,
+      node: {
+        ...summary.node,
+        ...(fs && { fs: resized(fs, ratio) }),
+        ...(runtime && {
+          runtime: {
+            ...runtime,
+            ...(runtime.imageFs && { imageFs: resize(runtime.imageFs) }),
+            ...(runtime.containerFs && { containerFs: resize(runtime.containerFs) }),
+          },
+        }),
+      },
+    },
+  } as NodeInput
+}
+
+function resized(stats: FilesystemStats, ratio: number): FilesystemStats {
+  const { capacityBytes = 0, availableBytes = 0, inodes, inodesFree } = stats
+  const capacity = Math.round(capacityBytes * ratio)
+  const more = Math.round((inodes ?? 0) * (ratio - 1))
+  return {
+    ...stats,
+    capacityBytes: capacity,
+    availableBytes: Math.max(0, availableBytes + capacity - capacityBytes),
+    ...(inodes !== undefined && { inodes: inodes + more }),
+    ...(inodesFree !== undefined && { inodesFree: Math.max(0, inodesFree + more) }),
+  }
+}
+
+export interface MisplacedVolume extends Place {
+  text: string
+}
+
+/** Volumes that hold nothing of images, containers and pods, while none for these is declared. */
+export function misplacedVolumes(parts: readonly ChangedPart[], image: Image): MisplacedVolume[] {
+  const { amiFamily } = image
+  if (amiFamily === 'other' || dataVolume(parts, image) !== null) return []
+  const data = dataDevice(image)
+  const isMounted = parts.some(({ mountsDisks }) => mountsDisks === true)
+  return parts.flatMap(part =>
+    (part.volumes ?? []).flatMap(({ device, bytes, path }): MisplacedVolume[] => {
+      if (amiFamily === 'Bottlerocket' && device !== null && (bytes ?? 0) > largestSystemBytes)
+        return [
+          {
+            part,
+            path,
+            text: `Bottlerocket has images, containers and pods on ${data}, and ${device} is its system volume: declare the size for ${data}`,
+          },
+        ]
+      if (amiFamily === 'Bottlerocket' || isMounted || device === null) return []
+      const text = `images, containers and pods are on ${data}, and nothing mounts ${device}: declare the size for ${data}`
+      return [{ part, path, text }]
+    }),
+  )
+}
+
+/** Whether a text of user data prepares disks itself. */
+export const mountsDisks = (text: string): boolean =>
+  /\bmount\b|mkfs|\/etc\/fstab|pvcreate|setup-local-disks/.test(text)
+
+export const hasInstanceStore = (spec: unknown): boolean =>
+  mapOf(spec).instanceStorePolicy === 'RAID0'

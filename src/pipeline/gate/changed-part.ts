@@ -5,7 +5,6 @@ import type { LineOf } from '#clients/user-data/settings.ts'
 import type { ChangedFileKind, GateProblem, UnreadFileKind } from '#model/gate.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/record.ts'
-import type { DeclaredVolume } from './volumes.ts'
 
 /** The nodes that a part names itself. Absent fields: it does not say. Empty: its name is not known. */
 export interface Target {
@@ -14,6 +13,19 @@ export interface Target {
   group?: string
   nodePool?: string
   nodeClass?: string
+}
+
+export interface DeclaredVolume {
+  /** As the file's parser gives it. */
+  value: unknown
+  /** Null: that of the pods, whatever its device is called. */
+  device: string | null
+  /** Null: the value is an expression, or no size. */
+  bytes: number | null
+  /** The value as it is written. */
+  written: string
+  path: string
+  line: number
 }
 
 export interface ChangedPart {
@@ -47,6 +59,12 @@ export interface ChangedPart {
   refusals: FileProblem[]
   /** It is the whole object, so a setting that it does not have is removed. */
   isWhole?: boolean
+}
+
+/** `path` null: the whole part. */
+export interface Place {
+  part: ChangedPart
+  path: string | null
 }
 
 /** Whether bootstrap.sh on Amazon Linux 2 runs after the part. @param isAppended whether its owner appends a call to the user data */

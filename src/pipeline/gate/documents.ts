@@ -10,11 +10,16 @@ import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
-import { type FileProblem, type FileReading, note, refusedProblem } from './changed-part.ts'
+import {
+  type DeclaredVolume,
+  type FileProblem,
+  type FileReading,
+  note,
+  refusedProblem,
+} from './changed-part.ts'
 import { isStack, takeStack } from './cloud-formation.ts'
 import { settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
 import {
-  type DeclaredVolume,
   hasInstanceStore,
   mountsDisks,
   refusedVolumes,

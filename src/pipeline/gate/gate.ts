@@ -28,14 +28,13 @@ import { unknownTime } from '#pipeline/audit/judge-records.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
 import { openBudget, readChangedFile } from './changed-file.ts'
-import type { ChangedFile, ChangedPart } from './changed-part.ts'
+import type { ChangedFile, ChangedPart, Place } from './changed-part.ts'
 import {
   changeOf,
   changesOf,
   type NodeChange,
   type NodeProblem,
   newRefusals,
-  type Place,
   placeOfFinding,
   settingsInstead,
   startsAtOnce,

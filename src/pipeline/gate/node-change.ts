@@ -22,7 +22,7 @@ import type { NodeIdentity } from '#model/input/record.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
-import { type ChangedPart, type FileProblem, refusedProblem } from './changed-part.ts'
+import { type ChangedPart, type FileProblem, type Place, refusedProblem } from './changed-part.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {
   lostSettings,
@@ -34,12 +34,6 @@ import {
   withoutSetting,
 } from './settings.ts'
 import { type DiskChange, diskChange, misplacedVolumes } from './volumes.ts'
-
-/** `path` null: the whole part. */
-export interface Place {
-  part: ChangedPart
-  path: string | null
-}
 
 export interface NodeProblem extends Place {
   kind: GateProblemKind

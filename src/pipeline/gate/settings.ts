@@ -1,6 +1,7 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
 
 import { mergePatch, patchAt } from '#base/merge-patch.ts'
+import { durationMs } from '#base/go/duration.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadOn, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
@@ -203,10 +204,17 @@ function overriddenBy(
   const { kubeletVersion } = node
   if (meaningOf(path, value, kubeletVersion) === meaningOf(path, running[path], kubeletVersion))
     return null
+  if (isUnset(path, value))
+    return `${value} counts as not set, so the kubelet's default takes its place`
   const said = settings.said[path]?.at(-1)
   const by = winner === undefined ? (said?.where ?? "the kubelet's own default") : nameOf(winner)
   return `${by} takes its place`
 }
+
+/** A duration or a number of zero, where the kubelet has a default. Upstream: SetDefaults_KubeletConfiguration */
+const isUnset = (path: string, value: unknown) =>
+  configurationDefaults[path as keyof typeof configurationDefaults] !== undefined &&
+  (value === 0 || durationMs(String(value)) === 0)
 
 const nameOf = ({ part: { file, kind, source } }: PlacedSetting) =>
   source?.source === 'karpenter' ? `spec.kubelet of ${kind}, which Karpenter adds last,` : file

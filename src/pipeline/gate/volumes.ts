@@ -14,21 +14,13 @@ import { dataDevice } from '#judge/help/disk-size.ts'
 import type { GateValues } from '#model/gate.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { FilesystemStats, NodeInput } from '#model/input/node-input.ts'
-import { type ChangedPart, type FileProblem, refusedProblem } from './changed-part.ts'
-import type { Place } from './node-change.ts'
-
-export interface DeclaredVolume {
-  /** As the file's parser gives it. */
-  value: unknown
-  /** Null: that of the pods, whatever its device is called. */
-  device: string | null
-  /** Null: the value is an expression, or no size. */
-  bytes: number | null
-  /** The value as it is written. */
-  written: string
-  path: string
-  line: number
-}
+import {
+  type ChangedPart,
+  type DeclaredVolume,
+  type FileProblem,
+  type Place,
+  refusedProblem,
+} from './changed-part.ts'
 
 const gibibyte = 2 ** 30
 /** Share of its volume that a filesystem has. Partitions and metadata take the rest. */

@@ -1,18 +1,19 @@
 /** The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
-import type { GateDocument, GateFile, GateGroup, GateProblem } from '#model/gate.ts'
+import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
 import { escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
 import { plural } from '#report/numbers.ts'
-import { lineText, nameText, utcTime } from '#report/parts/statements.ts'
+import { nameText, utcTime } from '#report/parts/statements.ts'
 import {
   byEffect,
+  detailOf,
   type Effect,
+  fileText,
   headlineOf,
   isJudged,
   labelOf,
   pathOf,
   placeOf,
   placesOf,
-  restOf,
   scopeOf,
   sentenceOf,
   settingText,
@@ -33,19 +34,31 @@ export function gateMarkdown(document: GateDocument): string {
   const sheet = openSheet()
   sheet.add(`## ${markOf(document)} ${escapeMarkdown(verdictText(document))}\n\n`)
   table(sheet, groups, problems)
-  sheet.addAll(stops.slice(0, shownStops), shortEntry)
+  sheet.addAll(byPlace(stops.slice(0, shownStops)), shortEntries)
   const more = stops.length - shownStops
   if (more > 0) sheet.count(`- and ${plural(more, 'more problem')}, see the details\n`)
-  sheet.addAll(unread.slice(0, shownUnread), effect => `- ⚪ ${shortEntry(effect).slice(2)}`)
+  sheet.addAll(
+    unread.slice(0, shownUnread),
+    effect => `- ⚪ **${placeText(effect)}** ${shortText(effect)}\n`,
+  )
   if (unread.length > shownUnread)
     sheet.count(
       `- and ${plural(unread.length - shownUnread, 'more text')} not read, see the JSON\n`,
     )
-  const details = stops.flatMap((effect, at) => (at < shownStops ? rest(effect) : entry(effect)))
-  addFolded(sheet, 'Why the change is stopped', details, line => line)
-  addFolded(sheet, 'Better, and what to know', others, entry)
-  addFolded(sheet, 'Files', files, file => `- ${fileText(file)}\n`)
-  sheet.count(`\n*highwater gate: ${scopeOf(document)}. Snapshot of ${utcTime(takenAt)}.*\n`)
+  const details = [
+    ...stops.slice(0, shownStops).flatMap(rest),
+    ...stops.slice(shownStops).map(entry),
+  ]
+  addFolded(sheet, 'Why the change is stopped', details)
+  addFolded(sheet, 'Better, and what to know', others.map(entry))
+  const fileTexts = files.map(file => escapeMarkdown(fileText(file)))
+  const isOne = fileTexts.length === 1
+  if (!isOne) {
+    const entries = fileTexts.map(text => `- ${text}\n`)
+    addFolded(sheet, 'Files', entries)
+  }
+  const of = isOne ? ` ${fileTexts[0]}.` : ''
+  sheet.count(`\n*highwater gate: ${scopeOf(document)}.${of} Snapshot of ${utcTime(takenAt)}.*\n`)
   return sheet.text()
 }
 
@@ -54,31 +67,40 @@ function markOf(document: GateDocument) {
   return document.problems.some(({ stops }) => stops) ? '❌' : '⚪'
 }
 
-function fileText({ file, kinds, nodes, reach }: GateFile) {
-  const how = kinds.length === 0 ? '' : `${kinds.join(', ')}, ${plural(nodes, 'node')}: `
-  return `${escapeMarkdown(nameText(file))}: ${escapeMarkdown(`${how}${lineText(reach)}`)}`
+const byPlace = (effects: readonly Effect[]): Effect[][] => [
+  ...Map.groupBy(effects, ([first]) => placeOf(first)).values(),
+]
+
+const placeText = ([first]: Effect) => escapeMarkdown(placeOf(first))
+
+function shortText(effect: Effect) {
+  const label = labelOf(effect[0])
+  const text = escapeMarkdown(headlineOf(effect))
+  return label === null ? text : `${label}: ${text}`
 }
 
-function shortEntry(effect: Effect) {
-  const [first] = effect
-  const label = labelOf(first)
-  const text = escapeMarkdown(headlineOf(effect))
-  return `- **${escapeMarkdown(placeOf(first))}** ${label === null ? text : `${label}: ${text}`}\n`
+/** The place once, with what it does. */
+function shortEntries(effects: readonly Effect[]) {
+  const [first, ...others] = effects
+  if (first === undefined) return ''
+  if (others.length === 0) return `- **${placeText(first)}** ${shortText(first)}\n`
+  return `- **${placeText(first)}**\n${effects.map(effect => `  - ${shortText(effect)}\n`).join('')}`
 }
 
 function entry(effect: Effect) {
   const label = labelOf(effect[0])
   const kind = label === null ? '' : ` (${label})`
-  return `- **${escapeMarkdown(placeOf(effect[0]))}**${kind}: ${withNodes(effect, sentenceOf(effect))}\n`
+  return `- **${placeText(effect)}**${kind}: ${withNodes(effect, sentenceOf(effect))}\n`
 }
 
-/** What the short entry does not say. */
+/** What the short entry and the table do not say. */
 function rest(effect: Effect) {
-  const more = restOf(effect)
-  if (more === '' && placesOf(effect, 3) === '') return []
+  const detail = detailOf(effect)
+  const isOfGroups = new Set(effect.map(({ cluster, group }) => pathOf(cluster, group))).size > 1
+  if (detail === '' && !isOfGroups) return []
   const fields = new Set(effect.flatMap(({ field }) => field ?? []).map(nameText))
-  const text = withNodes(effect, more || [...fields].slice(0, shownSettings).join(', '))
-  return [`- **${escapeMarkdown(placeOf(effect[0]))}** ${text}\n`]
+  const text = withNodes(effect, detail || [...fields].slice(0, shownSettings).join(', '))
+  return [`- **${placeText(effect)}** ${text}\n`]
 }
 
 function withNodes(effect: Effect, text: string) {
@@ -143,15 +165,10 @@ function consequences({ refused, evictions, imageGcs }: GateGroup, own: readonly
   return texts.length > 0 ? texts : ['no effect predicted']
 }
 
-function addFolded<Entry>(
-  sheet: Sheet,
-  title: string,
-  entries: Entry[],
-  textOf: (entry: Entry) => string,
-) {
+function addFolded(sheet: Sheet, title: string, entries: string[]) {
   if (entries.length === 0) return
   sheet.count(`\n<details><summary>${title}: ${entries.length}</summary>\n\n`)
-  const left = sheet.addAll(entries, textOf)
+  const left = sheet.addAll(entries, text => text)
   if (left.length > 0) sheet.count(`- and ${left.length} more in the JSON\n`)
   sheet.count('\n</details>\n')
 }

@@ -1,10 +1,10 @@
 /** The answer of a gate for a terminal or a log. */
 import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
 import { plural } from '#report/numbers.ts'
-import { lineText, nameText } from '#report/parts/statements.ts'
 import {
   byEffect,
   type Effect,
+  fileText,
   labelOf,
   pathOf,
   placeOf,
@@ -22,10 +22,7 @@ export function gateText(document: GateDocument, heading: (text: string) => stri
   const lines = [
     heading(`${verdictText(document)} (${scopeOf(document)})`),
     '',
-    ...files.map(
-      ({ file, kinds, nodes, reach }) =>
-        `  ${nameText(file)}: ${kinds.length === 0 ? lineText(reach) : `${kinds.join(', ')}, ${plural(nodes, 'node')} (${lineText(reach)})`}`,
-    ),
+    ...files.map(file => `  ${fileText(file)}`),
     ...section(heading('Stops the change'), stops),
     ...section(heading('Also'), others),
     ...(groups.length === 0 ? [] : ['', heading('Groups'), ...groups.map(groupLine)]),

@@ -2,6 +2,7 @@
 
 import type {
   GateDocument,
+  GateFile,
   GateLimit,
   GateProblem,
   GateProblemKind,
@@ -65,9 +66,15 @@ export const kinds: Record<GateProblemKind, string> = {
   note: 'note',
 }
 
-/** Null: the problem's own text begins with its kind. */
+/** Their texts say what they are. */
+const selfExplaining: ReadonlySet<GateProblemKind> = new Set([
+  ...(['unparsed', 'no-effect', 'unread', 'threshold-lost', 'settings-lost'] as const),
+  ...(['eviction', 'image-gc'] as const),
+])
+
+/** Null: the problem's own text says it, and no finding reports it. */
 export function labelOf({ kind, severity }: GateProblem): string | null {
-  if (kind === 'unparsed' || kind === 'no-effect' || kind === 'unread') return null
+  if (selfExplaining.has(kind)) return severity
   return severity === null ? kinds[kind] : `${kinds[kind]}, ${severity}`
 }
 
@@ -204,16 +211,23 @@ export const sentenceOf = (effect: Effect): string =>
   [headlineOf(effect), restOf(effect)].filter(Boolean).join(' ')
 
 /** What the headline does not say. Empty: it says all. */
-export function restOf(effect: Effect): string {
-  const [{ detail, field, cluster, group }] = effect
-  const isOfOne = new Set(effect.map(one => one.detail)).size > 1
+function restOf(effect: Effect): string {
+  const [{ field }] = effect
   const known = effect.flatMap(({ values }) => values ?? [])
   return [
-    ...(detail === null
-      ? []
-      : [`${isOfOne ? `In ${pathOf(cluster, group)}: ` : ''}${lineText(detail)}`]),
+    detailOf(effect),
     ...(field === null || known.length === 0 ? [] : [`(${settingText(field, known)})`]),
-  ].join(' ')
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+/** What follows on the first node. Empty: the headline says all. */
+export function detailOf(effect: Effect): string {
+  const [{ detail, cluster, group }] = effect
+  if (detail === null) return ''
+  const isOfOne = new Set(effect.map(one => one.detail)).size > 1
+  return `${isOfOne ? `In ${pathOf(cluster, group)}: ` : ''}${lineText(detail)}`
 }
 
 /** `imageMaximumGCAge: 12h or not set → 24h`; without a key of evictionHard nothing evicts. */
@@ -226,6 +240,9 @@ export function settingText(field: string, known: readonly GateValues[]): string
   })
   return `${nameText(field)}: ${before} → ${after}`
 }
+
+export const fileText = ({ file, kinds, nodes, reach }: GateFile): string =>
+  `${nameText(file)}: ${kinds.length === 0 ? lineText(reach) : `${kinds.join(', ')}, ${plural(nodes, 'node')} (${lineText(reach)})`}`
 
 /** What was judged: `2 files, 12 nodes in 3 groups, compared with what runs now`. */
 export function scopeOf({ files, groups, comparedWith }: GateDocument): string {

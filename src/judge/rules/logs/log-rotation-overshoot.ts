@@ -88,6 +88,8 @@ export const logRotationOvershoot = nodeRule({
     const growthBytes = logGrowth(logs, perContainerBytes)
     if (logBound(logs, perContainerBytes) < capacity * leastShare || growthBytes <= room) return
     yield {
+      // Then the bound is none: one container may fill the disk.
+      ...(perContainerBytes > capacity && { severity: 'medium' }),
       confidence: 'possible',
       consequence: `The logs of ${logs.length} running containers may grow by ${bytes(growthBytes)} before rotation holds them; after ${bytes(room)} more on nodefs pods are evicted.`,
       evidence: [...evidence(), bytesLine('computed', 'logs may grow by', growthBytes)],

@@ -106,6 +106,9 @@ export interface Happening {
 /** An image: the end of its name, its size in bytes by the CRI, and the day since which no container was seen to use the image (null: used; absent: unknown). */
 export type RememberedImage = [string, number, (string | null)?]
 
+/** A release that is gone from a node which lists another one of its image: the end of its name, and its size in bytes by the CRI. */
+export type PastRelease = [string, number]
+
 /** A round of image GC, or all rounds between two readings. Null bytes are unknown. */
 export interface ReclaimRound {
   /** RFC 3339: when the kubelet began the round, or the time of the later reading. */
@@ -161,6 +164,8 @@ export interface NodeFacts {
   rounds: ReclaimRound[]
   /** The largest images, largest first. */
   images: RememberedImage[]
+  /** The last ones, latest last. Absent: none. */
+  pastReleases?: PastRelease[]
   /** Day since which readings show which images are in use. Null: no reading did. */
   imagesSince: string | null
   /** What holds most bytes on the node's disks, largest first. */
@@ -180,7 +185,7 @@ export interface NodeFacts {
 /** The last reading of a node by an earlier run. */
 export type NodeBefore = Pick<
   NodeFacts,
-  'at' | 'images' | 'imagesSince' | 'rounds' | 'imageGC' | 'fill' | 'happened'
+  'at' | 'images' | 'pastReleases' | 'imagesSince' | 'rounds' | 'imageGC' | 'fill' | 'happened'
 >
 
 /** Null: no earlier run read the node, or its history could not be read. */

@@ -32,6 +32,7 @@ import type {
   Happening,
   NodeGrowth,
   PastFinding,
+  PastRelease,
   ReclaimRound,
   RememberedFinding,
   RememberedImage,
@@ -62,6 +63,7 @@ export interface AuditedNode {
   /** Observed rounds of image GC, by time. */
   rounds?: ReclaimRound[]
   images?: RememberedImage[]
+  pastReleases?: PastRelease[]
   /** Absent: the kubelet is as new as its control plane, or one of the versions is unknown. */
   upgrade?: NextUpgrade
   /** Release of its managed nodegroup: `1.34.2-20251120`. Absent: it has none, or it was not read. */

@@ -38,3 +38,7 @@ export function splitTag(name: string): { repository: string; tag: string } {
   const colon = name.lastIndexOf(':')
   return { repository: name.slice(0, colon), tag: name.slice(colon + 1) }
 }
+
+/** The name without its tag. Null: it has none. */
+export const nameWithoutTag = (name: string): string | null =>
+  /^([^@]*):[^/:@]+$/.exec(name)?.[1] || null

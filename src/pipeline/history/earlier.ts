@@ -108,11 +108,12 @@ async function takeNodes(
 }
 
 const readingOf = (
-  { at, images, imagesSince, rounds, imageGC, fill, happened }: NodeBefore,
+  { at, images, pastReleases, imagesSince, rounds, imageGC, fill, happened }: NodeBefore,
   isOwn: boolean,
 ): NodeBefore => ({
   at,
   images,
+  ...(pastReleases && { pastReleases }),
   imagesSince,
   rounds,
   imageGC,

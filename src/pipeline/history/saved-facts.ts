@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { listOf } from '#base/text/list-of.ts'
 import { fillLimits } from '#judge/compare/history/fill.ts'
 import { nodeFactsMaxBytes } from '#judge/compare/history/node-facts.ts'
-import { mostImages } from '#judge/compare/history/reclaim.ts'
+import { mostImages, mostPastReleases } from '#judge/compare/history/reclaim.ts'
 import { severities } from '#model/finding/finding.ts'
 import type { ClusterTrend, NodeFacts } from '#model/history.ts'
 import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
@@ -94,6 +94,10 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
     }),
   ),
   images: z.array(z.tuple([z.string(), count, z.iso.date().nullable().optional()])).max(mostImages),
+  pastReleases: z
+    .array(z.tuple([z.string(), count]))
+    .max(mostPastReleases)
+    .optional(),
   imagesSince: z.iso.date().nullable(),
   beforeEvictions: z.array(z.object(basis)),
   rules: z.array(z.string()),

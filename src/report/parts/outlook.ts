@@ -7,6 +7,7 @@ import { usedPercentOf } from '#base/percent.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { Cause } from '#model/finding/cause.ts'
 import type { RememberedImage } from '#model/history.ts'
+import { nameWithoutTag } from '#model/input/image-reference.ts'
 import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
@@ -322,12 +323,13 @@ interface Releases {
   largestBytes: number
 }
 
-/** Of the images in use, the one with the largest release. Null: the node lists fewer than three releases of each. */
+/** Of the images in use, the one with the largest release. Null: fewer than three releases of each are known. */
 function largestReleases(
-  images: readonly RememberedImage[],
+  { images = [], pastReleases = [] }: AuditedNode,
   { mostUnpacking }: Pick<Assumptions, 'mostUnpacking'>,
 ): Releases | null {
-  const byName = Map.groupBy(images, ([name]) => /^([^@]*):[^/:@]+$/.exec(name)?.[1] ?? '')
+  const past = pastReleases.map(([name, bytes]): RememberedImage => [name, bytes, 'gone'])
+  const byName = Map.groupBy([...past, ...images], ([name]) => nameWithoutTag(name) ?? '')
   byName.delete('')
   const known = [...byName]
     .filter(([, all]) => all.length >= leastReleases && all.some(([, , unused]) => unused == null))
@@ -341,21 +343,22 @@ function largestReleases(
 
 /** Whether room for more releases is unknown because the node lists too few of each. */
 const lacksReleases = (
-  { images = [] }: AuditedNode,
+  node: AuditedNode,
   disk: DiskOutlook | null,
   assumptions: Assumptions,
-): boolean => hasImages(disk) && largestReleases(images, assumptions) === null
+): boolean => hasImages(disk) && largestReleases(node, assumptions) === null
 
 const hasImages = (disk: DiskOutlook | null) => disk?.imageGcMs !== undefined
 
 /** Empty: unknown. */
 function releasesText(
-  { images = [], prediction: { imageGC } }: AuditedNode,
+  node: AuditedNode,
   disk: DiskOutlook | null,
   assumptions: Assumptions,
   { words: { list, next: words }, bytes, line }: Language,
 ): string {
-  const releases = largestReleases(images, assumptions)
+  const { imageGC } = node.prediction
+  const releases = largestReleases(node, assumptions)
   if (releases === null || disk === null || !hasImages(disk)) return ''
   const { name, tags, largestBytes } = releases
   const imagesFitting = (room: number | null | undefined) =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { RememberedImage } from '#model/history.ts'
+import type { PastRelease, RememberedImage } from '#model/history.ts'
 import { english } from '#report/languages/language.ts'
 import { outlookView } from '#report/parts/outlook.ts'
 import { auditedNode, GiB, quietReport, sharedDisk } from '#test/report-builder.ts'
@@ -12,13 +12,17 @@ const releases = (name: string, ...gib: number[]): RememberedImage[] =>
   ])
 
 /** 200 GiB, 80 % used: 10 GiB to image GC at 85 %, 20 GiB to eviction at 10 %. */
-const viewOf = (images: RememberedImage[], highThresholdPercent = 85) => {
+const viewOf = (
+  images: RememberedImage[],
+  highThresholdPercent = 85,
+  pastReleases: PastRelease[] = [],
+) => {
   const disk = sharedDisk(80, {
     capacityBytes: 200 * GiB,
     highThresholdPercent,
     evictionHard: { 'nodefs.available': '10%' },
   })
-  const node = auditedNode('n1', { ...disk }, { images })
+  const node = auditedNode('n1', { ...disk }, { images, pastReleases })
   const due = { ...node.prediction.imageGC!, triggered: true }
   const listed = { ...node, prediction: { ...node.prediction, imageGC: due } }
   return outlookView(quietReport([listed]), english)
@@ -29,6 +33,16 @@ it('counts the releases that fit before image GC and before eviction, at their l
   const images = [...releases('shop/checkout', 1, 0.5, 0.8), ...releases('shop/web', 0.1, 0.1, 0.1)]
   expect(textOf(images)).toBe(
     'room for more releases of shop/checkout: 2 until image GC, 5 until eviction, if each takes at most 3.5\u00a0GiB (learned from 0, 1, 2)',
+  )
+})
+
+it('counts releases that were there before, and learns their size', () => {
+  const past: PastRelease[] = [
+    ['shop/checkout:7', 2 * GiB],
+    ['shop/checkout:8', GiB],
+  ]
+  expect(textOf(releases('shop/checkout', 1), 85, past)).toMatch(
+    /shop\/checkout: 1 until image GC, 2 until eviction, .*\(learned from 0, 7, 8\)$/,
   )
 })
 

@@ -83,6 +83,7 @@ export function nodeFacts(
     happened: node.happened ?? [],
     rounds: node.rounds ?? [],
     images: node.images ?? [],
+    ...(node.pastReleases && { pastReleases: node.pastReleases }),
     imagesSince: node.imagesSince ?? null,
     held: heldOf(ledger),
     firstVictims: victimsOf(firstVictims),
@@ -131,6 +132,10 @@ function fitFacts(facts: NodeFacts) {
   let kept = facts
   while (isTooLong(kept) && kept.images.length > 0)
     kept = { ...kept, images: kept.images.slice(0, -1) }
+  if (isTooLong(kept)) {
+    const { pastReleases: _, ...others } = kept
+    kept = others
+  }
   // Without the images, later readings cannot tell since when they are unused.
   if (kept.images.length < facts.images.length && kept.images.length === 0)
     kept = { ...kept, imagesSince: null }
@@ -173,10 +178,18 @@ function basesOf(earlier: NodeFacts, now: NodeFacts) {
 /** Adds a later, lighter reading to the lines of the last run's day. New nodes get a line. */
 export const withObservation = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
   joinByNode(before, now, (earlier, facts) => {
-    const { fill, images, imagesSince } = facts
+    const { fill, images, pastReleases, imagesSince } = facts
     // The round that the earlier reading predicted is over.
     const imageGC = earlier.imageGC && { ...earlier.imageGC, predictedBytes: null }
-    return fitFacts({ ...earlier, ...eventsOf(earlier, facts), imageGC, fill, images, imagesSince })
+    return fitFacts({
+      ...earlier,
+      ...eventsOf(earlier, facts),
+      imageGC,
+      fill,
+      images,
+      ...(pastReleases && { pastReleases }),
+      imagesSince,
+    })
   })
 
 /** Merges the lines of one day. A later reading replaces an earlier one, but an unread node keeps the day's earlier facts. */

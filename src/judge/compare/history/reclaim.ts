@@ -11,7 +11,14 @@ import { imageGcLine, shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import { nameLength, shorten } from '#judge/text.ts'
-import type { Happening, NodeBefore, ReclaimRound, RememberedImage } from '#model/history.ts'
+import type {
+  Happening,
+  NodeBefore,
+  PastRelease,
+  ReclaimRound,
+  RememberedImage,
+} from '#model/history.ts'
+import { nameWithoutTag } from '#model/input/image-reference.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { KeptImage, NodePrediction } from '#model/prediction/prediction.ts'
 import type { TakenNode } from '#model/report.ts'
@@ -128,7 +135,10 @@ function nameOf(names: readonly string[]) {
 
 type ImagesBefore = Omit<NodeBefore, 'rounds'>
 
-type ImageHistory = Pick<TakenNode, 'images' | 'imagesSince' | 'rounds' | 'happened'>
+type ImageHistory = Pick<
+  TakenNode,
+  'images' | 'pastReleases' | 'imagesSince' | 'rounds' | 'happened'
+>
 
 /** Compares two readings of a node: deleted images, and since when others are unused. */
 export function withImages(now: TakenNode, last: ImagesBefore | null): ImageHistory {
@@ -138,10 +148,17 @@ export function withImages(now: TakenNode, last: ImagesBefore | null): ImageHist
   const imagesSince = before?.imagesSince ?? (isUseKnown ? now.at.slice(0, 10) : null)
   if (before === null) return { images, imagesSince }
   // A node that was not read keeps its images with the days since which they are unused.
-  if (images.length === 0) return { images: [...before.images], imagesSince }
+  const { pastReleases: past } = before
+  if (images.length === 0)
+    return { images: [...before.images], ...(past && { pastReleases: past }), imagesSince }
   const earlier = retagImages(before.images, images)
-  const dated = { images: withDays(images, earlier), imagesSince }
   const gone = goneOf(earlier, images)
+  const pastReleases = releasesAmong([...(past ?? []), ...gone], images)
+  const dated = {
+    images: withDays(images, earlier),
+    ...(pastReleases.length > 0 && { pastReleases }),
+    imagesSince,
+  }
   if (gone.length === 0) return dated
   const countedBytes = gone.reduce((sum, [, bytes]) => sum + bytes, 0)
   const freedBytes = emptierBy(now, before)
@@ -182,6 +199,19 @@ function goneOf(before: readonly RememberedImage[], now: readonly RememberedImag
   const here = new Set(now.map(([name]) => name))
   const least = now.at(-1)?.[1] ?? Number.POSITIVE_INFINITY
   return before.filter(([name, bytes]) => !here.has(name) && bytes > least)
+}
+
+export const mostPastReleases = 8
+
+/** Those of an image that is still there in another release, each name once. */
+function releasesAmong(
+  gone: readonly (RememberedImage | PastRelease)[],
+  now: readonly RememberedImage[],
+): PastRelease[] {
+  const here = new Set(now.map(([name]) => name))
+  const known = new Set(now.flatMap(([name]) => nameWithoutTag(name) ?? []))
+  const past = gone.filter(([name]) => !here.has(name) && known.has(nameWithoutTag(name) ?? ''))
+  return [...new Map(past.map(([name, bytes]) => [name, bytes]))].slice(-mostPastReleases)
 }
 
 const deletion =

@@ -121,6 +121,29 @@ describe('images between two readings', () => {
     ])
   })
 
+  it('are remembered as releases while another one of their image is there', () => {
+    const v3: RememberedImage[] = [
+      ['web:v3', 3 * GiB, null],
+      ['least', GiB, null],
+    ]
+    const v2: RememberedImage[] = [
+      ['web:v2', 2.5 * GiB, null],
+      ['cache:v1', 2 * GiB, null],
+      ['least', GiB, null],
+    ]
+    const before = { ...earlier(v2, 0), pastReleases: [['web:v1', 2 * GiB] as [string, number]] }
+    const node = withImages(read(v3), before)
+    expect(node.pastReleases).toEqual([
+      ['web:v1', 2 * GiB],
+      ['web:v2', 2.5 * GiB],
+    ])
+    expect(withImages(read([]), before).pastReleases).toEqual(before.pastReleases)
+    const back = withImages(read([['web:v1', 2 * GiB, null]]), before)
+    expect(back.pastReleases).toEqual([['web:v2', 2.5 * GiB]])
+    const other = withImages(read([['shop:v1', GiB, null]]), before)
+    expect(other.pastReleases).toBeUndefined()
+  })
+
   it('are unused since the first day on which they were', () => {
     const first = read([
       ['a', 3 * GiB, '2026-11-21'],

@@ -1,10 +1,11 @@
 /** `highwater gate`: what changed configuration files would do to the nodes of a snapshot. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import { Argument, Command } from 'commander'
 import { inputLimits } from '#base/limits.ts'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import type { GateDocument } from '#model/gate.ts'
+import { longestOf } from '#pipeline/gate/changed-file.ts'
 import { type GateText, gate } from '#pipeline/gate/gate.ts'
 import type { GroupOption } from '#pipeline/gate/reach.ts'
 import { gateMarkdown } from '#report/gate/markdown.ts'
@@ -123,14 +124,20 @@ function gateTextOf(file: string, base: string | undefined): GateText {
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
+function textFrom(handle: number, bytes: number) {
+  const buffer = Buffer.alloc(Math.min(bytes, fstatSync(handle).size))
+  return buffer.toString('utf8', 0, readSync(handle, buffer, 0, buffer.length, 0))
+}
+
 /** The text of a file, one byte longer than the limit at most: a longer file is of another kind. @throws OperatorError */
 function boundedText(file: string) {
   try {
     if (!statSync(file).isFile()) throw new Error('it is no file')
     const handle = openSync(file, 'r')
     try {
-      const buffer = Buffer.alloc(inputLimits.userData.maxBytes + 1)
-      return buffer.toString('utf8', 0, readSync(handle, buffer, 0, buffer.length, 0))
+      const start = textFrom(handle, inputLimits.userData.maxBytes + 1)
+      const longest = longestOf(start)
+      return longest < start.length ? start : textFrom(handle, longest + 1)
     } finally {
       closeSync(handle)
     }

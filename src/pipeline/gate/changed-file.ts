@@ -19,6 +19,7 @@ import {
   unparsedProblem,
 } from './changed-part.ts'
 import { takeDocument } from './documents.ts'
+import { isPlanText, takePlan } from './terraform-plan.ts'
 import {
   hidesSettings,
   isMisplacedToml,
@@ -77,6 +78,7 @@ type Reader = (reading: FileReading, located: LocatedText) => void
 
 /** By the form of the file. Null: of another kind, whatever it mentions. */
 function readerOf(file: string, text: string): Reader | null {
+  if (isPlanText(text)) return takePlan
   if (file.endsWith('.toml')) return readToml
   if (/\.(tf|tofu|hcl)$/.test(file)) return readHeredocs
   if (/\.(tfvars|tf\.json|tofu\.json|tfvars\.json)$/.test(file)) return null
@@ -86,6 +88,10 @@ function readerOf(file: string, text: string): Reader | null {
     : null
 }
 
+/** Of a file that may be a configuration. A plan of Terraform has all resources of a state. */
+export const longestOf = (text: string): number =>
+  isPlanText(text) ? textLimits.plan.maxCharacters : inputLimits.userData.maxBytes
+
 /** @param whole budget of all files */
 export function readChangedFile(file: string, text: string, whole: TextBudget): ChangedFile {
   const reading: FileReading = {
@@ -94,7 +100,7 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
   }
   const rendered = renderedKind(file, text)
   const read = readerOf(file, text)
-  const isLong = text.length > inputLimits.userData.maxBytes
+  const isLong = text.length > longestOf(text)
   if (read === null || (isLong && rendered !== null))
     return { ...boundFile(reading), unread: isEmptyHcl(file, text) ? null : rendered }
   // No user data is so long.

@@ -423,8 +423,7 @@ function withoutParts({ problems, unread }: Pick<ChangedFile, 'problems' | 'unre
 }
 
 const neededInstead: Record<UnreadFileKind, string> = {
-  Terraform:
-    'Run terraform plan, and give the output of terraform show -json as a file',
+  Terraform: 'Run terraform plan, and give the output of terraform show -json as a file',
   HCL: 'Give the user data that it renders as a file',
   CDK: 'Give the template that it synthesizes, or its user data as a file',
   CloudFormation: 'Give the user data of its launch template as a file',

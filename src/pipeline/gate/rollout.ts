@@ -21,7 +21,12 @@ import {
   oldNodeadmDropIn,
 } from '#facts/eks/kubelet-places.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { configurationDefaults, configurationFlags, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
+import {
+  configurationDefaults,
+  configurationFlags,
+  fieldOf,
+  meaningOf,
+} from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isSet, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import type { Host } from '#model/input/inspection.ts'

@@ -12,8 +12,8 @@ import { volumeSizeMistake } from '#facts/eks/karpenter.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
 import type { GateValues } from '#model/gate.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
 import type { FilesystemStats, NodeInput } from '#model/input/node-input.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import {
   type ChangedPart,
   type DeclaredVolume,

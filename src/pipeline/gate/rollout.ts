@@ -8,7 +8,7 @@
 
 import { basename, join } from 'node:path/posix'
 import { amountOrNull } from '#base/go/quantity.ts'
-import { mergePatch, patchAt } from '#base/merge-patch.ts'
+import { mergePatch, patchAt, valueAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
@@ -20,10 +20,10 @@ import {
   nodeadmEnvironment,
   oldNodeadmDropIn,
 } from '#facts/eks/kubelet-places.ts'
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import {
   configurationDefaults,
   configurationFlags,
+  evictionHardDefaults,
   fieldOf,
   meaningOf,
 } from '#facts/kubelet/fields.ts'
@@ -33,7 +33,6 @@ import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
-import { valueAt } from '#remediate/merge.ts'
 import { kubeletConfigurationKind } from '#replay/configuration/configuration-kind.ts'
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'

@@ -1,7 +1,7 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
 
-import { mergePatch, patchAt } from '#base/merge-patch.ts'
 import { durationMs } from '#base/go/duration.ts'
+import { mergePatch, patchAt } from '#base/merge-patch.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadOn, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'

@@ -1,7 +1,7 @@
 /** Canaries: secrets of many forms, each with a number of its own, planted into every text of a record. */
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { Shape } from '#model/input/shape.ts'
-import { base64, secretShapes } from '#test/secret-shapes.ts'
+import { base64, doubtfulShapes, furtherShapes, secretShapes } from '#test/secret-shapes.ts'
 
 const number = (index: number) => `CANARY${String(index).padStart(5, '0')}`
 
@@ -38,7 +38,7 @@ const forms: readonly ((canary: string) => string)[] = [
   canary => `X-Amz-Credential=${canary}`,
   canary => `glpat-${canary}abcdef`,
   canary => `curl -u bob:${canary}`,
-  ...secretShapes.map(([, text]) => text),
+  ...[...secretShapes, ...furtherShapes, ...doubtfulShapes].map(([, text]) => text),
 ]
 
 export const formCount = forms.length

@@ -1,4 +1,5 @@
 /** Notations in which a secret can stand in a message. Each takes the secret and gives the text. */
+import { readFileSync } from 'node:fs'
 
 type Shape = readonly [title: string, text: (secret: string) => string]
 
@@ -306,6 +307,28 @@ const statements: Shape[] = [
   ['a value before its name', s => `used ${s} as password`],
   ['a value before an article', s => `with ${s} as the password`],
 ]
+
+/** Notations of a file, each a line: `§` is the secret, `⏎` a line end, `\\u{…}` a character. */
+const writtenShapes = (text: string): Shape[] =>
+  text
+    .split('\n')
+    .filter(line => line !== '' && !line.startsWith('# '))
+    .map(line => {
+      const notation = line
+        .replaceAll('⏎', '\n')
+        .replace(/\\u\{([0-9a-f]+)\}/g, (_, code) =>
+          String.fromCodePoint(Number.parseInt(code, 16)),
+        )
+      return [line, secret => notation.replaceAll('§', secret)]
+    })
+const [ofAnySecret = '', ofDigits = ''] = readFileSync(
+  'test/fixtures/notations-of-secrets.txt',
+  'utf8',
+).split('\n\n')
+/** Further shapes around a secret of any characters. */
+export const furtherShapes: readonly Shape[] = writtenShapes(ofAnySecret)
+/** Shapes around a secret with a digit. */
+export const doubtfulShapes: readonly Shape[] = writtenShapes(ofDigits)
 
 /** Shapes around a secret of any characters. */
 export const secretShapes: readonly Shape[] = [

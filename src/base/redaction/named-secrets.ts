@@ -51,7 +51,25 @@ function secretLength(word: string, before: string, rest: string) {
   if (noSecret.test(value)) return null
   const quote = /^\\*["']/.test(between) || !/["']/.test(sign) ? '' : sign
   const length = element === null ? valueLength(value, name, quote) : elementLength(value)
-  return length === 0 ? null : { between: between.length, value: length }
+  if (length === 0) return null
+  const folded = /:[ \t]*$/.test(between) ? foldedLength(before, value.slice(length)) : 0
+  return { between: between.length, value: length + folded }
+}
+
+const foldedLine = /^\r?\n([ \t]+)(?!- |at |#)[^\s:=]+(?:[ \t]+[^\s:=]+){0,3}[ \t]*(?=\r?\n|$)/
+const longestFolded = 40
+
+/** Length of the further lines of a YAML value: they are indented more than its name. */
+function foldedLength(before: string, rest: string): number {
+  const [indent = ''] = /^[ \t]*/.exec(before.slice(before.lastIndexOf('\n') + 1)) ?? []
+  const first = /^(?:[ \t][^\n]{0,200})?(?=\n)/.exec(rest)?.[0].length ?? 0
+  let at = first
+  for (let count = 0; count < longestFolded; count++) {
+    const [line, inner = ''] = foldedLine.exec(rest.slice(at, at + 400)) ?? []
+    if (line === undefined || inner.length <= indent.length) break
+    at += line.length
+  }
+  return at === first ? 0 : at
 }
 
 /** A flag, nothing, a path. */
@@ -93,8 +111,12 @@ const failureBefore =
 const failureAfter =
   /^\\*["']?[ \t]*:[ \t]+(?:the|an?|no|not|is|this|could|cannot|failed|unable|unexpected|unknown|invalid|signature|secrets?|status)\b/
 
+/** An error of the API server about a field: `spec.token: Invalid value: "…"`. */
+const fieldError = /^\]?[ \t]*:[ \t]+(?:Invalid|Unsupported|Duplicate) value:/
+
 /** Whether an error text follows the name: `invalid token: signature is invalid`. Never for names of passwords, because a password can be a word. */
 function isProse(name: string, before: string, rest: string): boolean {
+  if (fieldError.test(rest)) return false
   if (resource.test(before.slice(-48)) && resourceEnd.test(rest)) return true
   if (name === 'authorization' && /\brequires? $/.test(before)) return startsProse(rest)
   return (
@@ -109,12 +131,28 @@ function isProse(name: string, before: string, rest: string): boolean {
 const isRepository = (before: string, rest: string) =>
   /[\w.-]\/$/.test(before) && /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest)
 
-/** End of a quoted or an indexed name: `password":`, `PASSWORD"] =`, `password[]=`. */
-const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|\\{0,8}["'\]]|%22){0,4}`
+/** End of a quoted, an indexed or a marked name: `password":`, `PASSWORD"] =`, `password[]=`, `**password**:`, `password (old):`. */
+const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|\\{0,8}["'\]]|%22|\?(?=:)|\*{1,2}|<\/[a-z\d]{1,10}>){0,4}(?:[ \t]?\([\w -]{1,20}\)(?=[ \t]*[:=]))?`
 /** The sign between a name and its value. The longest sign comes first. */
 const sign = new RegExp(
-  String.raw`${nameEnd}(?:[ \t]*(?:={2,3}|=>|->|:=|[?+]=)[ \t]*|[ \t]+[|~][ \t]+|[ \t]*(?:\r?\n[ \t]*)?:[ \t]*|[ \t]*=(?:[ \t]+(?![-\w.]+=))?|\((?=\\*["'])|%(?:25)?3[AaDd](?:%2[02])?)`,
+  `${nameEnd}(?:${[
+    String.raw`[ \t]*(?:={2,3}|=>|->|:=|::=|<-|<>|[~>]>|[?+!<>~]=)[ \t]*`,
+    String.raw`[ \t]*::[ \t]+`,
+    String.raw`[ \t]+[|~][ \t]+`,
+    String.raw`[ \t]+\.(?:\.{3,}[ \t]+|[ \t]+(?=["']))`,
+    String.raw`[ \t]+(?:-?(?:eq|ne|like|in)|EQ|NE|LIKE|IN)[ \t]+\(?(?=\\*["'])`,
+    String.raw`[ \t]+[*&]?(?:[Ss]tring|str|bytes|\[\]byte|text)[ \t]*:?=[ \t]*`,
+    String.raw`[ \t]*\{[ \t]*(?:get;[^{}\n]{0,40}\}[ \t]*=[ \t]*|(?:value|default)[ \t]*[:=][ \t]*|(?=\\*["']))`,
+    String.raw`;s:\d{1,9}:`,
+    String.raw`[ \t]*(?:\r?\n[ \t]*)?:[ \t]*`,
+    String.raw`[ \t]*=(?:[ \t]+(?![-\w.]+=))?`,
+    String.raw`\((?=\\*["'])`,
+    '%(?:25)?3[AaDd](?:%2[02])?',
+  ].join('|')})(?:(?:\\*\\*|</[a-z\\d]{1,10}>)[ \\t]*)?`,
 )
+/** What stands before a value: the words of an error, its type, a wrapper. */
+const valueStart =
+  /^(?:(?:Invalid|Unsupported|Duplicate) value:[ \t]+(?=\\*["'(])|(?:\([*\w.]{1,32}\)[ \t]+)?\(len=\d{1,9}\)[ \t]+|\s{0,8}string\(\d{1,9}\)[ \t]+|(?:Just|Some)[ \t]+(?=["'(])|-{1,2}[ \t]+(?![\w.-]+:))/
 /** Space between a flag and its value, also in a list of YAML or of quoted words. */
 const flagSpace =
   /^(?:["']?[ \t]*(?:\\\r?\n[ \t]*|\r?\n[ \t]*-[ \t])|\\*["']?[ \t]+|\\*["'],[ \t]*(?=\\*["']))(?!\\*["']?-|<<<)/
@@ -125,14 +163,17 @@ const isInList = (before: string) =>
 const pairSpace = /^\\*["'],[ \t]*(?=\\*["'])/
 /** Separator in brackets around one name and one value: `["password","…"]`. */
 const bracketSpace =
-  /^(?:\\*["'])?,[ \t]*(?=\\*["'](?!(?:token|password|secret|key|user|username)["'])[^"'\n]{0,512}["'][ \t]*[\])}])/
+  /^(?:\\*["'])?,[ \t]*(?:<<)?(?=\\*["'](?!(?:token|password|secret|key|user|username)["'])[^"'\n]{0,512}["'](?:>>)?[ \t]*[\])}])/
 const opensBracket = /[[({][ \t]*\\*["']?$/
 const constantName = /^[A-Z][A-Z\d_]+$/
 const headerName = /authorization|cookie|^x-[a-z-]+(?:key|token)$/i
 
 function betweenOf(name: string, before: string, rest: string): string | null {
   const [found] = sign.exec(rest) ?? []
-  if (found !== undefined) return found + (nextLine.exec(rest.slice(found.length))?.[0] ?? '')
+  if (found !== undefined) {
+    const value = rest.slice(found.length)
+    return found + (valueStart.exec(value)?.[0] ?? nextLine.exec(value)?.[0] ?? '')
+  }
   const isFlag = /^--?[A-Za-z0-9]/.test(name)
   const space =
     (isFlag && (flagSpace.exec(rest) ?? (isInList(before) && listSpace.exec(rest)))) ||
@@ -149,8 +190,10 @@ function elementOf(before: string, word: string, rest: string): string | null {
   return (before.endsWith('>') && nextElement.exec(rest)?.[0]) || null
 }
 
-const tagEnd = /^(?:[ \t][^<>\n]{0,200})?(?<!\/)(?:>|&gt;|\\{1,8}u003[eE])\s*/
-const attributeEnd = /^\\*["'](?:[ \t]+value[ \t]*=|(?:[ \t][^<>\n]{0,200})?(?<!\/)>\s*)/
+const tagEnd =
+  /^(?:\s[^<>]{0,200}?\bvalue[ \t]*=[ \t]*(?=["'])|(?:\s[^<>]{0,200})?(?<!\/)(?:>|&gt;|\\{1,8}u003[eE])\s*)/
+const attributeEnd =
+  /^\\*["'](?:\s[^<>]{0,200}?\bvalue[ \t]*=[ \t]*(?=["'])|(?:\s[^<>]{0,200})?(?<!\/)>\s*(?:<[\w.-]{1,64}>\s*)?)/
 const nextElement = /^<\/[\w.-]{1,64}>\s*<[\w.-]{1,64}>/
 
 /** Length of an element's text, or of an attribute's value. */
@@ -164,12 +207,12 @@ function elementLength(rest: string): number {
   return end < 0 ? rest.length : end
 }
 
-/** Line break before a value that is alone on the next line. A line with another name and value does not match. */
+/** Line breaks before a value that is alone on the next line. A line with another name and value does not match. */
 const nextLine =
-  /^[ \t]*\\?\r?\n[ \t]*(?=["']?[^\s"']+["']?,?[ \t]*(?:\r?\n|$))(?![-\w.]+["']?(?::|=[^=\s]))/
+  /^[ \t]*(?:#[^\n]{0,200})?\\?(?:\r?\n[ \t]*){1,3}(?=["']?[^\s"']+(?:["'](?=\s)|["']?,?[ \t]*(?:\r?\n|$)))(?![-\w.]+["']?(?::|=[^=\s]))/
 
 /** Tags and anchors of YAML before a value. */
-const properties = /^(?:(?:!{1,2}[\w/-]{0,64}|&[\w-]{1,64})[ \t]+){1,3}/
+const properties = /^(?:(?:!{1,2}[\w/-]{0,64}|&[\w-]{1,64})[ \t]+(?!=)){1,3}/
 
 function valueLength(rest: string, name: string, before: string): number {
   if (rest.startsWith(removed)) return removed.length
@@ -180,15 +223,32 @@ function valueLength(rest: string, name: string, before: string): number {
   const [quote] = /^\\*(?:"""|'''|["'])/.exec(rest) ?? []
   if (quote !== undefined) return quotedLength(rest, quote)
   if (/authorization|cookie/i.test(name) || /^[[{]/.test(rest)) return rest.length
+  const [nested] = inBrackets.exec(rest) ?? []
+  if (nested !== undefined) return Math.max(nested.length, wordLength(rest))
   if (isStaticPodSource(name)) return headerLength(rest)
   const [scheme = ''] = /^(?:basic|bearer|digest|negotiate)[ \t]+/i.exec(rest) ?? []
   if (scheme !== '') return scheme.length + wordLength(rest.slice(scheme.length))
   const length = wordLength(rest)
+  // The word was a type: `password: string = "…"`.
+  const [assigned] = assignment.exec(rest.slice(length)) ?? []
+  if (assigned !== undefined) {
+    const start = length + assigned.length
+    return start + plainLength(rest.slice(start))
+  }
   if (/["']/.test(rest[length - 1] ?? '')) return length - 1
   return before === '' ? length : length + spacedLength(rest.slice(length))
 }
 
-const blockScalar = /^[|>][-+\d]{0,2}[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/
+/** Length of a word or of a text in quotes. */
+function plainLength(rest: string): number {
+  const [quote] = /^\\*["']/.exec(rest) ?? []
+  return quote === undefined ? wordLength(rest) : quotedLength(rest, quote)
+}
+const assignment = /^[ \t]*=[ \t]*(?=[^\s=])/
+/** A tuple, strings over several lines, the output of a command. */
+const inBrackets = /^\$?\([^()]{0,500}\)?/
+
+const blockScalar = /^[|>][-+\d]{0,2}[ \t]*(\r?\n|\\r\\n|\\n)(?:[ \t]*\r?\n)*([ \t]+)/
 const blockOfFields = /^[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/
 /** Fields below a name in the singular. A volume's `secret:` names a secret. */
 const blockOfPairs =
@@ -239,7 +299,8 @@ function spacedLength(rest: string): number {
 }
 
 const wordLength = (rest: string) =>
-  /^(?:\\.|"(?=[\w$])[^"\n]*"|'(?=[\w$])[^'\n]*'|[^\s\\])*/.exec(rest)?.[0].length ?? 0
+  /^(?:\\.|\\\r?\n[ \t]*(?=\S)|"(?=[\w$])[^"\n]*"|'(?=[\w$])[^'\n]*'|[^\s\\])*/.exec(rest)?.[0]
+    .length ?? 0
 
 /** Length of a quoted value with all further parts of its shell word: `"ab"'c'd`. */
 function quotedLength(rest: string, quote: string): number {
@@ -247,5 +308,11 @@ function quotedLength(rest: string, quote: string): number {
   while (end > 0 && quote.length === 1 && rest[end - 1] === '\\') end = rest.indexOf(quote, end + 1)
   if (end < 0) return rest.length
   const after = rest.slice(end + quote.length)
+  const [joined = ''] = joinedTexts.exec(after) ?? []
+  if (joined !== '') return end + quote.length + joined.length
   return end + quote.length + (/^(?:[\w$]|["'](?=[\w$]))/.test(after) ? wordLength(after) : 0)
 }
+
+/** Further texts of a value that is put together: `"ab" + "cd"`, `"ab" "cd"`. A name of JSON does not match. */
+const joinedTexts =
+  /^(?:(?:[ \t]*[+.][ \t]*(?:\r?\n[ \t]*)?|[ \t]+(?:\\\r?\n[ \t]*)?|\r?\n[ \t]+)(?:"[^"\n]*"|'[^'\n]*')(?![ \t]*[:=\w]))+/

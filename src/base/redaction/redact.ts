@@ -5,6 +5,7 @@
 
 import { oncePerText } from '#base/once.ts'
 import { hasNamedSecret, removed, withoutNamedSecrets } from './named-secrets.ts'
+import { withoutPairs } from './paired-secrets.ts'
 import { replaceFields, replaceItems } from './replaced.ts'
 import { isSecretKey } from './secret-names.ts'
 import {
@@ -13,6 +14,7 @@ import {
   withoutProgramSecrets,
   withoutStatedSecrets,
 } from './stated-secrets.ts'
+import { visibleText } from './visible-text.ts'
 
 /** Removes possible secrets from a text. A second call changes nothing. */
 export function redact(text: string): string {
@@ -27,12 +29,12 @@ export function redact(text: string): string {
 const withoutCommands = (text: string) =>
   text.includes('exec') ? text.replace(execCommand, '$1"(removed)"') : text
 
-const escaped: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', u0000: ' ' }
+const escaped: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '', u0000: ' ' }
 
 /** Removes secrets of a text that was quoted once more, as klog does: its line ends, tabs and quotes are escaped. */
 function withoutQuotedSecrets(text: string): string {
   if (!text.includes('\\')) return text
-  const inner = text.replace(/\\(u0000|[nrt"\\])/g, (_, sign: string) => escaped[sign] ?? sign)
+  const inner = text.replace(/\\(u0000|[bnrt"\\])/g, (_, sign: string) => escaped[sign] ?? sign)
   const clean = withoutSecrets(inner)
   return clean === inner ? text : JSON.stringify(clean).slice(1, -1)
 }
@@ -59,44 +61,6 @@ const hasArguments = (cell: string) => cell.includes('[') || hasNamedSecret(cell
 const shortestSecret = 6
 /** A longer text is cut: an expression takes up to 0.5 µs for each character. Files of a node have at most 300,000. */
 const longestText = 512 * 1024
-
-const unusual = /[^\t\n\r\x20-\x7e]|\\(?:x1b|u001b|033|e)\[|&(?:quot|apos|#)|\\(?:u00|x)[23]/
-/** Signs as XML, HTML, JSON and programs escape them. */
-const escapedSign =
-  /&(quot|apos);|&#(3[49]|58|61);|(?:&#[xX]0?|\\{1,8}u00|\\{1,8}x)(22|27|3[aAdD]);?/g
-const namedSigns: Readonly<Record<string, string>> = { quot: '"', apos: "'" }
-const colour = /(?:[^\P{Cc}\t\n\r]|\\(?:x1b|u001b|033|e))\[[\d;]{0,16}m/gu
-const fullWidthOffset = 0xff00 - 0x20
-
-/** The text as a reader sees it: common spaces, signs and quotes, no colours and nothing without width. */
-function visibleText(text: string): string {
-  if (!unusual.test(text)) return text
-  return text
-    .replace(escapedSign, (_, name: string, decimal: string, hexadecimal: string) =>
-      name
-        ? (namedSigns[name] ?? '')
-        : String.fromCharCode(decimal ? Number(decimal) : Number.parseInt(hexadecimal, 16)),
-    )
-    .replace(colour, '')
-    .replace(/\p{Cf}/gu, '')
-    .replace(/[^\P{Cc}\t\n\r]|\p{Zs}/gu, ' ')
-    .replace(/[\uff01-\uff5e]/g, sign => String.fromCharCode(sign.charCodeAt(0) - fullWidthOffset))
-    .replace(/[\u201c-\u201f]/g, '"')
-    .replace(/[\u2018-\u201b]/g, "'")
-    .replaceAll('\ufe55', ':')
-    .replace(foreignWord, word => {
-      const latin = unusual.test(word) ? latinOf(word) : word
-      return isSecretKey(latin) ? latin : word
-    })
-}
-
-const foreignWord = /[\p{L}\p{M}\p{N}_.-]+/gu
-/** Cyrillic and Greek letters, and the Latin ones that look like them. Source: unicode.org/Public/security, confusables.txt */
-const [lookAlikes, latinLetters] = ['асԁеіјкорѕтухԝԛһοανκρτυικ', 'acdeijkopstyxwqhoavkptuik']
-const latinOf = (word: string): string =>
-  [...word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()]
-    .map(letter => latinLetters[lookAlikes.indexOf(letter)] ?? letter)
-    .join('')
 
 /** Whether a text has a form that holds no secret: a short word, a quantity, a time, a container id. Most texts of a record do. */
 export function isHarmless(text: string): boolean {
@@ -196,9 +160,19 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct)-\w[\w.-]{15,}/g, removed],
   [/(?:xox[abeoprs]|xapp)-[\w-]{8,}/g, removed],
   [
-    /(hooks\.(?:slack|zapier)\.com|chat\.googleapis\.com|webhook\.office\.com|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org)\/[^\s"'<>]+/g,
+    /(hooks\.(?:slack(?:-gov)?|zapier)\.com|chat\.googleapis\.com|webhook\.office\.com|api\.telegram\.org|hc-ping\.com|maker\.ifttt\.com\/trigger|events\.pagerduty\.com\/integration|logic\.azure\.com(?::443)?\/workflows|\/bot\/v2\/hook|conda\.anaconda\.org\/t)\/[^\s"'<>]+/g,
     `$1/${removed}`,
   ],
+  // A webhook of any service. Those of a cluster have no secret in their path.
+  [
+    /(:\/\/(?![^\s/]{1,253}\.svc[:/])[^\s/"'<>]{1,253}(?:\/[^\s/"'<>]{1,64}){0,4}?\/(?:hook|webhookb?2?)s?)\/[^\s"'<>]+/g,
+    `$1/${removed}`,
+  ],
+  [
+    /(:\/\/[^\s"'<>]{0,300}?\/(?:(?:reset-?)?passwords?|password-reset|tokens?|otp|invites?)\/)(?=[^/\s"'<>]{0,40}\d)[^/\s"'<>?]{7,}/g,
+    `$1${removed}`,
+  ],
+  [/(base64url\.bearer\.authorization\.k8s\.io\.)[\w-]+/g, `$1${removed}`],
   [new RegExp(String.raw`(?<![A-Za-z0-9])(?:${vendorPrefixes})[\w.-]{12,}`, 'g'), removed],
   [/(?<![\w-])(?:(?:SK|key-)[0-9a-f]{32}|[0-9a-f]{32}-us\d{1,2})(?![\w-])/g, removed],
   [/(?<![\w:])\d{8,10}:[\w-]{35}(?![\w-])/g, removed],
@@ -213,6 +187,8 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   ],
   // Data sources of Go's MySQL driver and of Oracle: the user and the password.
   [/(?<![^\s"'])((?:[\w.-]{1,64}=)?)[^\s"']+(?=@(?:tcp|udp|unix)6?\()/g, `$1${removed}`],
+  [/(?<![^\s"'])((?:[\w.-]{1,64}=)?)[^\s"':@]{1,64}:[^\s"']+(?=@\/\w)/g, `$1${removed}`],
+  [/(?<![^\s"'])([\w$#]{1,64}\/)[^\s"'@]+(?=@\/\/)/g, `$1${removed}`],
   [/([jJ][dD][bB][cC]:[oO][rR][aA][cC][lL][eE]:[A-Za-z\d]{1,16}:)[^\s@]+/g, `$1${removed}`],
   [/(?:hv[bsr]\.|pypi-|dop_v1_|SG\.)[\w.-]{16,}/g, removed],
   [
@@ -220,7 +196,7 @@ const replacements: readonly (readonly [RegExp, string])[] = [
     `$1${removed}`,
   ],
   [
-    /((?:^|\s)(?:-[fgikLsSv]{0,6}u|--user|--proxy-user|--(?:src-|dest-)?creds)(?:=|[ \t]+)["']?)(?!\d+:\d+(?:\s|$))[^\s:"'=]{0,64}:[^\s"']+/g,
+    /((?:^|[\s"'[,])(?:-[fgikLsSv]{0,6}u|--user|--proxy-user|--(?:src-|dest-)?creds)(?:=|[ \t]+|["']?,[ \t]*)["']?)(?!\d+:\d+(?:[\s"',]|$))[^\s:"'=]{0,64}:[^\s"']+/g,
     `$1${removed}`,
   ],
   [/(\blogin\b[^\n]{0,120}\s-p[ \t=]{0,8})[^\s]+/g, `$1${removed}`],
@@ -230,58 +206,31 @@ const replacements: readonly (readonly [RegExp, string])[] = [
 const anyReplacement = anyOf(replacements.map(([form]) => form))
 
 /** User and password before the @ of a registry without a scheme. A digest after the @ does not match. */
-const imageUser = /(?<![^\s/@"'])[^\s/@"']+@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}[.:/]\w)/g
+const imageUser =
+  /(?<![^\s/@"'])(?!mailto:|sip:|acct:)[^\s/@"']+@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}(?:[.:/][\w:/]|[\s"',;)]|$))/g
 
 /** Removes user and password. The user begins the word or follows a sign. */
 function withoutImageUser(segment: string, at: number, text: string): string {
-  const isPathEnd = /[/@]/.test(text[at - 1] ?? '')
+  const isPathEnd =
+    /[/@]/.test(text[at - 1] ?? '') &&
+    !/(?:^|[\s"'=(])\/\/$/.test(text.slice(Math.max(0, at - 3), at))
   const user = (isPathEnd ? /[=,(<][^=,(<:]+:/ : /(?:^|[=,(<])[^=,(<:]+:/).exec(segment)
   if (user === null || user.index + user[0].length > segment.length - 2) return segment
   return segment.slice(0, user.index + (/^[=,(<]/.test(user[0]) ? 1 : 0))
 }
 
 const authorizationScheme =
-  /\b(bearer|basic|negotiate|digest|aws4-hmac-sha256)(?:[ \t]{1,8}|%20|\+)((?!sha256:|\\)[^\s",;]+)/gi
+  /\b(bearer|basic|negotiate|digest|ntlm|apikey|aws4-hmac-sha256)((?:[ \t]{1,8}["'<]?|%20|\+))((?!sha256:|\\)[^\s",;]+)/gi
 
 /** Removes credentials, but leaves sentences such as "bearer token is missing" unchanged. */
-function withoutCredentials(text: string, scheme: string, value: string): string {
+function withoutCredentials(text: string, scheme: string, sign: string, value: string): string {
   const isBearer = /^(?:bearer|aws4)/i.test(scheme)
   const isWord = isBearer
     ? /^(?:(?:tokens?|auth|authentication|authorization)[.:)]*$|realm=)/i.test(value)
     : /^[a-z.:)(-]+$/.test(value) && value !== removed
   if (isWord) return text
-  return `${isBearer && /^bearer/i.test(scheme) ? 'Bearer' : scheme} ${removed}`
+  return `${isBearer && /^bearer/i.test(scheme) ? 'Bearer' : scheme} ${sign.trim().replace(/^[%+].*/, '')}${removed}`
 }
-
-/** An environment variable as JSON, `"name":"A","value":"b"`, and as Go prints it, `Name:A,Value:b`; a tag, `"Key":"A","Value":"b"`. */
-const nameAndValue =
-  /(\b(?:name|(?:parameter)?key)\\*["']?[ \t]*:[ \t]*(?:\\*["'])?([\w.-]{1,256})(?:\\*["'])?[ \t]{0,8}(?:(?:,|\r?\n)[ \t]{0,40})?(?:\\*["'])?(?:parameter)?value(?:\\*["'])?[ \t]*:[ \t]*)(?:(\\*")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[^\s,}"]+)/gi
-
-/** The same with the value first; an element of XML with both as attributes; a variable of Terraform with its default. */
-const valueAndName =
-  /(\bvalue\\*["']?[ \t]*[:=][ \t]*)(\\*"[^"\n]{0,2000}"|'[^'\n]{0,2000}'|[^\s,}"']{1,2000})((?:,|\r?\n)?[ \t]{0,40}\\*["']?(?:name|key)\\*["']?[ \t]*[:=][ \t]*\\*["']?([\w.-]{1,256}))/gi
-const nameAndDefault =
-  /(\bvariable[ \t]+"([\w-]{1,128})"[ \t]*\{[^{}]{0,400}?\bdefault[ \t]*=[ \t]*)"[^"\n]{0,2000}"?/g
-/** Values of a Secret, in base64. */
-const secretKind = /\bkind\\*["']?[ \t]*:[ \t]*\\*["']?Secret\b/
-const encodedValue = /(\\*"[\w.-]{1,253}\\*"[ \t]*:[ \t]*\\*")[A-Za-z0-9+/]{8,}={0,2}(?=\\*")/g
-
-/** Removes values that have a name beside them, in fields of their own. */
-function withoutPairs(text: string): string {
-  const clean = text
-    .replace(nameAndValue, withoutNamedValue)
-    .replace(valueAndName, (all, before: string, _, after: string, name: string) =>
-      isSecretKey(name) ? `${before}${removed}${after}` : all,
-    )
-    .replace(nameAndDefault, (all, before: string, name: string) =>
-      isSecretKey(name) ? `${before}${removed}` : all,
-    )
-  return secretKind.test(clean) ? clean.replace(encodedValue, `$1${removed}`) : clean
-}
-
-/** Of keys only secret ones lose their value: a taint has a key and a value, too. */
-const withoutNamedValue = (text: string, before: string, name: string, quote = '') =>
-  /^name/i.test(before) || isSecretKey(name) ? `${before}${quote}${removed}` : text
 
 /** Text in base64: each group of four characters has three printable ASCII characters. A name or a digest has no such groups in a row. */
 const shortestBase64 = 12

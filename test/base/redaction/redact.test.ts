@@ -2,7 +2,13 @@ import { globSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isHarmless, redact, redactTexts } from '#base/redaction/redact.ts'
-import { base64, secretShapes, secretTokens } from '#test/secret-shapes.ts'
+import {
+  base64,
+  doubtfulShapes,
+  furtherShapes,
+  secretShapes,
+  secretTokens,
+} from '#test/secret-shapes.ts'
 
 // Test values are put together here, so that no scanner takes them for real ones.
 const secret = 'hunter2'
@@ -314,18 +320,24 @@ describe('a harmless form', () => {
 
 describe('notations of secrets', () => {
   const secrets = ['hunter2', 'correcthorse', 'Tr0ub4dor&3', 'pa55-word_x']
+  const withDigits = ['hunter2', 'Tr0ub4dor&3']
+  const shapes = [
+    ...[...secretShapes, ...furtherShapes].map(shape => [...shape, secrets] as const),
+    ...doubtfulShapes.map(shape => [...shape, withDigits] as const),
+  ]
 
-  it.each(secretShapes)('%s', (_, shape) => {
-    for (const value of secrets) {
-      const clean = redact(shape(value))
-      expect(clean).not.toContain(value)
-      expect(clean).not.toContain(value.slice(2))
-      expect(redact(clean)).toBe(clean)
-    }
+  it.each(shapes)('%s', (_, shape, values) => {
+    for (const value of values)
+      for (const text of [shape(value), `could not: ${shape(value)}`]) {
+        const clean = redact(text)
+        expect(clean).not.toContain(value)
+        expect(clean).not.toContain(value.slice(2))
+        expect(redact(clean)).toBe(clean)
+      }
   })
 
-  it.each(secretShapes)('%s, quoted once more', (_, shape) => {
-    for (const value of secrets) {
+  it.each(shapes)('%s, quoted once more', (_, shape, values) => {
+    for (const value of values) {
       const clean = redact(`E1 x.go:1] "Failed" err=${JSON.stringify(`exec ${shape(value)}`)} n=1`)
       expect(clean).not.toContain(value)
       expect(clean).not.toContain(value.slice(2))
@@ -333,8 +345,8 @@ describe('notations of secrets', () => {
     }
   })
 
-  it.each(secretShapes)('%s, in base64', (_, shape) => {
-    for (const value of secrets) {
+  it.each(shapes)('%s, in base64', (_, shape, values) => {
+    for (const value of values) {
       const encoded = base64(shape(value).replaceAll(/[^ -~]/g, ' '))
       expect(redact(`cannot decode ${encoded} here`)).toBe('cannot decode (removed) here')
     }
@@ -346,8 +358,8 @@ describe('notations of secrets', () => {
     expect(clean).not.toContain(token.slice(-8))
   })
 
-  it('are at least 220', () => {
-    expect(new Set(secretShapes.map(([title]) => title)).size).toBeGreaterThanOrEqual(220)
+  it('are at least 650', () => {
+    expect(new Set(shapes.map(([title]) => title)).size).toBeGreaterThanOrEqual(650)
   })
 })
 

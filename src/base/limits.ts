@@ -8,7 +8,7 @@ export interface InputLimit {
   maxBytes: number
 }
 
-/** Limits of JSON, checked before `JSON.parse`: parsed values can take thirty times the memory of their text. */
+/** Limits of JSON, checked before `JSON.parse`: parsed values can take thirty times the memory of their text, and a million names takes a second. */
 export interface JsonLimit extends InputLimit {
   maxValues: number
   maxDepth: number
@@ -29,7 +29,7 @@ export const answerLimits = {
   /** The pods of one node: about 10 KB and 500 values for each pod. */
   pods: { maxBytes: 16 * MiB, maxValues: 600_000, maxDepth: anyDepth },
   /** A page of 500 objects; a Node object has up to 40 KB. */
-  page: { maxBytes: 32 * MiB, maxValues: 1_500_000, maxDepth: 64 },
+  page: { maxBytes: 32 * MiB, maxValues: 800_000, maxDepth: 64 },
   /** One object, a review, or the resources of an API group. etcd stores objects up to 1.5 MiB. */
   object: { maxBytes: 4 * MiB, maxValues: 200_000, maxDepth: 64 },
   /** Body of an unsuccessful answer. The rest of the body is not read. */
@@ -67,14 +67,14 @@ export const inputLimits = {
   /** EC2 accepts 16 KB before base64. */
   userData: { maxBytes: 256 * KiB },
   /** Output of an inspect script: about 2 MB for 250 pods and 1,000 images. */
-  inspection: { maxBytes: 32 * MiB, maxValues: 1_000_000, maxDepth: 64 },
+  inspection: { maxBytes: 32 * MiB, maxValues: 400_000, maxDepth: 64 },
   /** A line of a snapshot: a node of 250 pods has about 1 MB. */
-  snapshotLine: { maxBytes: 32 * MiB, maxValues: 1_000_000, maxDepth: 128 },
+  snapshotLine: { maxBytes: 32 * MiB, maxValues: 500_000, maxDepth: 128 },
   policy: { maxBytes: 256 * KiB },
   /** History of one run or one cluster, unpacked: a node has at most 4 KB per day. The total that a process reads depends on its memory. */
-  history: { maxBytes: 64 * MiB, maxValues: 3_000_000, maxDepth: 32 },
+  history: { maxBytes: 64 * MiB, maxValues: 1_000_000, maxDepth: 32 },
   /** Objects that the functions of a fan-out pass to each other, and marks of a run: a few MB for the largest cluster. */
-  storedJson: { maxBytes: 256 * MiB, maxValues: 3_000_000, maxDepth: 128 },
+  storedJson: { maxBytes: 256 * MiB, maxValues: 1_000_000, maxDepth: 128 },
 } satisfies Record<string, InputLimit | JsonLimit>
 
 /**
@@ -106,6 +106,17 @@ export const listLimits = {
   volumes: 1_000,
   /** The inspect script prints up to 40. */
   logLines: 40,
+  /** Labels, capacities, requests of one object: a few dozen. */
+  mapEntries: 1_000,
+}
+
+/**
+ * Characters that are redacted of each part of a record, 1 µs each at most: all parts of a node take less than a second. Most texts are names, paths and
+ * digests, which cost nothing and do not count. A page of 500 events has 700,000 characters at most, a pod a few hundred.
+ */
+export const redactionLimits = {
+  ...{ node: 64_000, configz: 64_000, summary: 32_000, pods: 320_000, runtime: 96_000 },
+  ...{ host: 128_000, known: 32_000, volumes: 16_000, errors: 64_000, objects: 800_000 },
 }
 
 /** Bytes of the lists of a findings document. A cluster with many findings has 60 KB. */

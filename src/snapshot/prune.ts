@@ -3,8 +3,9 @@
  * annotations and termination messages are dropped. Every kept text is redacted.
  */
 
+import { redactionLimits } from '#base/limits.ts'
 import type { RawObject } from '#base/raw-object.ts'
-import { redact, redactOnce, redactTexts } from '#base/redaction/redact.ts'
+import { RedactionBudget, redact, redactTexts } from '#base/redaction/redact.ts'
 import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
 import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
@@ -40,22 +41,31 @@ import {
  * record, where it comes in: in `read.ts`, and for a live fleet in the pipeline.
  */
 export function prune<R extends SnapshotRecord>(record: R): R {
-  return (
-    record.kind === 'Node'
-      ? completeNode(pruneParts<NodeRecord>(record))
-      : redactTexts(cutToShape(record), '', redactOnce)
-  ) as R
+  if (record.kind === 'Node') return completeNode(pruneParts<NodeRecord>(record)) as R
+  const budget = budgetOf('objects')
+  return redactTexts(cutToShape(record, budget), '', budget.redactOnce) as R
 }
 
-function cutToShape(record: Exclude<SnapshotRecord, NodeRecord>): SnapshotRecord {
+const budgetOf = (part: keyof typeof redactionLimits) => new RedactionBudget(redactionLimits[part])
+
+function cutToShape(
+  record: Exclude<SnapshotRecord, NodeRecord>,
+  budget: RedactionBudget,
+): SnapshotRecord {
   if (record.kind === 'Cluster') return pruneCluster(record)
-  return record.kind === 'Objects' ? pruneObjects(record) : record
+  return record.kind === 'Objects' ? pruneObjects(record, budget) : record
 }
 
-function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
+function pruneObjects(
+  { kind, cluster, resource, items }: ObjectsRecord,
+  budget: RedactionBudget,
+): ObjectsRecord {
   const kept = keeperOf(objectShape(resource))
   const clean = cleanerOf(resource)
-  return { kind, cluster, resource, items: items.map(item => clean(kept(item)) as RawObject) }
+  return {
+    ...{ kind, cluster, resource },
+    items: items.map(item => clean(kept(item, budget)) as RawObject),
+  }
 }
 
 /** Removes secret fields. Not needed if the shape names every field: there a label may be called `env`, and annotations hold revisions. */
@@ -109,17 +119,27 @@ type NodePart = Exclude<keyof NodeRecord, 'kind' | 'cluster' | 'at' | 'mode' | '
 
 /** Each part of a node's record, in the order in which the parts are written: its form, and what is kept of it. */
 export const nodeParts: Readonly<
-  Record<NodePart, { form: 'object' | 'list of objects'; cut: (value: unknown) => unknown }>
+  Record<
+    NodePart,
+    {
+      form: 'object' | 'list of objects'
+      cut: (value: unknown, budget: RedactionBudget) => unknown
+    }
+  >
 > = {
-  node: { form: 'object', cut: value => keptNode(value) ?? {} },
+  node: { form: 'object', cut: (value, budget) => keptNode(value, budget) ?? {} },
   configz: {
     form: 'object',
-    cut: value => redactTexts(withoutSecretFields(keptConfigz(value)), 'configz', redactOnce),
+    cut: (value, { redactOnce }) =>
+      redactTexts(withoutSecretFields(keptConfigz(value)), 'configz', redactOnce),
   },
   summary: { form: 'object', cut: redactingKeeperOf(summaryShape, 'summary') },
   pods: { form: 'list of objects', cut: redactingKeeperOf(list(podShape), 'pods') },
   runtime: { form: 'object', cut: redactingKeeperOf(runtimeShape, 'runtime') },
-  host: { form: 'object', cut: value => redactTexts(withoutHostSecrets(keptHost(value))) },
+  host: {
+    form: 'object',
+    cut: (value, { redact }) => redactTexts(withoutHostSecrets(keptHost(value)), '', redact),
+  },
   known: { form: 'object', cut: redactingKeeperOf(knownShape, 'known') },
   volumes: { form: 'list of objects', cut: redactingKeeperOf(list(volumeShape), 'volumes') },
 }
@@ -135,7 +155,7 @@ export function pruneParts<P extends KeptParts>(parts: P): P {
   const kept: Record<string, unknown> = { ...parts }
   for (const name of partNames) {
     const value = kept[name] ?? undefined
-    if (value !== undefined) kept[name] = nodeParts[name].cut(value)
+    if (value !== undefined) kept[name] = nodeParts[name].cut(value, budgetOf(name))
   }
   return kept as P
 }
@@ -159,6 +179,6 @@ export function completeNode({
     ...Object.fromEntries(
       partNames.filter(name => kept[name] !== undefined).map(name => [name, kept[name]]),
     ),
-    errors: redactTexts(errors ?? []) as ReadError[],
+    errors: redactTexts(errors ?? [], '', budgetOf('errors').redact) as ReadError[],
   }
 }

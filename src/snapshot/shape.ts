@@ -2,20 +2,21 @@
  * Cuts a value to a shape: fields that the shape does not name, or that have another type than in the API, are dropped. All later
  * code trusts the types.
  */
+import { listLimits } from '#base/limits.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import {
   isIdentifier,
   isNamedTexts,
+  type RedactionBudget,
   redact,
-  redactOnce,
   redactTexts,
 } from '#base/redaction/redact.ts'
 import { replaceFields } from '#base/redaction/replaced.ts'
 import { type Leaf, List, type Shape, TextShape } from '#model/input/shape.ts'
 
 /** Shortens a text. It is redacted first, because half a secret is not recognised. */
-const shorten = (value: string, maxLength: number) =>
-  value.length > maxLength ? redact(value.slice(0, 4 * maxLength)).slice(0, maxLength) : value
+const shorten = (value: string, maxLength: number, clean: (text: string) => string) =>
+  value.length > maxLength ? clean(value.slice(0, 4 * maxLength)).slice(0, maxLength) : value
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number =>
@@ -44,69 +45,79 @@ function mapOf(
   value: unknown,
   textOf: (value: unknown) => string | undefined,
 ): RawObject | undefined {
-  if (!isRawObject(value)) return undefined
+  if (!isRawObject(value) || Object.keys(value).length > listLimits.mapEntries) return undefined
   return replaceFields(value, textOf) as RawObject
 }
 
-type Keeper = (value: unknown) => unknown
+/** @param budget of texts that are redacted */
+type Keeper = (value: unknown, budget?: RedactionBudget) => unknown
+type RedactingKeeper = (value: unknown, budget: RedactionBudget) => unknown
 
 /** Undefined if the value does not have the shape. */
 export const keep = (value: unknown, shape: Shape): unknown => keeperOf(shape)(value)
 
 /** The same as `keep`, for many values of one shape. */
-export const keeperOf = (shape: Shape): Keeper => keeperFor(shape, null)
+export const keeperOf = (shape: Shape): Keeper => keeperFor(shape, null) as Keeper
 
 /** Does the same as `redactTexts(keep(value, shape), field)`, in one pass. */
-export const redactingKeeperOf = (shape: Shape, field: string): Keeper => keeperFor(shape, field)
+export const redactingKeeperOf = (shape: Shape, field: string): RedactingKeeper =>
+  keeperFor(shape, field)
 
 /** @param field name of the field whose texts are redacted; null: texts are not redacted */
-function keeperFor(shape: Shape, field: string | null): Keeper {
+function keeperFor(shape: Shape, field: string | null): RedactingKeeper {
   if (field !== null && isIdentifier(field)) return keeperFor(shape, null)
   if (shape instanceof List) return listKeeper(keeperFor(shape.item, field), shape.isKept)
   if (typeof shape === 'object' && !(shape instanceof TextShape) && !isNamedTexts(field))
     return objectKeeper(shape, field)
   const kept = leafKeeper(shape)
   if (field === null || textless.has(shape)) return kept
-  if (shape === 'text') return value => (isText(value) ? redactOnce(value) : undefined)
-  const clean = shape instanceof TextShape ? redact : redactOnce
-  return value => redactTexts(kept(value), field, clean)
+  if (shape === 'text')
+    return (value, budget) => (isText(value) ? budget.redactOnce(value) : undefined)
+  const isSlice = shape instanceof TextShape
+  return (value, budget) =>
+    redactTexts(kept(value, budget), field, isSlice ? budget.redact : budget.redactOnce)
 }
 
 /** Leaves that keep no text. */
 const textless: ReadonlySet<Shape> = new Set(['number', 'integer', 'statistic', 'boolean'])
 
-function leafKeeper(shape: Exclude<Shape, List>): Keeper {
+function leafKeeper(shape: Exclude<Shape, List>): RedactingKeeper {
   if (shape === true) return value => value
   if (typeof shape === 'string') return leaves[shape]
   if (!(shape instanceof TextShape)) return objectKeeper(shape, null)
   const { maxLength } = shape
-  return value => (isText(value) ? shorten(value, maxLength) : undefined)
+  return (value, budget) =>
+    isText(value) ? shorten(value, maxLength, budget?.redact ?? redact) : undefined
 }
 
-function listKeeper(item: Keeper, isKept: List['isKept']): Keeper {
-  return value => {
+function listKeeper(item: RedactingKeeper, isKept: List['isKept']): RedactingKeeper {
+  return (value, budget) => {
     if (!Array.isArray(value)) return undefined
     const items: unknown[] = []
     for (const entry of value) {
-      const kept = isKept(entry) ? item(entry) : undefined
+      const kept = isKept(entry) ? item(entry, budget) : undefined
       if (kept !== undefined) items.push(kept)
     }
     return items
   }
 }
 
-function objectKeeper(shape: { readonly [field: string]: Shape }, field: string | null): Keeper {
+function objectKeeper(
+  shape: { readonly [field: string]: Shape },
+  field: string | null,
+): RedactingKeeper {
   const names = Object.keys(shape)
   const keepers = Object.entries(shape).map(([name, inner]) =>
     keeperFor(inner, field === null ? null : name),
   )
-  return value => {
+  return (value, budget) => {
     if (!isRawObject(value)) return undefined
     const kept: RawObject = {}
     for (let at = 0; at < names.length; at++) {
       const name = names[at] as string
       const entry = value[name]
-      const inner = entry === undefined ? undefined : (keepers[at] as Keeper)(entry)
+      const inner =
+        entry === undefined ? undefined : (keepers[at] as RedactingKeeper)(entry, budget)
       if (inner !== undefined) kept[name] = inner
     }
     return kept

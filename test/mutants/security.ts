@@ -63,8 +63,8 @@ const rows: Record<string, Row[]> = {
     ['if (Date.parse(now) >= Date.parse(until))', 'if (until === "")', 'remediate/approve'],
     ['Date.parse(until) - Date.parse(at) > longestMs', 'until === ""', 'remediate/approve'],
     ['Date.parse(now) + skewMs < Date.parse(at)', 'at === ""', 'remediate/approve'],
-    ['  !ignorable.test(by) &&\n', '', 'remediate/approve'],
-    ["by === by.normalize('NFKC') &&", '', 'remediate/approve'],
+    ['printableWords.test(by) &&', '', 'remediate/approve'],
+    ["!likePolicy.test(by.replaceAll(/[^\\w|!]|_/g, ''))", 'by !== ""', 'remediate/approve'],
   ],
   'src/remediate/plan/policy-approval.ts': [
     [' || now.getTime() >= Date.parse(approval.until)', '', 'remediate/policy-approval'],
@@ -94,7 +94,7 @@ const rows: Record<string, Row[]> = {
   ],
   'src/facts/logrotate.ts': [
     ['`-1|[1-9]', '`-1|[0-9]', 'facts/logrotate'],
-    [' && !noLog.test(pattern)', '', 'facts/logrotate'],
+    [' && !noLog.test(pattern.toLowerCase())', '', 'facts/logrotate'],
   ],
   'src/clients/aws/run-command.ts': [
     [
@@ -192,6 +192,12 @@ const rows: Record<string, Row[]> = {
   ],
   'src/replay/predict-timeline.ts': [
     ['budget && budget.steps <= 0', 'budget && isLikelyCourse', 'cli/predict'],
+  ],
+  'src/base/redaction/paired-secrets.ts': [
+    ["replaceAll(/[\"'[\\]]/g, '')", 'slice(0, 0)', 'base/redaction/redact'],
+  ],
+  'src/snapshot/shape.ts': [
+    [' || Object.keys(value).length > listLimits.mapEntries', '', 'snapshot/hostile'],
   ],
   'src/base/redaction/named-secrets.ts': [
     ['={2,3}|=>|->|', '={2,3}|->|', 'base/redaction/redact'],

@@ -83,20 +83,31 @@ describe('approve', () => {
     [
       'a name that would move the terminal',
       () => approve(plan, request({ by: 'Ada\u001b[2J' })),
-      /characters that are invisible/,
+      /other characters than printable ASCII/,
     ],
     [
       'a name of two lines',
       () => approve(plan, request({ by: 'Ada\nApproved by: Grace' })),
-      /characters that are invisible/,
+      /other characters than printable ASCII/,
     ],
-    ...['\u0440\u043e\u04cf\u0456\u0441\u0443', 'p\u0585licy', 'po1icy'].map(
+    ...[
+      ...['\u0440\u043e\u04cf\u0456\u0441\u0443', 'p\u0585licy', 'po1icy', 'p0l!cy', 'PO|ICY'],
+      ...['po licy', 'p.o.l.i.c.y', 'policy.', '"policy"', 'p_olicy', 'pol-icy'],
+      // Lisu, Coptic, a Latin letter with a stroke, small capitals.
+      ...[
+        '\ua4d1\ua4f3\ua4e1\ua4f2\ua4da\ua4ec',
+        '\u2ca3\u2c9f\u2c96\u2c93\u2c85\u2ca9',
+        'p\u00f8licy',
+        '\u1d18\u1d0f\u029f\u026a\u1d04\u028f',
+      ],
+      ...['Jos\u00e9', '\u5c71\u7530'],
+    ].map(
       by =>
-        [`the name ${by}`, () => approve(plan, request({ by })), /look like others/] as [
-          string,
-          () => Approval,
-          RegExp,
-        ],
+        [
+          `the name ${by}`,
+          () => approve(plan, request({ by })),
+          /printable ASCII, or looks like/,
+        ] as [string, () => Approval, RegExp],
     ),
     ...[
       'p\u043elicy',
@@ -111,7 +122,7 @@ describe('approve', () => {
         [
           `the name ${JSON.stringify(by)}`,
           () => approve(plan, request({ by })),
-          /look like others/,
+          /other characters than printable ASCII/,
         ] as [string, () => Approval, RegExp],
     ),
     ['an end that has passed', () => approve(plan, request({ until: at })), /expired at/],

@@ -19,7 +19,74 @@ function file(text: string): string {
 
 const numbered = (length: number) => Array.from({ length }, (_, index) => `"k${index}":1`).join(',')
 
+const pieces = ['password=a ', 'Bearer a ', '| password | a |\n', '\\n', '- name: a\n  value: b\n']
+/** Lines of a record whose texts are as long as they may be. */
+const longRecords: [name: string, record: (text: (index: number) => string) => object][] = [
+  [
+    'errors of a node',
+    text => ({
+      ...{ kind: 'Node', cluster: 'c', node: { metadata: { name: 'a' } } },
+      errors: Array.from({ length: 900 }, (_, index) => ({ what: 'pods', message: text(index) })),
+    }),
+  ],
+  [
+    'messages of pods',
+    text => ({
+      ...{ kind: 'Node', cluster: 'c', node: { metadata: { name: 'a' } } },
+      pods: Array.from({ length: 900 }, (_, index) => ({
+        ...{ metadata: { name: `p${index}` }, status: { message: text(index) } },
+      })),
+    }),
+  ],
+  [
+    'events',
+    text => ({
+      ...{ kind: 'Objects', cluster: 'c', resource: 'events' },
+      items: Array.from({ length: 900 }, (_, index) => ({ message: text(index) })),
+    }),
+  ],
+]
+
 describe('a hostile snapshot', () => {
+  it.each(
+    longRecords.flatMap(([name, record]) => pieces.map(piece => [name, piece, record] as const)),
+  )('loses most %s of %j: redaction of all would take seconds', async (_, piece, record) => {
+    const text = (index: number) =>
+      `${index} could not ${piece.repeat(Math.ceil(10_000 / piece.length))}`
+    const path = join(temporaryFolder(), 'snapshot.ndjson')
+    writeFileSync(path, `${header}${JSON.stringify(record(text))}\n`)
+    const read = JSON.stringify((await Array.fromAsync(readSnapshot(path)))[1])
+    const kept = Array.from({ length: 900 }, (_, index) => `"${index} could not `).filter(start =>
+      read.includes(start),
+    )
+    expect(kept.length).toBeGreaterThan(3)
+    expect(kept.length).toBeLessThan(450)
+  })
+
+  it('keeps names, paths and digests behind the messages that are lost', async () => {
+    const image = `registry.example.com/shop/web@sha256:${'0123456789abcdef'.repeat(4)}`
+    const message = 'could not: token a b '.repeat(100_000)
+    const pods = [
+      { metadata: { name: 'a' }, status: { message } },
+      { metadata: { name: 'b' }, spec: { containers: [{ name: 'c', image }] } },
+    ]
+    const path = join(temporaryFolder(), 'snapshot.ndjson')
+    const node = { kind: 'Node', cluster: 'c', node: { metadata: { name: 'a' } }, pods }
+    writeFileSync(path, `${header}${JSON.stringify(node)}\n`)
+    expect((await Array.fromAsync(readSnapshot(path)))[1]).toMatchObject({
+      pods: [{ status: { message: '(removed)' } }, { spec: { containers: [{ image }] } }],
+    })
+  })
+
+  it('loses a map of more labels than an object has', async () => {
+    const labels = (count: number) =>
+      `{"kind":"Node","cluster":"c","node":{"metadata":{"name":"a","labels":{${numbered(count).replaceAll(':1', ':"v"')}}}}}\n`
+    const [, many, few] = await Array.fromAsync(readSnapshot(file(labels(1_001) + labels(1_000))))
+    expect(many).toMatchObject({ kind: 'Node', node: { metadata: { name: 'a' } } })
+    expect(many).not.toHaveProperty('node.metadata.labels')
+    expect(few).toHaveProperty('node.metadata.labels.k999', 'v')
+  })
+
   it('is not read after the lines that its packed length allows', async () => {
     const read = await Array.fromAsync(readSnapshot(file('x\n'.repeat(300_000))))
     expect(read.length).toBeGreaterThan(3_000)

@@ -38,8 +38,11 @@ const forms: readonly ((canary: string) => string)[] = [
   canary => `X-Amz-Credential=${canary}`,
   canary => `glpat-${canary}abcdef`,
   canary => `curl -u bob:${canary}`,
-  ...[...secretShapes, ...furtherShapes, ...doubtfulShapes].map(([, text]) => text),
+  ...secretShapes.map(([, text]) => text),
 ]
+/** Planted one after another, not each into each field. */
+const furtherForms = [...furtherShapes, ...doubtfulShapes].map(([, text]) => text)
+const allForms = [...forms, ...furtherForms]
 
 export const formCount = forms.length
 
@@ -67,7 +70,7 @@ export class Canaries {
 
   /** All forms were used. */
   get isComplete(): boolean {
-    return this.#forms >= forms.length
+    return this.#forms >= allForms.length
   }
 
   pathOf(canary: string): string {
@@ -78,7 +81,7 @@ export class Canaries {
   next(path: string): string {
     const canary = number(this.#paths.length)
     this.#paths.push(path)
-    const form = forms[this.#forms++ % forms.length] as (canary: string) => string
+    const form = allForms[this.#forms++ % allForms.length] as (canary: string) => string
     return `could not: ${form(canary)}`
   }
 

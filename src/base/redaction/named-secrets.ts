@@ -129,7 +129,9 @@ function isProse(name: string, before: string, rest: string): boolean {
 
 /** Whether the name is the end of an image's repository (`registry/team/token:v2`), not a field. */
 const isRepository = (before: string, rest: string) =>
-  /[\w.-]\/$/.test(before) && /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest)
+  /[\w.-]\/$/.test(before) &&
+  /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest) &&
+  !/^["']?[ \t]*(?:[:=-]?[=>]|:=)/.test(rest)
 
 /** End of a quoted, an indexed or a marked name: `password":`, `PASSWORD"] =`, `password[]=`, `**password**:`, `password (old):`. */
 const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|\\{0,8}["'\]]|%22|\?(?=:)|\*{1,2}|<\/[a-z\d]{1,10}>){0,4}(?:[ \t]?\([\w -]{1,20}\)(?=[ \t]*[:=]))?`
@@ -315,4 +317,4 @@ function quotedLength(rest: string, quote: string): number {
 
 /** Further texts of a value that is put together: `"ab" + "cd"`, `"ab" "cd"`. A name of JSON does not match. */
 const joinedTexts =
-  /^(?:(?:[ \t]*[+.][ \t]*(?:\r?\n[ \t]*)?|[ \t]+(?:\\\r?\n[ \t]*)?|\r?\n[ \t]+)(?:"[^"\n]*"|'[^'\n]*')(?![ \t]*[:=\w]))+/
+  /^(?:(?:[ \t]*[+.][ \t]*(?:\r?\n[ \t]*)?|[ \t]+(?:\\\r?\n[ \t]*)?|\r?\n[ \t]+)(?:"[^"\n]*"|'[^'\n]*')(?![ \t]*[:=]|\w))+/

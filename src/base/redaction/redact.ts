@@ -293,16 +293,40 @@ export const isIdentifier = (field: string): boolean => identifiers.has(field)
 export const isNamedTexts = (field: string | null): boolean =>
   field !== null && namedTexts.has(field)
 
-const redactKnown = oncePerText(redact)
+/** Null: the text stays, at no cost. */
+const redactUnlessPlain = (text: string) => (isPlain(text) ? null : redact(text))
+const redactKnown = oncePerText(redactUnlessPlain)
 
-/** Like `redact`, with a cache for repeated texts. @param text not a slice of a longer text, which the cache would keep in memory */
-export const redactOnce = (text: string): string => (isHarmless(text) ? text : redactKnown(text))
+/**
+ * Redacts the texts of one answer or record. Redaction takes up to 1 µs for each character and blocks the thread: when the budget is spent,
+ * each further text that can hold a secret is removed.
+ */
+export class RedactionBudget {
+  #charactersLeft: number
+  constructor(characters: number) {
+    this.#charactersLeft = characters
+  }
+
+  readonly redact = (text: string): string => this.#redacted(text, redactUnlessPlain)
+
+  /** With a cache for repeated texts. @param text not a slice of a longer text, which the cache would keep in memory */
+  readonly redactOnce = (text: string): string => this.#redacted(text, redactKnown)
+
+  #redacted(text: string, compute: (text: string) => string | null): string {
+    if (isHarmless(text)) return text
+    if (this.#charactersLeft < text.length) return isPlain(text) ? text : removed
+    const clean = compute(text)
+    if (clean === null) return text
+    this.#charactersLeft -= text.length
+    return clean
+  }
+}
 
 const isSecretName = oncePerText(isSecretKey)
 
 /**
  * Redacts all texts in a value, at any depth, except identifiers. A value without secrets is returned unchanged.
- * @param clean `redactOnce` for parsed JSON, whose texts are no slices
+ * @param clean of a budget; `redactOnce` for parsed JSON, whose texts are no slices
  */
 export function redactTexts(value: unknown, field = '', clean = redact): unknown {
   if (identifiers.has(field)) return value

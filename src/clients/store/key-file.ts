@@ -27,7 +27,7 @@ export function fileMacKey(path: string): MacKey {
       isEqual(hmacOf(await key(), message), Buffer.from(mac, 'base64')),
     identity: async () => {
       const { username, uid } = userInfo()
-      return `${username} (uid ${uid}) on ${hostname()}`
+      return `${username} (uid ${uid}) on ${hostname()}`.replaceAll(/[^ -~]/g, '?')
     },
   }
 }

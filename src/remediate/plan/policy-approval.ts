@@ -10,11 +10,7 @@ const policyApprovalSchema = 'highwater.policy-approval/1'
 const dayMs = 24 * 3_600_000
 const longestPolicyDays = 366
 
-const name = z
-  .string()
-  .min(1)
-  .max(2100)
-  .refine(isPlainName, 'a name of visible characters, of one script')
+const name = z.string().min(1).max(2100).refine(isPlainName, 'a name in printable ASCII')
 const form = z.strictObject({
   schema: z.literal(policyApprovalSchema),
   /** SHA-256 of the file. */
@@ -41,7 +37,9 @@ export function approvePolicy(
       `An approval of a policy ends after now, and within ${longestPolicyDays} days: ${until} does not`,
     )
   if (by.trim() === '' || !isPlainName(by))
-    throw new OperatorError('An approval needs the name of the person who gives it, on one line')
+    throw new OperatorError(
+      'An approval needs the name of the person who gives it, on one line, in printable ASCII',
+    )
   return { schema: policyApprovalSchema, policy: sha256(text), by, identity, at, until }
 }
 

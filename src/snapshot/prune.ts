@@ -41,31 +41,25 @@ import {
  * record, where it comes in: in `read.ts`, and for a live fleet in the pipeline.
  */
 export function prune<R extends SnapshotRecord>(record: R): R {
-  if (record.kind === 'Node') return completeNode(pruneParts<NodeRecord>(record)) as R
-  const budget = budgetOf('objects')
-  return redactTexts(cutToShape(record, budget), '', budget.redactOnce) as R
+  return pruned(record) as R
+}
+
+function pruned(record: SnapshotRecord): SnapshotRecord {
+  if (record.kind === 'Node') return completeNode(pruneParts<NodeRecord>(record))
+  if (record.kind === 'Objects') return pruneObjects(record)
+  const kept = record.kind === 'Cluster' ? pruneCluster(record) : record
+  return redactTexts(kept, '', budgetOf('objects').redactOnce) as SnapshotRecord
 }
 
 const budgetOf = (part: keyof typeof redactionLimits) => new RedactionBudget(redactionLimits[part])
 
-function cutToShape(
-  record: Exclude<SnapshotRecord, NodeRecord>,
-  budget: RedactionBudget,
-): SnapshotRecord {
-  if (record.kind === 'Cluster') return pruneCluster(record)
-  return record.kind === 'Objects' ? pruneObjects(record, budget) : record
-}
-
-function pruneObjects(
-  { kind, cluster, resource, items }: ObjectsRecord,
-  budget: RedactionBudget,
-): ObjectsRecord {
+function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
   const kept = keeperOf(objectShape(resource))
   const clean = cleanerOf(resource)
-  return {
-    ...{ kind, cluster, resource },
-    items: items.map(item => clean(kept(item, budget)) as RawObject),
-  }
+  const budget = budgetOf('objects')
+  const cut = (item: RawObject) =>
+    redactTexts(clean(kept(item, budget)), 'items', budget.redactOnce) as RawObject
+  return { kind, cluster, resource: budget.redact(resource), items: items.map(cut) }
 }
 
 /** Removes secret fields. Not needed if the shape names every field: there a label may be called `env`, and annotations hold revisions. */

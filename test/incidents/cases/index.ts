@@ -8,6 +8,7 @@ import { furtherIncidents } from './further.ts'
 import { heldOutIncidents } from './held-out.ts'
 import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
+import { inHandIncidents } from './in-hand.ts'
 import { laterIncidents } from './later.ts'
 import { littleDataIncidents } from './little-data.ts'
 import { nearMisses } from './near-misses.ts'
@@ -45,4 +46,5 @@ export const incidents: readonly Incident[] = [
   ...littleDataIncidents,
   ...strangerIncidents,
   ...foreignIncidents,
+  ...inHandIncidents,
 ]

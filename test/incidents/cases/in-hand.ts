@@ -766,4 +766,38 @@ export const inHandIncidents: Incident[] = [
     words: [/Ready is Unknown/],
     never: [largerDisk, imageGc],
   },
+  {
+    name: 'gpu-node-that-dies-of-its-memory',
+    thread: 'https://github.com/aws/karpenter-provider-aws/issues/6670',
+    found:
+      'GPU nodes of Karpenter: SystemOOM, then NotReady, and nobody can log in. DaemonSets without requests run beside one pod that requests nearly all of the memory. Only the events tell it.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', nodeClass: 'gpu', silent: true, unread, ageDays: 0.5 },
+        ...{ instanceType: 'r6i.2xlarge', disk: { gib: 200, usedGib: 80 } },
+        workloads: [
+          ...users(3),
+          {
+            ...{ namespace: 'ml', owner: 'Job train' },
+            ...{ requests: { memory: '55Gi' }, limits: { memory: '55Gi' } },
+          },
+        ],
+        events: [
+          {
+            ...{ type: 'Warning', reason: 'SystemOOM', count: 3 },
+            message: 'System OOM encountered, victim process: python3, pid: 21734',
+            ...{ firstMinutesAgo: 41, lastMinutesAgo: 37 },
+          },
+        ],
+      },
+      byNodeClass('gpu', [
+        { deviceName: '/dev/xvda', ebs: { volumeSize: '200Gi', volumeType: 'gp3' } },
+      ]),
+    ),
+    cause: [{ kind: 'unread' }, { kind: 'world' }, setting('kubeReserved')],
+    owner: 'platform',
+    steps: ['read-more', 'replace', 'set', 'free'],
+    words: [/Ready is Unknown/, /System ?OOM|out of memory/i],
+    never: [largerDisk, imageGc],
+  },
 ]

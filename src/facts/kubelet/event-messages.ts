@@ -81,7 +81,7 @@ export function shortfallBytes(
   message: string,
 ): { wantedBytes: number | null; freedBytes: number } | null {
   const [, wanted, freed] =
-    /Attempted to free (\d{1,16}) bytes, but only found (\d{1,16}) bytes/.exec(message) ?? []
+    /(?:Attempted|Wanted) to free (\d{1,16}) bytes, but (?:only found|freed) (\d{1,16}) bytes/.exec(message) ?? []
   const [, freedOnly] = / \(freed (\d{1,16}) bytes\)/.exec(message) ?? []
   const freedText = freed ?? freedOnly
   if (freedText === undefined) return null
@@ -108,7 +108,8 @@ export const runtimeErrorIn = (message: string): string =>
     .replace(/^wanted to free .{1,80} with errors in image deletion: /, '')
     .replaceAll(/rpc error: code = \w+ desc = (?:Error response from daemon: )?/g, '')
 
-const noSpace = /no space left on device/i
+/** As Linux and Windows (ERROR_DISK_FULL) word it. */
+const noSpace = /no space left on device|there is not enough space on the disk/i
 
 export const isNoSpace = (message: string): boolean => noSpace.test(message)
 

@@ -51,6 +51,10 @@ describe('unreachable-gc-low-threshold', () => {
   it.each([
     [shortBefore135, { wantedBytes: 3_435_469_701, freedBytes: 1024 }],
     [shortSince135, { wantedBytes: null, freedBytes: 2048 }],
+    [
+      'Wanted to free 7549477683 bytes, but freed 0 bytes',
+      { wantedBytes: 7_549_477_683, freedBytes: 0 },
+    ],
     ['Attempted to free 99999999999999999999 bytes, but only found 1 bytes', null],
     ['full', null],
   ])('%s', (message, expected) => {

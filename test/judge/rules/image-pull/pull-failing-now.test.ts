@@ -42,6 +42,7 @@ describe('why a pull failed', () => {
       'certificate (x509)',
     ],
     ['write /var/lib/containerd/ingest: no space left on device', 'no space left'],
+    ['write C:\\Windows\\TEMP\\blob: There is not enough space on the disk.', 'no space left'],
     [
       'failed reading status of resume write: stat /var/lib/containerd/a/data: no such file or directory: not found',
       'file of the node',

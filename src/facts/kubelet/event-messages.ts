@@ -81,7 +81,9 @@ export function shortfallBytes(
   message: string,
 ): { wantedBytes: number | null; freedBytes: number } | null {
   const [, wanted, freed] =
-    /(?:Attempted|Wanted) to free (\d{1,16}) bytes, but (?:only found|freed) (\d{1,16}) bytes/.exec(message) ?? []
+    /(?:Attempted|Wanted) to free (\d{1,16}) bytes, but (?:only found|freed) (\d{1,16}) bytes/.exec(
+      message,
+    ) ?? []
   const [, freedOnly] = / \(freed (\d{1,16}) bytes\)/.exec(message) ?? []
   const freedText = freed ?? freedOnly
   if (freedText === undefined) return null

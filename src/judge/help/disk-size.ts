@@ -15,9 +15,14 @@ const roundGib = 10
 /** Where the configuration is unknown. Image GC that starts above 80 % and frees down to 70 % stays clear of eviction. */
 const presetLowPercent = 70
 
-/** Device of images, containers and pods. Source: bottlerocket-os/bottlerocket README, Default Volumes. */
-export const dataDevice = ({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>): string =>
-  amiFamily === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
+/**
+ * Device of images, containers and pods. Sources: bottlerocket-os/bottlerocket README, Default Volumes; EC2 user guide, device names on Windows
+ * instances.
+ */
+export function dataDevice({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>): string {
+  if (amiFamily === 'Windows') return '/dev/sda1'
+  return amiFamily === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
+}
 
 /** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
 const ofVolume = { least: 0.85, most: 1.02 }

@@ -49,7 +49,6 @@ export const diskDiffersFromNodeClass = contextRule({
   severity: 'low',
   cause: deviceCause('differs'),
   steps: ['replace-node'],
-  needs: ['disks'],
   titles,
   title: 'The disk of the node has another size than its nodegroup or node class declares',
   why: 'Either the filesystem was not grown to the size of its volume, or the node is older than the declaration. Percentages of thresholds stand for other amounts than planned.',
@@ -61,7 +60,7 @@ export const diskDiffersFromNodeClass = contextRule({
     'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping',
   ],
   appliesTo: ({ identity }) =>
-    identity.operatingSystem === 'linux' &&
+    (identity.operatingSystem === 'linux' || identity.amiFamily === 'Windows') &&
     (identity.owner === 'karpenter' || identity.owner === 'managed-nodegroup'),
 
   fact: ({ identity, node, disks, ledger, host, filesystems }) => ({
@@ -70,11 +69,13 @@ export const diskDiffersFromNodeClass = contextRule({
     amiFamily: identity.amiFamily,
     className: declaredNode({ identity, node }).nodeClass.name,
     template: declaredNode({ identity, node }).template,
-    capacityBytes: disks.nodefs?.capacityBytes ?? null,
+    // The kubelet writes it into its Node object, too. Upstream: pkg/kubelet/cm/container_manager_linux.go GetCapacity
+    capacityBytes: disks?.nodefs?.capacityBytes ?? capacityOf(node),
+    sizedBy: disks?.nodefs?.capacityBytes == null ? ('node' as const) : ('summary' as const),
     ...deviceOfNodefs(host),
     isShared: filesystems.layout === 'shared',
-    isUsed: isUsed(disks.nodefs),
-    imagefsBytes: disks.imagefs?.capacityBytes ?? null,
+    isUsed: isUsed(disks?.nodefs ?? null),
+    imagefsBytes: disks?.imagefs?.capacityBytes ?? null,
     devices:
       host?.diskUse?.devices?.map(({ bytes = 0, isUsed = true }) => ({ bytes, isUsed })) ?? null,
     volumes: ledger?.volumes?.map(({ volumeId: _, ...volume }) => volume) ?? null,
@@ -107,12 +108,17 @@ export const diskDiffersFromNodeClass = contextRule({
       consequence: `nodefs has ${bytes(capacityBytes)}, and ${volume.where} declares ${bytes(volume.sizeBytes)}.`,
       evidence: [
         bytesLine('declared', volume.where, volume.sizeBytes),
-        bytesLine('summary', 'nodefs capacity', capacityBytes),
+        bytesLine(fact.sizedBy, 'nodefs capacity', capacityBytes),
         ...volumeEvidence(fact),
       ],
     }
   },
 })
+
+function capacityOf({ status }: NodeSubject['node']): number | null {
+  const text = status?.capacity?.['ephemeral-storage']
+  return text === undefined ? null : amountOf(text, 0)
+}
 
 /** Whether half of a disk is used: one of less than half of its declared size would have room. */
 const isUsed = (disk: FilesystemState | null) =>
@@ -123,7 +129,7 @@ const isUsed = (disk: FilesystemState | null) =>
  * declared size, neither before nor after its volume grows.
  */
 function notGrown(
-  { amiFamily, capacityBytes, volumes, mapped, isRead, isShared }: NodeDisk,
+  { amiFamily, capacityBytes, sizedBy, volumes, mapped, isRead, isShared }: NodeDisk,
   declared: DeclaredVolume | string | null,
 ): Failing | null {
   const device = dataDevice({ amiFamily })
@@ -138,7 +144,7 @@ function notGrown(
   if (!isWhole) return null
   const sizes = { declaredBytes: volume, actualBytes: capacityBytes }
   const evidence = [
-    bytesLine('summary', 'nodefs capacity', capacityBytes),
+    bytesLine(sizedBy, 'nodefs capacity', capacityBytes),
     ...volumeEvidence({ volumes, volumesUnread: null }),
   ]
   if (mapped !== null)
@@ -168,6 +174,7 @@ function notGrown(
         ),
       ],
     }
+  if (amiFamily === 'Windows') return smallDrive({ device, ...sizes }, evidence)
   // Without the node, only Bottlerocket shows on which disk it is: the kubelet may have a partition or an instance store of its own.
   const isKnown = isRead || amiFamily === 'Bottlerocket'
   const read = isKnown ? [] : [{ id: 'read-devices' as const }]
@@ -190,6 +197,19 @@ function notGrown(
   }
 }
 
+/** EC2Launch extends the drive at the first boot alone. */
+const smallDrive = (
+  sizes: { device: string; declaredBytes: number; actualBytes: number },
+  evidence: Failing['evidence'],
+): Failing => ({
+  severity: 'medium',
+  title: titles.notGrown,
+  cause: deviceCause('differs', sizes),
+  steps: [{ id: 'replace-node', place: sizes.device }],
+  consequence: `The volume ${sizes.device} has ${bytes(sizes.declaredBytes)}, and drive C: ${bytes(sizes.actualBytes)}: the rest is used by nothing.`,
+  evidence,
+})
+
 /** Whether another volume than that of the data device has the size of nodefs. */
 const isOfOtherVolume = ({ amiFamily, capacityBytes, volumes }: NodeDisk): boolean =>
   (volumes ?? []).some(({ device, sizeBytes }) => {
@@ -210,6 +230,7 @@ interface NodeDisk extends VolumesOfNode {
   imagefsBytes: number | null
   mapped: string | null
   isRead: boolean
+  sizedBy: 'node' | 'summary'
   /** One disk for all. */
   isShared: boolean
   isUsed: boolean
@@ -244,7 +265,7 @@ function wrongVolume(node: NodeDisk, declared: Declaration | string | null): Fai
       ? `${consequence} The ${bytes(wrong.sizeBytes)} of ${wrong.device} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`
       : `${consequence} The ${bytes(wrong.sizeBytes)} of ${wrong.device} are a second volume, which nodes of ${amiFamily} do not use${unseen}.`,
     evidence: [
-      bytesLine('summary', 'nodefs capacity', capacityBytes),
+      bytesLine(node.sizedBy, 'nodefs capacity', capacityBytes),
       ...(known === null
         ? []
         : [bytesLine('declared', `${known.where}, ${wrong.device}`, wrong.sizeBytes)]),

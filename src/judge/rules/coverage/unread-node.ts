@@ -1,6 +1,7 @@
 import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { diskUse } from '#judge/help/holders.ts'
 import { bytes, type Failing, line, type NodeSubject, nodeRule, shorten } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/gaps.ts'
 import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
@@ -124,7 +125,7 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
 }
 
 /** What the Node object and its pods show of resources that were not measured. Null: the node reports no pressure, and its kubelet reports. */
-function shownByNode({ node, pods, disks }: NodeSubject, { steps }: UnreadCause) {
+function shownByNode({ node, pods, disks }: NodeSubject, { cause, steps }: UnreadCause) {
   const { conditions = [], capacity } = node.status ?? {}
   const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
     `${type} is ${status} since ${shorten(lastTransitionTime, 40)}`
@@ -152,6 +153,8 @@ function shownByNode({ node, pods, disks }: NodeSubject, { steps }: UnreadCause)
   return {
     severity: 'critical' as const,
     title: titles.pressure,
+    // A disk that is known to be too small explains it.
+    ...(disk !== undefined && cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
     seen: [
       `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
       ...(threshold === null

@@ -186,6 +186,30 @@ describe('disk-differs-from-node-class', () => {
     expect(outcome.state === 'fail' ? outcome.failing.severity : undefined).toBe(severity)
   })
 
+  it('takes the size of the Node object, if the statistics were not read', () => {
+    const outcome = outcomeIn(diskDiffersFromNodeClass, {
+      ...declares(200),
+      filesystems: { layout: null, nodefs: null, imagefs: null },
+      node: { status: { capacity: { 'ephemeral-storage': '20G' } } },
+    })
+    expect(outcome).toMatchObject({
+      failing: { cause: { kind: 'device', what: 'differs', actualBytes: 20_000_000_000 } },
+    })
+  })
+
+  it('has a Windows node with a small drive replaced', () => {
+    const outcome = outcomeIn(diskDiffersFromNodeClass, {
+      nodegroups: [
+        { nodegroupName: 'workers', amiType: 'WINDOWS_CORE_2022_x86_64', diskSize: 200 },
+      ],
+      identity: { amiFamily: 'Windows', operatingSystem: 'windows' },
+      volumes: [attached('/dev/sda1', 200)],
+    })
+    expect(outcome).toMatchObject({
+      failing: { cause: { device: '/dev/sda1' }, steps: [{ id: 'replace-node' }] },
+    })
+  })
+
   it('of Bottlerocket, whose volumes were not read: a filesystem is a little smaller than its volume', () => {
     const { volumes: _, ...unread } = bottlerocket(100, 100)
     expect(outcomeIn(diskDiffersFromNodeClass, unread).state).toBe('pass')

@@ -311,10 +311,11 @@ function mountsAndSizes(action: StepAction, place: string, ...others: string[]) 
   return `findmnt -r -n -o TARGET | grep -F ${patterns}; ${sizes(action, place, ...others)}`
 }
 
-/** Deletes nothing: what lies there is for a person to judge. */
-function sizes(action: StepAction, place = '/var', ...others: string[]) {
+/** Deletes nothing: what lies there is for a person to judge. /var is part of the root disk, or has one of its own. */
+function sizes(action: StepAction, place?: string, ...others: string[]) {
   const [counting, sorting] = waysToCount(action)
-  return `sudo du ${counting} -x -d 2 ${[place, ...others].map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
+  const folders = place === undefined ? ['/', '/var'] : [place, ...others]
+  return `sudo du ${counting} -x -d 2 ${folders.map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
 }
 
 const podFolders = '/var/lib/kubelet/pods'
@@ -475,7 +476,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       session(
         node,
         'reads',
-        'df -h; df -i; sysctl fs.inotify fs.mount-max; findmnt -l | wc -l; cat /proc/cgroups',
+        'df -h; df -i; sysctl fs.inotify fs.mount-max; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status',
       ),
     ],
   },

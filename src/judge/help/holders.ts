@@ -324,9 +324,12 @@ export function reasonOf(
   const { holder, filesystem, owner, place, amount } = cause
   const isReadable = canMeasureDisks(identity)
   if (holder === 'unread') {
+    const { unit } = amount
     return {
       cause: { kind: 'unread', source: diskUse, reason: isReadable ? 'not-asked' : 'unsupported' },
-      steps: [{ id: isReadable ? 'read-on-node' : 'look-on-node' }],
+      steps: [
+        { id: isReadable ? 'read-on-node' : 'look-on-node', ...(unit === 'inodes' && { unit }) },
+      ],
     }
   }
   const { actor } = holders[holder]
@@ -475,11 +478,14 @@ export function diskReason(
   )
   const set =
     cause.holder === 'container-logs'
-      ? smallerLogs(configuration, reason, ledger)
+      ? (logsOfDocker(reason, runtimeOf({ host, node })) ??
+        smallerLogs(configuration, reason, ledger))
       : largerReserve(configuration, cause, ledger)
   if (set !== null) return { ...reason, ...set }
   const endless = withEndlessPods(reason, { pods, at })
   if (endless !== reason) return endless
+  const unlimited = withoutLimit(reason, ledger)
+  if (unlimited !== reason) return unlimited
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
     second?.holder === 'unread' &&
@@ -520,6 +526,15 @@ export function heldDisks({ ledger, identity, imageGC, host, node }: NodeSubject
   )
 }
 
+/** Of logs that the kubelet cannot rotate. Null: of another runtime. Upstream: cri-dockerd core/logs.go ReopenContainerLog */
+const logsOfDocker = ({ steps }: Reason, { version = '' }: RuntimeFacts) =>
+  version.startsWith('docker ')
+    ? {
+        steps,
+        seen: 'the kubelet rotates no logs of Docker, whatever containerLogMaxSize is: log-opts max-size in /etc/docker/daemon.json does, for new containers.',
+      }
+    : null
+
 /** The kubelet's default rotation, if the configured one permits the log that holds the disk. Null: any other case. */
 function smallerLogs(
   configuration: KubeletConfiguration | null | undefined,
@@ -557,9 +572,7 @@ function largerReserve(
   ledger: NodeLedger | null,
 ): Pick<Reason, 'cause' | 'steps' | 'fix' | 'seen'> | null {
   if (!configuration || !ledger?.isShared || amount.unit !== 'bytes') return null
-  if (owner?.kind !== 'container' && owner?.kind !== 'pod') return null
-  const name = owner.workload ?? `Pod ${owner.pod}`
-  const use = ledger.owners.find(one => one.namespace === owner.namespace && one.owner === name)
+  const use = useOf(owner, ledger)
   const disk = ledger.filesystems.find(one => one.filesystem === filesystem)
   const reserved = reservedOf(configuration, 'ephemeral-storage')
   if (!use || !disk || reserved === null || use.bytes > (use.requestBytes ?? 0)) return null
@@ -574,7 +587,30 @@ function largerReserve(
     cause: reserve,
     steps: [{ id: 'set-fields' }],
     fix: { config: { systemReserved } },
-    seen: `${shorten(`${name} in ${owner.namespace}`, nameLength)} holds no more than it requests; images and system hold ${bytes(others)}, and ${bytes(reserved.total)} are reserved.`,
+    seen: `${shorten(`${use.owner} in ${use.namespace}`, nameLength)} holds no more than it requests; images and system hold ${bytes(others)}, and ${bytes(reserved.total)} are reserved.`,
+  }
+}
+
+/** What the kubelet counts of an owner's pods. */
+function useOf(owner: HolderOwner | null, ledger: NodeLedger | null) {
+  if (owner?.kind !== 'container' && owner?.kind !== 'pod') return undefined
+  const name = owner.workload ?? `Pod ${owner.pod}`
+  return ledger?.owners.find(one => one.namespace === owner.namespace && one.owner === name)
+}
+
+/** Of a layer above its limit that the kubelet does not count: another limit would not hold either. */
+function withoutLimit(reason: Reason, ledger: NodeLedger | null): Reason {
+  const { cause, steps } = reason
+  if (cause.kind !== 'holder' || cause.holder !== 'writable-layers') return reason
+  const { owner } = cause
+  const { limitBytes = null, layerBytes = 0, pods = 1 } = useOf(owner, ledger) ?? {}
+  const own = steps.find(({ bytes: held }) => held !== undefined)?.bytes ?? 0
+  if (owner === null || limitBytes === null || own <= limitBytes / pods || layerBytes >= own)
+    return reason
+  return {
+    ...reason,
+    steps: [{ id: 'ask-owner', owner }],
+    seen: `its limit of ${bytes(limitBytes / pods)} does not hold: the kubelet counts ${layerBytes === 0 ? 'nothing' : bytes(layerBytes)} of its layers.`,
   }
 }
 
@@ -606,15 +642,17 @@ export function memoryReason(
   const isLess = daemons.some(({ bytes }) => bytes > (largest?.amount ?? bytes))
   // More than half of it is not with pods, whatever they use.
   const isOfDaemon = daemons.some(({ bytes }) => 2 * bytes > capacityBytes)
-  if (((isSmall || isLess) && areMeasured(subject)) || isOfDaemon) {
-    const cause = outsidePods(subject)
-    const { subject: daemon, bytes: outside = 0 } = cause
-    if (outside <= usualOutsideBytes) return { cause, steps: [{ id: 'larger-instance' }] }
+  const outer = outsidePods(subject)
+  const { subject: daemon, bytes: outside = 0 } = outer
+  // A pod this small would not make room.
+  const isMostly = 2 * outside > capacityBytes && outside > 3 * (largest?.amount ?? 0)
+  if (((isSmall || isLess || isMostly) && areMeasured(subject)) || isOfDaemon) {
+    if (outside <= usualOutsideBytes) return { cause: outer, steps: [{ id: 'larger-instance' }] }
     const isKnown = daemon === 'kubelet' || daemon === 'containerd'
     const first: StepAction = isKnown
       ? { id: 'restart-daemon', place: daemon }
       : { id: 'list-memory' }
-    return { cause, steps: [first, { id: 'reboot' }] }
+    return { cause: outer, steps: [first, { id: 'reboot' }] }
   }
   const cause = settingIn('workload', 'resources.requests.memory')
   if (largest === null)

@@ -110,9 +110,13 @@ export function causeText(cause: Cause, language: Language): string | null {
         ? steps.pullsFail(line(cause.subject, limits.name))
         : null
     case 'unread':
-      return cause.reason === 'not-asked'
-        ? steps.notAsked(cause.source)
-        : steps.unread[cause.reason]
+      if (cause.reason === 'not-asked') return steps.notAsked(cause.source)
+      return words.clauses([
+        ...(cause.reason === 'unsupported' && cause.source !== 'node'
+          ? [steps.notAsked(cause.source)]
+          : []),
+        steps.unread[cause.reason],
+      ])
     case 'hand-edit':
       return cause.place === null ? null : steps.edited(line(cause.place, limits.place))
     default:

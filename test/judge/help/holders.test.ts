@@ -240,16 +240,23 @@ describe('memory', () => {
   })
 
   it.each([
-    [3, true],
-    [4, false],
+    [9, true],
+    [10, false],
     [undefined, false],
     // The answer had no number there.
     [-1 / GiB, false],
   ])('of a pod with %s GiB of its own, mostly cache: %s', (own, isCache) => {
     const rssBytes = own === undefined ? {} : { rssBytes: own * GiB }
-    const { steps, seen } = reasonWith({ workingSetBytes: 10 * GiB, ...rssBytes })
-    expect(steps).toMatchObject([{ id: 'set-memory', bytes: 10 * GiB }])
+    const { steps, seen } = reasonWith({ workingSetBytes: 30 * GiB, ...rssBytes })
+    expect(steps).toMatchObject([{ id: 'set-memory', bytes: 30 * GiB }])
     expect(seen?.includes('cache of files') ?? false).toBe(isCache)
+  })
+
+  it.each([
+    [24, 'world'],
+    [25, 'setting'],
+  ])('of a pod with %i of 99 GiB, the rest of no pod: a %s', (gib, kind) => {
+    expect(reasonWith({ workingSetBytes: gib * GiB }).cause.kind).toBe(kind)
   })
 })
 

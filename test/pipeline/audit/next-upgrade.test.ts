@@ -4,8 +4,10 @@ import type { AuditedNode } from '#model/report.ts'
 import { openNextUpgrades } from '#pipeline/audit/fleet-upgrade.ts'
 import { withNewerReleases } from '#pipeline/audit/newer-releases.ts'
 import { withKubelet } from '#replay/kubelet-upgrade.ts'
+import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { upgradesView } from '#report/page/upgrades.ts'
+import { pageView } from '#report/page/view.ts'
 import { clusterOf, inputOf } from '#test/at-the-door.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 import {
@@ -73,6 +75,13 @@ it('has a row for equal nodes of a group; kubelets that would not start come fir
   ])
   expect(view?.commands).toHaveLength(1)
   expect(view?.commands[0]).toMatch(/^highwater upgrade --to 1\.36 --cluster /)
+})
+
+it('stands on the page, with its command', () => {
+  const page = renderPage(pageView(quietReport([auditedNode('a', disk, { upgrade })]), english))
+  const section = /id="upgrades">[\s\S]*?<\/details>/.exec(page)?.[0] ?? ''
+  expect(section).toContain('kubelet v1.36.0 starts with the files on the disk')
+  expect(section).toContain('<code>highwater upgrade --to 1.36 --cluster ')
 })
 
 it('is left out where no node is behind', () => {

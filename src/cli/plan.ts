@@ -13,7 +13,7 @@ import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import { keepFleet } from '#pipeline/audit/saved/kept-records.ts'
 import { makePlan, type PlanResult } from '#pipeline/remediation/plan/plan.ts'
 import type { PruneWish } from '#pipeline/remediation/plan/prune.ts'
-import { planText } from '#remediate/plan/file.ts'
+import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { approvalFileOf } from './approve.ts'
 import { attemptWrite } from './folder.ts'
@@ -27,6 +27,7 @@ import {
   repeatableOption,
   selectionOf,
   snapshotOption,
+  textOf,
 } from './options.ts'
 import { liveRecords, openReading } from './source.ts'
 import {
@@ -144,8 +145,9 @@ function planOf(options: PlanOptions): Planner {
 
 async function runPlan(options: PlanOptions): Promise<number> {
   const planner = planOf(options)
-  rejectPlanInPlace(options)
-  const { plan, inputErrors, unread } = await withSnapshot(options, planner)
+  const made = await withSnapshot(options, planner)
+  const { inputErrors, unread } = made
+  const plan = planInPlace(options, made.plan) ?? made.plan
   const text = planText(plan)
   attemptWrite('The plan', () => writeFileSync(options.out, text))
   const place = { file: options.out, place: placeArguments(options) }
@@ -157,12 +159,38 @@ async function runPlan(options: PlanOptions): Promise<number> {
   return inputErrors.length > 0 || unread > 0 ? exitCode.unread : exitCode.ok
 }
 
-/** An approval names the plan's digest. If the approved plan were overwritten, it would be lost. */
-function rejectPlanInPlace({ out, force }: PlanOptions) {
-  if (force !== true && existsSync(out) && statSync(out).isFile() && statSync(out).size > 0)
-    throw new OperatorError(
-      `${out} exists, and may be an approved plan: give another --out, or --force`,
-    )
+/**
+ * An approval names the plan's digest. If the approved plan were overwritten, it would be lost. Null: nothing is lost.
+ * @returns the plan that is there, if it does the same: one command can stand twice in a report
+ * @throws OperatorError if another file is there
+ */
+function planInPlace({ out, force }: PlanOptions, plan: Plan): Plan | null {
+  if (force === true || !existsSync(out) || !statSync(out).isFile() || statSync(out).size === 0)
+    return null
+  const present = presentPlan(out)
+  if (present !== null && doesTheSame(present, plan)) return present
+  throw new OperatorError(
+    `${out} exists, and may be an approved plan: give another --out, or --force`,
+  )
+}
+
+function presentPlan(file: string): Plan | null {
+  try {
+    return parsePlan(textOf(file, 'plan'), file)
+  } catch (error) {
+    if (error instanceof OperatorError) return null
+    throw error
+  }
+}
+
+/** Whether two plans differ only in when they were made. */
+function doesTheSame(a: Plan, b: Plan): boolean {
+  const timeless = (plan: Plan) =>
+    planText({
+      ...{ ...plan, id: '', digest: '', createdAt: '' },
+      snapshot: { ...plan.snapshot, takenAt: '' },
+    })
+  return timeless(a) === timeless(b)
 }
 
 /** The command that applies the plan needs the same options to find its clusters. */

@@ -6,6 +6,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { holders } from '#facts/holders.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
+import { withAmounts } from '#judge/help/disk-size.ts'
 import { mostLosses } from '#judge/help/drain.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import type { Cause, HolderCause, SettingCause, Step, StepAction } from '#model/finding/cause.ts'
@@ -261,17 +262,6 @@ function actionOf(actions: StepAction[]): StepAction {
 /** The pods of a workload have one owner. */
 const withoutPod = (owner: StepAction['owner']) =>
   owner && 'workload' in owner && owner.workload !== null ? { ...owner, pod: null } : owner
-
-/** The first action, with the smallest and the largest amount of all: each node has its own. */
-function withAmounts(actions: StepAction[]): StepAction {
-  const sized = actions
-    .flatMap(({ bytes, usdPerMonth }) =>
-      bytes === undefined ? [] : [{ bytes, ...(usdPerMonth !== undefined && { usdPerMonth }) }],
-    )
-    .toSorted((a, b) => a.bytes - b.bytes)
-  const [least, most] = [sized[0], sized.at(-1)]
-  return { ...actions[0]!, ...least, ...(most?.bytes !== least?.bytes && { most }) }
-}
 
 const joinedLosses = (lost: NonNullable<StepAction['lost']>[]) => ({
   pods: [...new Set(lost.flatMap(one => one.pods))].slice(0, mostLosses),

@@ -79,6 +79,19 @@ describe('highwater plan', () => {
     expect(readFileSync(first.out, 'utf8')).not.toBe(before)
   })
 
+  it('keeps a plan that does the same, as a command that stands twice in a report', async () => {
+    const first = await plan([{}], ...gc)
+    const made = parseBegunPlan(readFileSync(first.out, 'utf8'), first.out)
+    const earlier = { ...made, createdAt: '2026-11-20T23:00:00Z' }
+    const digest = digestOf(earlier)
+    writeFileSync(first.out, planText({ ...earlier, digest, id: digest.slice(0, 16) }))
+    const before = readFileSync(first.out, 'utf8')
+    const { code, stdout, stderr } = await plan([{}], ...gc, '--out', first.out)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(digest)
+    expect(readFileSync(first.out, 'utf8')).toBe(before)
+  })
+
   it('groups what it refuses and never touches by reason, and ends with 3 where too little was read', async () => {
     const unread = { record: { host: null } }
     const nodes = [

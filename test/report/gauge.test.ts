@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { english } from '#report/languages/language.ts'
-import { type Alerts, describeGauge, gaugesOf } from '#report/parts/gauge.ts'
+import { type Alerts, describeGauge, gaugesOf, nearestGauge } from '#report/parts/gauge.ts'
 import {
   auditedNode,
   dedicatedDisks,
@@ -253,4 +253,12 @@ it('tells the picture in words', () => {
     `${words.gauge.now('60 %', words.gauge.bytes('60.0 GiB', '100.0 GiB', '40.0 GiB'))} Marks: ${words.gauge.marks['gc-stop']} at 80 % (imageGCLowThresholdPercent 80); ${words.gauge.marks.alert} at 80 % (policy alertPercent 80); ` +
       `${words.gauge.marks['gc-start']} at 84 % (imageGCHighThresholdPercent 85); ${words.gauge.marks.hard} at 85 % (imagefs.available<15%); ${words.gauge.marks.hard} at 90 % (nodefs.available<10%).`,
   )
+})
+
+it('of a node that evicts for inodes alone is that of the inodes', () => {
+  const kindOf = (...disk: Parameters<typeof sharedDisk>) =>
+    nearestGauge(auditedNode('n1', sharedDisk(...disk)), { alertPercent: 80 }, english)?.kind
+  expect(kindOf(60, { inodesFreePercent: 2 })).toBe('inodes')
+  expect(kindOf(60, { inodesFreePercent: 50 })).toBe('disk')
+  expect(kindOf(99, { inodesFreePercent: 2 })).toBe('disk')
 })

@@ -77,7 +77,8 @@ export function volumeToWrite(
   const neededBytes = usedBytes - unused + requested + Math.max(0, ...pulls)
   const share = Math.min(lowPercent, presetLowPercent) / 100
   const bytes = Math.ceil(neededBytes / share / (roundGib * gibibyte)) * roundGib * gibibyte
-  if (bytes <= capacityBytes) return {}
+  // A filesystem is a little smaller than its volume.
+  if (bytes <= Math.ceil(capacityBytes / gibibyte) * gibibyte) return {}
   const usdPerMonth = monthlyUsd(bytes - capacityBytes, null)
   const place = volumeOf(disk, volumes, { amiFamily })
   if (place === null) return {}
@@ -86,4 +87,17 @@ export function volumeToWrite(
     ...(place !== undefined && { place }),
     ...(usdPerMonth !== null && { usdPerMonth }),
   }
+}
+
+/** The first action, with the smallest and the largest amount of all: each node has its own. */
+export function withAmounts(actions: readonly StepAction[]): StepAction {
+  const sized = actions
+    .flatMap(({ bytes, usdPerMonth, most }) => [
+      ...(bytes === undefined ? [] : [{ bytes, usdPerMonth }]),
+      ...(most ? [most] : []),
+    ])
+    .map(({ bytes, usdPerMonth }) => ({ bytes, ...(usdPerMonth !== undefined && { usdPerMonth }) }))
+    .toSorted((a, b) => a.bytes - b.bytes)
+  const [least, most] = [sized[0], sized.at(-1)]
+  return { ...actions[0]!, ...least, ...(most?.bytes !== least?.bytes && { most }) }
 }

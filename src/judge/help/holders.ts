@@ -377,7 +377,7 @@ function isRoomy(filesystems: readonly FilesystemLedger[], moved: number): boole
 /** Bounds this far apart do not say which disk is large enough. */
 const vague = 2
 
-/** Before a disk is bought for what is not known well, it is measured. For a disk that evicts now this takes too long. */
+/** Before a disk is bought for what is not known well, it is measured. */
 export function measuredFirst(
   reason: Reason,
   { ledger, identity }: Pick<DiskSubject, 'ledger' | 'identity'>,

@@ -6,6 +6,8 @@ import type { StepAction } from '#model/finding/cause.ts'
 import type { PodSummary } from '#model/input/node-input.ts'
 import { areMeasured, type LargestUser, largestOwner } from './drain.ts'
 
+/** Below this podPidsLimit, usual runtimes of languages with a thread for each task do not fit. */
+export const usualProcessLimit = 4096
 /** Of the used process ids, from which on their user counts. */
 const mostPercent = 25
 
@@ -30,7 +32,14 @@ export function processUse(
   const largest = isLarge ? { ...first, name: nameOf(first) } : null
   if (isOutside)
     return { ofPods, isOutside, largest, steps: [{ id: 'list-processes' }, { id: 'reboot' }] }
-  const limit: StepAction = { id: 'limit-processes', ...(largest && { owner: largest.owner }) }
+  const limit: StepAction = {
+    id: 'limit-processes',
+    limit: Math.min(
+      usualProcessLimit,
+      Math.floor((largest?.amount ?? Number.POSITIVE_INFINITY) / 2),
+    ),
+    ...(largest && { owner: largest.owner }),
+  }
   return { ofPods, isOutside, largest, steps: [ofPods === 0 ? { id: 'list-processes' } : limit] }
 }
 

@@ -8,6 +8,7 @@ import { byText } from '#base/text/text-order.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from '#judge/drift/variants.ts'
 import { type Origin, originOf, type Proposal } from '#judge/durable/durable.ts'
 import type { Command } from '#judge/garbage/kubectl.ts'
+import { withAmounts } from '#judge/help/disk-size.ts'
 import {
   type Failing,
   line,
@@ -55,9 +56,9 @@ export interface FoundFinding {
 /** The node that the commands of a finding name. */
 export const commandNode = (nodes: readonly string[]): string | undefined => nodes.toSorted()[0]
 
-/** Steps that differ only in what they end on their node are one. */
-const stepsByKey = (steps: readonly StepAction[]) =>
-  new Map(steps.map(step => [JSON.stringify({ ...step, lost: undefined }), step]))
+/** Steps that differ only in what they end on their node, or in the size of a larger disk, are one. */
+const keyOf = ({ lost: _, bytes, usdPerMonth, ...step }: StepAction) =>
+  JSON.stringify(step.id === 'larger-disk' ? step : { ...step, bytes, usdPerMonth })
 
 export class Tally {
   readonly rule: RuleOfNodes
@@ -98,14 +99,18 @@ export class Tally {
   /** Steps of the failing on most nodes, then those that other nodes need. What a drain ends is that of the commands' node. */
   #actions(variants: readonly Variant<NodeFailing>[]): readonly StepAction[] | null {
     const all = variants.map(({ value }) => value.failing)
-    const own = stepsByKey(all.flatMap(({ steps = [] }) => steps))
+    const own = Map.groupBy(
+      all.flatMap(({ steps = [] }) => steps),
+      keyOf,
+    )
     if (own.size > 0) {
       const first = commandNode(variants.flatMap(({ nodes }) => nodes))
       const named = variants.find(({ nodes }) => nodes.some(name => name === first))
-      const ofNode = stepsByKey(named?.value.failing.steps ?? [])
-      return [...own]
-        .slice(0, stepLimit)
-        .map(([key, { lost: _, ...step }]) => ofNode.get(key) ?? step)
+      const ofNode = new Map(named?.value.failing.steps?.map(step => [keyOf(step), step]))
+      return [...own].slice(0, stepLimit).map(([key, alike]) => {
+        const { lost: _, ...step } = alike[0]!
+        return withAmounts([ofNode.get(key) ?? step, ...alike])
+      })
     }
     const isSettable = all.some(({ fix }) => Object.keys(fix?.config ?? {}).length > 0)
     return isSettable ? null : (this.rule.steps?.map(id => ({ id })) ?? null)

@@ -216,6 +216,8 @@ export interface StepAction {
   bytes?: number
   /** A podPidsLimit that does not suffice. Absent: a step before sets one that does. */
   above?: number
+  /** A podPidsLimit to set. */
+  limit?: number
   /** More US dollars a month for each node, by the list price of us-east-1. */
   usdPerMonth?: number
   /** If a step of several nodes has a different amount for each: the largest. `bytes` and `usdPerMonth` are then the smallest. */

@@ -3,10 +3,10 @@
 import { sharedText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import type { HostDiskUse } from '#model/input/inspection.ts'
+import type { HostDiskUse, RuntimeContainer } from '#model/input/inspection.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemStats } from '#model/input/node-input.ts'
-import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
 import { imagesOfReference, indexImages } from '#replay/image-gc/users.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
@@ -42,7 +42,7 @@ function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null
     ...(pods?.volumes.isPartial !== false
       ? foldersOfPods(use, byUid, pods)
       : foldersBesideVolumes(node, use, byUid, pods)),
-    ...layerParts(node, use, pods),
+    ...layerParts(node, use, pods, byUid),
     ...namespaceParts(node, use),
     ...processParts(use, byUid),
   ]
@@ -118,6 +118,7 @@ function layerParts(
   node: PreparedNode,
   { layers = [] }: HostDiskUse,
   pods: PodUse | null,
+  byUid: PodsByUid,
 ): Measured[] {
   const filesystem = layersDisk(node)
   const unmeasured = pods && unmeasuredLayers(pods)
@@ -128,10 +129,12 @@ function layerParts(
     place: node.input.runtime?.imageFs?.imageFilesystems?.[0]?.fsId?.mountpoint ?? null,
     owner: null,
   }
-  const owners = ownersByContainer(node.input.pods, new Set(layers.map(({ key = '' }) => key)))
+  const keys = new Set(layers.map(({ key = '' }) => key))
+  const owners = ownersByContainer(node.input.pods, keys)
+  const ofRuntime = deadOwners(node.input.runtime?.containers ?? [], byUid, keys)
   const ofContainers = layers.flatMap(({ use, key = '', bytes = 0, inodes = null }): Measured[] => {
     const isDead = use === 'dead'
-    const owner = owners.get(key) ?? null
+    const owner = owners.get(key) ?? ofRuntime.get(key) ?? null
     const isCounted = unmeasured !== null && !unmeasured.has(JSON.stringify(owner))
     if (!isDead && isCounted) return []
     const holder = isDead ? 'dead-containers' : 'writable-layers'
@@ -139,6 +142,19 @@ function layerParts(
   })
   return [leftover, ...ofContainers]
 }
+
+/** Of attempts before the last two, of which the pod's status has no id. Only pods that the API lists for the node are owners. */
+const deadOwners = (
+  containers: readonly RuntimeContainer[],
+  byUid: PodsByUid,
+  keys: ReadonlySet<string>,
+): ReadonlyMap<string, HolderOwner> =>
+  new Map(
+    containers.flatMap(({ id = '', labels = {}, metadata }) => {
+      const pod = keys.has(id) ? byUid.get(labels['io.kubernetes.pod.uid'] ?? '') : undefined
+      return pod === undefined ? [] : [[id, containerOwner(pod, metadata?.name ?? '')] as const]
+    }),
+  )
 
 /** Containers whose layer neither the kubelet's statistics nor the sum of their pod has. */
 const unmeasuredLayers = ({ measured }: PodUse): ReadonlySet<string> =>

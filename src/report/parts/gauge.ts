@@ -311,12 +311,12 @@ export function actingMarks({ marks }: Gauge, { words }: Language): Mark[] {
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)
 
-/** The nearest disk, or the memory of a node that evicts for memory alone. */
+/** The nearest disk, or the inodes or the memory of a node that evicts for those alone. */
 export function nearestGauge(node: AuditedNode, alerts: Alerts, language: Language) {
   const gauges = gaugesOf(node, alerts, language)
   const disk = nearestOf(gauges)
-  const memory = gauges.find(({ kind, state }) => kind === 'memory' && state === 'pressure')
-  return disk?.state === 'pressure' ? disk : (memory ?? disk)
+  const other = gauges.find(({ kind, state }) => kind !== 'disk' && state === 'pressure')
+  return disk?.state === 'pressure' ? disk : (other ?? disk)
 }
 
 /** The disk with the least headroom, or space where no threshold watches it. Null: no disk of the node was observed. */

@@ -188,7 +188,7 @@ function stepText(
   const place = id === 'read-on-node' ? mounts && list(mounts) : named
   const more =
     usdPerMonth === undefined
-      ? (message ?? action.above?.toString())
+      ? (message ?? (action.above ?? action.limit)?.toString())
       : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost !== undefined)
     return language.words.steps.drain(
@@ -218,18 +218,27 @@ const isImmediate = ({ kind, action: { id, rollsOut } }: Step, index: number) =>
   id === 'reboot' ||
   (kind === 'read-more' && index === 0)
 
+/** What a measurement shows decides whether the disk becomes larger. */
+const isMeasured = (steps: readonly Step[]) =>
+  steps.some(({ action: { id } }) => id === 'read-on-node')
+
+const immediate = <One extends Step>(steps: readonly One[]) =>
+  steps.filter(
+    (step, index) => isImmediate(step, index) && !(step.action.rollsOut && isMeasured(steps)),
+  )
+
 /** What helps at once comes first. A node that is drained before its class has the larger disk comes back with the old one. */
 export function nowFirst<One extends Step>(steps: readonly One[]): One[] {
-  const now = steps.filter(isImmediate)
+  const now = immediate(steps)
   const ordered = [...now, ...steps.filter(step => !now.includes(step))]
-  const isRolledOut = ({ action }: Step) => action.rollsOut === true
+  const isRolledOut = ({ action }: Step) => action.rollsOut === true && !isMeasured(steps)
   return [...ordered.filter(isRolledOut), ...ordered.filter(step => !isRolledOut(step))]
 }
 
 /** The first step that helps at once and the first that lasts; if all are of one kind, the first two. */
 function shownSteps(steps: readonly Step[]): { isTimed: boolean; shown: Step[] } {
   const ordered = nowFirst(steps)
-  const now = steps.filter(isImmediate).length
+  const now = immediate(steps).length
   const lasting = ordered[now]
   const isOrder = ordered[0]?.kind === 'read-more' && now > 1
   return now > 0 && lasting !== undefined && !isOrder

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { volumeToWrite } from '#judge/help/disk-size.ts'
+import { volumeToWrite, withAmounts } from '#judge/help/disk-size.ts'
 import type { FilesystemLedger, HolderPart, LedgerLine } from '#model/prediction/disk-ledger.ts'
 
 const GiB = 1024 ** 3
@@ -38,6 +38,11 @@ describe('volumeToWrite', () => {
     expect(volumeToWrite(half, [image(2)], al2023)).toEqual({})
   })
 
+  it('is none where the volume, which is a little larger than its filesystem, has that size', () => {
+    const present = disk(39.9, [lineOf('images-in-use', 20), lineOf('images-unused', 14)])
+    expect(volumeToWrite(present, [image(7)], al2023)).toEqual({})
+  })
+
   it('has room for what pods request and do not use yet', () => {
     const group = { namespace: 'shop', owner: null, pods: 2, layerBytes: GiB, logBytes: 0 }
     const use = { ...group, bytes: GiB, volumeBytes: 0, limitBytes: null }
@@ -69,5 +74,18 @@ describe('volumeToWrite', () => {
     expect(volumeToWrite(full, [], bottlerocket)).toMatchObject({
       ...{ bytes: 40 * GiB, place: '/dev/xvdb' },
     })
+  })
+})
+
+it('joins the sizes of several nodes, also of those that are joined already', () => {
+  const size = (gib: number) => ({ bytes: gib * GiB, usdPerMonth: gib })
+  const joined = withAmounts([
+    { id: 'larger-disk', ...size(60) },
+    { id: 'larger-disk', ...size(50), most: size(90) },
+    { id: 'larger-disk' },
+  ])
+  expect(joined).toEqual({ id: 'larger-disk', ...size(50), most: size(90) })
+  expect(withAmounts([{ id: 'larger-disk', ...size(60) }])).toEqual({
+    ...{ id: 'larger-disk', ...size(60) },
   })
 })

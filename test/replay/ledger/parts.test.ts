@@ -190,6 +190,31 @@ describe('parts that the node measured', () => {
     expect(of('image-content').map(([size]) => size)).toEqual([28e9])
   })
 
+  it('are dead containers of a crash loop, by the labels that the runtime keeps', () => {
+    const { stats, pod } = firstPod(record())
+    const labels = { 'io.kubernetes.pod.uid': String((pod.metadata as RawObject).uid) }
+    const foreign = { 'io.kubernetes.pod.uid': 'of-another-node' }
+    const parts = measured(
+      {
+        layers: [
+          { use: 'dead', key: 'a', bytes: 9e9, inodes: 3 },
+          { use: 'dead', key: 'b', bytes: 8e9, inodes: 3 },
+        ],
+      },
+      input =>
+        Object.assign(input.runtime!, {
+          containers: [
+            { id: 'a', labels, metadata: { name: 'app', attempt: 7 } },
+            { id: 'b', labels: foreign, metadata: { name: 'app', attempt: 7 } },
+          ],
+        }),
+    )
+    const owners = parts.flatMap(({ holder, owner, lowBytes }) =>
+      holder === 'dead-containers' ? [[lowBytes, owner && 'pod' in owner ? owner.pod : null]] : [],
+    )
+    expect(Object.fromEntries(owners)).toEqual({ 9e9: stats.podRef.name, 8e9: null })
+  })
+
   it('are unknown folders, unless a pod writes there by hostPath', () => {
     const folders = [
       { holder: 'unknown', path: '/var/openebs', on: 'nodefs', bytes: 4e10, inodes: 9 },

@@ -6,6 +6,7 @@ import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import {
   diskReason,
+  measuredFirst,
   memoryDeletion,
   memoryReason,
   podDeletion,
@@ -195,14 +196,17 @@ function reasonOf(
       cause: imageGcThresholds,
       steps: [...held.steps.filter(({ id }) => id !== 'read-on-node'), drainStep(subject)],
     }
-  if (held !== null)
+  if (held !== null) {
+    const ending = endsByDrain(held) ? [podDeletion(held.cause, subject) ?? drainStep(subject)] : []
+    const isVague = measuredFirst(held, subject) !== held
     return {
       ...held,
-      steps: [
-        ...held.steps,
-        ...(endsByDrain(held) ? [podDeletion(held.cause, subject) ?? drainStep(subject)] : []),
-      ],
+      // The measurement takes seconds. What it shows decides whether a larger disk ends this.
+      steps: isVague
+        ? [...ending, { id: 'read-on-node' }, ...held.steps]
+        : [...held.steps, ...ending],
     }
+  }
   const condition = conditionOf(first.signal)
   if (condition === 'DiskPressure') return {}
   if (condition === 'PIDPressure') return processReason(subject)

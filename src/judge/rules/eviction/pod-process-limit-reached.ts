@@ -1,5 +1,5 @@
 import { largestPod } from '#judge/help/drain.ts'
-import { processesOf } from '#judge/help/processes.ts'
+import { processesOf, usualProcessLimit } from '#judge/help/processes.ts'
 import {
   isLinux,
   kubeletSetting,
@@ -12,8 +12,6 @@ import {
 
 /** Share of the limit from which on a pod is near it: the kubelet's statistics count processes, the limit threads, too. */
 const reached = 0.9
-/** Below this limit, usual runtimes of languages with a thread for each task do not fit. */
-const usualLimit = 4096
 
 /** 0: no limit. NaN: unknown. */
 const limitOf = (configuration: NodeSubject['configuration']) =>
@@ -50,10 +48,10 @@ export const podProcessLimitReached = nodeRule({
         line('configz', 'podPidsLimit', limit),
         line('summary', `processes of ${name}`, amount),
       ],
-      ...(limit < usualLimit
+      ...(limit < usualProcessLimit
         ? {
             steps: [{ id: 'set-fields' }, { id: 'raise-process-limit', owner }],
-            fix: { config: { podPidsLimit: usualLimit } },
+            fix: { config: { podPidsLimit: usualProcessLimit } },
           }
         : { steps: [{ id: 'raise-process-limit', owner, above: limit }] }),
     }

@@ -392,7 +392,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       session(node, 'reads', 'findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
     ],
   },
-  'larger-disk': { ...stepForAll('resize', 'node-replaced'), lines: on => [resize(on)] },
+  'larger-disk': {
+    ...stepForAll('resize', 'node-replaced'),
+    lines: on => [on.action.isUnsure ? readAgain(on) : null, resize(on)],
+  },
   'larger-instance': stepForAll('resize', 'node-replaced'),
   'list-deletions': {
     ...showing,

@@ -210,6 +210,8 @@ export interface StepAction {
   source?: string
   /** Karpenter replaces the nodes of the changed node class by itself. */
   rollsOut?: true
+  /** What holds the disk is not known well: it is measured before this. */
+  isUnsure?: boolean
   /** Too few inodes or process ids are free for a new threshold. */
   isShort?: true
   /** Bytes to request, to allow, to free, or of a new volume. */

@@ -201,12 +201,13 @@ function stepText(
       : steps.roomFirst(settings, bytes === undefined ? null : language.bytes(bytes))
   if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
     return finding === null ? '' : language.line(firstAdvice(finding, language), limits.advice)
-  return language.words.steps.actions[id](
+  const text = language.words.steps.actions[id](
     endedPods(action, language) ?? owner ?? source,
     place == null ? null : language.line(place, limits.places),
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined || more === '' ? null : language.line(more, limits.advice),
   )
+  return action.isUnsure ? steps.measuredFirst(text) : text
 }
 
 /** It gives room on the node at once. Other steps change what comes later. */
@@ -218,27 +219,18 @@ const isImmediate = ({ kind, action: { id, rollsOut } }: Step, index: number) =>
   id === 'reboot' ||
   (kind === 'read-more' && index === 0)
 
-/** What a measurement shows decides whether the disk becomes larger. */
-const isMeasured = (steps: readonly Step[]) =>
-  steps.some(({ action: { id } }) => id === 'read-on-node')
-
-const immediate = <One extends Step>(steps: readonly One[]) =>
-  steps.filter(
-    (step, index) => isImmediate(step, index) && !(step.action.rollsOut && isMeasured(steps)),
-  )
-
 /** What helps at once comes first. A node that is drained before its class has the larger disk comes back with the old one. */
 export function nowFirst<One extends Step>(steps: readonly One[]): One[] {
-  const now = immediate(steps)
+  const now = steps.filter(isImmediate)
   const ordered = [...now, ...steps.filter(step => !now.includes(step))]
-  const isRolledOut = ({ action }: Step) => action.rollsOut === true && !isMeasured(steps)
+  const isRolledOut = ({ action }: Step) => action.rollsOut === true
   return [...ordered.filter(isRolledOut), ...ordered.filter(step => !isRolledOut(step))]
 }
 
 /** The first step that helps at once and the first that lasts; if all are of one kind, the first two. */
 function shownSteps(steps: readonly Step[]): { isTimed: boolean; shown: Step[] } {
   const ordered = nowFirst(steps)
-  const now = immediate(steps).length
+  const now = steps.filter(isImmediate).length
   const lasting = ordered[now]
   const isOrder = ordered[0]?.kind === 'read-more' && now > 1
   return now > 0 && lasting !== undefined && !isOrder

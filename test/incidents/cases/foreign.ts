@@ -579,7 +579,7 @@ export const foreignIncidents: Incident[] = [
     cause: [held('images-in-use'), held('images'), { kind: 'device' }],
     owner: 'platform',
     steps: ['resize', 'read-more'],
-    words: [/1\. give the nodes\s[\s\S]*in\s+EC2NodeClass\s+default[\s\S]*2\. drain the node/],
+    words: [/1\. measure[\s\S]*give\s+the\s+nodes[\s\S]*EC2NodeClass\s+default[\s\S]*2\. drain\s+the\s+node/],
     never: [/prune-images/, /delete-emptydir-data/],
   },
   {

@@ -100,7 +100,7 @@ export const runtimeIncidents: Incident[] = [
       },
     }),
     cause: [held('dead-containers')],
-    owner: 'platform',
+    owner: 'apps/Deployment app-0',
     steps: ['free', 'ask-owner', 'set'],
     words: [/dead|exited|stopped/i],
     notCauses: ['images-unused'],

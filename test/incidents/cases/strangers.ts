@@ -569,7 +569,7 @@ export const strangerIncidents: Incident[] = [
       held: { images: images(9, 0.8, 2.4), dead: { gib: 24, containers: 118, owner: 'Job build' } },
     }),
     cause: [held('dead-containers')],
-    owner: 'platform',
+    owner: 'ci/Job build',
     steps: ['free', 'set'],
     words: [/24(?:\.0)? GiB/],
     never: [/leftover/],

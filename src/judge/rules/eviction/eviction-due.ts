@@ -198,14 +198,12 @@ function reasonOf(
     }
   if (held !== null) {
     const ending = endsByDrain(held) ? [podDeletion(held.cause, subject) ?? drainStep(subject)] : []
-    const isVague = measuredFirst(held, subject) !== held
-    return {
-      ...held,
-      // The measurement takes seconds. What it shows decides whether a larger disk ends this.
-      steps: isVague
-        ? [...ending, { id: 'read-on-node' }, ...held.steps]
-        : [...held.steps, ...ending],
-    }
+    // The measurement takes seconds. What it shows decides whether a larger disk ends this.
+    const isUnsure = measuredFirst(held, subject) !== held
+    const steps = held.steps.map(step =>
+      isUnsure && step.id === 'larger-disk' ? { ...step, isUnsure } : step,
+    )
+    return { ...held, steps: [...steps, ...ending] }
   }
   const condition = conditionOf(first.signal)
   if (condition === 'DiskPressure') return {}

@@ -28,7 +28,7 @@ import type { ClusterInput, ObjectsInput } from '#model/input/cluster-input.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import { type ReadError, type Subject, sources } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import type { DiskLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import { shownLedger } from '#model/prediction/disk-ledger.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import type { TakenNode } from '#model/report.ts'
 import { firstVictims, openAuditedPredictions } from './audited-prediction.ts'
@@ -38,7 +38,6 @@ import type { RuleError } from './result.ts'
 import { Tally } from './tally.ts'
 
 /** The report names no holder's parts. */
-const withoutParts = ({ parts: _, ...ledger }: NodeLedger): DiskLedger => ledger
 
 export class Taken {
   readonly rules: readonly Rule[]
@@ -143,7 +142,7 @@ export class Taken {
       errors: [...input.errors],
       prediction: this.#auditedPrediction(subject, prediction),
       details: this.#keep({
-        ...(prediction.ledger && { ledger: withoutParts(prediction.ledger) }),
+        ...(prediction.ledger && { ledger: shownLedger(prediction.ledger) }),
         held: heldDisks(subject),
         ...(prediction.eviction && { firstVictims: firstVictims(prediction.eviction) }),
       }),

@@ -93,6 +93,8 @@ export type HolderOwner =
       workloads: string[]
       isInUse: boolean | null
       isEvicted?: true
+      /** Of an image that no container uses: whose ended pods ran it here, or who runs another version of it. Absent: not known. */
+      lastUsers?: string[]
     }
 
 /** One part of a holder, with owner and place. */
@@ -199,5 +201,26 @@ export interface NodeLedger {
   volumesUnread: string | null
 }
 
+type ImageOwner = Extract<HolderOwner, { kind: 'image' }>
+
 /** What the report shows of a node's disks. */
-export type DiskLedger = Omit<NodeLedger, 'parts'>
+export interface DiskLedger extends Omit<NodeLedger, 'parts'> {
+  /** The images that can be the largest, largest first. Absent: none of a GiB. */
+  images?: (Pick<ImageOwner, 'reference' | 'workloads' | 'isInUse' | 'lastUsers'> &
+    Record<'lowBytes' | 'highBytes', number>)[]
+}
+
+const shownImages = 5
+const leastImageBytes = 2 ** 30
+
+export function shownLedger({ parts, ...ledger }: NodeLedger): DiskLedger {
+  const images = parts
+    .flatMap(({ owner, lowBytes, highBytes }) => {
+      if (owner?.kind !== 'image' || (highBytes ?? lowBytes) < leastImageBytes) return []
+      const { kind: _, isEvicted: __, ...image } = owner
+      return [{ ...image, lowBytes, highBytes: highBytes ?? lowBytes }]
+    })
+    .toSorted((a, b) => b.highBytes - a.highBytes)
+    .slice(0, shownImages)
+  return { ...ledger, ...(images.length > 0 && { images }) }
+}

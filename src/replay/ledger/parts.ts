@@ -323,6 +323,7 @@ function partsOfImages(node: PreparedNode): HolderPart[] {
     chosen.map(({ image }) => image),
   )
   const evicted = evictedImages(node)
+  const lastUsers = lastUsersOf(node)
   const isPackedKept = node.host?.containerd?.discardUnpackedLayers !== true
   return chosen.map(({ holder, image }) => {
     const { names, sizeBytes, users } = image
@@ -339,6 +340,7 @@ function partsOfImages(node: PreparedNode): HolderPart[] {
         workloads: workloads(image),
         isInUse: users.length > 0 || (areUsersComplete ? false : null),
         ...(evicted.has(image) && { isEvicted: true as const }),
+        ...(users.length === 0 && lastUsers(image)),
       },
     }
   })
@@ -356,6 +358,43 @@ function evictedImages({ input, imageEvidence }: PreparedNode): ReadonlySet<Stor
   return new Set(places.flatMap(place => images[place] ?? []))
 }
 
+/** Whose ended pods ran an image here; else who runs another version of it, which has the same repository. */
+function lastUsersOf({ input, imageEvidence }: PreparedNode) {
+  const index = indexImages(imageEvidence.images ?? [])
+  const byImage = new Map<number, Set<string>>()
+  const byRepository = new Map<string, Set<string>>()
+  for (const pod of input.pods ?? []) {
+    const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+    const user = userOf(pod)
+    for (const { image = '' } of pod.spec?.containers ?? [])
+      if (isOver)
+        for (const place of imagesOfReference(index, image).places) addTo(byImage, place, user)
+      else addTo(byRepository, repositoryOf(image), user)
+  }
+  const placeOf = new Map(imageEvidence.images?.map((image, place) => [image, place]))
+  return (image: StoredImage): { lastUsers?: string[] } => {
+    const ended = byImage.get(placeOf.get(image) ?? -1)
+    const users =
+      ended ?? image.names.flatMap(name => [...(byRepository.get(repositoryOf(name)) ?? [])])
+    const sorted = [...new Set(users)].toSorted(byText).slice(0, shownWorkloads)
+    return sorted.length === 0 ? {} : { lastUsers: sorted }
+  }
+}
+
+function addTo<Key>(sets: Map<Key, Set<string>>, key: Key, value: string) {
+  const own = sets.get(key) ?? new Set()
+  sets.set(key, own.add(value))
+}
+
+/** Without tag and digest. */
+const repositoryOf = (reference: string) => reference.replace(/@.*$/, '').replace(/:[^/:]*$/, '')
+
+/** `namespace/Kind name`. */
+function userOf(pod: KubernetesPod) {
+  const { namespace = '', name = '' } = pod.metadata ?? {}
+  return sharedText(`${namespace}/${controllerOf(pod) ?? `Pod ${name}`}`)
+}
+
 /** Controllers of the pods whose containers use an image: `namespace/Kind name`. */
 function workloadsOf(node: PreparedNode, images: readonly StoredImage[]) {
   const used = new Set(images.flatMap(({ users }) => users.map(({ containerId }) => containerId)))
@@ -364,8 +403,7 @@ function workloadsOf(node: PreparedNode, images: readonly StoredImage[]) {
     for (const status of containerStatusesOf(pod)) {
       const id = containerIdOf(status)
       if (!used.has(id)) continue
-      const { namespace = '', name = '' } = pod.metadata ?? {}
-      byContainer.set(id, sharedText(`${namespace}/${controllerOf(pod) ?? `Pod ${name}`}`))
+      byContainer.set(id, userOf(pod))
     }
   return ({ users }: StoredImage) => {
     const names = users.flatMap(({ containerId }) => byContainer.get(containerId) ?? [])

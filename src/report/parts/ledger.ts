@@ -18,9 +18,11 @@ import type { Language } from '#report/languages/language.ts'
 import { consumerRows, groupName, groupText, isLarge, podText } from './consumers.ts'
 import { worstFirst } from './findings.ts'
 import { sizeAdvice } from './size-advice.ts'
+import { usersText } from './steps.ts'
 
 const nameLimit = 80
 const reasonLimit = 300
+const imageLimit = 120
 const briefRows = 4
 /** A brief stops at the holders that together hold this part of the used bytes. */
 const briefPart = 0.95
@@ -238,6 +240,7 @@ function ledgerView(ledger: DiskLedger, language: Language) {
       title: titleOf(disk, ledger, language),
       rows: largestFirst(disk).map(line => rowOf(line, language)),
     })),
+    images: imageTexts(ledger, language),
     pods: ledger.pods.filter(isShown).map(pod => podText(pod, language)),
     owners: ledger.owners
       .filter(isShown)
@@ -245,6 +248,18 @@ function ledgerView(ledger: DiskLedger, language: Language) {
     free: freeTexts(ledger.freeable, language),
     volumes: volumeTexts(ledger, language),
   }
+}
+
+/** With their users; unused ones with the last known users. */
+function imageTexts({ images = [] }: DiskLedger, language: Language) {
+  const { words, line } = language
+  const name = (text: string) => line(text, nameLimit)
+  return images.map(({ reference, workloads, isInUse, lastUsers = [], ...size }) => {
+    const [amount, image] = [amountText(size, language), line(reference, imageLimit)]
+    return isInUse === false
+      ? words.ledger.unusedImage(amount, image, usersText(lastUsers, name))
+      : words.ledger.usedImage(amount, image, usersText(workloads, name))
+  })
 }
 
 /** `/dev/xvda: gp3, 100 GiB, 3,000 IOPS (vol-0a1b)`. */
@@ -267,7 +282,7 @@ function volumeTexts(
 /** Lines of plain text, each a sentence or a row. */
 export function ledgerText(ledger: DiskLedger, language: Language): string[] {
   const { ledger: words } = language.words
-  const { disks, pods, owners, free, volumes } = ledgerView(ledger, language)
+  const { disks, images, pods, owners, free, volumes } = ledgerView(ledger, language)
   const list = (title: string, lines: string[]) =>
     lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
   return [
@@ -277,6 +292,7 @@ export function ledgerText(ledger: DiskLedger, language: Language): string[] {
         rows.map(({ label, bytes, source }) => `${bytes}  ${label}  [${source}]`),
       ),
     ),
+    ...list(words.largestImages, images),
     ...list(words.largestPods, pods),
     ...list(words.largestOwners, owners),
     ...list(words.free.title, free),
@@ -397,7 +413,10 @@ const rowOf = (line: LedgerLine, language: Language) => ({
 })
 
 /** `12 GiB` if measured, else the bounds: `up to 12 GiB`, `5 GiB to 12 GiB`. */
-function amountText({ lowBytes, highBytes }: LedgerLine, { words, bytes }: Language) {
+function amountText(
+  { lowBytes, highBytes }: Pick<LedgerLine, 'lowBytes' | 'highBytes'>,
+  { words, bytes }: Language,
+) {
   const [low, high] = [bytes(lowBytes), bytes(highBytes)]
   if (low === high) return high
   return lowBytes === 0 ? words.ledger.upTo(high) : words.ledger.between(low, high)

@@ -29,7 +29,8 @@ const limits = {
 export function ownerText(owner: HolderOwner, { words, line }: Language): string {
   const { steps } = words
   const name = (text: string) => line(text, limits.name)
-  if (owner.kind === 'image') return steps.image(name(owner.reference))
+  if (owner.kind === 'image')
+    return steps.image(name(owner.reference), usersText(owner.workloads, name))
   if (owner.kind === 'process' && owner.pod === null)
     return steps.process(name(owner.command), owner.pid)
   const workload = 'workload' in owner ? owner.workload : null
@@ -37,6 +38,15 @@ export function ownerText(owner: HolderOwner, { words, line }: Language): string
   const pod = name(`${kind} ${owner.namespace ?? ''}/${own}`)
   if (owner.kind === 'process') return steps.processIn(pod, name(owner.command))
   return owner.kind === 'container' ? steps.container(pod, name(owner.container)) : pod
+}
+
+/** `Deployment shop/web`, of `shop/Deployment web`; several by the first. Null: none. */
+export function usersText(users: readonly string[], name: (text: string) => string): string | null {
+  const [first] = users
+  if (first === undefined) return null
+  const [namespace = '', ...workload] = first.split('/')
+  const [kind, own] = split(workload.join('/'))
+  return `${name(`${kind} ${namespace}/${own}`)}${users.length > 1 ? ', …' : ''}`
 }
 
 const split = (workload: string): [kind: string, name: string] => {

@@ -5,6 +5,7 @@
 import { usedPercentOf } from '#base/percent.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import { isWatched } from '#model/kubelet/watched-signals.ts'
+import { shownLedger } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
@@ -151,7 +152,7 @@ function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }
 }
 
 const ledgerLines = ({ ledger }: NodePrediction) =>
-  ledger === null ? [] : ledgerText(ledger, english)
+  ledger === null ? [] : ledgerText(shownLedger(ledger), english)
 
 const refusedLines = ({ refusals }: NodePrediction) =>
   (refusals ?? []).map(

@@ -113,6 +113,35 @@ describe('parts of images', () => {
     expect(ofPods.length).toBeGreaterThan(0)
     for (const { workloads } of ofPods) expect(workloads.length).toBeGreaterThan(0)
   })
+
+  it('have their last known users, if no container uses them', () => {
+    const pod = (name: string, phase: string, image: string) => ({
+      metadata: {
+        ...{ namespace: 'shop', name, uid: name },
+        ownerReferences: [{ kind: 'Job', name: `${name}-job`, uid: name, controller: true }],
+      },
+      spec: { containers: [{ name: 'app', image }] },
+      status: { phase, containerStatuses: [] },
+    })
+    const input = record()
+    const image = (name: string, index: number) => ({
+      ...{ id: `sha256:${index}`, repoTags: [name], size: String((9 - index) * 1e9) },
+    })
+    const names = ['r.io:5000/web:1', 'r.io:5000/web:2', 'r.io:5000/seed:1', 'r.io:5000/old:1']
+    input.runtime = { images: names.map(image), containers: [], sandboxes: [] }
+    input.pods = [
+      pod('web', 'Running', 'r.io:5000/web:3'),
+      pod('seed', 'Failed', 'r.io:5000/seed:1'),
+      pod('next', 'Running', 'r.io:5000/seed:2'),
+    ] as NodeRecord['pods']
+    const known = partsOf(input).flatMap(({ owner }) =>
+      owner?.kind === 'image' ? [[owner.reference, owner.lastUsers]] : [],
+    )
+    expect(Object.fromEntries(known)).toEqual({
+      ...{ [names[0]!]: ['shop/Job web-job'], [names[1]!]: ['shop/Job web-job'] },
+      ...{ [names[2]!]: ['shop/Job seed-job'], [names[3]!]: undefined },
+    })
+  })
 })
 
 describe('parts of folders', () => {

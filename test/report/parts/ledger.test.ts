@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Cause, StepActionId } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
-import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
+import { type DiskHolder, shownLedger } from '#model/prediction/disk-ledger.ts'
 import { english } from '#report/languages/language.ts'
 import { freeableText, ledgersView, ledgerText } from '#report/parts/ledger.ts'
 import {
@@ -205,4 +205,30 @@ describe('what can be freed', () => {
       '  3.0 GiB of logs and folders of deleted pods, freed once somebody deletes them',
     ])
   })
+})
+
+it('names the largest images with their users, and unused ones with the last known users', () => {
+  const image = (reference: string, gib: number, more: object) => ({
+    ...{ holder: 'images-in-use' as const, filesystem: 'nodefs' as const, inodes: null },
+    ...{ place: null, lowBytes: gib * GiB, highBytes: gib * GiB },
+    owner: { kind: 'image' as const, reference, workloads: [], isInUse: true, ...more },
+  })
+  const whole = shownLedger({
+    ...ledger,
+    parts: [
+      image('small:1', 0.5, {}),
+      image('web:2', 4, { workloads: ['shop/Deployment web', 'shop/Job seed'] }),
+      image('web:1', 6, { isInUse: false, lastUsers: ['shop/Deployment web'] }),
+      image('old:1', 2, { isInUse: false }),
+      image('who:1', 3, { isInUse: null }),
+    ],
+  })
+  const text = ledgerText(whole, english).join('\n').replaceAll('\u00a0', ' ')
+  expect(text).toContain(`Largest images
+  6.0 GiB  web:1, unused, last known of Deployment shop/web
+  4.0 GiB  web:2, used by Deployment shop/web, …
+  3.0 GiB  who:1, users unknown
+  2.0 GiB  old:1, unused
+`)
+  expect(text).not.toContain('small')
 })

@@ -81,7 +81,7 @@ const commands: Readonly<Record<string, [summary: string, load: () => Promise<Co
   ],
   'approve-policy': [
     'approve a policy, so that the service may change nodes by it',
-    async () => (await import('./approve-policy.ts')).approvePolicyCommand(),
+    async () => (await import('./approve.ts')).approvePolicyCommand(),
   ],
   apply: [
     'change nodes by an approved plan, in waves; failures are rolled back',
@@ -93,7 +93,7 @@ const commands: Readonly<Record<string, [summary: string, load: () => Promise<Co
   ],
   rollback: [
     'restore what a run changed, byte for byte',
-    async () => (await import('./rollback.ts')).rollbackCommand(),
+    async () => (await import('./apply.ts')).rollbackCommand(),
   ],
   tick: [
     'run the service once, as its schedule does, without Lambda',

@@ -10,7 +10,7 @@ import type { NodeGrowth } from '#model/history.ts'
 import { type Fill, parseFill } from '#model/plan/what-if.ts'
 import type { TuneDocument, TunedConfiguration, TuneRow } from '#model/tune.ts'
 import { earlierOf } from '#pipeline/history/earlier.ts'
-import { runBefore } from '#pipeline/history/saved-run.ts'
+import { runBefore } from '#pipeline/history/saved.ts'
 import { tune } from '#pipeline/tune/tune.ts'
 import { formatBytes, plural } from '#report/numbers.ts'
 import {

@@ -20,7 +20,7 @@ import {
 } from '#facts/kubelet/event-messages.ts'
 import { checkAnsweredConfigz } from '#model/kubelet/configuration.ts'
 import { policyTerms } from '#pipeline/audit/shelves.ts'
-import { factsIn, parsedTrend } from '#pipeline/history/saved-facts.ts'
+import { factsIn, parsedTrend } from '#pipeline/history/saved.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseApproval, parseBegunPlan, parsePlan } from '#remediate/plan/file.ts'
 import { nodeInput } from '#snapshot/input.ts'

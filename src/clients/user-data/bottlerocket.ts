@@ -2,8 +2,7 @@ import { ForeignTextError, parseToml, type TextBudget } from '#base/foreign-text
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
-import { lineIn } from './line-in-text.ts'
-import { type LineOf, type Piece, piece } from './settings.ts'
+import { type LineOf, lineIn, type Piece, piece } from './settings.ts'
 
 /** Reads the kubelet settings in Bottlerocket's user data, and names them as the kubelet does. @throws ForeignTextError */
 export function readBottlerocket(located: LocatedText, budget: TextBudget): Piece {

@@ -9,8 +9,7 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
 import { nodePathIn } from '#facts/eks/kubelet-places.ts'
 import { isConfigurationField, isKubeletFlag } from '#model/kubelet/settings.ts'
-import { lineIn } from './line-in-text.ts'
-import { type Piece, piece, settingsIn } from './settings.ts'
+import { lineIn, type Piece, piece, settingsIn } from './settings.ts'
 
 /** A command with its continued lines, as one line. */
 interface Command {

@@ -8,6 +8,14 @@ type DocumentText = z.ZodType<string>
 
 const count = z.int().min(0)
 
+export const gradeShape = z.enum(['A', 'B', 'C', 'D', 'F']).nullable()
+export const coverageShape = z.object({
+  nodes: count,
+  read: count,
+  partlyRead: count,
+  notRead: count,
+})
+
 export const subjectShape = (name: DocumentText) =>
   z.object({ kind: z.enum(subjectKinds), namespace: name.nullable(), name })
 
@@ -49,8 +57,8 @@ export function documentShape<Finding extends z.ZodType>(
     clusters: listOf(
       z.object({
         name: text,
-        grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable(),
-        coverage: z.object({ nodes: count, read: count, partlyRead: count, notRead: count }),
+        grade: gradeShape,
+        coverage: coverageShape,
         outcomes: z.object({
           pass: count,
           fail: count,

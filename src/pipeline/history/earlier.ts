@@ -12,7 +12,7 @@ import type {
   TrendPoint,
 } from '#model/history.ts'
 import { historyRoom, nodesKey, readText, trendsKey } from './keys.ts'
-import { factsIn, parsedTrend } from './saved-facts.ts'
+import { factsIn, parsedTrend } from './saved.ts'
 
 export interface Earlier {
   /** By `nodeKey`. If a run is delivered twice, the readings of its first delivery are left out. */

@@ -41,8 +41,7 @@ import {
   trendsKey,
   update,
 } from './keys.ts'
-import { factsIn, parsedTrend } from './saved-facts.ts'
-import { type FoundRun, runBefore } from './saved-run.ts'
+import { type FoundRun, factsIn, parsedTrend, runBefore } from './saved.ts'
 
 export interface HistoryOptions {
   store: Store

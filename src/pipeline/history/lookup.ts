@@ -5,8 +5,7 @@ import { growthIn } from '#judge/compare/history/fill.ts'
 import { nameLength, shorten } from '#judge/text.ts'
 import type { ClusterTrend, NodeHistory } from '#model/history.ts'
 import { clusterKey, dayOf, nodesPrefix, readText, trendsPrefix } from './keys.ts'
-import { factsIn, parsedTrend } from './saved-facts.ts'
-import { runBefore } from './saved-run.ts'
+import { factsIn, parsedTrend, runBefore } from './saved.ts'
 
 export interface LookupOptions {
   /** Cluster names as in reports; empty: every cluster. */

@@ -1,0 +1,243 @@
+/** Parses the recorded days of nodes, points of clusters, and runs. Foreign lines and other versions are skipped. */
+
+import * as z from 'zod'
+import { listOf } from '#base/text/list-of.ts'
+import type { Store } from '#clients/store/store.ts'
+import { fillLimits } from '#judge/compare/history/fill.ts'
+import { nodeFactsMaxBytes } from '#judge/compare/history/node-facts.ts'
+import { mostImages, mostPastReleases } from '#judge/compare/history/reclaim.ts'
+import { endings } from '#model/finding/delta.ts'
+import { severities } from '#model/finding/finding.ts'
+import type { ClusterTrend, NodeFacts, RememberedRun } from '#model/history.ts'
+import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
+import {
+  coverageShape,
+  documentShape,
+  findingShape,
+  gradeShape,
+  subjectShape,
+} from '#pipeline/audit/document-shape.ts'
+import { jsonIn, readText, runKey, runsPrefix } from './keys.ts'
+
+const count = z.int().min(0)
+const number = z.number().nullable()
+const day = z.iso.date()
+const text = z.string()
+const subject = subjectShape(text)
+const coverageState = z.enum(['read', 'partlyRead', 'notRead'])
+const layout = z.enum(['shared', 'imagefs', 'split'])
+const filesystem = z
+  .object({ capacityBytes: number, availableBytes: number, inodes: number, inodesFree: number })
+  .nullable()
+
+const basis = {
+  at: text,
+  thresholds: z
+    .array(z.object({ signal: text, value: text, hard: z.boolean(), margin: number }))
+    .nullable(),
+  held: z.array(z.object({ filesystem: text, holder: text, bytes: count })),
+  firstVictims: z.array(z.object({ signal: text, pods: z.array(text) })),
+}
+
+const nodeFacts: z.ZodType<NodeFacts> = z.object({
+  ...basis,
+  node: text,
+  runId: text,
+  group: subject,
+  coverage: coverageState,
+  mode: z.enum(readModes),
+  kubeletVersion: text.nullable(),
+  instanceType: text.nullable(),
+  amiFamily: z.enum(amiFamilies),
+  layout: layout.nullable(),
+  nodefs: filesystem,
+  imagefs: filesystem,
+  imageGC: z
+    .object({
+      enabled: z.boolean(),
+      highThresholdPercent: z.number(),
+      lowThresholdPercent: z.number(),
+      usagePercent: number,
+      bytesUntilTrigger: number,
+      predictedBytes: number,
+    })
+    .nullable(),
+  fill: z
+    .object({
+      bootId: text,
+      layout,
+      nodefsCapacityBytes: number,
+      imagefsCapacityBytes: number,
+      readings: z.array(
+        z.object({
+          at: z.iso.datetime({ offset: true }),
+          nodefsUsedBytes: number,
+          imagefsUsedBytes: number,
+        }),
+      ),
+      evictedAt: z.array(z.iso.datetime({ offset: true })).max(fillLimits.readings),
+    })
+    .nullable(),
+  happened: z.array(
+    z.object({
+      at: text,
+      what: z.enum([
+        'evicted',
+        'refused',
+        'image-gc-failed',
+        'image-deleted',
+        'condition',
+        'reboot',
+      ]),
+      subject: text,
+      message: text,
+      status: z.enum(['True', 'False', 'Unknown']).optional(),
+      resource: text.optional(),
+    }),
+  ),
+  rounds: z.array(
+    z.object({
+      at: text,
+      wantedBytes: number,
+      countedBytes: number,
+      freedBytes: number,
+      predictedBytes: number,
+    }),
+  ),
+  images: z.array(z.tuple([text, count, day.nullable().optional()])).max(mostImages),
+  pastReleases: z.array(z.tuple([text, count])).max(mostPastReleases).optional(),
+  imagesSince: day.nullable(),
+  beforeEvictions: z.array(z.object(basis)),
+  rules: z.array(text),
+  missed: text,
+  leftOut: count,
+})
+
+const trend: z.ZodType<ClusterTrend> = z.object({
+  schema: z.literal('highwater.trend/1'),
+  cluster: text,
+  points: listOf(
+    z.object({
+      day: day,
+      runId: text,
+      grade: gradeShape,
+      coverage: coverageShape,
+      findings: z.record(z.enum(severities), count),
+      groups: listOf(
+        z.object({
+          kind: z.enum(subjectKinds),
+          name: text,
+          nodes: count,
+          known: count,
+          usedPercent: z
+            .object({ min: z.number(), median: z.number(), max: z.number() })
+            .nullable(),
+          nearImageGc: count.nullable(),
+          imageGcHeadroomBytes: number,
+        }),
+      ),
+      imageGc: z
+        .object({ rounds: count, countedBytes: count, freedBytes: count, errorPercent: number })
+        .nullable(),
+      groupsLeftOut: count,
+    }),
+  ),
+})
+
+/** A longer line was not written by highwater: it is foreign. */
+const longestLine = 2 * nodeFactsMaxBytes
+/** After this many foreign lines the rest is skipped: parsing each line takes time. */
+const mostForeign = 1000
+
+export function* factsIn(text: string): Generator<NodeFacts> {
+  let foreign = 0
+  let end = 0
+  for (let start = 0; start < text.length && foreign < mostForeign; start = end + 1) {
+    end = text.indexOf('\n', start)
+    if (end < 0) end = text.length
+    if (end === start) continue
+    const line = end - start > longestLine ? '' : text.slice(start, end)
+    const parsed = nodeFacts.safeParse(jsonIn(line))
+    if (parsed.success) yield parsed.data
+    else foreign++
+  }
+}
+
+/** Null: not a trend. */
+export function parsedTrend(text: string): ClusterTrend | null {
+  const parsed = trend.safeParse(jsonIn(text))
+  return parsed.success ? parsed.data : null
+}
+
+/* The last run. */
+
+const finding = findingShape(text, text).extend({
+  since: day,
+  lastSeen: day,
+  isCarried: z.boolean().optional(),
+})
+
+const remembered: z.ZodType<RememberedRun> = z.object({
+  schema: z.literal('highwater.history/1'),
+  runId: text,
+  document: documentShape(text, text, text, finding),
+  nodes: listOf(
+    z.object({
+      cluster: text,
+      name: text,
+      group: subject,
+      coverage: coverageState,
+      isFargate: z.boolean(),
+      missed: text,
+    }),
+  ),
+  ruleErrors: listOf(z.object({ rule: text, cluster: text, node: text })),
+  past: listOf(
+    finding
+      .pick({
+        id: true,
+        rule: true,
+        cluster: true,
+        subject: true,
+        title: true,
+        severity: true,
+        since: true,
+        lastSeen: true,
+      })
+      .extend({ ended: z.enum(endings), on: day }),
+  ),
+  readings: listOf(
+    z.object({ cluster: text, scope: text.nullable(), on: day, isCarried: z.boolean() }),
+  ),
+})
+
+export interface FoundRun {
+  run: RememberedRun | null
+  /** Keys of later runs that cannot be parsed. */
+  broken: string[]
+}
+
+/**
+ * The last recorded run before `runId`; null: the last run of all.
+ * @throws Error with a message for people when the store cannot be read
+ */
+export async function runBefore(store: Store, runId: string | null): Promise<FoundRun> {
+  const keys: string[] = []
+  const own = runId === null ? null : runKey(runId)
+  for await (const key of store.list(runsPrefix)) if (own === null || key < own) keys.push(key)
+  const broken: string[] = []
+  for (const key of keys.reverse()) {
+    const run = parseRun((await readText(store, key)).text)
+    if (run !== null) return { run, broken }
+    broken.push(key)
+    if (broken.length === mostBroken) break
+  }
+  return { run: null, broken }
+}
+
+/** After this many broken runs, history starts again. */
+const mostBroken = 3
+
+/** Null: of another version, cut off, or too long. */
+const parseRun = (written: string): RememberedRun | null =>
+  remembered.safeParse(jsonIn(written)).data ?? null

@@ -50,8 +50,14 @@ import {
 import { openReading } from './source.ts'
 import { storeAt } from './store.ts'
 import { summaryText } from './summary.ts'
-import { auditExitCode, clean, isSnapshotOfNothing, screenOf, verbosity } from './terminal.ts'
-import { version } from './version.ts'
+import {
+  auditExitCode,
+  clean,
+  isSnapshotOfNothing,
+  screenOf,
+  verbosity,
+  version,
+} from './terminal.ts'
 
 export interface AuditOptions extends FleetOptions {
   snapshot?: string

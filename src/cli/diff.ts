@@ -39,8 +39,8 @@ import {
   type Sheet,
   severityStyles,
   sheetOf,
+  version,
 } from './terminal.ts'
-import { version } from './version.ts'
 
 interface DiffOptions extends SelectionOptions {
   policy?: string

@@ -22,8 +22,7 @@ import {
   type SelectionOptions,
   selectionOf,
 } from './options.ts'
-import { gateExitCode, jsonText, screenOf, sheetOf } from './terminal.ts'
-import { version } from './version.ts'
+import { gateExitCode, jsonText, screenOf, sheetOf, version } from './terminal.ts'
 
 const formats = ['text', 'markdown', 'sarif', 'json'] as const
 

@@ -2,8 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { redact } from '#base/redaction/redact.ts'
-import { exitCode, verbosity } from './terminal.ts'
-import { version } from './version.ts'
+import { exitCode, verbosity, version } from './terminal.ts'
 
 /** The commands in the order of the help. A command is loaded when it runs or shows its help, because all together are large. */
 const commands: Readonly<Record<string, [summary: string, load: () => Promise<Command>]>> = {

@@ -43,8 +43,8 @@ import {
   screenOf,
   sheetOf,
   shownNodes,
+  version,
 } from './terminal.ts'
-import { version } from './version.ts'
 
 interface PlanOptions extends FleetOptions {
   snapshot?: string

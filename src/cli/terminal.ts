@@ -1,10 +1,12 @@
 /** Writes to a terminal: lines that fit, colours if the terminal has any, and foreign text that cannot control the terminal. */
+
 import { styleText } from 'node:util'
 import { columnsOf, piecesOf } from '#base/text/text-width.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
 import type { GateDocument } from '#model/gate.ts'
 import type { RemediationRun, StepState, VerificationReport } from '#model/plan/remediation.ts'
+import packageJson from '#package.json' with { type: 'json' }
 import type { AuditResult } from '#pipeline/audit/audit.ts'
 import { type DiffResult, type Unread, unreadOf } from '#pipeline/audit/diff.ts'
 import type { FailOn, UnreadLimit } from './options.ts'
@@ -240,3 +242,5 @@ function isAnyAtLeast(failOn: FailOn | null, found: { severity: Severity }[]) {
   const least = severities.indexOf(failOn.severity)
   return found.some(({ severity }) => severities.indexOf(severity) <= least)
 }
+
+export const { version } = packageJson

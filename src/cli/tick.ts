@@ -13,8 +13,7 @@ import { parsePolicy } from '#policy/parse.ts'
 import { parseSettings } from '#settings.ts'
 import { deadlineOption, parseClusterName } from './options.ts'
 import { endpointAround } from './source.ts'
-import { clean } from './terminal.ts'
-import { version } from './version.ts'
+import { clean, version } from './terminal.ts'
 
 interface TickOptions {
   at?: Date

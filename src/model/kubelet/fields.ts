@@ -156,8 +156,8 @@ export const configurationStructs = {
       oneOf: enforcements,
       compare: 'set',
     },
-    eventBurst: { type: 'int32', defaults: { 24: 10, 27: 100 }, flag: true, least: 0 },
-    eventRecordQPS: { type: '*int32', defaults: { 24: 5, 27: 50 }, flag: 'event-qps', least: 0 },
+    eventBurst: { type: 'int32', default: 100, flag: true, least: 0 },
+    eventRecordQPS: { type: '*int32', default: 50, flag: 'event-qps', least: 0 },
     /** The default depends on the map's keys: `evictionHardDefaults` computes it. */
     evictionHard: {
       type: 'map[string]string',
@@ -251,8 +251,8 @@ export const configurationStructs = {
     iptablesDropBit: { type: '*int32', default: 15, flag: true },
     iptablesMasqueradeBit: { type: '*int32', default: 14, flag: true },
     kernelMemcgNotification: { type: 'bool', flag: true },
-    kubeAPIBurst: { type: 'int32', defaults: { 24: 10, 27: 100 }, flag: true, least: 0 },
-    kubeAPIQPS: { type: '*int32', defaults: { 24: 5, 27: 50 }, flag: 'kube-api-qps', least: 0 },
+    kubeAPIBurst: { type: 'int32', default: 100, flag: true, least: 0 },
+    kubeAPIQPS: { type: '*int32', default: 50, flag: 'kube-api-qps', least: 0 },
     kubeReserved: {
       type: 'map[string]string',
       flag: true,
@@ -284,7 +284,7 @@ export const configurationStructs = {
     },
     memoryReservationPolicy: { type: 'MemoryReservationPolicy', default: 'None', since: 36 },
     memorySwap: { type: 'MemorySwapConfiguration' },
-    memoryThrottlingFactor: { type: '*float64', defaults: { 24: 0.8, 27: 0.9, 37: null } },
+    memoryThrottlingFactor: { type: '*float64', defaults: { 29: 0.9, 37: null } },
     mergeDefaultEvictionSettings: {
       type: '*bool',
       default: false,

@@ -1,4 +1,5 @@
 /** Defaults of highwater.yaml, and the limits and patterns that several keys share. */
+import * as z from 'zod'
 import { garbageKinds } from '#model/finding/cluster-garbage.ts'
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
@@ -75,3 +76,28 @@ export const defaults = {
   // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
   timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000, inspect: 120_000 },
 }
+
+/* Values that several sections of highwater.yaml take. */
+
+export const percent = z.number().min(1).max(100)
+export const address = z.string().regex(addressPattern, 'an e-mail address')
+/** Source: IAM user guide, IAM ARNs. */
+export const roleArn = z
+  .string()
+  .regex(/^arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/, 'an IAM role ARN')
+
+/** `matchesCluster` defines how the pattern matches. */
+export const clusterName = z
+  .string()
+  .describe(
+    'a cluster as the report names it; in a fleet of several places account/region/name, or the name alone; * matches any characters',
+  )
+
+/** Gives each key of a section its default. */
+export const withDefaults = <Shape extends Record<string, z.ZodType>>(
+  defaults: { [Key in keyof Shape]: z.core.util.NoUndefined<z.output<Shape[Key]>> },
+  shape: Shape,
+) =>
+  Object.fromEntries(
+    Object.entries(shape).map(([key, type]) => [key, type.default(defaults[key])]),
+  ) as { [Key in keyof Shape]: z.ZodDefault<Shape[Key]> }

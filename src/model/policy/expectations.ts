@@ -5,8 +5,7 @@ import * as z from 'zod'
 import { garbageKinds } from '#model/finding/cluster-garbage.ts'
 import { isImageRepository, isImageSource } from '#model/input/image-reference.ts'
 import { amiFamilies } from '#model/input/record.ts'
-import { defaults } from './defaults.ts'
-import { clusterName, percent, withDefaults } from './values.ts'
+import { clusterName, defaults, percent, withDefaults } from './defaults.ts'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 

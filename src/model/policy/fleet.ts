@@ -1,8 +1,7 @@
 /** Keys that define which clusters are enumerated and how they are read: `accounts` to `kubelet`. */
 import * as z from 'zod'
 import { readModes } from '#model/input/record.ts'
-import { regionPattern } from './defaults.ts'
-import { clusterName, roleArn } from './values.ts'
+import { clusterName, regionPattern, roleArn } from './defaults.ts'
 
 const contextKeys = ['name', 'region', 'account', 'arn']
 

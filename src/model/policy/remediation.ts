@@ -1,7 +1,13 @@
 /** How plans are made and applied, and when nodes may be changed: `remediation`. */
 import * as z from 'zod'
-import { defaults, remediationModes, weekdays } from './defaults.ts'
-import { clusterName, percent, withDefaults } from './values.ts'
+import {
+  clusterName,
+  defaults,
+  percent,
+  remediationModes,
+  weekdays,
+  withDefaults,
+} from './defaults.ts'
 
 const clock = (pattern: RegExp) => z.string().regex(pattern, 'a time of day as HH:MM')
 const changeWindow = z

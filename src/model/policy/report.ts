@@ -2,8 +2,15 @@
 import * as z from 'zod'
 import { moreFormats } from '#model/format-id.ts'
 import { languageIds } from '#model/language.ts'
-import { attachments, defaults, mostOwners, mostRecipients } from './defaults.ts'
-import { address, clusterName, withDefaults } from './values.ts'
+import {
+  address,
+  attachments,
+  clusterName,
+  defaults,
+  mostOwners,
+  mostRecipients,
+  withDefaults,
+} from './defaults.ts'
 
 const owner = z.strictObject({
   name: z

@@ -2,12 +2,11 @@
 import * as z from 'zod'
 import { severities } from '#model/finding/finding.ts'
 import { subjectKinds } from '#model/input/record.ts'
-import { defaults } from './defaults.ts'
+import { clusterName, defaults, withDefaults } from './defaults.ts'
 import { expectationKeys } from './expectations.ts'
 import { fleetKeys } from './fleet.ts'
 import { remediationKeys } from './remediation.ts'
 import { reportKeys } from './report.ts'
-import { clusterName, withDefaults } from './values.ts'
 
 /** Names that a policy may use. Without this check, a misspelt name would have no effect and no error. */
 export interface PolicyTerms {

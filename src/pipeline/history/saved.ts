@@ -105,7 +105,10 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
     }),
   ),
   images: z.array(z.tuple([text, count, day.nullable().optional()])).max(mostImages),
-  pastReleases: z.array(z.tuple([text, count])).max(mostPastReleases).optional(),
+  pastReleases: z
+    .array(z.tuple([text, count]))
+    .max(mostPastReleases)
+    .optional(),
   imagesSince: day.nullable(),
   beforeEvictions: z.array(z.object(basis)),
   rules: z.array(text),

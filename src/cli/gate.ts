@@ -56,8 +56,8 @@ export function gateCommand(): Command {
       'after',
       `
 Reads KubeletConfiguration and drop-ins, NodeConfig, EC2NodeClass, NodePool,
-Bottlerocket TOML, user data, eksctl's ClusterConfig, CloudFormation and plans of
-Terraform as JSON. Other files are named and ignored.
+Bottlerocket TOML, user data, eksctl's ClusterConfig, CloudFormation and plans
+of Terraform as JSON. Other files are named and ignored.
 
 Examples:
   highwater gate --snapshot snapshot.ndjson.gz nodeclass.yaml

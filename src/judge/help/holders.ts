@@ -230,7 +230,10 @@ export function podDeletion(
 }
 
 /** Null: it is no pod, or a deletion ends none of its processes, or ends the mounts of others. */
-function deletionOf(owner: HolderOwner | null, pods: NodeSubject['pods']): StepAction | null {
+export function deletionOf(
+  owner: HolderOwner | null,
+  pods: NodeSubject['pods'],
+): StepAction | null {
   if (owner === null || !('workload' in owner) || owner.pod === null) return null
   if (isOfDaemonSet(owner)) return isOfMounts(pods, owner) ? null : { id: 'restart-pod', owner }
   if (owner.workload !== null) return { id: 'delete-pod', owner }

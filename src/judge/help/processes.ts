@@ -4,7 +4,8 @@ import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { nameLength, plural, shorten, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { PodSummary } from '#model/input/node-input.ts'
-import { areMeasured, type LargestUser, largestOwner } from './drain.ts'
+import { areMeasured, type LargestUser, largestOwner, largestPod } from './drain.ts'
+import { deletionOf } from './holders.ts'
 
 /** Below this podPidsLimit, usual runtimes of languages with a thread for each task do not fit. */
 export const usualProcessLimit = 4096
@@ -17,7 +18,7 @@ export interface ProcessUse {
   isOutside: boolean
   /** A user of a large part. */
   largest: (LargestUser & { name: string }) | null
-  /** What finds the users, and what limits them. */
+  /** What finds the users, what ends a pod that has most of it, and what limits them. */
   steps: StepAction[]
 }
 
@@ -32,6 +33,10 @@ export function processUse(
   const largest = isLarge ? { ...first, name: nameOf(first) } : null
   if (isOutside)
     return { ofPods, isOutside, largest, steps: [{ id: 'list-processes' }, { id: 'reboot' }] }
+  if (ofPods === 0) return { ofPods, isOutside, largest, steps: [{ id: 'list-processes' }] }
+  const pod = largestPod(subject, processesOf)
+  const isOfPod = pod !== null && 2 * pod.amount >= usedPids
+  const deletion = isOfPod ? deletionOf(pod.owner, subject.pods) : null
   const limit: StepAction = {
     id: 'limit-processes',
     limit: Math.min(
@@ -40,7 +45,7 @@ export function processUse(
     ),
     ...(largest && { owner: largest.owner }),
   }
-  return { ofPods, isOutside, largest, steps: [ofPods === 0 ? { id: 'list-processes' } : limit] }
+  return { ofPods, isOutside, largest, steps: [...(deletion ? [deletion] : []), limit] }
 }
 
 export const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0

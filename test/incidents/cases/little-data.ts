@@ -854,7 +854,8 @@ export const littleDataIncidents: Incident[] = [
     }),
     cause: [setting('podPidsLimit')],
     owner: 'db/StatefulSet postgres',
-    steps: ['ask-owner', 'set', 'read-more'],
+    // The pod's end frees the ids at once.
+    steps: ['free', 'ask-owner', 'set', 'read-more'],
     words: [/postgres/, /30100/],
     never: [imageGc, largerDisk, /measure the disk|what holds it/],
   },

@@ -147,7 +147,8 @@ describe('eviction-due', () => {
 const pod = { namespace: 'db', name: 'postgres-0' }
 
 it.each([
-  { ofPod: 900, kind: 'setting', first: 'limit-processes' },
+  { ofPod: 450, kind: 'setting', first: 'end-pod' },
+  { ofPod: 449, kind: 'setting', first: 'limit-processes' },
   { ofPod: 9, kind: 'world', first: 'list-processes' },
 ])('names no disk for process ids: $ofPod of 900', ({ ofPod, kind, first }) => {
   const { cause, steps } = failingOf(evictionDue, {

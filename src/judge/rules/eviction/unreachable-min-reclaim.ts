@@ -58,12 +58,12 @@ export const unreachableMinReclaim = nodeRule({
       )
         continue
       yield {
-        consequence: `Once ${signal} falls below ${shorten(threshold.value)} it stays met until ${resolved + amount} are available, of ${capacity} in all: the kubelet evicts pod after pod and never comes out of it.`,
+        consequence: `Once ${signal} falls below ${shorten(threshold.value)} it stays met until ${shownAmount(threshold, resolved + amount)} are available, of ${shownAmount(threshold, capacity)} in all: the kubelet evicts pod after pod and never comes out of it.`,
         evidence: [
           configuredAt(threshold, configuration),
           line('configz', `evictionMinimumReclaim.${signal}`, configured),
-          line('computed', `${signal} needed to end it`, resolved + amount),
-          line('summary', `${signal} capacity`, capacity),
+          amountLine('computed', threshold, 'needed to end it', resolved + amount),
+          amountLine('summary', threshold, 'capacity', capacity),
         ],
         fix: withEntries('evictionMinimumReclaim', configuration, { [signal]: '5%' }),
       }

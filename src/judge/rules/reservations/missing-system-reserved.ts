@@ -1,3 +1,4 @@
+import { amountOrNull } from '#base/go/quantity.ts'
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import {
@@ -7,7 +8,7 @@ import {
   whereItFits,
 } from '#judge/help/reservations.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
-import { bytes, isLinux, nodeRule, reservations, shorten } from '#judge/rule.ts'
+import { bytes, isLinux, nodeRule, reservations } from '#judge/rule.ts'
 
 export const missingSystemReserved = nodeRule({
   id: 'missing-system-reserved',
@@ -33,7 +34,8 @@ export const missingSystemReserved = nodeRule({
     if (reserved.system > 0) return
     if (reserved.total === 0) {
       const pods = configuration.maxPods ?? configurationDefaults.maxPods ?? 110
-      const allocatable = shorten(node.status?.allocatable?.memory ?? 'not reported')
+      const reported = amountOrNull(node.status?.allocatable?.memory)
+      const allocatable = reported === null ? 'not reported' : bytes(reported)
       yield {
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
         evidence: evidence(),

@@ -24,6 +24,7 @@ import {
   mountsDisks,
   refusedVolumes,
   unclearVolumes,
+  unnamedVolumes,
   volumeOf,
   volumesIn,
   withVolumes,
@@ -154,8 +155,9 @@ function takeOperations(reading: FileReading, operations: YamlPlace, target: Raw
   const object = patchedObject(operations)
   const { spec } = mapOf(object.value)
   const kind = target === null ? 'EC2NodeClass' : String(target.kind ?? '')
-  const isKubelet = isRawObject(mapOf(spec).kubelet) || mapOf(spec).userData !== undefined
-  if (!Object.hasOwn(patchable, kind) || (target === null && !isKubelet)) return
+  const { kubelet, userData, blockDeviceMappings } = mapOf(spec)
+  const isOfNodes = isRawObject(kubelet) || (userData ?? blockDeviceMappings) !== undefined
+  if (!Object.hasOwn(patchable, kind) || (target === null && !isOfNodes)) return
   const value = {
     apiVersion: patchable[kind as keyof typeof patchable],
     kind,
@@ -213,6 +215,7 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
       ...(unused && { unused }),
       refusals: [...unknownFields(kubelet), ...refusedVolumes(volumes)],
     })
+  reading.problems.push(...unnamedVolumes(place.at('spec', 'blockDeviceMappings')))
   reading.problems.push(...unclearVolumes(volumes.filter(({ written }) => isExpression(written))))
   const amiFamily = familyOf(spec)
   for (const own of reading.parts.slice(before)) {
@@ -403,14 +406,13 @@ function placeOf(list: YamlPlace, operations: readonly Operation[], path: Path):
   return rest.length > 0 ? place : { ...place, lineOf: () => setter.at.lineOf('path') }
 }
 
+const itemOf = (value: unknown, segment: string | number): unknown =>
+  Array.isArray(value) ? value[Number(segment)] : mapOf(value)[segment]
+
 const placeIn = (value: unknown, placeAt: (path: Path) => YamlPlace): YamlPlace => ({
   value,
   lineOf: (...path) => placeAt(path).lineOf(),
   tag: () => placeAt([]).tag(),
   textAt: (...path) => placeAt(path).textAt(),
-  at: (...path) =>
-    placeIn(
-      path.reduce<unknown>((inner, segment) => mapOf(inner)[segment], value),
-      deeper => placeAt([...path, ...deeper]),
-    ),
+  at: (...path) => placeIn(path.reduce(itemOf, value), deeper => placeAt([...path, ...deeper])),
 })

@@ -418,7 +418,7 @@ function fileOf(
 function withoutParts({ problems, unread }: Pick<ChangedFile, 'problems' | 'unread'>): string {
   if (unread !== null) return `not read: ${unread}`
   return problems.length > 0
-    ? 'not judged: see what stops the change'
+    ? 'not judged: see its problems'
     : 'it sets nothing of a kubelet: ignored'
 }
 

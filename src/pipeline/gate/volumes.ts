@@ -60,6 +60,15 @@ export const unclearVolumes = (volumes: readonly DeclaredVolume[]): FileProblem[
       text: `${path} is not judged: its value is an expression.`,
     }))
 
+/** An operation of a patch changes one mapping by its index, so its device is elsewhere. */
+export const unnamedVolumes = ({ value, lineOf }: YamlPlace): FileProblem[] =>
+  (isRawObject(value) ? Object.entries(value) : [])
+    .filter(([, mapping]) => mapOf(mapOf(mapping).ebs).volumeSize !== undefined)
+    .map(([index]) => ({
+      ...{ kind: 'unread', line: lineOf(index, 'ebs', 'volumeSize'), field: 'volumeSize' },
+      text: 'volumeSize is not judged: its device is not in the patch. Give the rendered object.',
+    }))
+
 /** What the API server refuses in an EC2NodeClass. */
 export const refusedVolumes = (volumes: readonly DeclaredVolume[]): FileProblem[] =>
   volumes.flatMap(({ value, written, path, line }) => {

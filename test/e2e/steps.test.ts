@@ -1,0 +1,123 @@
+/**
+ * The steps that an audit of the lab's scenarios shows: each command that can run here runs, one after the other in one folder, and each plan is put
+ * into force. Judged again, the findings that a plan ends are gone. What cannot run here is named with its reason.
+ */
+import { globSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import type { Lab } from '#lab/lab.ts'
+import { garbage } from '#lab/scenarios/garbage.ts'
+import { incidents } from '#lab/scenarios/incidents.ts'
+import { probe } from '#lab/scenarios/probe.ts'
+import { recorded } from '#lab/scenarios/recorded.ts'
+import { remediationScenario } from '#lab/scenarios/remediation.ts'
+import type { Finding } from '#model/finding/finding.ts'
+import type { Plan, PlanStep } from '#model/plan/plan.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { runCommand } from '#test/in-process.ts'
+import { auditLive, labOf } from '#test/lab-audit.ts'
+import { send } from '#test/lab-changes.ts'
+
+const both = { modes: [{ match: {}, mode: 'both' as const }] }
+
+/** Commands that cannot run here. */
+const elsewhere: readonly [command: RegExp, because: string][] = [
+  [
+    /^kubectl .*\b(delete|patch|cordon|uncordon|drain|set resources)\b/,
+    'the API servers of the lab take no writes',
+  ],
+  [/^kubectl /, 'no kubectl is installed where tests run; the audit reads the same objects'],
+  [/\bssm start-session\b/, 'the nodes of the lab run the documents of highwater alone'],
+  [/\baws .*\b(reboot-instances|terminate-instance)/, 'the lab restarts and replaces no instance'],
+  [/^aws .*\bdescribe-/, 'no AWS CLI is installed where tests run; the SDKs make the same calls'],
+]
+
+/** 1: findings, or a prediction of a kubelet that would not start; 3: not all could be read. */
+const fine = [0, 1, 3]
+const mostRounds = 3
+
+const commandsOf = (findings: readonly Finding[]) => [
+  ...new Set(
+    findings.flatMap(({ steps }) =>
+      steps.flatMap(({ commands }) => commands.map(({ command }) => command)),
+    ),
+  ),
+]
+
+const programOfOurs = /^highwater /
+
+it('each command of a step can run here, or is named with the reason', {
+  timeout: 120_000,
+}, async () => {
+  await labOf([incidents, probe, recorded, garbage, remediationScenario({ nodes: 10 })])
+  const { document } = await auditLive({ policy: both })
+  const shown = commandsOf(document.findings).filter(command => !programOfOurs.test(command))
+  const isNamed = (command: string) => elsewhere.some(([words]) => words.test(command))
+  expect(shown.filter(command => !isNamed(command))).toEqual([])
+  const unused = elsewhere.filter(([words]) => !shown.some(command => words.test(command)))
+  expect(unused).toEqual([])
+})
+
+it('each command of ours runs after the others, and plans end their findings', {
+  timeout: 300_000,
+}, async () => {
+  const lab = await labOf([incidents, remediationScenario({ nodes: 10 })])
+  const { document } = await auditLive({ policy: both })
+  const folder = temporaryFolder()
+  const changed = new Set<string>()
+  let { findings } = document
+  for (let round = 0; round < mostRounds; round++) {
+    for (const command of commandsOf(findings).filter(one => programOfOurs.test(one))) {
+      const words = command.split(' ').slice(1)
+      if (round > 0 && words[0] !== 'plan') continue
+      const { code, stderr } = await runCommand(words, { cwd: folder, env: lab.environment })
+      const refusal = fine.includes(code ?? -1) ? '' : stderr
+      expect({ command, code, refusal }).toMatchObject({ refusal: '' })
+    }
+    const applied = await applyPlans(lab, folder)
+    if (applied.length === 0) break
+    for (const one of applied) changed.add(one)
+    findings = (await auditLive({ policy: both })).document.findings
+  }
+  const open = new Set(findings.flatMap(one => placesOf(one).map(place => `${one.rule} ${place}`)))
+  const planned = document.findings
+    .filter(({ steps }) => steps.some(isWholePlan))
+    .flatMap(one => placesOf(one).map(place => ({ rule: one.rule, place })))
+    .filter(({ place }) => changed.has(place))
+  expect(planned.length).toBeGreaterThan(10)
+  expect(planned.filter(({ rule, place }) => open.has(`${rule} ${place}`))).toEqual([])
+})
+
+const placesOf = ({ cluster, nodes }: Finding) => nodes.sample.map(node => `${cluster}/${node}`)
+
+const isWholePlan = ({ ends, commands }: Finding['steps'][0]) =>
+  ends === 'all' && commands.some(({ effect }) => effect === 'plans')
+
+/** Nodes that have the new files. */
+async function applyPlans(lab: Lab, folder: string): Promise<string[]> {
+  const steps = new Map<string, PlanStep>()
+  // The kubelets of other scenarios do not start again.
+  const isStarted = ({ cluster }: PlanStep) => cluster === 'shop' || cluster === 'media'
+  for (const file of globSync('plan-*.json', { cwd: folder })) {
+    const plan = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Plan
+    for (const step of plan.steps.filter(isStarted)) steps.set(`${step.cluster}/${step.node}`, step)
+    rmSync(join(folder, file))
+  }
+  const answers = await Promise.all(
+    [...steps].map(async ([place, step]) => ({ place, ...(await sendStep(lab, step)) })),
+  )
+  expect(answers.filter(({ outcome }) => outcome !== 'applied')).toEqual([])
+  return answers.map(({ place }) => place)
+}
+
+function sendStep(lab: Lab, { method, path, oldSha256, newSha256, content, instanceId }: PlanStep) {
+  const isBottlerocket = method === 'bottlerocket'
+  const document = isBottlerocket ? 'Highwater-ApplyBottlerocket' : 'Highwater-ApplyKubeletConfig'
+  return send(lab, { instanceId }, document, {
+    ...{ Action: 'apply', Run: 'run-of-a-test-1', TimeoutSeconds: '60' },
+    ...{ OldSha256: oldSha256, NewSha256: newSha256 },
+    Content: gzipSync(content).toString('base64'),
+    ...(!isBottlerocket && { Method: method, Path: path }),
+  })
+}

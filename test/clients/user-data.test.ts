@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import type { RawObject } from '#base/raw-object.ts'
-import { readUserData } from '#clients/user-data.ts'
+import { textFrom } from '#base/yaml-place.ts'
+import { readUserData, userDataPieces } from '#clients/user-data.ts'
 
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')
 const nodeConfig = (config: string, flags = '[]') => `apiVersion: node.eks.aws/v1alpha1
@@ -331,6 +332,18 @@ describe('readUserData', () => {
     const { found, cpuMs } = timed(() => readUserData(data))
     expect(found).toEqual({ settings: [], unread: [reason] })
     expect(cpuMs).toBeLessThan(10_000)
+  })
+
+  it.each([
+    'cp FILE FILE.bak && mv /tmp/x.json FILE',
+    'cp FILE FILE.bak; sudo cp -f /tmp/x.json FILE',
+    'mv /tmp/x.json FILE',
+  ])('finds the file that gets a copy by %s', command => {
+    const path = '/etc/kubernetes/kubelet/config.json'
+    const content = '{"kind":"KubeletConfiguration","maxPods":20}'
+    const text = `#!/bin/bash\necho '${content}' > /tmp/x.json\n${command.replaceAll('FILE', path)}`
+    const { pieces } = userDataPieces(textFrom(text, 1), new TextBudget(textLimits.userData))
+    expect(pieces).toMatchObject([{ path, isWholeFile: true, config: { maxPods: 20 } }])
   })
 
   it('spends one budget on all files of a user data', () => {

@@ -254,6 +254,40 @@ describe.each(messageReaders)('%s', (_, read) => {
   })
 })
 
+const document = `echo '{"kind":"KubeletConfiguration"}'`
+/** What begins a script, and what follows it again and again. */
+const scripts: [start: string, piece: string][] = [
+  ['echo', ' -echo'],
+  ['', 'echo -e '],
+  ['', 'echo " '],
+  ['', 'echo "\\n'],
+  ['', "printf '%s\\n' "],
+  [`${document} | tee`, ' tee'],
+  [`${document} | tee`, ' -tee'],
+  [`${document} `, '> '],
+  [`${document} > /a\n`, 'cp /a /b; '],
+  ['cp', ' -cp'],
+  ['', 'mv a '],
+  ['install', ' 0'],
+  ['', '<<"A'],
+  ['', "a='"],
+  ['', 'bootstrap.sh --'],
+  ['', 'KUBELET_EXTRA_ARGS='],
+  ['', 'systemctl restart '],
+]
+
+it.each(scripts)('a script of user data takes linear time for %j and %j', (start, piece) => {
+  const scriptOf = (length: number) => `#!/bin/bash\n${start}${repeated(piece)(length)}`
+  const texts = new Map([100_000, 200_000].map(length => [length, scriptOf(length)]))
+  expect(isLinear(length => readUserData(texts.get(length) ?? ''), 100_000)).toBe(true)
+})
+
+it('a script of user data takes linear time for one long path', () => {
+  const scriptOf = (length: number) =>
+    `#!/bin/bash\nA=/${'a'.repeat(length)}\n${'$A '.repeat(length)}`
+  expect(isLinear(length => readUserData(scriptOf(length)), 10_000)).toBe(true)
+})
+
 it.each(values)(
   'the user data of all node classes of a cluster take linear time for %s',
   (_, shape) => {

@@ -157,7 +157,8 @@ const longestQuote = 500
 function quotedText(lines: readonly string[], first: number) {
   const line = lines[first] ?? ''
   const [opening, , quote] =
-    /^[^#]*?\b(?:echo|printf)\s+(?:-\w+\s+)*(?:(["'])%s(?:\\n)?\1\s+)?(["'])/.exec(line) ?? []
+    /^[^#]*?(?<![\w-])(?:echo|printf)\s+(?:-\w+\s+)*(?:(["'])%s(?:\\n)?\1\s+)?(["'])/.exec(line) ??
+    []
   if (opening === undefined) return null
   const end = quote === '"' ? /^((?:[^"\\]|\\.)*)"/ : /^([^']*)'/
   const texts: string[] = []
@@ -181,7 +182,7 @@ interface Copies {
   targets: ReadonlyMap<string, string>
 }
 
-const variablePath = /(?:^|[\s;])([A-Za-z_]\w*)=(["']?)(\/[\w./-]+)\2(?=$|[\s;])/g
+const variablePath = /(?:^|[\s;])([A-Za-z_]\w*)=(["']?)(\/[\w./-]{1,128})\2(?=$|[\s;])/g
 
 function copiesIn(lines: readonly string[]): Copies {
   const text = lines.join('\n')
@@ -189,10 +190,9 @@ function copiesIn(lines: readonly string[]): Copies {
     [...text.matchAll(variablePath)].map(([, name = '', , path = '']) => [name, path]),
   )
   const targets = new Map<string, string>()
-  for (const line of lines) {
+  for (const command of lines.flatMap(line => withPaths(line, variables).split(separator))) {
     const [, source, target] =
-      /\b(?:cp|mv|install)\s+(?:-\S+\s+|\d+\s+)*(\S+)\s+(\S+)/.exec(withPaths(line, variables)) ??
-      []
+      /\b(?:cp|mv|install)\s+(?:-\S+\s+|\d+\s+)*(\S+)\s+(\S+)/.exec(command) ?? []
     const path = nodePathIn(target ?? '')
     if (source !== undefined && path !== null) targets.set(plainWord(source), path)
   }
@@ -219,9 +219,9 @@ function writtenFile(
 function isOverwriting(line: string): boolean {
   const [first = '', ...filters] = line.split(/(?<![>|])\|(?!\|)/)
   if (filters.some(filter => !/^\s*(?:sudo\s+)?tee\b/.test(filter))) return false
-  const isAppended = /\btee\b[^;&]*\s(?:-\w*a|--append\b)/
-  return /\btee\b/.test(line)
-    ? !isAppended.test(line)
+  const tees = line.split(/[;&]/).flatMap(command => command.split(/\btee\b/).slice(1))
+  return tees.length > 0
+    ? !tees.some(words => /\s(?:-\w*a|--append\b)/.test(words))
     : /(?<![\d>&])>(?!>)/.test(first) && !first.includes('>>')
 }
 

@@ -119,6 +119,9 @@ export const redactionLimits = {
   ...{ host: 128_000, known: 32_000, volumes: 16_000, errors: 64_000, objects: 800_000 },
 }
 
+/** Longer messages are shortened: a pod's author could use up what the messages of other pods need. The files of a host are whole. */
+export const longestMessage = 4_096
+
 /** Bytes of the lists of a findings document. A cluster with many findings has 60 KB. */
 export const documentLimits = {
   findings: 24 * MiB,

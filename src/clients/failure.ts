@@ -1,7 +1,7 @@
 /** Why a call failed, for people and for the retry loop. */
 
 import { codeOf, messageOf } from '#base/operator-error.ts'
-import { redact } from '#base/redaction/redact.ts'
+import { redact, wholeWords } from '#base/redaction/redact.ts'
 import type { ReadError, ReadFailure } from '#model/input/record.ts'
 
 export type FailureKind =
@@ -113,14 +113,6 @@ const firstCode = (error: unknown): string | null =>
   (typeof error === 'object' && error !== null && 'cause' in error ? firstCode(error.cause) : null)
 
 const foreignTextMaxLength = 8192
-
-/** Cuts a text only between words: `redact` does not recognise half a secret. A text without white space is one word. */
-function wholeWords(text: string, maxLength: number) {
-  if (text.length <= maxLength) return text
-  let end = maxLength
-  while (end > 0 && !/\s/.test(text.charAt(end))) end -= 1
-  return text.slice(0, end === 0 ? maxLength : end)
-}
 
 /** Foreign text for a message: no secrets, no control characters, white space folded, at most `maxLength` characters. */
 export function oneLine(text: string, maxLength = 300): string {

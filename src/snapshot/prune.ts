@@ -3,7 +3,7 @@
  * annotations and termination messages are dropped. Every kept text is redacted.
  */
 
-import { redactionLimits } from '#base/limits.ts'
+import { longestMessage, redactionLimits } from '#base/limits.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { RedactionBudget, redact, redactTexts } from '#base/redaction/redact.ts'
 import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
@@ -51,7 +51,8 @@ function pruned(record: SnapshotRecord): SnapshotRecord {
   return redactTexts(kept, '', budgetOf('objects').redactOnce) as SnapshotRecord
 }
 
-const budgetOf = (part: keyof typeof redactionLimits) => new RedactionBudget(redactionLimits[part])
+const budgetOf = (part: keyof typeof redactionLimits) =>
+  new RedactionBudget(redactionLimits[part], part === 'host' ? undefined : longestMessage)
 
 function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
   const kept = keeperOf(objectShape(resource))

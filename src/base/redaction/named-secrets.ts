@@ -200,7 +200,7 @@ const nextElement = /^<\/[\w.-]{1,64}>\s*<[\w.-]{1,64}>/
 
 /** Length of an element's text, or of an attribute's value. */
 function elementLength(rest: string): number {
-  if (rest.startsWith(removed)) return removed.length
+  if (rest.startsWith(removed)) return removedLength(rest)
   const [cdata] = /^<!\[CDATA\[[^\]]*(?:\]\]>)?/.exec(rest) ?? []
   if (cdata !== undefined) return cdata.length
   const [quote] = /^["']/.exec(rest) ?? []
@@ -213,11 +213,15 @@ function elementLength(rest: string): number {
 const nextLine =
   /^[ \t]*(?:#[^\n]{0,200})?\\?(?:\r?\n[ \t]*){1,3}(?=["']?[^\s"']+(?:["'](?=\s)|["']?,?[ \t]*(?:\r?\n|$)))(?![-\w.]+["']?(?::|=[^=\s]))/
 
+/** Length of a value that was removed, or that pretends to be: `(removed)hunter2`. */
+const removedLength = (rest: string): number =>
+  /^\(removed\)(?:[\w$]\S*)?/.exec(rest)?.[0].length ?? 0
+
 /** Tags and anchors of YAML before a value. */
 const properties = /^(?:(?:!{1,2}[\w/-]{0,64}|&[\w-]{1,64})[ \t]+(?!=)){1,3}/
 
 function valueLength(rest: string, name: string, before: string): number {
-  if (rest.startsWith(removed)) return removed.length
+  if (rest.startsWith(removed)) return removedLength(rest)
   const [skipped = ''] = properties.exec(rest) ?? []
   if (skipped !== '') return skipped.length + valueLength(rest.slice(skipped.length), name, before)
   const block = blockLength(rest, name) || itemsLength(rest) || heredocLength(rest)

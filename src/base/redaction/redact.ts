@@ -18,12 +18,20 @@ import { visibleText } from './visible-text.ts'
 
 /** Removes possible secrets from a text. A second call changes nothing. */
 export function redact(text: string): string {
-  if (text.length > longestText) return redact(text.slice(0, longestText))
+  if (text.length > longestText) return redact(wholeWords(text, longestText))
   if (isHarmless(text) || isPlain(text)) return text
   const visible = visibleText(text)
   // Commands come first, because their arguments have escaped quotes and line ends.
   const clean = withoutSecrets(withoutQuotedSecrets(withoutPiped(withoutCommands(visible))))
   return clean === visible ? text : clean
+}
+
+/** Cuts a text only between words: `redact` does not recognise half a secret. A text without white space is one word. */
+export function wholeWords(text: string, maxLength: number) {
+  if (text.length <= maxLength) return text
+  let end = maxLength
+  while (end > 0 && !/\s/.test(text.charAt(end))) end -= 1
+  return text.slice(0, end === 0 ? maxLength : end)
 }
 
 const withoutCommands = (text: string) =>
@@ -303,8 +311,11 @@ const redactKnown = oncePerText(redactUnlessPlain)
  */
 export class RedactionBudget {
   #charactersLeft: number
-  constructor(characters: number) {
+  readonly #longest: number
+  /** @param longest a longer text is shortened, so that a few long ones do not cost the others */
+  constructor(characters: number, longest = characters) {
     this.#charactersLeft = characters
+    this.#longest = longest
   }
 
   readonly redact = (text: string): string => this.#redacted(text, redactUnlessPlain)
@@ -314,6 +325,8 @@ export class RedactionBudget {
 
   #redacted(text: string, compute: (text: string) => string | null): string {
     if (isHarmless(text)) return text
+    if (text.length > this.#longest && !isPlain(text))
+      return this.#redacted(wholeWords(text, this.#longest), compute)
     if (this.#charactersLeft < text.length) return isPlain(text) ? text : removed
     const clean = compute(text)
     if (clean === null) return text

@@ -226,6 +226,7 @@ describe('a secret in a text', () => {
     ['a header in lower case', 'authorization: token abc', 'authorization: (removed)'],
     ['the hash of a password', 'password-hash: abc', 'password-hash: (removed)'],
     ['a named key', 'api-key: hunter', 'api-key: (removed)'],
+    ['a value that pretends to be removed', 'password=(removed)hunter2 x', 'password=(removed) x'],
     ['half of a PEM block', `a -----BEGIN RSA PRIVATE KEY----- MHc`, 'a (removed)'],
   ])('%s is removed', (_, text, expected) => {
     const clean = redact(text)
@@ -361,6 +362,11 @@ describe('notations of secrets', () => {
   it('are at least 650', () => {
     expect(new Set(shapes.map(([title]) => title)).size).toBeGreaterThanOrEqual(650)
   })
+})
+
+it('a text that is too long ends between words, not in a token', () => {
+  const text = `${'a '.repeat(262_136)}${github}`
+  expect(redact(text)).not.toContain('ghp_')
 })
 
 it('messages of kubelet and containerd without secrets lose a word in at most 1 of 100', () => {

@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { parsedJson } from '#base/raw-object.ts'
 import { oneLine } from '#clients/failure.ts'
-import type { Store } from '#clients/store/store.ts'
+import { type Store, update } from '#clients/store/store.ts'
 import { type RemediationRun, runStates, type StepState } from '#model/plan/remediation.ts'
 import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import { Unsealed, unsealedText } from './seal.ts'
@@ -74,17 +74,12 @@ export async function keepNotices(
 ): Promise<void> {
   const start = `${store.location}/`
   const keys = [...refused].map(at => (at.startsWith(start) ? at.slice(start.length) : at))
-  for (let round = 0; round < rounds; round++) {
+  await update(store, noticesKey, rounds, async () => {
     const { version, list, isForeign } = await readList(store)
     const next = extendedList(list, isForeign ? [...keys, noticesKey] : keys, runs, now)
-    if (!isForeign && canonical(next) === canonical(list)) return
-    const text = `${JSON.stringify(next)}\n`
-    const isWritten =
-      version === null
-        ? await store.create(noticesKey, text, 'application/json')
-        : await store.replace(noticesKey, text, 'application/json', version)
-    if (isWritten) return
-  }
+    if (!isForeign && canonical(next) === canonical(list)) return null
+    return { version, body: `${JSON.stringify(next)}\n`, contentType: 'application/json' }
+  })
 }
 
 /** The list without `at` of its runs: noting an unchanged run again is no change. */

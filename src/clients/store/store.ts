@@ -35,6 +35,38 @@ export interface Store {
   remove?(key: string): Promise<void>
 }
 
+interface NextObject {
+  /** Null: the object does not exist yet. */
+  version: string | null
+  body: Buffer | string
+  contentType: string
+}
+
+/**
+ * Changes one object. If another process writes in between, it is changed anew.
+ *
+ * @param next reads the object and returns the changed one; null: nothing is to be written
+ * @returns false: other processes wrote at every try
+ */
+export async function update(
+  store: Store,
+  key: string,
+  tries: number,
+  next: () => Promise<NextObject | null>,
+): Promise<boolean> {
+  for (let attempt = 0; attempt < tries; attempt++) {
+    const changed = await next()
+    if (changed === null) return true
+    const { version, body, contentType } = changed
+    const isWritten =
+      version === null
+        ? await store.create(key, body, contentType)
+        : await store.replace(key, body, contentType, version)
+    if (isWritten) return true
+  }
+  return false
+}
+
 const maxKeyBytes = 800
 
 /**

@@ -1,7 +1,7 @@
 import { ForeignTextError, parseToml, type TextBudget } from '#base/foreign-text.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
-import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { fieldOfSetting } from '#facts/eks/bottlerocket-settings.ts'
 import { type LineOf, lineIn, type Piece, piece } from './settings.ts'
 
 /** Reads the kubelet settings in Bottlerocket's user data, and names them as the kubelet does. @throws ForeignTextError */
@@ -33,8 +33,7 @@ export const bottlerocketRoot = ['settings', 'kubernetes'] as const
 export function bottlerocketPiece(kubernetes: Readonly<RawObject>, lineOf: LineOf): Piece {
   const config: RawObject = {}
   for (const [setting, value] of Object.entries(kubernetes)) {
-    const [field, kind] =
-      (Object.hasOwn(bottlerocketSettings, setting) && bottlerocketSettings[setting]) || []
+    const [field, kind] = fieldOfSetting(setting)
     if (field !== undefined) config[field] = settingOf(setting, value, kind)
   }
   return piece('bottlerocket', lineOf, { config })

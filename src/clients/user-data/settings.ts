@@ -3,9 +3,9 @@ import { BudgetExceeded, ForeignTextError, type TextBudget } from '#base/foreign
 import { overlay } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
-import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
-import { configurationFlags, fieldOf } from '#facts/kubelet/fields.ts'
-import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
+import { bottlerocketSettingOf } from '#facts/eks/bottlerocket-settings.ts'
+import { fieldOf } from '#facts/kubelet/fields.ts'
+import { fieldOfFlag, flagOfField } from '#facts/kubelet/flag-settings.ts'
 import { isConfigurationField, type KubeletSettings } from '#model/kubelet/settings.ts'
 
 /** The line of a setting: `evictionHard.nodefs.available`, or `--flag`. Null: the first line of all. */
@@ -118,15 +118,10 @@ export function linesIn(config: YamlPlace, flags?: YamlPlace): LineOf {
 /* Finds the line of a setting in a script or in TOML. */
 
 /** The names under which people set a field. */
-const namesOf = (field: string) => [
-  field,
-  ...Object.entries(bottlerocketSettings)
-    .filter(([, [name]]) => name === field)
-    .map(([setting]) => setting),
-  ...Object.entries(configurationFlags)
-    .filter(([, flag]) => flag.field === field)
-    .map(([flag]) => `--${flag}`),
-]
+function namesOf(field: string) {
+  const [setting, flag] = [bottlerocketSettingOf.get(field), flagOfField.get(field)]
+  return [field, ...(setting ? [setting] : []), ...(flag ? [`--${flag}`] : [])]
+}
 
 /** The last line that names the field, since the last of equal settings counts; the key of a map on it or below it. */
 export function lineIn({ text, fileLine }: LocatedText): LineOf {

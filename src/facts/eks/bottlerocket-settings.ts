@@ -160,8 +160,7 @@ export function bottlerocketMistakes(
 function unknownSetting(setting: string): BottlerocketMistake[] {
   if (otherSettings.has(setting)) return []
   const known = [...Object.keys(bottlerocketSettings), ...otherSettings]
-  const field = Object.entries(bottlerocketSettings).find(([, [name]]) => name === setting)?.[0]
-  const meant = field ?? nearestName(setting, known)
+  const meant = bottlerocketSettingOf.get(setting) ?? nearestName(setting, known)
   return meant === null ? [] : [{ setting, key: null, why: `unknown field, did you mean ${meant}` }]
 }
 
@@ -192,6 +191,12 @@ function shownType(value: unknown) {
   if (value instanceof Date) return 'a date'
   return isRawObject(value) ? 'a table' : `${JSON.stringify(value)}`.slice(0, 60)
 }
+
+/** The field that a setting sets, and the kind of its value. Empty: it sets none. */
+export const fieldOfSetting = (
+  setting: string,
+): readonly [field: string, kind: SettingKind] | readonly [] =>
+  (Object.hasOwn(bottlerocketSettings, setting) && bottlerocketSettings[setting]) || []
 
 /** The setting that sets each field. */
 export const bottlerocketSettingOf: ReadonlyMap<string, string> = new Map(

@@ -72,6 +72,22 @@ export function fieldOfFlag(argument: string): string | null {
   return Object.hasOwn(configurationFlags, name) ? (configurationFlags[name]?.field ?? null) : null
 }
 
+/** The flag that sets each field, without dashes. */
+export const flagOfField: ReadonlyMap<string, string> = new Map(
+  Object.entries(configurationFlags).map(([flag, { field }]) => [field, flag]),
+)
+
+/** The arguments that set a field. A field without a flag has none. */
+export function argumentsFor(field: string, value: unknown): string[] {
+  const flag = flagOfField.get(field)
+  if (flag === undefined) return []
+  if (!isRawObject(value)) return [`--${flag}=${value}`]
+  const form = configurationFlags[flag]?.form
+  const separator = form === 'less-than' ? '<' : '='
+  const pairs = Object.entries(value).map(([key, entry]) => `${key}${separator}${entry}`)
+  return (form === 'one-pair' ? pairs : [pairs.join(',')]).map(text => `--${flag}=${text}`)
+}
+
 interface KnownFlag {
   facts: FlagFacts
   type: string

@@ -3,9 +3,9 @@
  * Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide, Windows bootstrap script
  */
 
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
-import { configurationFlags } from '#facts/kubelet/fields.ts'
+import { argumentsFor, flagOfField } from '#facts/kubelet/flag-settings.ts'
 import {
   comments,
   type DurableRequest,
@@ -30,26 +30,14 @@ const inUserData = [
   'With terraform-aws-modules/eks it is pre_bootstrap_user_data. AL2 gets no more releases: better move to AL2023.',
 ]
 
-const flagOf = new Map(
-  Object.entries(configurationFlags).map(([flag, { field, form }]) => [field, { flag, form }]),
-)
-
 const withoutFlag = (field: string): string | null =>
-  flagOf.has(field) ? null : 'the kubelet has no flag for it'
+  flagOfField.has(field) ? null : 'the kubelet has no flag for it'
 
 /** Flags for a command line. Only `<` in a value needs quotes. */
-function flags(config: RawObject) {
-  return Object.entries(config)
-    .map(([field, value]) => {
-      const { flag, form } = flagOf.get(field) ?? { flag: field }
-      const pairs = isRawObject(value) ? Object.entries(value) : []
-      if (form === 'one-pair')
-        return pairs.map(([key, entry]) => `--${flag}=${key}=${entry}`).join(' ')
-      const separator = form === 'less-than' ? '<' : '='
-      return `--${flag}=${isRawObject(value) ? pairs.map(([key, entry]) => `${key}${separator}${entry}`).join(',') : String(value)}`
-    })
+const flags = (config: RawObject) =>
+  Object.entries(config)
+    .flatMap(([field, value]) => argumentsFor(field, value))
     .join(' ')
-}
 
 interface Al2Script {
   /** Its comments list what was left out. Empty: nothing can be set. */

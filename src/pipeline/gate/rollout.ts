@@ -22,12 +22,11 @@ import {
 } from '#facts/eks/kubelet-places.ts'
 import {
   configurationDefaults,
-  configurationFlags,
   evictionHardDefaults,
   fieldOf,
   meaningOf,
 } from '#facts/kubelet/fields.ts'
-import { fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
+import { argumentsFor, fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isSet, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
@@ -269,20 +268,10 @@ const unclearPaths = (config: Readonly<RawObject>) =>
     .map(([path]) => path)
 
 /** As Karpenter writes them. Source: karpenter-provider-aws pkg/providers/amifamily/bootstrap/bootstrap.go kubeletExtraArgs */
-function flagsOf(config: Readonly<RawObject>): string[] {
-  return Object.entries(config).flatMap(([field, value]) => {
-    const [flag, facts] =
-      Object.entries(configurationFlags).find(([, each]) => each.field === field) ?? []
-    if (flag === undefined || !Object.hasOwn(nodeClassKubeletFields, field)) return []
-    const separator = facts?.form === 'less-than' ? '<' : '='
-    const text = isRawObject(value)
-      ? Object.entries(value)
-          .map(([key, entry]) => `${key}${separator}${entry}`)
-          .join(',')
-      : String(value)
-    return [`--${flag}=${text}`]
-  })
-}
+const flagsOf = (config: Readonly<RawObject>): string[] =>
+  Object.entries(config).flatMap(([field, value]) =>
+    Object.hasOwn(nodeClassKubeletFields, field) ? argumentsFor(field, value) : [],
+  )
 
 function bottlerocketConfig({ source }: ChangedPart): RawObject {
   const { config = {}, source: by } = source ?? {}

@@ -4,7 +4,7 @@ import type { LocatedText } from '#base/yaml-place.ts'
 import { bottlerocketRoot } from '#clients/user-data/bottlerocket.ts'
 import type { Piece, WrittenDocument } from '#clients/user-data/settings.ts'
 import { userDataPieces } from '#clients/user-data.ts'
-import { bottlerocketMistakes, bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { bottlerocketMistakes, fieldOfSetting } from '#facts/eks/bottlerocket-settings.ts'
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
@@ -168,8 +168,7 @@ export const settingMistakes = (
   lineOf: (...path: string[]) => number,
 ): FileProblem[] =>
   bottlerocketMistakes(settings).map(({ setting, key, why }) => {
-    const [field] =
-      (Object.hasOwn(bottlerocketSettings, setting) && bottlerocketSettings[setting]) || []
+    const [field] = fieldOfSetting(setting)
     const pathTo = (name: string) => (key === null ? [name] : [name, key])
     const text = `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
     return refusedProblem(pathTo(field ?? setting).join('.'), lineOf(...pathTo(setting)), text)
@@ -182,9 +181,7 @@ const misplacedSettings = (document: RawObject): [table: string, setting: string
   ['settings', 'setting'].flatMap(top =>
     Object.entries(mapOf(document[top])).flatMap(([table, values]): [string, string][] => {
       const path = `${top}.${table}`
-      const setting = Object.keys(mapOf(values)).find(key =>
-        Object.hasOwn(bottlerocketSettings, key),
-      )
+      const setting = Object.keys(mapOf(values)).find(key => fieldOfSetting(key).length > 0)
       return setting === undefined || path === bottlerocketRoot.join('.') ? [] : [[path, setting]]
     }),
   )

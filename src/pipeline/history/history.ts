@@ -39,7 +39,7 @@ import {
   runKey,
   runsPrefix,
   trendsKey,
-  update,
+  updateText,
 } from './keys.ts'
 import { type FoundRun, factsIn, parsedTrend, runBefore } from './saved.ts'
 
@@ -165,7 +165,7 @@ async function recordObservation(
 ) {
   const fills = fillsOf(run.nodes, earlier)
   const write = ({ cluster, facts }: RunComparison['clusters'][number]) =>
-    update(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation))
+    updateText(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation))
   await pMap(clustersOf(run, fills, day, runId), write, { concurrency: clustersAtOnce })
 }
 
@@ -325,9 +325,11 @@ async function recordClusters(
     async ({ cluster, point, facts: make }) => {
       const facts = make()
       if (facts.length > 0)
-        await attempt(() => update(store, nodesKey(cluster, day), text => dayText(text, facts)))
+        await attempt(() => updateText(store, nodesKey(cluster, day), text => dayText(text, facts)))
       await attempt(() =>
-        update(store, trendsKey(cluster), text => trendText(text, cluster, point, forgetBefore)),
+        updateText(store, trendsKey(cluster), text =>
+          trendText(text, cluster, point, forgetBefore),
+        ),
       )
     },
     { concurrency: clustersAtOnce },

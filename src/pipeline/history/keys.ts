@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { gunzip } from '#base/gzip.ts'
 import { inputLimits, maxCompressionRatio } from '#base/limits.ts'
 import { parsedJson } from '#base/raw-object.ts'
-import { type Store, TooLong } from '#clients/store/store.ts'
+import { type Store, TooLong, update } from '#clients/store/store.ts'
 
 export const runsPrefix = 'history/runs/'
 export const nodesPrefix = 'history/nodes/'
@@ -48,25 +48,21 @@ const rounds = 5
  * @throws Error with a message for people when the store cannot be read or written, the file changes again and again, or
  * it was too long and was written anew
  */
-export async function update(
+export async function updateText(
   store: Store,
   key: string,
   change: (text: string) => string,
 ): Promise<void> {
-  for (let round = 0; round < rounds; round++) {
+  const contentType = 'application/gzip'
+  const isWritten = await update(store, key, rounds, async () => {
     const { text, version, flaw } = await readText(store, key)
     const body = packText(change(text))
-    if (flaw !== null) {
-      await store.write(key, body, 'application/gzip')
-      throw new Error(`${store.location}/${key} was written anew: ${flaw}`)
-    }
-    const isWritten =
-      version === null
-        ? await store.create(key, body, 'application/gzip')
-        : await store.replace(key, body, 'application/gzip', version)
-    if (isWritten) return
-  }
-  throw new Error(`${store.location}/${key} was changed by other writers at every try`)
+    if (flaw === null) return { version, body, contentType }
+    await store.write(key, body, contentType)
+    throw new Error(`${store.location}/${key} was written anew: ${flaw}`)
+  })
+  if (!isWritten)
+    throw new Error(`${store.location}/${key} was changed by other writers at every try`)
 }
 
 interface FoundText {

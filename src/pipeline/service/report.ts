@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { isRawObject, parsedJson } from '#base/raw-object.ts'
-import type { Store } from '#clients/store/store.ts'
+import { type Store, update } from '#clients/store/store.ts'
 import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'
 import { rules } from '#judge/rules/index.ts'
 import { plural, shorten } from '#judge/text.ts'
@@ -245,20 +245,18 @@ export async function writeLatest(
 
 /** Adds the run to the list, unless another run writes the list at each try. Returns the list, newest first. */
 async function listRun(store: Store, run: ListedRun) {
-  for (let attempt = 1; ; attempt++) {
+  let runs: ListedRun[] = []
+  const isWritten = await update(store, runsKey, tries, async () => {
     const found = await store.read(runsKey)
     const earlier = found === null ? [] : listedRunsIn(found.body)
-    const runs = [run, ...earlier.filter(({ runId }) => runId !== run.runId)]
+    runs = [run, ...earlier.filter(({ runId }) => runId !== run.runId)]
       .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
       .slice(0, listedRuns)
-    const text = `${JSON.stringify({ schema: 'highwater.runs/1', runs })}\n`
-    const isWritten =
-      found === null
-        ? await store.create(runsKey, text, 'application/json')
-        : await store.replace(runsKey, text, 'application/json', found.version)
-    if (isWritten) return runs
-    if (attempt === tries) throw new Error(`${store.location}/${runsKey}: other runs write it`)
-  }
+    const body = `${JSON.stringify({ schema: 'highwater.runs/1', runs })}\n`
+    return { version: found?.version ?? null, body, contentType: 'application/json' }
+  })
+  if (!isWritten) throw new Error(`${store.location}/${runsKey}: other runs write it`)
+  return runs
 }
 
 /** The well-formed runs of the list: the bucket may be forged. */

@@ -4,7 +4,7 @@ import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import { leavesOf, valueAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, parsedJson, type RawObject, withoutKeys } from '#base/raw-object.ts'
-import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { fieldOfSetting } from '#facts/eks/bottlerocket-settings.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import {
   methodFacts,
@@ -202,9 +202,7 @@ function nodeConfigFields(content: RawObject): RawObject {
 const bottlerocketFields = (settings: unknown): RawObject =>
   Object.fromEntries(
     Object.entries(mapOf(settings)).map(([setting, value]) => [
-      Object.hasOwn(bottlerocketSettings, setting)
-        ? (bottlerocketSettings[setting]?.[0] ?? setting)
-        : setting,
+      fieldOfSetting(setting)[0] ?? setting,
       value,
     ]),
   )

@@ -10,8 +10,7 @@ import {
   nodeadmPiece,
   readsNodeadmFolder,
 } from '#facts/eks/kubelet-places.ts'
-import { configurationFlags } from '#facts/kubelet/fields.ts'
-import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
+import { flagOfField, flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
 import type { PlanMethod } from '#model/plan/plan.ts'
@@ -92,14 +91,10 @@ function kubeletFilesOf(host: Host | null): WritableFiles | null {
   return files.length === 0 ? null : { commandLine, files: writable }
 }
 
-const flagNames = new Map(
-  Object.entries(configurationFlags).map(([name, { field }]) => [field, name]),
-)
-
 function overridingFlag(commandLine: readonly string[], fields: readonly string[]) {
   const { fields: given } = flagSettings(commandLine)
   const field = fields.find(one => given.has(one))
-  return field === undefined ? null : { name: flagNames.get(field) ?? field, field }
+  return field === undefined ? null : { name: flagOfField.get(field) ?? field, field }
 }
 
 /**

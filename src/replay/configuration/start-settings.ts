@@ -10,8 +10,7 @@ import { formatDuration } from '#base/go/duration.ts'
 import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import { configurationFlags } from '#facts/kubelet/fields.ts'
-import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
+import { type FlagSettings, flagOfField } from '#facts/kubelet/flag-settings.ts'
 import { isReadField, readConfiguration } from '#model/kubelet/configuration.ts'
 import type {
   IgnoredSetting,
@@ -106,9 +105,10 @@ function entriesOf(
   })
 }
 
-const flagOf = new Map(
-  Object.entries(configurationFlags).map(([flag, { field }]) => [field, `--${flag}`]),
-)
+function shownFlag(field: string) {
+  const flag = flagOfField.get(field)
+  return flag === undefined ? field : `--${flag}`
+}
 
 interface UnusualSetting extends Omit<IgnoredSetting, 'file'> {
   file: ConfigurationFile
@@ -149,7 +149,7 @@ function addFlags(
 ): void {
   for (const [field, value] of fields) {
     const shown = typeof value === 'bigint' ? formatDuration(value) : value
-    const setting = { by: 'flag', where: flagOf.get(field) ?? field } as const
+    const setting = { by: 'flag', where: shownFlag(field) } as const
     if (isRawObject(shown) && field !== 'featureGates') {
       const gone = Object.keys(said).filter(
         path => path.startsWith(`${field}.`) && !Object.hasOwn(shown, path.slice(field.length + 1)),

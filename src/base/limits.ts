@@ -71,6 +71,8 @@ export const inputLimits = {
   /** A line of a snapshot: a node of 250 pods has about 1 MB. */
   snapshotLine: { maxBytes: 32 * MiB, maxValues: 500_000, maxDepth: 128 },
   policy: { maxBytes: 256 * KiB },
+  /** A plan of Terraform: about 10 KB and 300 values for each resource, all versions together. */
+  terraformPlan: { maxBytes: 16 * MiB, maxValues: 800_000, maxDepth: 128 },
   /** History of one run or one cluster, unpacked: a node has at most 4 KB per day. The total that a process reads depends on its memory. */
   history: { maxBytes: 64 * MiB, maxValues: 1_000_000, maxDepth: 32 },
   /** Objects that the functions of a fan-out pass to each other, and marks of a run: a few MB for the largest cluster. */

@@ -90,13 +90,14 @@ function readerOf(file: string, text: string): Reader | null {
 
 /** Of a file that may be a configuration. A plan of Terraform has all resources of a state. */
 export const longestOf = (text: string): number =>
-  isPlanText(text) ? textLimits.plan.maxCharacters : inputLimits.userData.maxBytes
+  (isPlanText(text) ? inputLimits.terraformPlan : inputLimits.userData).maxBytes
 
 /** @param whole budget of all files */
 export function readChangedFile(file: string, text: string, whole: TextBudget): ChangedFile {
+  const isPlan = isPlanText(text)
   const reading: FileReading = {
     ...{ file, parts: [], problems: [], unread: null },
-    budget: new TextBudget(textLimits.userData, whole),
+    budget: new TextBudget(isPlan ? textLimits.clusterUserData : textLimits.userData, whole),
   }
   const rendered = renderedKind(file, text)
   const read = readerOf(file, text)
@@ -106,13 +107,20 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
   // No user data is so long.
   if (isLong && read === takeUserData && !mention.test(text)) return boundFile(reading)
   try {
-    if (isLong) throw new ForeignTextError('it is longer than any configuration of a kubelet')
+    if (isLong)
+      throw new ForeignTextError(
+        isPlan
+          ? 'it is longer than the plans that are read'
+          : 'it is longer than any configuration of a kubelet',
+      )
     read(reading, textFrom(text, 1))
   } catch (error) {
     if (!(error instanceof ForeignTextError)) throw error
-    if (mention.test(text)) reading.problems.push(unparsedProblem(error.line ?? 1, error.message))
+    // User data in a plan is packed, so its text does not show what it sets.
+    if (isPlan || mention.test(text))
+      reading.problems.push(unparsedProblem(error.line ?? 1, error.message))
   }
-  const isUnrendered = templateMark.test(text) && reading.problems.some(isUnparsed)
+  const isUnrendered = !isPlan && templateMark.test(text) && reading.problems.some(isUnparsed)
   if (isUnrendered) {
     const unreadLine = text.slice(0, text.search(templateMark)).split('\n').length
     const unread = isNodePool(text) ? null : 'template'

@@ -3,14 +3,20 @@
  * Source: Terraform, JSON Output Format, Values representation; provider aws, aws_launch_template, aws_eks_node_group
  */
 import { ForeignTextError } from '#base/foreign-text.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import { inputLimits } from '#base/limits.ts'
+import { isRawObject, jsonFlaw, mapOf, parsedJson, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textOnLine } from '#base/yaml-place.ts'
 import { type DeclaredVolume, type FileReading, type Target, unnamed } from './changed-part.ts'
 import { takeDocument } from './documents.ts'
-import { takeUserData } from './user-data-parts.ts'
+import { mention, takeUserData } from './user-data-parts.ts'
 import { mountsDisks, volumeOf, withVolumes } from './volumes.ts'
 
-export const isPlanText = (text: string): boolean => /^\s*\{\s*"format_version"\s*:/.test(text)
+/** As Terraform prints it, or with its keys sorted. */
+const firstKey =
+  /^\s*\{\s*"(?:action_invocations|applyable|checks|complete|configuration|errored|format_version|planned_values)"\s*:/
+
+export const isPlanText = (text: string): boolean =>
+  firstKey.test(text) && /"(?:format_version|root_module)"\s*:/.test(text)
 
 interface Resource {
   type: string
@@ -21,12 +27,18 @@ interface Resource {
 /** @throws ForeignTextError */
 export function takePlan(reading: FileReading, { text }: LocatedText): void {
   const plan = mapOf(parsed(text))
-  const resources = resourcesIn(mapOf(mapOf(plan.planned_values).root_module))
+  const { root_module: root } = mapOf(plan.planned_values)
+  if (!isRawObject(root)) {
+    if (ofNodes.test(text)) throw new ForeignTextError(notPlanned)
+    return
+  }
+  const resources = resourcesIn(root)
+  const groups = groupsIn(resources)
   const unknown = unknownUserData(plan.resource_changes)
   reading.isWhole = true
   for (const { type, address, values } of resources) {
-    const target = targetOf(values, address, resources)
     if (type === 'aws_launch_template') {
+      const target = targetOf(values, address, groups)
       const { user_data: userData } = values
       if (typeof userData === 'string' && userData !== '')
         takeUserData(reading, textOnLine(userData, 1), target)
@@ -45,18 +57,20 @@ export function takePlan(reading: FileReading, { text }: LocatedText): void {
   }
 }
 
+const ofNodes = /"(?:aws_launch_template|aws_eks_node_group|kubernetes_manifest|kubectl_manifest)"/
+const notPlanned = 'it has no planned values: give what `terraform show -json PLAN` prints'
+
+/** @throws ForeignTextError */
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new ForeignTextError('it is no JSON')
-  }
+  const limit = inputLimits.terraformPlan
+  const plan = parsedJson(text, limit)
+  if (plan === undefined)
+    throw new ForeignTextError(jsonFlaw(Buffer.from(text), limit) ?? 'it is no JSON')
+  return plan
 }
 
-const deepestModule = 20
-
-function resourcesIn(module: RawObject, depth = 0): Resource[] {
-  const { resources, child_modules: children } = module
+/** The depth of a plan is bounded. */
+function resourcesIn({ resources, child_modules: children }: RawObject): Resource[] {
   const own = (Array.isArray(resources) ? resources : []).flatMap((resource): Resource[] => {
     const { type, address, values, mode } = mapOf(resource)
     const isManaged = mode === undefined || mode === 'managed'
@@ -64,8 +78,8 @@ function resourcesIn(module: RawObject, depth = 0): Resource[] {
       ? [{ type: String(type), address: String(address), values: mapOf(values) }]
       : []
   })
-  const modules = depth < deepestModule && Array.isArray(children) ? children : []
-  return [...own, ...modules.flatMap(child => resourcesIn(mapOf(child), depth + 1))]
+  const modules = Array.isArray(children) ? children : []
+  return [...own, ...modules.flatMap(child => resourcesIn(mapOf(child)))]
 }
 
 const unknownUserData = (changes: unknown) =>
@@ -82,16 +96,25 @@ const groupOf = ({ node_group_name: name, node_group_name_prefix: prefix }: RawO
 
 const moduleOf = (address: string) => address.split('.').slice(0, -2).join('.')
 
-/** The nodegroup that names the template, or the only one of its module. */
-function targetOf({ name }: RawObject, address: string, resources: readonly Resource[]): Target {
+interface Groups {
+  ofTemplate: ReadonlyMap<unknown, Resource[]>
+  ofModule: ReadonlyMap<string, Resource[]>
+}
+
+function groupsIn(resources: readonly Resource[]): Groups {
   const groups = resources.filter(({ type }) => type === 'aws_eks_node_group')
-  const naming = groups.filter(({ values: { launch_template: list } }) =>
-    (Array.isArray(list) ? list : []).some(
-      one => typeof name === 'string' && mapOf(one).name === name,
-    ),
-  )
-  const beside = groups.filter(group => moduleOf(group.address) === moduleOf(address))
-  const [only, ...others] = naming.length > 0 ? naming : beside
+  const templateOf = ({ values: { launch_template: list } }: Resource) =>
+    mapOf(Array.isArray(list) ? list[0] : null).name
+  return {
+    ofTemplate: Map.groupBy(groups, templateOf),
+    ofModule: Map.groupBy(groups, ({ address }) => moduleOf(address)),
+  }
+}
+
+/** The nodegroup that names the template, or the only one of its module. */
+function targetOf({ name }: RawObject, address: string, groups: Groups): Target {
+  const naming = typeof name === 'string' ? groups.ofTemplate.get(name) : undefined
+  const [only, ...others] = naming ?? groups.ofModule.get(moduleOf(address))?.slice(0, 2) ?? []
   return only !== undefined && others.length === 0 ? groupOf(only.values) : unnamed
 }
 
@@ -117,6 +140,8 @@ function takeVolumes(
   })
 }
 
+/** Manifests of other kinds, such as large ConfigMaps, cost nothing. */
 function takeManifest(reading: FileReading, text: string) {
+  if (!mention.test(text) && !text.includes('karpenter')) return
   takeDocument(reading, openYaml(textOnLine(text, 1), reading.budget))
 }

@@ -1,5 +1,5 @@
 /** The gate on the output of `terraform show -json`. */
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { gated, gateSnapshot } from '#test/gate-changes.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -112,5 +112,58 @@ it('without nodes is ignored', async () => {
   const { reach, verdict } = await judged(planOf([resource('aws_s3_bucket', 'module.b', {})]))
   expect({ reach, verdict }).toEqual({
     ...{ reach: 'it sets nothing of a kubelet: ignored', verdict: 'ok' },
+  })
+})
+
+describe('reports what it cannot judge', () => {
+  const bad = template('module.a', { user_data: base64(nodeConfig(60, 70)) })
+  const nodes = [bad, group('module.a', 'general')]
+  const configMaps = (kind: string) =>
+    Array.from({ length: 40 }, (_, at) => {
+      const manifest = { apiVersion: 'v1', kind: 'ConfigMap', data: { text: 'x'.repeat(20_000) } }
+      return kind === 'kubernetes_manifest'
+        ? resource(kind, `module.c${at}`, { manifest })
+        : resource(kind, `module.c${at}`, { yaml_body: JSON.stringify(manifest) })
+    })
+
+  it.each(['kubernetes_manifest', 'kubectl_manifest'])('behind much text of %s', async kind => {
+    const plan = planOf([...configMaps(kind), ...nodes])
+    expect((await judged(plan)).stops).toEqual(['refused imageGCHighThresholdPercent'])
+  })
+
+  it('in modules of any depth', async () => {
+    const deep = Array.from({ length: 30 }).reduce<object>(
+      module => ({ child_modules: [module] }),
+      { resources: nodes },
+    )
+    const plan = JSON.stringify({ format_version: '1.2', planned_values: { root_module: deep } })
+    expect((await judged(plan)).stops).toEqual(['refused imageGCHighThresholdPercent'])
+  })
+
+  it('with its keys in another order', async () => {
+    const { format_version, planned_values } = JSON.parse(planOf(nodes))
+    const sorted = { configuration: { root_module: {} }, format_version, planned_values }
+    expect((await judged(JSON.stringify(sorted))).stops).toEqual([
+      'refused imageGCHighThresholdPercent',
+    ])
+  })
+
+  it.each<[string, string]>([
+    [
+      'a state',
+      JSON.stringify({ format_version: '1.0', values: { root_module: { resources: nodes } } }),
+    ],
+    ['a plan that is cut', planOf(nodes).slice(0, -9)],
+    ['a plan of 17 MiB', planOf([resource('x', 'm', { text: 'x'.repeat(17 * 2 ** 20) })])],
+    ['a template that is cut', `${planOf([bad, resource('x', 'm', { text: '{{ x }}' })])},`],
+    ['a plan of too many values', planOf([resource('x', 'm', { list: Array(900_000).fill(1) })])],
+    ['a plan that is too deep', `{"format_version":"1.2","planned_values":${'['.repeat(200)}`],
+  ])('%s', async (_, plan) => {
+    expect((await judged(plan)).stops).toEqual(['unparsed null'])
+  })
+
+  it('but no state without nodes', async () => {
+    const state = { format_version: '1.0', values: { root_module: { resources: [] } } }
+    expect((await judged(JSON.stringify(state))).stops).toEqual([])
   })
 })

@@ -113,13 +113,17 @@ export const listLimits = {
 }
 
 /**
- * Characters that are redacted of each part of a record, 1 µs each at most: all parts of a node take less than a second. Most texts are names, paths and
- * digests, which cost nothing and do not count. A page of 500 events has 700,000 characters at most, a pod a few hundred.
+ * Characters that are redacted of each part of a record, 1 µs each at most: all parts of a node take about a second. Most texts are names, paths and
+ * digests, which cost nothing and do not count. The messages of 500 events have 768,000 characters at most, three quarters of `objects`;
+ * those of a pod have a few hundred; the content of a host's file has 300,000 at most.
  */
 export const redactionLimits = {
-  ...{ node: 64_000, configz: 64_000, summary: 32_000, pods: 320_000, runtime: 96_000 },
-  ...{ host: 128_000, known: 32_000, volumes: 16_000, errors: 64_000, objects: 800_000 },
+  ...{ node: 64_000, configz: 64_000, summary: 32_000, pods: 320_000, runtime: 128_000 },
+  ...{ host: 320_000, known: 32_000, volumes: 16_000, errors: 64_000, objects: 1_050_000 },
 }
+
+/** Objects that are redacted at once: as many as a page of an API server has. */
+export const objectsAtOnce = 500
 
 /** Longer messages are shortened: a pod's author could use up what the messages of other pods need. The files of a host are whole. */
 export const longestMessage = 4_096

@@ -319,9 +319,10 @@ async function readNode(
   const at = now().toISOString()
   return () => {
     const errors: ReadError[] = []
-    const record: NodeRecord = { kind: 'Node', cluster, at, mode, ...prune({ node }), errors }
+    const record: NodeRecord = { kind: 'Node', cluster, at, mode, node, errors }
     // Each answer is cut before the next one is parsed.
-    for (const parse of [...received, () => attached]) {
+    const parsers: (() => Partial<NodeRecord>)[] = [() => ({ node }), ...received, () => attached]
+    for (const parse of parsers) {
       const { errors: failures = [], ...answers } = prune(parse())
       Object.assign(record, answers)
       errors.push(...failures)

@@ -16,6 +16,7 @@ import {
   type ObjectsRecord,
   type ReadError,
   type SnapshotRecord,
+  type UnreadPart,
 } from '#model/input/record.ts'
 import { list, type Shape } from '#model/input/shape.ts'
 import {
@@ -47,37 +48,58 @@ export function prune<R extends SnapshotRecord>(record: R): R {
 function pruned(record: SnapshotRecord): SnapshotRecord {
   if (record.kind === 'Node') return completeNode(pruneParts<NodeRecord>(record))
   if (record.kind === 'Objects') return pruneObjects(record)
-  const kept = record.kind === 'Cluster' ? pruneCluster(record) : record
-  return redactTexts(kept, '', budgetOf('objects').redactOnce) as SnapshotRecord
+  const budget = budgetOf('objects')
+  const kept = record.kind === 'Cluster' ? pruneCluster(record, budget) : record
+  const clean = redactTexts(kept, '', budget.redactOnce) as SnapshotRecord
+  return clean.kind === 'Cluster' && budget.hasLostFacts ? unreadCluster(clean) : clean
 }
 
+/** A cluster without its parts: some of their texts were removed, so that they would be wrong. */
+const unreadCluster = ({ kind, cluster, errors = [] }: ClusterRecord): ClusterRecord => ({
+  ...{ kind, cluster, eks: null, nodegroups: null, launchTemplates: null, insights: null },
+  errors: [...errors, tooMuchText('cluster')],
+})
+
+const tooMuchText = (what: UnreadPart): ReadError => ({
+  ...{ what, reason: 'cut' },
+  message: 'it has more text that can hold secrets than is redacted',
+})
+
 const budgetOf = (part: keyof typeof redactionLimits) =>
-  new RedactionBudget(redactionLimits[part], part === 'host' ? undefined : longestMessage)
+  new RedactionBudget(redactionLimits[part], {
+    ...(part !== 'host' && { longest: longestMessage }),
+    keepsFacts: part === 'objects' || (part !== 'errors' && nodeParts[part].hasMessages === true),
+  })
 
 function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
-  const kept = keeperOf(objectShape(resource))
-  const clean = cleanerOf(resource)
+  const cut = cutterOf(resource)
   const budget = budgetOf('objects')
-  const cut = (item: RawObject) =>
-    redactTexts(clean(kept(item, budget)), 'items', budget.redactOnce) as RawObject
-  return { kind, cluster, resource: budget.redact(resource), items: items.map(cut) }
+  return {
+    ...{ kind, cluster, resource: budget.redact(resource) },
+    items: items.map(item => cut(item, budget) as RawObject),
+  }
+}
+
+function cutterOf(resource: string) {
+  const shape = objectShape(resource)
+  if (isEvents(resource)) return redactingKeeperOf(shape, 'items')
+  const kept = keeperOf(shape)
+  const clean = cleanerOf(resource)
+  return (item: RawObject, budget: RedactionBudget) =>
+    redactTexts(clean(kept(item, budget)), 'items', budget.redactOnce)
 }
 
 /** Removes secret fields. Not needed if the shape names every field: there a label may be called `env`, and annotations hold revisions. */
 function cleanerOf(resource: string): (item: unknown) => unknown {
-  if (isWhollyNamed(resource) || isEvents(resource)) return item => item
+  if (isWhollyNamed(resource)) return item => item
   return isNodeClass(resource) ? withoutNodeClassSecrets : withoutSecretFields
 }
 
-function pruneCluster({
-  kind,
-  cluster,
-  eks,
-  nodegroups,
-  launchTemplates,
-  insights,
-  errors,
-}: ClusterRecord): ClusterRecord {
+function pruneCluster(
+  { kind, cluster, eks, nodegroups, launchTemplates, insights, errors }: ClusterRecord,
+  budget: RedactionBudget,
+): ClusterRecord {
+  const cutInsights = (value: unknown) => keptInsights(value, budget)
   return {
     kind,
     cluster,
@@ -89,7 +111,7 @@ function pruneCluster({
       list(launchTemplateShape),
       withoutTemplateSecrets,
     ),
-    ...keptEntry('insights', insights, list(insightShape)),
+    ...keptEntry('insights', insights, true, cutInsights),
     errors: errors ?? [],
   }
 }
@@ -106,6 +128,7 @@ function keptEntry<Key extends string>(
   ) as Partial<Record<Key, never>>
 }
 
+const keptInsights = keeperOf(list(insightShape))
 const keptNode = redactingKeeperOf(nodeShape, 'node')
 const keptConfigz = keeperOf({ kubeletconfig: true })
 const keptHost = keeperOf(hostShape)
@@ -119,17 +142,27 @@ export const nodeParts: Readonly<
     {
       form: 'object' | 'list of objects'
       cut: (value: unknown, budget: RedactionBudget) => unknown
+      /** Its long texts are messages: the rest stays if there are too many of them. */
+      hasMessages?: true
     }
   >
 > = {
-  node: { form: 'object', cut: (value, budget) => keptNode(value, budget) ?? {} },
+  node: {
+    form: 'object',
+    cut: (value, budget) => keptNode(value, budget) ?? {},
+    hasMessages: true,
+  },
   configz: {
     form: 'object',
     cut: (value, { redactOnce }) =>
       redactTexts(withoutSecretFields(keptConfigz(value)), 'configz', redactOnce),
   },
   summary: { form: 'object', cut: redactingKeeperOf(summaryShape, 'summary') },
-  pods: { form: 'list of objects', cut: redactingKeeperOf(list(podShape), 'pods') },
+  pods: {
+    form: 'list of objects',
+    cut: redactingKeeperOf(list(podShape), 'pods'),
+    hasMessages: true,
+  },
   runtime: { form: 'object', cut: redactingKeeperOf(runtimeShape, 'runtime') },
   host: {
     form: 'object',
@@ -140,20 +173,30 @@ export const nodeParts: Readonly<
 }
 const partNames = Object.keys(nodeParts) as NodePart[]
 
-type KeptParts = Partial<Pick<NodeRecord, NodePart>>
+type KeptParts = Partial<Pick<NodeRecord, NodePart | 'errors'>>
 
 /**
  * Cuts parts of a node's record; other keys are unchanged. An answer is cut as soon as it is parsed, so that the memory of the much
- * larger raw answer is freed at once.
+ * larger raw answer is freed at once. A part that has more text than is redacted becomes unread: a fact without its text would be wrong.
  */
 export function pruneParts<P extends KeptParts>(parts: P): P {
   const kept: Record<string, unknown> = { ...parts }
+  const lost: ReadError[] = []
   for (const name of partNames) {
     const value = kept[name] ?? undefined
-    if (value !== undefined) kept[name] = nodeParts[name].cut(value, budgetOf(name))
+    if (value === undefined) continue
+    const budget = budgetOf(name)
+    kept[name] = nodeParts[name].cut(value, budget)
+    if (!isWrong(name, budget)) continue
+    if (name !== 'node') kept[name] = null
+    lost.push(tooMuchText(name === 'known' ? 'runtime' : name))
   }
+  if (lost.length > 0) kept.errors = [...(parts.errors ?? []), ...lost]
   return kept as P
 }
+
+const isWrong = (name: NodePart, { hasLostFacts, hasLostMessages }: RedactionBudget) =>
+  hasLostFacts || (hasLostMessages && nodeParts[name].hasMessages !== true)
 
 /** Completes a record whose parts are cut: their order, and its own fields. */
 export function completeNode({

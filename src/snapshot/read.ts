@@ -4,7 +4,14 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
-import { answerLimits, inputLimits, listLimits, snapshotLimits, textLimits } from '#base/limits.ts'
+import {
+  answerLimits,
+  inputLimits,
+  listLimits,
+  objectsAtOnce,
+  snapshotLimits,
+  textLimits,
+} from '#base/limits.ts'
 import { codeOf, messageOf, OperatorError } from '#base/operator-error.ts'
 import { isRawObject, jsonFlaw, type RawObject } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
@@ -38,12 +45,19 @@ export async function* readSnapshot(
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
   let malformed = 0
   for await (const record of recordsIn(path, options)) {
-    yield record.kind === 'Malformed' ? record : prune(record)
+    for (const page of pagesOf(record)) yield page.kind === 'Malformed' ? page : prune(page)
     if (record.kind !== 'Malformed' || ++malformed < maxMalformedLines) continue
     const message = `${malformed} lines are no records: what follows is not read`
     yield { kind: 'Malformed', line: record.line, message }
     return
   }
+}
+
+/** Long lists of objects are cut page by page: each takes up to a second. */
+function* pagesOf(record: SnapshotRecord | MalformedLine): Iterable<typeof record> {
+  if (record.kind !== 'Objects' || record.items.length <= objectsAtOnce) return yield record
+  for (let at = 0; at < record.items.length; at += objectsAtOnce)
+    yield { ...record, items: record.items.slice(at, at + objectsAtOnce) }
 }
 
 async function* recordsIn(

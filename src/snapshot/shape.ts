@@ -10,13 +10,14 @@ import {
   type RedactionBudget,
   redact,
   redactTexts,
+  wholeWords,
 } from '#base/redaction/redact.ts'
 import { replaceFields } from '#base/redaction/replaced.ts'
 import { type Leaf, List, type Shape, TextShape } from '#model/input/shape.ts'
 
-/** Shortens a text. It is redacted first, because half a secret is not recognised. */
+/** Shortens a text. It is redacted first, because half a secret is not recognised; redaction can shorten it, too. */
 const shorten = (value: string, maxLength: number, clean: (text: string) => string) =>
-  value.length > maxLength ? clean(value.slice(0, 4 * maxLength)).slice(0, maxLength) : value
+  clean(wholeWords(value, 1.5 * maxLength)).slice(0, maxLength)
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number =>
@@ -70,12 +71,10 @@ function keeperFor(shape: Shape, field: string | null): RedactingKeeper {
   if (typeof shape === 'object' && !(shape instanceof TextShape) && !isNamedTexts(field))
     return objectKeeper(shape, field)
   const kept = leafKeeper(shape)
-  if (field === null || textless.has(shape)) return kept
+  if (field === null || textless.has(shape) || shape instanceof TextShape) return kept
   if (shape === 'text')
     return (value, budget) => (isText(value) ? budget.redactOnce(value) : undefined)
-  const isSlice = shape instanceof TextShape
-  return (value, budget) =>
-    redactTexts(kept(value, budget), field, isSlice ? budget.redact : budget.redactOnce)
+  return (value, budget) => redactTexts(kept(value, budget), field, budget.redactOnce)
 }
 
 /** Leaves that keep no text. */

@@ -38,13 +38,6 @@ const longRecords: [name: string, record: (text: (index: number) => string) => o
       })),
     }),
   ],
-  [
-    'events',
-    text => ({
-      ...{ kind: 'Objects', cluster: 'c', resource: 'events' },
-      items: Array.from({ length: 900 }, (_, index) => ({ message: text(index) })),
-    }),
-  ],
 ]
 
 describe('a hostile snapshot', () => {
@@ -67,14 +60,16 @@ describe('a hostile snapshot', () => {
     const image = `registry.example.com/shop/web@sha256:${'0123456789abcdef'.repeat(4)}`
     const message = 'could not: token a b '.repeat(150)
     const pods = [
-      ...Array.from({ length: 300 }, () => ({ metadata: { name: 'a' }, status: { message } })),
+      ...Array.from({ length: 300 }, (_, index) => ({
+        ...{ metadata: { name: 'a' }, status: { message: `${index} ${message}` } },
+      })),
       { metadata: { name: 'b' }, spec: { containers: [{ name: 'c', image }] } },
     ]
     const path = join(temporaryFolder(), 'snapshot.ndjson')
     const node = { kind: 'Node', cluster: 'c', node: { metadata: { name: 'a' } }, pods }
     writeFileSync(path, `${header}${JSON.stringify(node)}\n`)
     const [, record] = await Array.fromAsync(readSnapshot(path))
-    expect(record).toHaveProperty('pods.0.status.message', message)
+    expect(record).toHaveProperty('pods.0.status.message', `0 ${message}`)
     expect(record).toHaveProperty('pods.299.status.message', '(removed)')
     expect(record).toHaveProperty('pods.300.spec.containers.0.image', image)
   })
@@ -90,6 +85,20 @@ describe('a hostile snapshot', () => {
     writeFileSync(path, `${header}${JSON.stringify(node)}\n`)
     const [, record] = await Array.fromAsync(readSnapshot(path))
     expect(record).toHaveProperty('pods.60.status.message', reason)
+  })
+
+  it('is read in pages of 500 objects, each redacted by itself', async () => {
+    const message = `could not ${'password=a '.repeat(1_000)}`
+    const items = Array.from({ length: 1_100 }, (_, index) => ({ message: `${index} ${message}` }))
+    const path = join(temporaryFolder(), 'snapshot.ndjson')
+    const events = { kind: 'Objects', cluster: 'c', resource: 'events', items }
+    writeFileSync(path, `${header}${JSON.stringify(events)}\n`)
+    const [, ...pages] = await Array.fromAsync(readSnapshot(path))
+    const read = pages.map(page => (page.kind === 'Objects' ? page.items : []))
+    expect(read.map(({ length }) => length)).toEqual([500, 500, 100])
+    expect(read.flat().map(({ message }) => String(message).slice(0, 20))).toEqual(
+      items.map(({ message }) => message.slice(0, 20)),
+    )
   })
 
   it('loses a map of more labels than an object has', async () => {

@@ -111,19 +111,28 @@ function isTime(text: string): boolean {
 /** Forms of most other texts of a record: a word, a digest, a name or a path, an image. */
 const plainForms = [
   /^[A-Za-z]{1,23}$/,
-  /^(?:[a-z]{1,16}:\/\/)?[0-9a-f]{64}$/,
+  /^(?:[a-z0-9]{1,16}:(?:\/\/)?)?[0-9a-f]{64}$/,
   /^[a-z0-9./-]{1,253}$/,
   /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[a-z0-9._-]{1,64})?(?:@sha256:[0-9a-f]{64})?$/,
 ]
+/** Names, paths and images with any letters and `_`. They can be tokens of vendors, and random. */
+const widePlainForms = [
+  /^[\w./~-]{1,1024}$/,
+  /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$/,
+]
 const tokenStart =
-  /xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_|key-|pplx-|pat-|-us\d|pul-|dp\.|[a-z]\d?_/
+  /A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{12}|xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_|key-|pplx-|pat-|-us\d|pul-|dp\.|[a-z]\d?_/
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
 
 const isPlain = (text: string) =>
-  plainForms.some(form => form.test(text)) &&
-  !tokenStart.test(text) &&
+  ((plainForms.some(form => form.test(text)) && !tokenStart.test(text)) || isWidePlain(text)) &&
   text.search(bootstrapToken) < 0 &&
   text.search(base64Text) < 0
+
+const isWidePlain = (text: string) =>
+  widePlainForms.some(form => form.test(text)) &&
+  !anyReplacement.test(text) &&
+  text.replace(longWord, withoutRandom) === text
 
 /** A PEM block. A truncated block extends to the end of the text. */
 const pem = /-----BEGIN [\s\S]*?(?:-----END [^-]{0,60}-----|$)/g
@@ -305,17 +314,36 @@ export const isNamedTexts = (field: string | null): boolean =>
 const redactUnlessPlain = (text: string) => (isPlain(text) ? null : redact(text))
 const redactKnown = oncePerText(redactUnlessPlain)
 
+/** Longer texts are messages for people. Names, images and labels are facts. */
+const longestFact = 256
+
+export interface BudgetOptions {
+  /** A longer text is shortened, so that a few long ones do not cost the others. */
+  longest?: number
+  /** Messages leave a quarter of the budget for facts. */
+  keepsFacts?: boolean
+}
+
 /**
  * Redacts the texts of one answer or record. Redaction takes up to 1 µs for each character and blocks the thread: when the budget is spent,
- * each further text that can hold a secret is removed.
+ * each further text that can hold a secret is removed. Equal texts count once, and names, paths and digests do not count.
  */
 export class RedactionBudget {
   #charactersLeft: number
   readonly #longest: number
-  /** @param longest a longer text is shortened, so that a few long ones do not cost the others */
-  constructor(characters: number, longest = characters) {
+  readonly #reserve: number
+  readonly #known = new Map<string, string>()
+  /** A text was removed that is no message. */
+  hasLostFacts = false
+  hasLostMessages = false
+
+  constructor(
+    characters: number,
+    { longest = characters, keepsFacts = false }: BudgetOptions = {},
+  ) {
     this.#charactersLeft = characters
     this.#longest = longest
+    this.#reserve = keepsFacts ? characters / 4 : 0
   }
 
   readonly redact = (text: string): string => this.#redacted(text, redactUnlessPlain)
@@ -325,13 +353,25 @@ export class RedactionBudget {
 
   #redacted(text: string, compute: (text: string) => string | null): string {
     if (isHarmless(text)) return text
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
     if (text.length > this.#longest && !isPlain(text))
       return this.#redacted(wholeWords(text, this.#longest), compute)
-    if (this.#charactersLeft < text.length) return isPlain(text) ? text : removed
+    const isMessage = text.length > longestFact
+    if (this.#charactersLeft - (isMessage ? this.#reserve : 0) < text.length)
+      return isPlain(text) ? text : this.#withoutText(isMessage)
     const clean = compute(text)
     if (clean === null) return text
     this.#charactersLeft -= text.length
+    this.#known.set(text, clean)
+    this.#known.set(clean, clean)
     return clean
+  }
+
+  #withoutText(isMessage: boolean): string {
+    if (isMessage) this.hasLostMessages = true
+    else this.hasLostFacts = true
+    return removed
   }
 }
 

@@ -226,6 +226,21 @@ describe('a secret in a text', () => {
     ['a header in lower case', 'authorization: token abc', 'authorization: (removed)'],
     ['the hash of a password', 'password-hash: abc', 'password-hash: (removed)'],
     ['a named key', 'api-key: hunter', 'api-key: (removed)'],
+    [
+      'a refused value before a tab',
+      'value "Hunter2xyz9"\tfor flag -password',
+      'value "(removed)"\tfor flag -password',
+    ],
+    [
+      'a refused value before FOR',
+      'value "Hunter2xyz9"  FOR flag -password',
+      'value "(removed)"  FOR flag -password',
+    ],
+    [
+      'a refused value in capitals',
+      'PARSE PASSWORD AS INT: "Hunter2xyz9"',
+      'PARSE PASSWORD AS INT: (removed)',
+    ],
     ['a value that pretends to be removed', 'password=(removed)hunter2 x', 'password=(removed) x'],
     ['half of a PEM block', `a -----BEGIN RSA PRIVATE KEY----- MHc`, 'a (removed)'],
   ])('%s is removed', (_, text, expected) => {

@@ -121,7 +121,7 @@ const widePlainForms = [
   /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$/,
 ]
 const tokenStart =
-  /A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{12}|xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_|key-|pplx-|pat-|-us\d|pul-|dp\.|[a-z]\d?_/
+  /A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{12}|base64url|xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_|key-|pplx-|pat-|-us\d|pul-|dp\.|[a-z]\d?_/
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
 
 const isPlain = (text: string) =>

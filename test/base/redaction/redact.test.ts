@@ -229,12 +229,12 @@ describe('a secret in a text', () => {
     [
       'a refused value before a tab',
       'value "Hunter2xyz9"\tfor flag -password',
-      'value "(removed)"\tfor flag -password',
+      'value (removed)\tfor flag -password',
     ],
     [
       'a refused value before FOR',
       'value "Hunter2xyz9"  FOR flag -password',
-      'value "(removed)"  FOR flag -password',
+      'value (removed)  FOR flag -password',
     ],
     [
       'a refused value in capitals',

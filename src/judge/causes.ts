@@ -245,6 +245,9 @@ function stepsOf(findings: Finding[]): Step[] {
   })
 }
 
+/** Owners, places and sources that one step names. */
+const mostSites = 20
+
 /** The first action; with owner, place and source of all, if they are not the same. */
 function actionOf(actions: StepAction[]): StepAction {
   const own = withAmounts(actions)
@@ -256,7 +259,7 @@ function actionOf(actions: StepAction[]): StepAction {
   )
   if (each.size === 1) return own
   const { owner: _, place: __, source: ___, folders: ____, ...action } = own
-  return { ...action, each: [...each.values()].slice(0, mostLosses) }
+  return { ...action, each: [...each.values()].slice(0, mostSites) }
 }
 
 /** The pods of a workload have one owner. */

@@ -224,7 +224,7 @@ export interface StepAction {
   usdPerMonth?: number
   /** If a step of several nodes has a different amount for each: the largest. `bytes` and `usdPerMonth` are then the smallest. */
   most?: { bytes: number; usdPerMonth?: number }
-  /** If owner, place or source of a step are not the same for all nodes: all that there are. The step itself then has none. */
+  /** If owner, place or source of a step are not the same for all nodes: the first 20 of them. The step itself then has none. */
   each?: Pick<StepAction, 'owner' | 'place' | 'source'>[]
   /** The kubelet's own words. */
   message?: string

@@ -5,8 +5,9 @@
  * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, DeleteUnusedImages, imagesInEvictionOrder, byLastUsedAndDetected, freeOldImages,
  *               freeSpace
  * Read at       1.29 to 1.37
- * Kept exactly  a round at the high threshold frees down to the low one; an image never seen in use sorts first and exceeds any maximum age; an equal age meets the minimum age but does not exceed the
- *               maximum age; an image is deleted for space if the images before it freed too little, or none was freed before it
+ * Kept exactly  a round at the high threshold frees down to the low one; an image never seen in use sorts first and exceeds any maximum age; an
+ *               equal age meets the minimum age but does not exceed the maximum age; an image is deleted for space if the images before it freed too
+ *               little, or none was freed before it
  *
  * The unknown facts of two images are assumed independent.
  */

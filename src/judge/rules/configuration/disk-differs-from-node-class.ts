@@ -41,6 +41,8 @@ interface DeclaredVolume {
 interface Declaration {
   where: string
   sizes: { device: string | null; isRoot?: boolean; sizeBytes: number }[]
+  /** No user data mounts a second volume, because there is none. */
+  hasNoUserData?: boolean
 }
 
 export const diskDiffersFromNodeClass = contextRule({
@@ -165,14 +167,7 @@ function notGrown(
       cause: deviceCause('differs', { device, ...sizes }),
       steps: [{ id: 'map-volume', place: bottlerocketDevices.system }],
       consequence: `The filesystem of containers has ${bytes(capacityBytes)} and fits on ${bottlerocketDevices.system} with ${bytes(system)}: its partition may be there, and ${device} with ${bytes(volume)} is not used.`,
-      evidence: [
-        ...evidence,
-        line(
-          'declared',
-          'mapping to write',
-          `deviceName: ${bottlerocketDevices.system}, ebs: {volumeSize: 2Gi}`,
-        ),
-      ],
+      evidence: [...evidence, mappingLine(bottlerocketDevices.system, 2 * gibibyte)],
     }
   if (amiFamily === 'Windows') return smallDrive({ device, ...sizes }, evidence)
   // Without the node, only Bottlerocket shows on which disk it is: the kubelet may have a partition or an instance store of its own.
@@ -251,16 +246,21 @@ function wrongVolume(node: NodeDisk, declared: Declaration | string | null): Fai
   const isLarger = dataBytes < share.least * wrong.sizeBytes
   if (!isLarger || capacityBytes > share.most * dataBytes) return null
   const consequence = `Images, containers and pods have ${data} with ${bytes(dataBytes)}.`
-  const unseen = node.devices === null ? ', unless their user data mounts it' : ''
+  const isSeen = isBottlerocket || node.devices !== null
+  // User data may mount it, so nothing is written before somebody looks.
+  const isCertain = isSeen || known?.hasNoUserData === true
+  const unseen = isCertain ? '' : ', unless their user data mounts it'
   return {
-    severity: isBottlerocket || node.isUsed || node.devices !== null ? 'high' : 'medium',
+    severity: isSeen || (isCertain && node.isUsed) ? 'high' : 'medium',
     title: isBottlerocket ? titles.wrong : titles.beside,
     cause: deviceCause('wrong-volume', {
       device: data,
       declaredBytes: wrong.sizeBytes,
       actualBytes: dataBytes,
     }),
-    steps: [{ id: 'map-volume', place: data, bytes: wrong.sizeBytes }],
+    steps: isCertain
+      ? [{ id: 'map-volume', place: data, bytes: wrong.sizeBytes }]
+      : [{ id: 'read-devices' }],
     consequence: isBottlerocket
       ? `${consequence} The ${bytes(wrong.sizeBytes)} of ${wrong.device} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`
       : `${consequence} The ${bytes(wrong.sizeBytes)} of ${wrong.device} are a second volume, which nodes of ${amiFamily} do not use${unseen}.`,
@@ -269,15 +269,18 @@ function wrongVolume(node: NodeDisk, declared: Declaration | string | null): Fai
       ...(known === null
         ? []
         : [bytesLine('declared', `${known.where}, ${wrong.device}`, wrong.sizeBytes)]),
-      line(
-        'declared',
-        'mapping to write',
-        `deviceName: ${data}, ebs: {volumeSize: ${Math.round(wrong.sizeBytes / gibibyte)}Gi}`,
-      ),
+      ...(isCertain ? [mappingLine(data, wrong.sizeBytes)] : []),
       ...volumeEvidence(node),
     ],
   }
 }
+
+const mappingLine = (device: string, sizeBytes: number) =>
+  line(
+    'declared',
+    'mapping to write',
+    `deviceName: ${device}, ebs: {volumeSize: ${Math.round(sizeBytes / gibibyte)}Gi}`,
+  )
 
 interface Volume {
   device: string
@@ -387,7 +390,7 @@ function sizesOfClass(name: string | null, context: NodeContext): Declaration | 
   if (all === null) return context.why(classes)
   const found = all.find(({ metadata }) => name !== null && metadata?.name === name)
   if (found === undefined) return 'the EC2NodeClass of this node is not among those read'
-  const { instanceStorePolicy, blockDeviceMappings = [] } = found.spec ?? {}
+  const { instanceStorePolicy, blockDeviceMappings = [], userData } = found.spec ?? {}
   if (instanceStorePolicy === 'RAID0')
     return 'the kubelet may use the instance store (instanceStorePolicy RAID0)'
   const sizes: Declaration['sizes'] = []
@@ -397,5 +400,6 @@ function sizesOfClass(name: string | null, context: NodeContext): Declaration | 
     if (sizeBytes === null) return `the volume size ${shorten(ebs.volumeSize, 40)} is no quantity`
     sizes.push({ device: deviceName, isRoot: rootVolume === true, sizeBytes })
   }
-  return { where: `EC2NodeClass ${shorten(name ?? '', 100)}`, sizes }
+  const where = `EC2NodeClass ${shorten(name ?? '', 100)}`
+  return { where, sizes, hasNoUserData: userData === undefined }
 }

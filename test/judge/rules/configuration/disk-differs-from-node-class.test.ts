@@ -289,11 +289,17 @@ describe('disk-differs-from-node-class', () => {
       ...beside(),
       ...nodeClass({ blockDeviceMappings: mappings }),
     })
+    const withUserData = (): ContextExample => ({
+      ...beside(),
+      ...nodeClass({ blockDeviceMappings: [volume('/dev/xvdb', '500Gi')], userData: null }),
+    })
     it.each<[string, ContextExample, string | null]>([
       ['the disk is used', beside(), 'high'],
       ['the disk is not used', beside(30), 'medium'],
       ['the node shows that nothing mounts it', beside(30, devices(false)), 'high'],
       ['the volumes were not read', beside(90, { volumes: null }), 'high'],
+      ['user data may mount it', withUserData(), 'medium'],
+      ['user data does not mount it', { ...withUserData(), ...devices(false) }, 'high'],
       ['something mounts it', beside(90, devices(true)), null],
       [
         'images are on it',
@@ -328,6 +334,13 @@ describe('disk-differs-from-node-class', () => {
       expect(isWrong ? failing?.severity : null).toBe(severity)
     })
 
+    it('has nobody write a mapping before somebody looks whether user data mounts the volume', () => {
+      const outcome = outcomeIn(diskDiffersFromNodeClass, withUserData())
+      const { steps, evidence } = (outcome.state === 'fail' && outcome.failing) || { evidence: [] }
+      expect(steps).toEqual([{ id: 'read-devices' }])
+      expect(evidence.map(({ what }) => what)).not.toContain('mapping to write')
+    })
+
     it('names the mapping to write, of a launch template too', () => {
       const labels = {
         'eks.amazonaws.com/sourceLaunchTemplateId': 'lt-1',
@@ -340,6 +353,7 @@ describe('disk-differs-from-node-class', () => {
         nodegroups: [{ nodegroupName: 'workers', launchTemplate: { id: 'lt-1' } }],
         launchTemplates: [{ launchTemplateId: 'lt-1', versionNumber: 3, volumes }],
         node: { metadata: { labels } },
+        ...devices(false),
       })
       expect(outcome).toMatchObject({
         failing: {

@@ -172,6 +172,13 @@ describe('highwater predict --format json', () => {
     it('says what a kubelet would refuse', async () => {
       expect((await set('imageGCLowThresholdPercent=90')).refusals).toMatchSnapshot()
     })
+
+    it('says what the capacity refuses only if the fields are valid, as the kubelet does', async () => {
+      const reserved = 'kubeReserved.memory=900Ti'
+      expect((await set(reserved)).refusals).toEqual([expect.stringContaining('reservation')])
+      const { refusals } = await set(reserved, 'imageGCLowThresholdPercent=90')
+      expect(refusals).toEqual((await set('imageGCLowThresholdPercent=90')).refusals)
+    })
   })
 
   it('does not know the minor 1.99', async () => {

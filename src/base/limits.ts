@@ -114,11 +114,11 @@ export const listLimits = {
 
 /**
  * Characters that are redacted of each part of a record, 1 µs each at most: all parts of a node take about a second. Most texts are names, paths and
- * digests, which cost nothing and do not count. The messages of 500 events have 768,000 characters at most, three quarters of `objects`;
+ * digests, which count an eighth or nothing. The messages of 500 events have 768,000 characters at most, three quarters of `objects`;
  * those of a pod have a few hundred; the content of a host's file has 300,000 at most.
  */
 export const redactionLimits = {
-  ...{ node: 64_000, configz: 64_000, summary: 32_000, pods: 320_000, runtime: 128_000 },
+  ...{ node: 96_000, configz: 64_000, summary: 32_000, pods: 320_000, runtime: 128_000 },
   ...{ host: 320_000, known: 32_000, volumes: 16_000, errors: 64_000, objects: 1_050_000 },
 }
 

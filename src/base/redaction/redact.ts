@@ -124,15 +124,19 @@ const tokenStart =
   /A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{12}|base64url|xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_|key-|pplx-|pat-|-us\d|pul-|dp\.|[a-z]\d?_/
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
 
-const isPlain = (text: string) =>
-  ((plainForms.some(form => form.test(text)) && !tokenStart.test(text)) || isWidePlain(text)) &&
-  text.search(bootstrapToken) < 0 &&
-  text.search(base64Text) < 0
+const isPlain = (text: string) => isFree(text) || isWidePlain(text)
+
+const isWithoutTokens = (text: string) =>
+  text.search(bootstrapToken) < 0 && text.search(base64Text) < 0
+
+const isFree = (text: string) =>
+  plainForms.some(form => form.test(text)) && !tokenStart.test(text) && isWithoutTokens(text)
 
 const isWidePlain = (text: string) =>
   widePlainForms.some(form => form.test(text)) &&
   !anyReplacement.test(text) &&
-  text.replace(longWord, withoutRandom) === text
+  text.replace(longWord, withoutRandom) === text &&
+  isWithoutTokens(text)
 
 /** A PEM block. A truncated block extends to the end of the text. */
 const pem = /-----BEGIN [\s\S]*?(?:-----END [^-]{0,60}-----|$)/g
@@ -310,9 +314,25 @@ export const isIdentifier = (field: string): boolean => identifiers.has(field)
 export const isNamedTexts = (field: string | null): boolean =>
   field !== null && namedTexts.has(field)
 
-/** Null: the text stays, at no cost. */
-const redactUnlessPlain = (text: string) => (isPlain(text) ? null : redact(text))
-const redactKnown = oncePerText(redactUnlessPlain)
+interface Clean {
+  clean: string
+  /** In characters of messages. 0: the text is plain. */
+  cost: number
+}
+
+/** A name with any letters takes a tenth of the time of a message. */
+const wideShare = 1 / 8
+
+function cleanOf(text: string): Clean {
+  if (isFree(text)) return { clean: text, cost: 0 }
+  if (isWidePlain(text)) return { clean: text, cost: text.length * wideShare }
+  return { clean: redact(text), cost: text.length }
+}
+
+const isPlainWithin = (text: string, left: number) =>
+  isFree(text) || (left >= text.length * wideShare && isWidePlain(text))
+
+const redactKnown = oncePerText(cleanOf)
 
 /** Longer texts are messages for people. Names, images and labels are facts. */
 const longestFact = 256
@@ -326,7 +346,7 @@ export interface BudgetOptions {
 
 /**
  * Redacts the texts of one answer or record. Redaction takes up to 1 µs for each character and blocks the thread: when the budget is spent,
- * each further text that can hold a secret is removed. Equal texts count once, and names, paths and digests do not count.
+ * each further text that can hold a secret is removed. Equal texts count once, and names, paths and digests count an eighth or nothing.
  */
 export class RedactionBudget {
   #charactersLeft: number
@@ -346,23 +366,22 @@ export class RedactionBudget {
     this.#reserve = keepsFacts ? characters / 4 : 0
   }
 
-  readonly redact = (text: string): string => this.#redacted(text, redactUnlessPlain)
+  readonly redact = (text: string): string => this.#redacted(text, cleanOf)
 
   /** With a cache for repeated texts. @param text not a slice of a longer text, which the cache would keep in memory */
   readonly redactOnce = (text: string): string => this.#redacted(text, redactKnown)
 
-  #redacted(text: string, compute: (text: string) => string | null): string {
+  #redacted(text: string, compute: (text: string) => Clean): string {
     if (isHarmless(text)) return text
     const known = this.#known.get(text)
     if (known !== undefined) return known
-    if (text.length > this.#longest && !isPlain(text))
-      return this.#redacted(wholeWords(text, this.#longest), compute)
+    if (text.length > this.#longest) return this.#redacted(wholeWords(text, this.#longest), compute)
     const isMessage = text.length > longestFact
-    if (this.#charactersLeft - (isMessage ? this.#reserve : 0) < text.length)
-      return isPlain(text) ? text : this.#withoutText(isMessage)
-    const clean = compute(text)
-    if (clean === null) return text
-    this.#charactersLeft -= text.length
+    const left = this.#charactersLeft - (isMessage ? this.#reserve : 0)
+    if (left < text.length && !isPlainWithin(text, left)) return this.#withoutText(isMessage)
+    const { cost, clean } = compute(text)
+    if (cost === 0) return text
+    this.#charactersLeft -= cost
     this.#known.set(text, clean)
     this.#known.set(clean, clean)
     return clean

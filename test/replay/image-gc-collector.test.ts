@@ -384,6 +384,23 @@ describe('garbageCollect', () => {
 })
 
 describe('deleteUnusedImages', () => {
+  it('puts no images in order if none may go', () => {
+    const asked: string[] = []
+    const present = runtime(
+      { young: {}, used: {}, pinned: { isPinned: true } },
+      {
+        inUse: new Set(['used']),
+        removalError: id => {
+          asked.push(id)
+          return null
+        },
+      },
+    )
+    const state = remembering({ young: { firstDetectedMs: 9 * minute }, used: {}, pinned: {} })
+    const round = deleteUnusedImages(state, 10 * minute, policy, present, newest)
+    expect([round, asked]).toEqual([{ deleted: [], freedBytes: 0, error: null }, []])
+  })
+
   it('trap 10: is not stopped by a high threshold of 100', () => {
     const stopped = { ...policy, highThresholdPercent: 100 }
     expect(

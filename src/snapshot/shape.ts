@@ -15,9 +15,12 @@ import {
 import { replaceFields } from '#base/redaction/replaced.ts'
 import { type Leaf, List, type Shape, TextShape } from '#model/input/shape.ts'
 
+/** What stands behind a secret can show that it is one: `… | docker login --password-stdin`. */
+const furtherLength = 512
+
 /** Shortens a text. It is redacted first, because half a secret is not recognised; redaction can shorten it, too. */
 const shorten = (value: string, maxLength: number, clean: (text: string) => string) =>
-  clean(wholeWords(value, 1.5 * maxLength)).slice(0, maxLength)
+  clean(wholeWords(value, maxLength + furtherLength)).slice(0, maxLength)
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number =>

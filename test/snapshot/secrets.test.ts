@@ -241,3 +241,11 @@ describe('a file of logrotate', () => {
     })
   })
 })
+
+it('of an insight whose text is cut before what shows the secret', () => {
+  const status = "could not: printf '%s' hunter2 | docker login --username bob --password-stdin"
+  const insights = [{ insightStatus: { status, reason: 'a' } }]
+  expect(JSON.stringify(prune({ kind: 'Cluster', cluster: 'c', insights }))).not.toContain(
+    'hunter2',
+  )
+})

@@ -35,7 +35,7 @@ export function approve(plan: Plan, request: ApprovalRequest): Approval {
     throw new OperatorError('Only the policy approves as "policy": give the name of the person')
   if (!isPlainName(by.trim()))
     throw new OperatorError(
-      'The name of the approver has other characters than printable ASCII, or looks like "policy": give it on one line, in ASCII letters',
+      'The name of the approver has characters that are no Latin letters, digits or signs of ASCII, or looks like "policy": give it on one line',
     )
   const approval: Approval = {
     schema: approvalSchema,
@@ -52,15 +52,17 @@ export function approve(plan: Plan, request: ApprovalRequest): Approval {
   return approval
 }
 
-/** Printable ASCII and single spaces: one form of each name, and no letter that looks like another. */
-const printableWords = /^[!-~]+(?: [!-~]+)*$/
-/** `policy` with digits or signs for letters. */
-const likePolicy = /^p[o0][l1i|!][i1l|!]cy$/i
+/** Printable ASCII, accented Latin letters and single spaces: no letter that looks like another. Names of other scripts are written in Latin letters. */
+const latinWords = /^(?:[!-~]|(?=[\u00c0-\u017f])\p{L})+(?: (?:[!-~]|(?=[\u00c0-\u017f])\p{L})+)*$/u
+/** `policy` with digits, signs or strokes for letters. */
+const likePolicy = /^p[o0ø][l1i|!ł][i1l|!ı]cy$/i
 
-/** Whether a name is printable ASCII, and does not read as `policy` without being it. */
+/** Whether a name is in Latin letters and its normal form (NFKC), and does not read as `policy` without being it. */
 export const isPlainName = (by: string): boolean =>
-  printableWords.test(by) &&
-  (by.toLowerCase() === byPolicy || !likePolicy.test(by.replaceAll(/[^\w|!]|_/g, '')))
+  latinWords.test(by) &&
+  by === by.normalize('NFKC') &&
+  (by.toLowerCase() === byPolicy ||
+    !likePolicy.test(by.normalize('NFKD').replaceAll(/[^\w|!øłı]|_/gi, '')))
 
 /**
  * @param now RFC 3339

@@ -335,8 +335,8 @@ const planForm = z.strictObject({
 const approvalForm = z.strictObject({
   schema: z.literal(approvalSchema),
   plan: hash,
-  by: z.string().min(1).max(200).refine(isPlainName, 'a name in printable ASCII'),
-  identity: z.string().min(1).max(2100).refine(isPlainName, 'a name in printable ASCII'),
+  by: z.string().min(1).max(200).refine(isPlainName, 'a name in Latin letters'),
+  identity: z.string().min(1).max(2100).refine(isPlainName, 'a name in Latin letters'),
   at: time,
   until: time,
   options: z.strictObject({ allowActAtOnce: z.boolean() }),

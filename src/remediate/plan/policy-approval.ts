@@ -10,7 +10,7 @@ const policyApprovalSchema = 'highwater.policy-approval/1'
 const dayMs = 24 * 3_600_000
 const longestPolicyDays = 366
 
-const name = z.string().min(1).max(2100).refine(isPlainName, 'a name in printable ASCII')
+const name = z.string().min(1).max(2100).refine(isPlainName, 'a name in Latin letters')
 const form = z.strictObject({
   schema: z.literal(policyApprovalSchema),
   /** SHA-256 of the file. */
@@ -38,7 +38,7 @@ export function approvePolicy(
     )
   if (by.trim() === '' || !isPlainName(by))
     throw new OperatorError(
-      'An approval needs the name of the person who gives it, on one line, in printable ASCII',
+      'An approval needs the name of the person who gives it, on one line, in Latin letters',
     )
   return { schema: policyApprovalSchema, policy: sha256(text), by, identity, at, until }
 }

@@ -26,6 +26,7 @@ export interface ProcessOptions {
 }
 
 const atExit = `
+import { writeFileSync } from 'node:fs'
 process.on('exit', () => writeFileSync(process.env.BENCH_USAGE, String(process.resourceUsage().maxRSS)))
 `
 /** Runs a command, then writes the times of this shell and those of its children. */

@@ -122,6 +122,7 @@ const services = (node: string, count: number): PodProfile[] =>
       containers: pod.containers.map(container => ({
         ...container,
         image: `registry.example.com/services/part-${index}:4.2`,
+        requests: { ...container.requests, cpu: '100m' },
       })),
     }))
 

@@ -25,6 +25,7 @@ export const requestsAboveAllocatable = nodeRule({
       left: amountText(resource, allocatable),
     }))
     yield {
+      steps: [{ id: 'advice' }, { id: 'ask-owner' }],
       consequence: `At its next start the kubelet may reject pods that run: ${shown.map(({ resource, wanted, left }) => `they request ${resource} ${wanted}, and ${left} is allocatable`).join('; ')}.`,
       evidence: shown.flatMap(({ resource, wanted, left }) => [
         line('computed', `requests of the pods ${resource}`, wanted),

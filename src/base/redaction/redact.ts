@@ -184,9 +184,9 @@ const replacements: readonly (readonly [RegExp, string])[] = [
     /(hooks\.(?:slack(?:-gov)?|zapier)\.com|chat\.googleapis\.com|webhook\.office\.com|api\.telegram\.org|hc-ping\.com|maker\.ifttt\.com\/trigger|events\.pagerduty\.com\/integration|logic\.azure\.com(?::443)?\/workflows|\/bot\/v2\/hook|conda\.anaconda\.org\/t)\/[^\s"'<>]+/g,
     `$1/${removed}`,
   ],
-  // A webhook of any service. Those of a cluster have no secret in their path.
+  // A webhook of any service. Those of a cluster have no secret in their path, nor has an image of a registry.
   [
-    /(:\/\/(?![^\s/]{1,253}\.svc[:/])[^\s/"'<>]{1,253}(?:\/[^\s/"'<>]{1,64}){0,4}?\/(?:hook|webhookb?2?)s?)\/[^\s"'<>]+/g,
+    /(:\/\/(?![^\s/]{1,253}(?:\.svc[:/]|\/v2\/[^\s"'<>]{1,255}\/(?:manifests|blobs|tags)\/))[^\s/"'<>]{1,253}(?:\/[^\s/"'<>]{1,64}){0,4}?\/(?:hook|webhookb?2?)s?)\/[^\s"'<>]+/g,
     `$1/${removed}`,
   ],
   [

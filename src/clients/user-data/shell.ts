@@ -204,7 +204,7 @@ const withPaths = (line: string, variables: Copies['variables']) =>
 
 const plainWord = (word: string) => word.replace(/["']/g, '')
 
-/** The file that the command writes its text to, or that gets a copy of it. */
+/** The file to which the command writes its text, or the file to which that file is copied later. */
 function writtenFile(
   command: string,
   { variables, targets }: Copies,
@@ -215,7 +215,7 @@ function writtenFile(
   return { path: target ?? nodePathIn(line), isWholeFile: isOverwriting(line) }
 }
 
-/** Whether the text goes as it is to a file, and takes the place of what that had. */
+/** Whether the command writes the text unchanged, and replaces the content of the file. */
 function isOverwriting(line: string): boolean {
   const [first = '', ...filters] = line.split(/(?<![>|])\|(?!\|)/)
   if (filters.some(filter => !/^\s*(?:sudo\s+)?tee\b/.test(filter))) return false

@@ -2,7 +2,7 @@
  * Completes a fix so that a kubelet starts with it beside the running configuration. Fields that depend on each other are set together.
  * Fields with which a kubelet would not start are left out, with its error.
  *
- * Follows  pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager; the replay's validation is asked for the rest
+ * Follows  pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager. The replay's validation decides all other cases.
  */
 
 import { durationMs } from '#base/go/duration.ts'

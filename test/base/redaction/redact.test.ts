@@ -410,6 +410,7 @@ it('texts of a real kubelet and containerd lose no word', () => {
 
 it.each([
   'https://auth.example.org/token?scope=repository%3Alibrary%2Fnginx%3Apull&service=registry.example.org',
+  'https://registry.example.com/v2/hooks/app/manifests/v1: 403 Forbidden',
   'https://auth.example.org/token?service=registry.example.org&scope=repository:library/nginx:pull',
 ])('a refused pull keeps its words and its query: %s', url => {
   const message = `failed to authorize: failed to fetch anonymous token: Get "${url}": dial tcp 192.0.2.1:443: i/o timeout`

@@ -15,11 +15,12 @@ const bad = {
 
 itJudgesExamples(requestsAboveAllocatable, { bad, good: { allocatable, pods: [] } })
 
-it('names both amounts', () => {
+it('names both amounts, and gives a step that lists the pods', () => {
   expect(failingOf(requestsAboveAllocatable, bad)).toMatchObject({
     consequence: expect.stringContaining(
       'they request memory 160.0 MiB, and 8.0 MiB is allocatable',
     ),
+    steps: [{ id: 'advice' }, { id: 'ask-owner' }],
   })
 })
 

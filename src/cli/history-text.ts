@@ -8,7 +8,7 @@ import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/hi
 import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
 import { english } from '#report/languages/language.ts'
 import { formatBytes, formatPercent } from '#report/numbers.ts'
-import { growthNotes } from '#report/parts/growth.ts'
+import { growthNotes } from '#report/parts/disk-outlook.ts'
 import { clean, firstLines, type Screen, type Sheet, sheetOf } from './terminal.ts'
 
 const shownDays = 14

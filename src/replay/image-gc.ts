@@ -25,7 +25,8 @@ import {
   type ImageGcPolicy,
   imageGcPolicyError,
   isImageGcStopped,
-} from '#replay/image-gc/policy.ts'
+} from '#replay/image-gc/round.ts'
+import { bytesUntilTrigger, type ImageFsStats, imageFsUsage } from '#replay/image-gc/usage.ts'
 import {
   type Aged,
   areEqual,
@@ -47,8 +48,7 @@ import {
   surelyInTurn,
   type Turns,
   timeAt,
-} from '#replay/image-gc/round.ts'
-import { bytesUntilTrigger, type ImageFsStats, imageFsUsage } from '#replay/image-gc/usage.ts'
+} from './image-gc/round.ts'
 import type { Kubelet } from './kubelet.ts'
 
 /** A prediction, and the unknowns that keep it from being exact. */

@@ -12,15 +12,18 @@ import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { behaviorsBetween, flagsRemovedBy, unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type {
   ChangedSetting,
   KubeletUpgrade,
   Signal,
   StartSettings,
 } from '#model/prediction/prediction.ts'
-import { configzOf, loadConfigFile } from '#replay/configuration/configuration-file.ts'
-import { predictNextStart } from '#replay/configuration/next-start.ts'
+import { refusalsOf } from './configuration/configuration-change.ts'
+import { configzOf, loadConfigFile } from './configuration/configuration-file.ts'
+import { type NextStart, predictNextStart } from './configuration/next-start.ts'
 import { evictionConfigOf, rankingsOf } from './eviction/prediction.ts'
+import { predictAllocatable } from './predict-allocatable.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
 
 /** The same input, with that kubelet version. */
@@ -151,4 +154,37 @@ function changedGates({ features, input }: PreparedNode, to: string): ChangedSet
     const after = isFixedOn(field, later) || isGateOn(field, gates, later)
     return before === after ? [] : [{ field, before, after }]
   })
+}
+
+/* Whether the kubelet of one machine starts: with another configuration, or with the files on its disk. */
+
+/**
+ * Upstream's errors if the node's kubelet would not start with the configuration of `input`.
+ *
+ * @param errorsBefore validation errors with which the kubelet runs: they do not count
+ */
+export function refusalsOn(
+  { node, configuration }: NodeInput,
+  kubeletVersion: string | null,
+  errorsBefore: () => readonly string[] = () => [],
+): string[] {
+  if (configuration === null) return []
+  const errors = refusalsOf(configuration.printed, kubeletVersion)
+  const added = errors.filter(error => !errorsBefore().includes(error))
+  if (added.length > 0) return added
+  return predictAllocatable(node, configuration.fields, featuresOf(kubeletVersion)).refusals
+}
+
+/** The next start with the files of `host`, and the error that depends on the machine: reservations above its capacity. */
+export function nextStartOn(
+  node: NodeInput['node'],
+  host: Host | null,
+  { kubeletVersion, operatingSystem }: Pick<NodeIdentity, 'kubeletVersion' | 'operatingSystem'>,
+): NextStart {
+  const next = predictNextStart(host, kubeletVersion, operatingSystem)
+  const { prediction } = next
+  const fields = prediction?.settings?.configuration
+  if (!prediction || fields === undefined || prediction.errors.length > 0) return next
+  const errors = predictAllocatable(node, fields, featuresOf(kubeletVersion)).refusals
+  return errors.length === 0 ? next : { ...next, prediction: { ...prediction, errors } }
 }

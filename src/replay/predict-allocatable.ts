@@ -22,7 +22,6 @@ import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { AllocatablePrediction, OverRequest, Unknown } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod, ResourceList } from '#replay/pods/pod.ts'
-import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
   type Machine,
   type NodeAllocatable,
@@ -30,6 +29,7 @@ import {
   overReservationError,
   type Refusal,
 } from './node-allocatable.ts'
+import { getResourceRequestQuantity } from './pods/pod-qos.ts'
 
 export interface PredictedAllocatable {
   /** Null: not known, or the configuration is refused. */

@@ -7,8 +7,6 @@ import type { NodeCondition } from '#model/kubelet/watched-signals.ts'
 import type { WhatIf } from '#model/plan/what-if.ts'
 import type { TimelineDetail, TimelineEvent, Unknown } from '#model/prediction/prediction.ts'
 import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
-import type { ImageEvidence } from '#replay/image-gc/evidence.ts'
-import { type ImageGcPolicy, isImageGcStopped } from '#replay/image-gc/policy.ts'
 import { freedByOf, imageSpaceOf } from '#replay/image-gc/unpacked-bytes.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import { assumptionsOf } from '#replay/timeline/assumptions.ts'
@@ -26,6 +24,8 @@ import {
   timelineMs,
 } from '#replay/timeline/story.ts'
 import { deadContainers } from './container-gc.ts'
+import { type ImageGcPolicy, isImageGcStopped } from './image-gc/round.ts'
+import type { ImageEvidence } from './image-gc/users.ts'
 import type { PreparedNode } from './prepare.ts'
 import { roundWidthMs } from './times.ts'
 

@@ -36,11 +36,10 @@ import {
   unparsedPass,
 } from './eviction/prediction.ts'
 import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
-import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
+import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/round.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
-import { kubeletUpgrade, withKubelet } from './kubelet-upgrade.ts'
+import { kubeletUpgrade, nextStartOn, refusalsOn, withKubelet } from './kubelet-upgrade.ts'
 import { nodeLedger } from './ledger/ledger.ts'
-import { nextStartOn, refusalsOn } from './node-start.ts'
 import { oomScores } from './oom-score.ts'
 import { overRequested, predictAllocatable, withPodsLimit } from './predict-allocatable.ts'
 import { predictTimeline } from './predict-timeline.ts'

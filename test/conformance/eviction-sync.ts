@@ -1,7 +1,6 @@
 /** One eviction manager over time, with everything that upstream may do where a map's order decides. */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { makeSignalObservations } from '#replay/eviction/observations.ts'
-import { resourceOf } from '#replay/eviction/signals.ts'
 import {
   type Eviction,
   type EvictionState,
@@ -15,6 +14,7 @@ import {
   isHardThreshold,
   parseEvictionConfig,
 } from '#replay/eviction/thresholds.ts'
+import { resourceOf } from '#replay/eviction/victims.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { manifestOf, podOf, podStatsOf as statsOf, summaryOf } from '#test/at-the-door.ts'

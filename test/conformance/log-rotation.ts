@@ -1,7 +1,7 @@
 import {
   type LogRotatePolicy,
   parseLogRotatePolicy,
-} from '#replay/configuration/validation/startup.ts'
+} from '#replay/configuration/validation/fields.ts'
 import type { Family } from './family.ts'
 import { isRotationOn, type LogFile, rotateContainerLog } from './rotate-container-log.ts'
 

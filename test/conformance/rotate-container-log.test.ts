@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseLogRotatePolicy } from '#replay/configuration/validation/startup.ts'
+import { parseLogRotatePolicy } from '#replay/configuration/validation/fields.ts'
 import {
   isRotationOn,
   type LogFile,

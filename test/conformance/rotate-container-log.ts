@@ -9,7 +9,7 @@
  * Left out      files that cannot be read, written or removed; how small gzip makes a file
  */
 
-import type { LogRotatePolicy } from '#replay/configuration/validation/startup.ts'
+import type { LogRotatePolicy } from '#replay/configuration/validation/fields.ts'
 
 export interface LogFile {
   name: string

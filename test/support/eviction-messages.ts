@@ -18,13 +18,13 @@ import {
   parseQuantity,
 } from '#base/go/quantity.ts'
 import type { Observation, Threshold } from '#model/prediction/prediction.ts'
-import { resourceOf, type StarvedResource } from '#replay/eviction/signals.ts'
 import type { Eviction, Outcome, Pass } from '#replay/eviction/synchronize.ts'
 import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
 import type { StorageLimitExceeded } from '#replay/eviction/victims.ts'
+import { resourceOf, type StarvedResource } from '#replay/eviction/victims.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
-import { ephemeralStorageLimit, isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'
+import { ephemeralStorageLimit, isPodLevelResourcesSet } from '#replay/pods/pod-qos.ts'
 import { type ContainerStats, type PodStats, podStatsOf } from '#replay/pods/pod-stats.ts'
 
 export interface EvictionMessage {

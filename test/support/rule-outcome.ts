@@ -1,8 +1,7 @@
 /** What a rule that needs its cluster says of one node. */
 
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
-import { contextOutcomes } from '#judge/run/cohorts.ts'
-import { FactsOfNodes } from '#judge/run/facts-of-nodes.ts'
+import { contextOutcomes, FactsOfNodes } from '#judge/run/cohorts.ts'
 import { type Outcome, outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type ContextExample, exampleContext, exampleSubject } from '#test/example.ts'

@@ -16,8 +16,8 @@ import {
 import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { trendPoint, withPoint } from '#judge/compare/history/trends.ts'
 import { rules } from '#judge/rules/index.ts'
+import { utcDay } from '#judge/run/fixing.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'
-import { utcDay } from '#judge/run/waivers.ts'
 import type { NodeSample } from '#model/finding/finding.ts'
 import type {
   ClusterTrend,

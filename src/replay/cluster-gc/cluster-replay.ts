@@ -27,12 +27,9 @@ import type {
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ReadError } from '#model/input/record.ts'
 import { nameOf, type OpenSection, type Section, type SectionContext, slimNode } from './section.ts'
-import { certificates } from './sections/certificates.ts'
-import { finalizers } from './sections/finalizers.ts'
-import { jobs } from './sections/jobs.ts'
-import { instances, leases, nodes } from './sections/nodes.ts'
-import { owners } from './sections/owners.ts'
-import { pods } from './sections/pods.ts'
+import { certificates, instances, leases, nodes } from './sections/nodes.ts'
+import { finalizers, owners } from './sections/owners.ts'
+import { jobs, pods } from './sections/pods.ts'
 import { disks, volumes } from './sections/volumes.ts'
 
 /** Every section by name, in the order in which they close. The section that needs most memory closes first. */

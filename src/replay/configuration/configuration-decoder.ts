@@ -26,6 +26,46 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
 import type { StructName } from '#model/kubelet/fields.ts'
 
+/*
+ * Whether a file declares itself a KubeletConfiguration.
+ *
+ * Replays       apimachinery/pkg/runtime  scheme.go New, serializer/json/meta.go Interpret, serializer/json/json.go Decode;  schema.ParseGroupVersion
+ * Read at       1.29 to 1.37; the scheme's name is its line in pkg/kubelet/apis/config/scheme/scheme.go
+ * Left out      the file's own spacing in the error; other kinds that the kubelet's scheme knows
+ */
+
+export const kubeletConfigurationKind = {
+  kind: 'KubeletConfiguration',
+  apiVersion: 'kubelet.config.k8s.io/v1beta1',
+} as const
+
+/** Why the file could not be decoded, in upstream's words. Null: it could, whatever its kind. */
+export function untypedError(content: RawObject, isVersionNeeded: boolean): string | null {
+  const { apiVersion = '', kind = '' } = content
+  for (const [name, value] of Object.entries({ apiVersion, kind })) {
+    if (value === null || typeof value === 'string') continue
+    return `couldn't get version/kind; json parse error: json: cannot unmarshal ${kindOf(value)} into Go struct field .${name} of type string`
+  }
+  if (String(apiVersion ?? '').split('/').length > 2)
+    return `unexpected GroupVersion string: ${apiVersion}`
+  if (!kind) return `Object 'Kind' is missing in '${jsonText(content)}'`
+  return isVersionNeeded && !apiVersion
+    ? `Object 'apiVersion' is missing in '${jsonText(content)}'`
+    : null
+}
+
+export const isKubeletConfiguration = ({ apiVersion, kind }: RawObject): boolean =>
+  apiVersion === kubeletConfigurationKind.apiVersion && kind === kubeletConfigurationKind.kind
+
+/** The decoder's error for another kind, or for no kind. Null: the kind is right. */
+export function kindError(content: RawObject): string | null {
+  const error = untypedError(content, true)
+  if (error !== null || isKubeletConfiguration(content)) return error
+  const { apiVersion, kind } = content
+  const scheme = 'k8s.io/kubernetes/pkg/kubelet/apis/config/scheme/scheme.go:33'
+  return `no kind ${goQuote(String(kind))} is registered for version ${goQuote(String(apiVersion))} in scheme ${goQuote(scheme)}`
+}
+
 /** `message` is upstream's text. */
 export class DecodeError extends Error {}
 
@@ -201,7 +241,7 @@ const wrongType = (shown: string, type: string, { struct, path }: FieldPlace) =>
   `json: cannot unmarshal ${shown} into Go struct field ${struct}.${path} of type ${type}`
 
 /** Go's name of a JSON value's type. */
-export function kindOf(value: unknown): string {
+function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   return typeof value === 'boolean' ? 'bool' : typeof value
 }

@@ -21,7 +21,7 @@ import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { KubeletConfiguration, RunningConfiguration } from '#model/kubelet/configuration.ts'
 import type { Unknown } from '#model/prediction/prediction.ts'
-import { kubeletConfigurationKind } from './configuration-kind.ts'
+import { kubeletConfigurationKind } from './configuration-decoder.ts'
 import { isEnvironment, isKubeletFile, kubeletFiles, unreadText } from './kubelet-files.ts'
 import { predictNextStart, whyUndecided } from './next-start.ts'
 

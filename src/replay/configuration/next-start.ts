@@ -16,9 +16,13 @@ import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts
 import type { Host } from '#model/input/inspection.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction/prediction.ts'
 import { isEndpointChecked } from '#replay/configuration/validation/components.ts'
-import { startupErrors } from '#replay/configuration/validation/startup.ts'
 import { validationErrors } from './config-validation.ts'
-import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
+import {
+  configurationFromFiles,
+  LoadError,
+  type LoadedConfiguration,
+  type OperatingSystem,
+} from './configuration-file.ts'
 import {
   isRead,
   isWithoutFile,
@@ -26,8 +30,8 @@ import {
   type KubeletFiles,
   kubeletFiles,
 } from './kubelet-files.ts'
-import { configurationFromFiles } from './start-configuration.ts'
 import { startSettings } from './start-settings.ts'
+import { startupErrors } from './validation/fields.ts'
 
 export interface NextStart {
   /** Null: undecided; `unknowns` has the reasons. With a prediction they name what could still prevent the start. */

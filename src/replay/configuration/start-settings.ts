@@ -18,7 +18,12 @@ import type {
   StartSettings,
   UnreadFile,
 } from '#model/prediction/prediction.ts'
-import { configzOf, type LoadedConfiguration, type LoadOptions } from './configuration-file.ts'
+import {
+  configurationFromFiles,
+  configzOf,
+  type LoadedConfiguration,
+  type LoadOptions,
+} from './configuration-file.ts'
 import {
   type ConfigurationFile,
   isRead,
@@ -26,7 +31,6 @@ import {
   type KubeletFiles,
   mostLoadsOf,
 } from './kubelet-files.ts'
-import { configurationFromFiles } from './start-configuration.ts'
 
 /** Maximum number of entries of a map, or of keys of a file. Real configurations stay below it. */
 const most = 100

@@ -23,7 +23,12 @@ import type {
   ThresholdSource,
   Unknown,
 } from '#model/prediction/prediction.ts'
-import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
+import {
+  configurationFromFiles,
+  LoadError,
+  type LoadedConfiguration,
+  type OperatingSystem,
+} from './configuration-file.ts'
 import {
   isRead,
   isWithoutFile,
@@ -32,7 +37,6 @@ import {
   kubeletFiles,
   mostLoadsOf,
 } from './kubelet-files.ts'
-import { configurationFromFiles } from './start-configuration.ts'
 
 export interface ThresholdOrigins {
   evictionHard: Record<string, ThresholdOrigin>

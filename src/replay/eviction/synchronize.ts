@@ -26,7 +26,6 @@ import {
   type Observations,
   placementOf,
 } from './observations.ts'
-import { resourceOf } from './signals.ts'
 import {
   type EvictionConfig,
   isHardThreshold,
@@ -35,7 +34,12 @@ import {
   thresholdsMet,
   updateContainerFsThresholds,
 } from './thresholds.ts'
-import { firstVictims, localStorageEviction, type StorageLimitExceeded } from './victims.ts'
+import {
+  firstVictims,
+  localStorageEviction,
+  resourceOf,
+  type StorageLimitExceeded,
+} from './victims.ts'
 
 export interface Pass {
   nowMs: number

@@ -12,7 +12,7 @@ import {
 import type { FilesystemLayout, Signal } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
-import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
+import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-qos.ts'
 import {
   type FsUsage,
   firstVolumes,
@@ -21,7 +21,29 @@ import {
   podStatsOf,
 } from '#replay/pods/pod-stats.ts'
 import { type DiskLayout, placementOf } from './observations.ts'
-import { resourceOf } from './signals.ts'
+
+/*
+ * The resource of each eviction signal.
+ *
+ * Replays       pkg/kubelet/eviction/helpers.go  signalToResource
+ * Read at       1.29 to 1.37; alike except for the signals of containerfs
+ */
+
+export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids'
+
+const resources: Record<Signal, StarvedResource> = {
+  'memory.available': 'memory',
+  'allocatableMemory.available': 'memory',
+  'nodefs.available': 'ephemeral-storage',
+  'nodefs.inodesFree': 'inodes',
+  'imagefs.available': 'ephemeral-storage',
+  'imagefs.inodesFree': 'inodes',
+  'containerfs.available': 'ephemeral-storage',
+  'containerfs.inodesFree': 'inodes',
+  'pid.available': 'pids',
+}
+
+export const resourceOf = (signal: Signal): StarvedResource => resources[signal]
 
 /*
  * Pods above their own local storage limits. Every pass evicts all of them at once, with or without pressure.

@@ -17,13 +17,13 @@ import {
   type TimeBounds,
   zeroTimeMs,
 } from '#replay/times.ts'
-import type { ImageEvidence, NodeImages } from './evidence.ts'
 import {
   type ImagesInOrder,
   imagesInEvictionOrder,
   type LastUsedBounds,
   type RoundImage,
 } from './round.ts'
+import type { ImageEvidence, NodeImages } from './users.ts'
 import { madeMs } from './users.ts'
 
 /** A detection certainly runs within this time, in ms. A period starts when the previous round ends. */

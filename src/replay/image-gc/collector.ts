@@ -13,14 +13,15 @@
 import { formatDuration } from '#base/go/duration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { exactTime, zeroTimeMs } from '#replay/times.ts'
-import { ageLimitOf, type ImageGcPolicy } from './policy.ts'
 import {
+  ageLimitOf,
   everything,
   freeDownToLow,
   freeOldImages,
   freeSpace,
   freeUnused,
   hasFlag,
+  type ImageGcPolicy,
   type ImagesInOrder,
   imagesInEvictionOrder,
   mayGoByAge,

@@ -7,6 +7,7 @@
  *               and any `spec.resources`, even an empty one, replaces the containers' resources
  * Left out      a stored class other than the three, which upstream keeps: here the class is computed instead
  */
+
 import {
   addQuantities,
   binaryQuantity,
@@ -15,7 +16,7 @@ import {
   signOf,
 } from '#base/go/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod, PodResources } from './pod.ts'
+import type { Pod, PodContainer, PodResources } from './pod.ts'
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
 
@@ -40,23 +41,14 @@ function computePodQos(pod: Pod, kubelet: Kubelet): QosClass {
     : qosOfSums(requirements)
 }
 
-function qosRequirements(
-  { containers, initContainers, resources }: Pod,
-  kubelet: Kubelet,
-): readonly Requirements[] {
+function qosRequirements(pod: Pod, kubelet: Kubelet): readonly Requirements[] {
+  const { containers, initContainers, resources } = pod
   const isPodLevel =
     resources !== null &&
     kubelet.isGateOn('PodLevelResources') &&
-    (!kubelet.isGateOn('PodLevelResourcesFixKubeletQOSClass') || isPodLevelResourcesSet(resources))
+    (!kubelet.isGateOn('PodLevelResourcesFixKubeletQOSClass') || isPodLevelResourcesSet(pod))
   return isPodLevel ? [resources] : [...initContainers, ...containers]
 }
-
-const isPodLevelResourcesSet = ({ requests, limits }: Requirements) =>
-  [...requests.keys(), ...limits.keys()].some(isSupportedPodLevelResource)
-
-/** Since 1.33 also huge pages. Before, the API server refuses them at pod level. Upstream: IsSupportedPodLevelResource. */
-const isSupportedPodLevelResource = (name: string) =>
-  name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 
 function qosOfSums(requirements: readonly Requirements[]): QosClass {
   let hasAny = false
@@ -64,7 +56,7 @@ function qosOfSums(requirements: readonly Requirements[]): QosClass {
   for (const resource of qosResources) {
     const requests = positiveAmounts(requirements.map(({ requests }) => requests.get(resource)))
     const limits = positiveAmounts(requirements.map(({ limits }) => limits.get(resource)))
-    const [request, limit] = [sum(requests), sum(limits)]
+    const [request, limit] = [requests.reduce(sum, null), limits.reduce(sum, null)]
     hasAny ||= request !== null || limit !== null
     isGuaranteed &&=
       request !== null &&
@@ -79,12 +71,6 @@ function qosOfSums(requirements: readonly Requirements[]): QosClass {
 const positiveAmounts = (quantities: (Quantity | undefined)[]) =>
   quantities.filter(
     (quantity): quantity is Quantity => quantity !== undefined && signOf(quantity) > 0,
-  )
-
-const sum = (quantities: Quantity[]) =>
-  quantities.reduce<Quantity | null>(
-    (total, quantity) => (total === null ? quantity : addQuantities(total, quantity)),
-    null,
   )
 
 /** If all containers of a pod, and both resources of each container, have one class, that is the result; else Burstable. */
@@ -102,3 +88,82 @@ function resourceQos({ requests, limits }: Requirements, name: string): QosClass
   if (compareQuantities(request, limits.get(name) ?? noQuantity) !== 0) return 'Burstable'
   return signOf(request) === 0 ? 'BestEffort' : 'Guaranteed'
 }
+
+/*
+ * The requests of a whole pod, and its limit of ephemeral storage.
+ *
+ * Replays       pkg/api/v1/resource/helpers.go  GetResourceRequestQuantity, PodLimits (to 1.31);
+ *               k8s.io/component-helpers/resource/helpers.go  PodLimits, PodRequests, AggregateContainerLimits, IsPodLevelResourcesSet (since 1.32)
+ * Read at       1.29 to 1.37; requests and pod-level resources since 1.34
+ * Kept exactly  overhead counts only on top of an amount; a pod with only pod-level limits requests nothing (gate PodLevelResources);
+ *               with the gate off a pod-level request still replaces the containers'
+ * Left out      resources allocated by an in-place resize, where they differ from the manifest's
+ */
+
+/** The pod's request that the eviction ranking compares with its usage. */
+export function getResourceRequestQuantity(pod: Pod, resource: string, kubelet: Kubelet): Quantity {
+  const request = requestWithoutOverhead(pod, resource, kubelet) ?? noQuantity
+  return withOverhead(request, pod, resource)
+}
+
+function requestWithoutOverhead(pod: Pod, resource: string, kubelet: Kubelet) {
+  const requested = (container: PodContainer) => container.requests.get(resource)
+  if (!kubelet.features.has('standardPodRequests')) return aggregate(pod, requested, false)
+  const podLevel = isPodLevelResource(resource) ? pod.resources?.requests.get(resource) : undefined
+  if (podLevel) return podLevel
+  return isPodLevelResourcesSet(pod) && kubelet.isGateOn('PodLevelResources')
+    ? null
+    : aggregate(pod, requested, true)
+}
+
+/** Null: no container has a limit, so the pod has none. */
+export function ephemeralStorageLimit(pod: Pod): Quantity | null {
+  const limit = aggregate(pod, container => container.limits.get('ephemeral-storage'), true)
+  return limit && withOverhead(limit, pod, 'ephemeral-storage')
+}
+
+function withOverhead(quantity: Quantity, { overhead }: Pod, resource: string) {
+  const added = overhead.get(resource)
+  return added && signOf(quantity) !== 0 ? addQuantities(quantity, added) : quantity
+}
+
+/** The sum over all containers, or the largest need of initialising. Sidecars, where they count, add to both. */
+function aggregate(
+  { containers, initContainers }: Pod,
+  quantityOf: (container: PodContainer) => Quantity | undefined,
+  countsSidecars: boolean,
+) {
+  let running: Quantity | null = null
+  let sidecars: Quantity | null = null
+  let initialising: Quantity | null = null
+  for (const container of containers) running = sum(running, quantityOf(container))
+  for (const container of initContainers) {
+    const own = quantityOf(container)
+    if (countsSidecars && container.isSidecar) {
+      running = sum(running, own)
+      sidecars = sum(sidecars, own)
+      initialising = greaterQuantity(initialising, sidecars)
+    } else {
+      initialising = greaterQuantity(initialising, sum(own ?? null, sidecars))
+    }
+  }
+  return greaterQuantity(running, initialising)
+}
+
+const sum = (a: Quantity | null, b: Quantity | null | undefined): Quantity | null =>
+  a && b ? addQuantities(a, b) : (a ?? b ?? null)
+
+/** If both are equal, the first, because its format is kept. */
+function greaterQuantity(a: Quantity | null, b: Quantity | null) {
+  if (!a || !b) return a ?? b
+  return compareQuantities(b, a) > 0 ? b : a
+}
+
+/** Since 1.33 also huge pages. Before, the API server refuses them at pod level. Upstream: IsSupportedPodLevelResource. */
+const isPodLevelResource = (resource: string) =>
+  resource === 'cpu' || resource === 'memory' || resource.startsWith('hugepages-')
+
+/** Upstream: IsPodLevelResourcesSet, since 1.34. */
+export const isPodLevelResourcesSet = ({ resources }: Pod): boolean =>
+  resources !== null &&
+  [...resources.requests.keys(), ...resources.limits.keys()].some(isPodLevelResource)

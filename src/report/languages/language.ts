@@ -5,7 +5,13 @@ import type { RuleDocs } from '#model/finding/finding.ts'
 import type { LanguageId } from '#model/language.ts'
 import { type Numbers, numbersIn } from '#report/numbers.ts'
 import { type Fold, foldedLine, shownBlock, shownLine } from '#report/text.ts'
-import { type Catalogue, englishCatalogue } from './messages.ts'
+import ja from './ja.messages.json' with { type: 'json' }
+import jaRules from './ja.rules.json' with { type: 'json' }
+import ko from './ko.messages.json' with { type: 'json' }
+import koRules from './ko.rules.json' with { type: 'json' }
+import { type Catalogue, englishCatalogue, translate } from './messages.ts'
+import zh from './zh.messages.json' with { type: 'json' }
+import zhRules from './zh.rules.json' with { type: 'json' }
 
 /** A rule's `docs` in the language. `titles`: the rule's other titles, by their key in the rule. */
 export interface RuleText extends Omit<RuleDocs, 'sources'> {
@@ -67,3 +73,22 @@ export const english = languageOf('en', 'en', englishCatalogue, {})
 /** Attribute lang of English texts from the audit. Null: the whole report is in English. */
 export const sourceTag = ({ id }: Language): string | null =>
   id === english.id ? null : english.tag
+
+/* All languages of a report. English is the source; the others are data. */
+
+export const languages: Record<LanguageId, Language> = {
+  en: english,
+  get ko() {
+    return korean()
+  },
+  get ja() {
+    return japanese()
+  },
+  get zh() {
+    return chinese()
+  },
+}
+
+const korean = once(() => languageOf('ko', 'ko', translate(ko, 'ko'), koRules))
+const japanese = once(() => languageOf('ja', 'ja', translate(ja, 'ja'), jaRules))
+const chinese = once(() => languageOf('zh', 'zh-Hans', translate(zh, 'zh-Hans'), zhRules))

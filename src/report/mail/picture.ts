@@ -2,8 +2,7 @@
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type Alerts, actingMarks, nearestGauge } from '#report/parts/gauge.ts'
-import { barView, ledgerOf } from '#report/parts/node.ts'
-import { hasEstimateOf, segmentLegend } from '#report/parts/segments.ts'
+import { barView, hasEstimateOf, ledgerOf, segmentLegend } from '#report/parts/node.ts'
 import { markTones, segmentTones } from './palette.ts'
 
 /** Null: no node is near eviction, or its use is unknown. Numbers are whole percents, which Outlook needs. */

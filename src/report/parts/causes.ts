@@ -4,11 +4,11 @@ import { type Cause, wholeFile } from '#model/finding/cause.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import type { PageAnchors } from './anchors.ts'
 import { isOpenBefore, shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type CauseOf, type OutlookView, outlookView } from './outlook.ts'
 import type { TitleOf } from './rule-words.ts'
+import type { PageAnchors } from './steps.ts'
 import {
   causeText,
   commandsView,

@@ -8,11 +8,10 @@ import { byText } from '#base/text/text-order.ts'
 import { type Finding, type NodeSample, severities } from '#model/finding/finding.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
 import { docsIn, type TitleOf } from './rule-words.ts'
 import { bySeverity, countBySeverity } from './statements.ts'
-import { commandsView } from './steps.ts'
+import { commandsView, type PageAnchors, shownCards } from './steps.ts'
 
 const findingLimits = {
   rows: 500,

@@ -1,7 +1,7 @@
 /** The same ranking and image GC of the same nodes: upstream's own Go code, where Go is present, and ours. */
 import { rankPods } from '#replay/eviction/victims.ts'
 import { prepareImages } from '#replay/image-gc/bounds.ts'
-import { imageEvidence } from '#replay/image-gc/evidence.ts'
+import { imageEvidence } from '#replay/image-gc/users.ts'
 import { predictImageGc } from '#replay/image-gc.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { inputOf, podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ContextRule } from '#judge/rule.ts'
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
-import { FactsOfNodes, keptNode } from '#judge/run/facts-of-nodes.ts'
+import { FactsOfNodes, keptNode } from '#judge/run/cohorts.ts'
 import { exampleSubject } from '#test/example.ts'
 
 describe('facts of nodes', () => {

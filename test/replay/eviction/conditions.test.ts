@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Signal } from '#model/prediction/prediction.ts'
-import { resourceOf } from '#replay/eviction/signals.ts'
 import {
   nodeConditions,
   nodeConditionsLastObservedAt,
   nodeConditionsObservedSince,
 } from '#replay/eviction/synchronize.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
+import { resourceOf } from '#replay/eviction/victims.ts'
 
 const hard = (...signals: Signal[]) =>
   parseThresholdConfig({ evictionHard: Object.fromEntries(signals.map(signal => [signal, '10%'])) })

@@ -5,7 +5,6 @@ import {
   makeSignalObservations,
   type Observations,
 } from '#replay/eviction/observations.ts'
-import { resourceOf } from '#replay/eviction/signals.ts'
 import {
   type EvictionState,
   type Outcome,
@@ -15,6 +14,7 @@ import {
   synchronizeAlternatives,
 } from '#replay/eviction/synchronize.ts'
 import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/thresholds.ts'
+import { resourceOf } from '#replay/eviction/victims.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { podOf, podStatsOf, summaryOf } from '#test/at-the-door.ts'
 import {

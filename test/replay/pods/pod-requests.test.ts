@@ -5,7 +5,7 @@ import {
   ephemeralStorageLimit,
   getResourceRequestQuantity,
   isPodLevelResourcesSet,
-} from '#replay/pods/pod-requests.ts'
+} from '#replay/pods/pod-qos.ts'
 import { podOf } from '#test/at-the-door.ts'
 
 const storage = 'ephemeral-storage'

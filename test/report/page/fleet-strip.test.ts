@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { AuditedNode } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
-import { fleetStrip } from '#report/page/fleet-strip.ts'
+import { fleetStrip } from '#report/page/picture.ts'
 import { groupNodes } from '#report/parts/fleet.ts'
 import { auditedNode, morningReport, sharedDisk } from '#test/report-builder.ts'
 

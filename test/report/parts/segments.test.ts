@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DiskHolder, FilesystemLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
 import { english } from '#report/languages/language.ts'
-import { hasEstimateOf, segmentLegend, segmentsOf } from '#report/parts/segments.ts'
+import { hasEstimateOf, segmentLegend, segmentsOf } from '#report/parts/node.ts'
 
 const line = (holder: DiskHolder, bytes: number, lowBytes = bytes): LedgerLine => ({
   ...{ holder, bytes, lowBytes, highBytes: bytes, inodes: null },

@@ -4,10 +4,13 @@ import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
   type Eviction,
+  lastingOwners,
+  likelyOwner,
   nextVictims,
   recordedEvictions,
+  taintOf,
+  toleratedByOwner,
 } from '#judge/events/evictions.ts'
-import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
 import {
   contextRule,
   type Failing,

@@ -17,7 +17,7 @@ import { configurationStructs } from '#model/kubelet/fields.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import type { NextStartPrediction, NodePrediction } from '#model/prediction/prediction.ts'
 import { refusalsOf, withChanges } from '#replay/configuration/configuration-change.ts'
-import { nextStartOn, refusalsOn } from '#replay/node-start.ts'
+import { nextStartOn, refusalsOn } from '#replay/kubelet-upgrade.ts'
 
 /** A node of the snapshot. */
 export interface ReadNode {

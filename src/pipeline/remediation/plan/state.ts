@@ -20,7 +20,7 @@ import type {
 } from '#model/prediction/prediction.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { isActive, parsePod } from '#replay/pods/pod.ts'
-import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
+import { getResourceRequestQuantity } from '#replay/pods/pod-qos.ts'
 
 /** @param record has the configuration that was replayed */
 export function stateOf(record: NodeInput, prediction: NodePrediction, policy: Policy): NodeState {

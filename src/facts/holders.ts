@@ -11,211 +11,99 @@ export interface HolderFacts {
   isUsual?: true
   /** In order: first what frees bytes now, last what keeps them from coming back. */
   steps: readonly StepActionId[]
-  source: string
 }
 
-const imageGc = 'pkg/kubelet/images/image_gc_manager.go detectImages, freeSpace'
-const podFolders = 'pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs'
-const summary = 'pkg/kubelet/eviction/helpers.go podDiskUsage'
-
 export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
-  'images-in-use': {
-    freedBy: 'pod-deletion',
-    actor: 'platform',
-    steps: ['larger-disk'],
-    source: imageGc,
-  },
-  'images-unused': {
-    freedBy: 'image-gc',
-    actor: 'platform',
-    steps: ['prune-images'],
-    source: imageGc,
-  },
-  'images-pinned': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['larger-disk'],
-    source: 'containerd internal/cri/labels PinnedImageLabelKey',
-  },
-  images: {
-    freedBy: 'image-gc',
-    actor: 'platform',
-    steps: ['read-on-node', 'prune-images'],
-    source: imageGc,
-  },
+  // Source: pkg/kubelet/images/image_gc_manager.go detectImages, freeSpace
+  'images-in-use': { freedBy: 'pod-deletion', actor: 'platform', steps: ['larger-disk'] },
+  // Source: pkg/kubelet/images/image_gc_manager.go detectImages, freeSpace
+  'images-unused': { freedBy: 'image-gc', actor: 'platform', steps: ['prune-images'] },
+  // Source: containerd internal/cri/labels PinnedImageLabelKey
+  'images-pinned': { freedBy: 'nothing', actor: 'platform', steps: ['larger-disk'] },
+  // Source: pkg/kubelet/images/image_gc_manager.go detectImages, freeSpace
+  images: { freedBy: 'image-gc', actor: 'platform', steps: ['read-on-node', 'prune-images'] },
+  // Source: containerd internal/cri/server/images/imagefs_info.go: all snapshots count
   'not-images': {
     freedBy: 'nothing',
     actor: 'vendor',
     steps: ['read-on-node', 'replace-node', 'upgrade-runtime'],
-    source: 'containerd internal/cri/server/images/imagefs_info.go: all snapshots count',
   },
+  // Source: containerd internal/cri/config ImageConfig.DiscardUnpackedLayers
   'image-content': {
     freedBy: 'image-deletion',
     actor: 'platform',
     steps: ['set-discard-unpacked'],
-    source: 'containerd internal/cri/config ImageConfig.DiscardUnpackedLayers',
   },
+  // Source: containerd/containerd#13416: no garbage collection removes a snapshot with a lease or root label
   'leftover-snapshots': {
     freedBy: 'nothing',
     actor: 'vendor',
     steps: ['replace-node', 'upgrade-runtime'],
-    source:
-      'containerd/containerd#13416: no garbage collection removes a snapshot with a lease or root label',
   },
-  'other-namespaces': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['clean-namespace'],
-    source: 'containerd docs/namespaces.md: the CRI sees the namespace k8s.io alone',
-  },
-  'writable-layers': {
-    freedBy: 'pod-deletion',
-    actor: 'owner',
-    steps: ['set-ephemeral-storage'],
-    source: summary,
-  },
+  // Source: containerd docs/namespaces.md: the CRI sees the namespace k8s.io alone
+  'other-namespaces': { freedBy: 'nothing', actor: 'platform', steps: ['clean-namespace'] },
+  // Source: pkg/kubelet/eviction/helpers.go podDiskUsage
+  'writable-layers': { freedBy: 'pod-deletion', actor: 'owner', steps: ['set-ephemeral-storage'] },
+  // Source: pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers
   'dead-containers': {
     freedBy: 'container-gc',
     actor: 'platform',
     steps: ['prune-dead-containers', 'ask-owner'],
-    source: 'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers',
   },
+  // Source: pkg/kubelet/logs/container_log_manager.go rotateLogs
   'container-logs': {
     freedBy: 'pod-deletion',
     actor: 'owner',
     steps: ['restart-pod', 'ask-owner'],
-    source: 'pkg/kubelet/logs/container_log_manager.go rotateLogs',
   },
-  'log-debris': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['delete-place'],
-    source: 'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictPodLogsDirectories',
-  },
-  'pod-volumes': {
-    freedBy: 'pod-deletion',
-    actor: 'owner',
-    steps: ['set-volume-limit'],
-    source: summary,
-  },
-  'memory-volumes': {
-    freedBy: 'pod-deletion',
-    actor: 'owner',
-    steps: ['set-volume-limit'],
-    source: 'kubernetes.io/docs/concepts/storage/volumes emptyDir medium Memory',
-  },
-  'pod-folders': {
-    freedBy: 'pod-deletion',
-    actor: 'owner',
-    steps: ['restart-pod', 'ask-owner'],
-    source:
-      'kubernetes/kubernetes#109955, #105440: beside volumes are the folders of volumes that are not mounted, termination logs and the hosts file',
-  },
+  // Source: pkg/kubelet/kuberuntime/kuberuntime_gc.go evictPodLogsDirectories
+  'log-debris': { freedBy: 'nothing', actor: 'platform', steps: ['delete-place'] },
+  // Source: pkg/kubelet/eviction/helpers.go podDiskUsage
+  'pod-volumes': { freedBy: 'pod-deletion', actor: 'owner', steps: ['set-volume-limit'] },
+  // Source: kubernetes.io/docs/concepts/storage/volumes emptyDir medium Memory
+  'memory-volumes': { freedBy: 'pod-deletion', actor: 'owner', steps: ['set-volume-limit'] },
+  // Source: kubernetes/kubernetes#109955, #105440: beside volumes are the folders of volumes that are not mounted, termination logs and the hosts file
+  'pod-folders': { freedBy: 'pod-deletion', actor: 'owner', steps: ['restart-pod', 'ask-owner'] },
+  // Source: containerd internal/cri/server/container_create.go volumeMounts; kubernetes/kubernetes#120149
   'image-volumes': {
     freedBy: 'pod-deletion',
     actor: 'owner',
     steps: ['look-on-node', 'move-to-volume'],
-    source:
-      'containerd internal/cri/server/container_create.go volumeMounts; kubernetes/kubernetes#120149',
   },
+  // Source: pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs; kubernetes/kubernetes#60987: a deletion by hand went on into volumes
   'orphaned-pods': {
     freedBy: 'nothing',
     actor: 'platform',
     steps: ['delete-pod-folder', 'read-journal'],
-    source: `${podFolders}; kubernetes/kubernetes#60987: a deletion by hand went on into volumes`,
   },
-  kubelet: {
-    freedBy: 'nothing',
-    actor: 'vendor',
-    isUsual: true,
-    steps: ['look-on-node'],
-    source: podFolders,
-  },
-  journal: {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['vacuum-journal'],
-    source: 'journald.conf(5) SystemMaxUse',
-  },
-  'host-logs': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['delete-place', 'check-rotation'],
-    source: 'logrotate(8)',
-  },
-  'core-dumps': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['delete-place'],
-    source: 'core(5)',
-  },
-  'package-caches': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['delete-place'],
-    source: 'dnf(8) clean',
-  },
-  'temporary-files': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['delete-place'],
-    source: 'tmpfiles.d(5)',
-  },
-  'other-runtime': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['delete-place'],
-    source: imageGc,
-  },
-  system: {
-    freedBy: 'nothing',
-    actor: 'vendor',
-    isUsual: true,
-    steps: ['larger-disk'],
-    source: 'hier(7)',
-  },
-  'deleted-open-files': {
-    freedBy: 'process-end',
-    actor: 'owner',
-    steps: ['restart-pod'],
-    source: 'unlink(2); kubernetes/kubernetes#83107',
-  },
-  'reserved-blocks': {
-    freedBy: 'nothing',
-    actor: 'vendor',
-    isUsual: true,
-    steps: ['larger-disk'],
-    source: 'mke2fs(8) -m',
-  },
-  'host-path': {
-    freedBy: 'nothing',
-    actor: 'owner',
-    steps: ['clean-with-owner'],
-    source: 'kubernetes/kubernetes#35017: no eviction frees a hostPath volume',
-  },
-  'local-volumes': {
-    freedBy: 'nothing',
-    actor: 'owner',
-    steps: ['ask-owner'],
-    source: 'kubernetes.io/docs/concepts/storage/volumes local: no capacity isolation',
-  },
-  'unknown-folder': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['delete-place'],
-    source: 'hier(7)',
-  },
-  unread: {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['read-on-node'],
-    source: 'docs/dev/formats.md highwater.ledger/1',
-  },
-  'not-explained': {
-    freedBy: 'nothing',
-    actor: 'platform',
-    steps: ['look-under-mounts'],
-    source:
-      'docs/dev/formats.md highwater.ledger/1; kubernetes/kubernetes#71869: data in a folder that another disk was mounted on later',
-  },
+  // Source: pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs
+  kubelet: { freedBy: 'nothing', actor: 'vendor', isUsual: true, steps: ['look-on-node'] },
+  // Source: journald.conf(5) SystemMaxUse
+  journal: { freedBy: 'nothing', actor: 'platform', steps: ['vacuum-journal'] },
+  // Source: logrotate(8)
+  'host-logs': { freedBy: 'nothing', actor: 'platform', steps: ['delete-place', 'check-rotation'] },
+  // Source: core(5)
+  'core-dumps': { freedBy: 'nothing', actor: 'platform', steps: ['delete-place'] },
+  // Source: dnf(8) clean
+  'package-caches': { freedBy: 'nothing', actor: 'platform', steps: ['delete-place'] },
+  // Source: tmpfiles.d(5)
+  'temporary-files': { freedBy: 'nothing', actor: 'platform', steps: ['delete-place'] },
+  // Source: pkg/kubelet/images/image_gc_manager.go detectImages, freeSpace
+  'other-runtime': { freedBy: 'nothing', actor: 'platform', steps: ['delete-place'] },
+  // Source: hier(7)
+  system: { freedBy: 'nothing', actor: 'vendor', isUsual: true, steps: ['larger-disk'] },
+  // Source: unlink(2); kubernetes/kubernetes#83107
+  'deleted-open-files': { freedBy: 'process-end', actor: 'owner', steps: ['restart-pod'] },
+  // Source: mke2fs(8) -m
+  'reserved-blocks': { freedBy: 'nothing', actor: 'vendor', isUsual: true, steps: ['larger-disk'] },
+  // Source: kubernetes/kubernetes#35017: no eviction frees a hostPath volume
+  'host-path': { freedBy: 'nothing', actor: 'owner', steps: ['clean-with-owner'] },
+  // Source: kubernetes.io/docs/concepts/storage/volumes local: no capacity isolation
+  'local-volumes': { freedBy: 'nothing', actor: 'owner', steps: ['ask-owner'] },
+  // Source: hier(7)
+  'unknown-folder': { freedBy: 'nothing', actor: 'platform', steps: ['delete-place'] },
+  // Source: docs/dev/formats.md highwater.ledger/1
+  unread: { freedBy: 'nothing', actor: 'platform', steps: ['read-on-node'] },
+  // Source: docs/dev/formats.md highwater.ledger/1; kubernetes/kubernetes#71869: data in a folder that another disk was mounted on later
+  'not-explained': { freedBy: 'nothing', actor: 'platform', steps: ['look-under-mounts'] },
 }

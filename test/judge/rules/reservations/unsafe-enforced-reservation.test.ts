@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { missingEnforcedCgroup } from '#judge/rules/reservations/missing-enforced-cgroup.ts'
-import { unsafeEnforcedReservation } from '#judge/rules/reservations/unsafe-enforced-reservation.ts'
+import {
+  missingEnforcedCgroup,
+  unsafeEnforcedReservation,
+} from '#judge/rules/reservations/enforced.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { state } from '#test/rules/reservations.ts'

@@ -5,8 +5,8 @@ import { TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { type CredentialSource, credentialSource } from '#clients/aws/credentials.ts'
-import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/aws/ec2.ts'
+import { credentialSource } from '#clients/aws/credentials.ts'
+import { Ec2Api, type TemplateVersions } from '#clients/aws/ec2.ts'
 import { EksApi } from '#clients/aws/eks.ts'
 import { eksAuthorization } from '#clients/aws/sts.ts'
 import { RequestFailure, readErrorOf } from '#clients/failure.ts'
@@ -367,22 +367,17 @@ async function insightsOf(
 
 /* Reads the kubelet settings in the launch templates of a cluster's nodegroups. If a nodegroup has none, EKS makes one with its own user data. */
 
-interface TemplatePlace {
-  region: string
-  credentials: CredentialSource
-}
-
 /** Adds unread launch templates to `errors`. Null: none could be read. */
 async function launchTemplatesOf(
   nodegroups: RawObject[],
-  { region, credentials }: TemplatePlace,
+  { region, credentials }: AwsPlace,
   errors: ReadError[],
   signal: AbortSignal,
 ): Promise<RawObject[] | null> {
   const wanted = namedTemplates(nodegroups)
   if (wanted.length === 0) return []
   const ec2 = new Ec2Api(region, credentials)
-  const found: LaunchTemplate[] = []
+  const found: RawObject[] = []
   const budget = new TextBudget(textLimits.clusterUserData)
   try {
     for (const [index, template] of wanted.entries()) {
@@ -409,7 +404,7 @@ async function launchTemplatesOf(
   } finally {
     ec2.close()
   }
-  return found.length > 0 ? found.map(template => ({ ...template })) : null
+  return found.length > 0 ? found : null
 }
 
 /** Returns each template once, with all the versions that nodegroups name. Sources: EKS API reference, LaunchTemplateSpecification. */

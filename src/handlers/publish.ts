@@ -11,7 +11,7 @@ export const handler = (event: unknown, context: LambdaContext): Promise<RunAnsw
     const { run, failure } = parsePublishEvent(event)
     if (isTickRun(run)) log.scheduled()
     const answer = await inFanOut(run, parseSettings(process.env), runtime, inRun =>
-      publishRun({ ...inRun, runtime, mapFailure: failure }),
+      publishRun({ ...inRun, mapFailure: failure }),
     )
     await log.ended(answer)
     return answer

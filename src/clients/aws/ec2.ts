@@ -1,20 +1,23 @@
 /** The EC2 API: kubelet settings in launch templates, and the volumes and instances of a cluster. */
 import {
   EC2Client,
-  type Instance,
   type LaunchTemplateVersion,
   paginateDescribeInstances,
   paginateDescribeLaunchTemplateVersions,
   paginateDescribeVolumes,
-  type Volume,
 } from '@aws-sdk/client-ec2'
 import type { TextBudget } from '#base/foreign-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { readUserData } from '#clients/user-data.ts'
 import { ec2PageMax, type TagFilter } from '#facts/aws/cluster-resources.ts'
 import { launchTemplateVersionsMax } from '#facts/aws/limits.ts'
-import type { KubeletSettings } from '#model/kubelet/settings.ts'
-import { type AwsError, awsPages, countingSlowDowns, retryOptions } from './aws-failure.ts'
+import {
+  type AwsError,
+  awsPages,
+  countingSlowDowns,
+  plainJson,
+  retryOptions,
+} from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 
 /** IAM actions of discovery. The collectors list the IAM actions that they need. */
@@ -26,19 +29,9 @@ export interface TemplateVersions {
   versions: string[]
 }
 
-/** One version. One entry for each source of settings in its user data, else one entry. */
-export interface LaunchTemplate {
-  launchTemplateId: string
-  launchTemplateName: string
-  versionNumber: number
-  /** EBS volumes for which the template sets a size. */
-  volumes: { deviceName: string; sizeGiB: number }[]
-  /** Null: the template has no kubelet settings. Absent: unknown. */
-  kubelet?: KubeletSettings | null
-}
-
 export interface LaunchTemplates {
-  templates: LaunchTemplate[]
+  /** `LaunchTemplateVersion` of the model. One entry for each source of settings in the user data of a version, else one entry. */
+  templates: RawObject[]
   /** Reasons why user data could not be read. */
   unread: string[]
 }
@@ -61,7 +54,7 @@ export class Ec2Api {
     signal: AbortSignal,
     budget: TextBudget | null = null,
   ): Promise<LaunchTemplates> {
-    const templates: LaunchTemplate[] = []
+    const templates: RawObject[] = []
     const unread: string[] = []
     // `versions` may name a version twice: by its number and as $Latest.
     const seen = new Set<number | undefined>()
@@ -83,7 +76,7 @@ export class Ec2Api {
     const config = { client: this.client, pageSize: ec2PageMax }
     const pages = paginateDescribeVolumes(config, filtersOf(filters), { abortSignal: signal })
     for await (const { Volumes = [] } of this.pages('DescribeVolumes', pages, signal))
-      yield Volumes.map(volumeObject)
+      yield Volumes.map(plainJson)
   }
 
   /** Yields pages of instances, in the same form as `volumes`. @throws as launchTemplates */
@@ -94,7 +87,7 @@ export class Ec2Api {
     const config = { client: this.client, pageSize: ec2PageMax }
     const pages = paginateDescribeInstances(config, filtersOf(filters), { abortSignal: signal })
     for await (const { Reservations = [] } of this.pages('DescribeInstances', pages, signal))
-      yield Reservations.flatMap(({ Instances = [] }) => Instances).map(instanceObject)
+      yield Reservations.flatMap(({ Instances = [] }) => Instances).map(plainJson)
   }
 
   close(): void {
@@ -155,40 +148,4 @@ function partsOfTemplate(
 
 const filtersOf = (filters: readonly TagFilter[]) => ({
   Filters: filters.map(({ name, values }) => ({ Name: name, Values: values })),
-})
-
-const volumeObject = ({
-  VolumeId,
-  Size,
-  VolumeType,
-  Iops,
-  Throughput,
-  State,
-  CreateTime,
-  AvailabilityZone,
-  Attachments,
-}: Volume): RawObject => ({
-  VolumeId,
-  Size,
-  VolumeType,
-  Iops,
-  Throughput,
-  State,
-  AvailabilityZone,
-  CreateTime: CreateTime?.toISOString(),
-  Attachments: Attachments?.map(({ InstanceId, Device }) => ({ InstanceId, Device })),
-})
-
-const instanceObject = ({
-  InstanceId,
-  InstanceType,
-  State,
-  LaunchTime,
-  PrivateDnsName,
-}: Instance): RawObject => ({
-  InstanceId,
-  InstanceType,
-  PrivateDnsName,
-  State: { Name: State?.Name },
-  LaunchTime: LaunchTime?.toISOString(),
 })

@@ -85,24 +85,18 @@ function checkMaps(file: string): void {
 
 /** The first file that names a cluster, user or context wins. Source: kubectl, merging kubeconfig files. */
 function loadMerged(config: KubeConfig, files: readonly string[]): void {
-  for (const [index, file] of files.entries()) {
+  for (const file of files) {
     const next = new KubeConfig()
     next.loadFromFile(file)
-    const newEntries = <Item extends { name: string }>(here: Item[], more: Item[]) =>
-      more.filter(({ name }) => here.every(known => known.name !== name))
-    config.clusters =
-      index === 0
-        ? next.clusters
-        : [...config.clusters, ...newEntries(config.clusters, next.clusters)]
-    config.users =
-      index === 0 ? next.users : [...config.users, ...newEntries(config.users, next.users)]
-    config.contexts =
-      index === 0
-        ? next.contexts
-        : [...config.contexts, ...newEntries(config.contexts, next.contexts)]
+    config.clusters.push(...newEntries(config.clusters, next.clusters))
+    config.users.push(...newEntries(config.users, next.users))
+    config.contexts.push(...newEntries(config.contexts, next.contexts))
     config.currentContext ||= next.currentContext
   }
 }
+
+const newEntries = <Item extends { name: string }>(here: Item[], more: Item[]) =>
+  more.filter(({ name }) => here.every(known => known.name !== name))
 
 /** With the kubeconfig's credentials: tokens, client certificates, exec plugins (run again after expiry). */
 async function contextEndpoint(

@@ -141,8 +141,7 @@ export async function writeRecords(
 export function openRecords(store: Store, key: string, path: string) {
   const file = openSnapshot(path)
   return {
-    write: (record: SnapshotRecord): Promise<void> => file.write(record),
-    discard: (): Promise<void> => file.discard(),
+    ...file,
     async keep(): Promise<void> {
       await file.close()
       await store.writeFile(key, path, 'application/gzip')

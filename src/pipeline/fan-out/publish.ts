@@ -11,7 +11,6 @@ import { conclude } from '#pipeline/audit/audit.ts'
 import { type Judged, mergedJudged } from '#pipeline/audit/judge-records.ts'
 import type { KeptRecords } from '#pipeline/audit/saved/kept-records.ts'
 import { doneBefore, openServiceReport } from '#pipeline/service/report.ts'
-import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { type FanOutContext, runOf, runPolicy } from './context.ts'
@@ -19,8 +18,7 @@ import { BrokenFile, type FanOutRun, keys, spentBefore } from './files.ts'
 import { judgeLostCluster, type LostCluster } from './judge-cluster.ts'
 import { readJudged } from './judged-files.ts'
 
-export type PublishContext = FanOutContext &
-  Pick<LostCluster, 'mapFailure'> & { runtime: ServiceRuntime }
+export type PublishContext = FanOutContext & Pick<LostCluster, 'mapFailure'>
 
 /**
  * @throws OperatorError if nothing was discovered

@@ -158,9 +158,8 @@ const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot:
 /** The answer of an earlier, complete delivery of the same tick; null: none is known. */
 export async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null> {
   try {
-    const done = await readDone(store, runId)
-    if (done === null) return null
-    const { deliveries } = done
+    const deliveries = await readDone(store, runId)
+    if (deliveries === null) return null
     const link = reportLink(deliveries)
     return { runId, state: 'published-before', ...unauditedAnswer, deliveries, link }
   } catch {

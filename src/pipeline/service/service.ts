@@ -20,7 +20,6 @@ import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { doneBefore, openServiceReport } from './report.ts'
-import type { RunWatch } from './run-watch.ts'
 import {
   functionRegion,
   policyOf,
@@ -66,8 +65,7 @@ async function runUntil(
 
   const { policy, mistakes } = await policyOf(store, runtime, settings)
   const live = { policy, selection, signal: limits.reading, now: runtime.now }
-  if (request.isObservation)
-    return observeFleet(store, { runId, live, fleet: runtime.fleet, watch: runtime.watch })
+  if (request.isObservation) return observeFleet(store, runId, live, runtime)
   const { answer, targets, mistake } = await fanOut(
     { runId, request, store, settings, isOwnFleet: runtime.fleet !== undefined, runtime },
     live,
@@ -102,18 +100,15 @@ async function runUntil(
   return report.end(result)
 }
 
-/** A light run between two audits: pods, events, conditions, image lists and disk usage, for the history only. */
-interface LightRun {
-  runId: string
-  live: LiveOptions
-  fleet?: (options: LiveOptions) => AsyncIterable<SnapshotRecord>
-  watch: Pick<RunWatch, 'enters'>
-}
-
-/** @throws OperatorError if there is no bucket, or its history cannot be read or written */
+/**
+ * A light run between two audits: pods, events, conditions, image lists and disk usage, for the history only.
+ * @throws OperatorError if there is no bucket, or its history cannot be read or written
+ */
 async function observeFleet(
   store: Store | null,
-  { runId, live, fleet = liveFleet, watch }: LightRun,
+  runId: string,
+  live: LiveOptions,
+  { fleet = liveFleet, watch }: AuditRuntime,
 ): Promise<RunAnswer> {
   if (store === null)
     throw new OperatorError('An observation is kept in the bucket: set HIGHWATER_BUCKET')

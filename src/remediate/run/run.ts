@@ -234,16 +234,11 @@ class WaveRun {
     before: ((step: PlanStep) => Parameters<NodeWork['apply']>[1]) | null,
   ) {
     const { effects, policy, end } = this.#options
-    const unsent = steps.filter(
-      step =>
-        isUnbegun(this.#work.entry(step)) || ['sending', 'sent'].includes(this.#work.state(step)),
-    )
+    const unsent = steps.filter(step => isUnbegun(this.#work.entry(step)) || this.#isAsked(step))
     await settleAll(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
     orPause(end)
     // If the run stops anyway, it does not wait until the others are healthy.
-    this.#requireFewErrors(
-      steps.filter(step => ['sending', 'sent'].includes(this.#work.state(step))),
-    )
+    this.#requireFewErrors(steps.filter(this.#isAsked))
     const applied = steps.filter(step => this.#work.state(step) === 'applied')
     const wrong = await awaitVerified(applied, this.#work, effects, {
       timeoutMs: policy.verifyTimeoutMs,

@@ -123,21 +123,8 @@ const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'clus
   byText(a.cluster, b.cluster) || byText(a.node, b.node)
 
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
-  const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after } = planned
-  return {
-    cluster,
-    node,
-    instanceId,
-    cohort,
-    ...change,
-    expect,
-    expectBack,
-    ...planned.others,
-    kubeletStartedAt,
-    before,
-    after,
-    ...(planned.until !== undefined && { until: planned.until }),
-  }
+  const { change, others, blast, pulls, says, isReady, hasPressure, ...promised } = planned
+  return { cluster, node, cohort, ...promised, ...change, ...others }
 }
 
 /** Health and load of a node, the weightiest first. */

@@ -74,15 +74,12 @@ export function planNode(node: ReadNode, patch: RawObject, rules: PlanRules): No
     patch,
   )
   if ('refused' in change) return refusedChange(change, record)
-  const start = startOf(node, patch, change.host)
-  if (typeof start === 'string') return refusedNode(start)
+  const changes = startOf(node, patch, change.host)
+  if (typeof changes === 'string') return refusedNode(changes)
 
   const before = stateOf(record, node.prediction(), rules.policy)
   // At its restart the kubelet forgets when it first saw each image and when each image was last used.
-  const changedRecord = withChanges(
-    { ...record, host: withoutFiles(host), known: null },
-    start.changes,
-  )
+  const changedRecord = withChanges({ ...record, host: withoutFiles(host), known: null }, changes)
   const prediction = replay(changedRecord, takenAt)
   const after = stateOf(changedRecord, prediction, rules.policy)
   const unsure = whyUnsure(patch, prediction)
@@ -93,7 +90,7 @@ export function planNode(node: ReadNode, patch: RawObject, rules: PlanRules): No
       `it would act at once on what is there now: ${acting.map(signal => actWords(signal, prediction)).join('; ')} (kubernetes#83612). Make room first, or ask for it with --allow-act-at-once`,
     )
   const { host: _host, staysSet = [], says, ...file } = change
-  const expect = expectedOf(start.changes, running)
+  const expect = expectedOf(changes, running)
   return {
     state: 'planned',
     planned: {
@@ -180,14 +177,11 @@ function expectedOf(
   }))
 }
 
-/** KubeletConfiguration as it runs; null: not read. */
-const runningOf = ({ configuration }: NodeInput): RawObject | null => configuration?.printed ?? null
-
 export const readNode = (
   given: Pick<ReadNode, 'record' | 'takenAt' | 'identity' | 'releaseVersion'>,
 ): ReadNode => ({
   ...given,
-  running: runningOf(given.record),
+  running: given.record.configuration?.printed ?? null,
   prediction: once(() => replay(given.record, given.takenAt)),
 })
 

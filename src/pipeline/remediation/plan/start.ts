@@ -77,17 +77,19 @@ export function invalidOf(node: ReadNode, patch: RawObject): string | null {
 
 const fieldsOf = ({ configuration }: NodeInput) => configuration?.fields ?? {}
 
-export interface Start {
-  /** Changes of the running configuration after the restart. */
-  changes: ConfigurationChange[]
-}
-
-/** @param host has the planned files; the record has the present files. Returns the reason as text if the change cannot be planned. */
-export function startOf(node: ReadNode, patch: RawObject, host: Host): Start | string {
+/**
+ * Changes of the running configuration after the restart. Returns the reason as text if the change cannot be planned.
+ * @param host has the planned files; the record has the present files
+ */
+export function startOf(
+  node: ReadNode,
+  patch: RawObject,
+  host: Host,
+): ConfigurationChange[] | string {
   const { record, identity } = node
   const changes = changesOf(patch, node)
   // Bottlerocket renders its settings anew with each change, so the restart changes nothing else.
-  if (identity.amiFamily === 'Bottlerocket') return { changes }
+  if (identity.amiFamily === 'Bottlerocket') return changes
   const next = nextStartOn(record.node, host, identity)
   const why =
     whyNoStart(next.prediction) ??
@@ -103,7 +105,7 @@ export function startOf(node: ReadNode, patch: RawObject, host: Host): Start | s
   const said = ofPatch === undefined ? undefined : next.prediction?.settings?.said[ofPatch]?.at(-1)
   if (ofPatch !== undefined)
     return `${ofPatch} would still not be as wanted: ${said === undefined ? 'its files come to' : `${said.where} says`} ${shownAt(ofPatch, next.prediction)}`
-  if (differing.length === 0) return { changes }
+  if (differing.length === 0) return changes
   const shown = differing.map(path => `${path} to ${shownAt(path, next.prediction)}`)
   return `a restart would change more than this: ${firstNames(shown, 5)}. What its files say does not run yet; settle that first`
 }

@@ -9,7 +9,7 @@ import {
   type StepEntry,
   type StepState,
   stepStates,
-} from '#model/plan/remediation.ts'
+} from '#model/plan/plan.ts'
 import { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediation/run/options.ts'
 import { sealedStore } from '#remediate/seal.ts'

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { parsedJson } from '#base/raw-object.ts'
 import { oneLine } from '#clients/failure.ts'
 import { type Store, update } from '#clients/store/store.ts'
-import { type RemediationRun, runStates, type StepState } from '#model/plan/remediation.ts'
+import { type RemediationRun, runStates, type StepState } from '#model/plan/plan.ts'
 import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import { Unsealed, unsealedText } from './seal.ts'
 
@@ -124,20 +124,17 @@ function extendedList(
   }
 }
 
-const changedStates = new Set<StepState>(['applied', 'verified', 'returning', 'pruned'])
-const failedStates = new Set<StepState>(['restored', 'failed', 'broken'])
-
 function notedRun(run: RemediationRun, at: string): NotedRun {
   const { state, approvedBy, resumedBy = [], startedAt, endedAt, steps } = run
-  const inStates = (states: ReadonlySet<StepState>) =>
-    steps.filter(step => states.has(step.state)).length
+  const inStates = (...states: StepState[]) =>
+    steps.filter(step => states.includes(step.state)).length
   return {
     run: run.run,
     state,
     planned: steps.length,
-    changed: inStates(changedStates),
-    failed: inStates(failedStates),
-    rolledBack: inStates(new Set(['rolled-back'])),
+    changed: inStates('applied', 'verified', 'returning', 'pruned'),
+    failed: inStates('restored', 'failed', 'broken'),
+    rolledBack: inStates('rolled-back'),
     clusters: [...new Set(steps.map(({ cluster }) => cluster.slice(0, 300)))].slice(0, clustersMax),
     approvedBy: [approvedBy, ...resumedBy].slice(0, 5).map(by => by.slice(0, 2400)),
     startedAt,

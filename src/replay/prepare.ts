@@ -11,10 +11,10 @@ import type {
   KubernetesPod,
 } from '#model/input/kubernetes.ts'
 import type { FilesystemStats, NodeInput, Summary } from '#model/input/node-input.ts'
-import type { NodeCondition } from '#model/kubelet/watched-signals.ts'
 import type {
   FilesystemState,
   Filesystems,
+  NodeCondition,
   ProtectedPod,
   RankedPod,
   Signal,

@@ -15,7 +15,6 @@ import type {
 } from '#model/input/cluster-input.ts'
 import type { NodeIdentity, ReadMode, Source } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { canBeMet } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type {
@@ -26,6 +25,7 @@ import type {
   NextStartPrediction,
   Signal,
 } from '#model/prediction/prediction.ts'
+import { canBeMet } from '#model/prediction/prediction.ts'
 
 export interface NodeExample {
   /** What the policy says beside its defaults. */

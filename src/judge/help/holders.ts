@@ -20,7 +20,6 @@ import {
 import type { Cause, FreedBy, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type {
   FilesystemLedger,
   HolderOwner,
@@ -29,6 +28,7 @@ import type {
   NodeLedger,
 } from '#model/prediction/disk-ledger.ts'
 import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
 import { volumeToWrite } from './disk-size.ts'
 import { areMeasured, isOfDaemonSet, largestPod } from './drain.ts'

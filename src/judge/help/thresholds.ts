@@ -18,7 +18,6 @@ import {
 import type { Evidence, EvidenceKind } from '#model/finding/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
-import { isWatched, sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type {
   EvaluatedThreshold,
@@ -29,6 +28,7 @@ import type {
   Ranking,
   Signal,
 } from '#model/prediction/prediction.ts'
+import { isWatched, sisterOf } from '#model/prediction/prediction.ts'
 
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
 export function configuredAt(

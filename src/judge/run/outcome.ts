@@ -22,9 +22,9 @@ import {
   severities,
 } from '#model/finding/finding.ts'
 import { promisedSources, type ReadMode, type Source } from '#model/input/record.ts'
-import { conditionOf, sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
+import { conditionOf, sisterOf } from '#model/prediction/prediction.ts'
 
 export type Outcome =
   | { state: 'pass' | 'notApplicable' }

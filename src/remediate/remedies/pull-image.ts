@@ -17,6 +17,9 @@ import type { AmiFamily } from '#model/input/record.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { FileChange } from './remedy.ts'
 
+/** Where an image is pulled from; `why`: that is unknown. */
+export type ImageSource = { source: string } | { why: string }
+
 /** `unchanged`: the image is pinned already. */
 export type PulledImage =
   | Omit<FileChange, 'host'>
@@ -70,7 +73,7 @@ export function pinnedSource(
   name: string,
   source: string,
   digestsOf: (name: string) => readonly string[],
-): { source: string } | { why: string } {
+): ImageSource {
   const own = digestIn(source)
   if (own !== null) return { source: byDigest(source, own) }
   const named = digestsOf(name)
@@ -90,11 +93,7 @@ export function isPulledFrom(planned: string, source: string): boolean {
 }
 
 /** Where the policy pulls this image from; `why`: unknown registry. @param name as `isImageName` accepts it @param pattern the policy's pattern that matches it */
-export function sourceOf(
-  name: string,
-  pattern: string,
-  source: string,
-): { source: string } | { why: string } {
+export function sourceOf(name: string, pattern: string, source: string): ImageSource {
   if (!isImageRepository(source))
     return source === name
       ? { why: `policy requiredImageSources ${pattern} names the image itself` }

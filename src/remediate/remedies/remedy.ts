@@ -1,9 +1,10 @@
 /** The contract of a remedy: from a node's data to everything that would be written to the node. A remedy writes nothing itself. */
 
+import { gzipSync } from 'node:zlib'
 import type { RawObject } from '#base/raw-object.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
-import type { PlanMethod, PlanStep } from '#model/plan/plan.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
 
 export interface NodeToSet {
   identity: NodeIdentity
@@ -16,15 +17,13 @@ export interface NodeToSet {
   running: RawObject
 }
 
-export interface FileChange {
-  method: PlanMethod
-  path: string
-  oldSha256: string
-  newSha256: string
-  content: string
-  lastsUntil: PlanStep['lastsUntil']
-  /** The hash after a rollback, if it differs from `oldSha256`. */
-  backSha256?: string
+/** What a step writes. */
+export type WrittenChange = Pick<
+  PlanStep,
+  'method' | 'path' | 'oldSha256' | 'newSha256' | 'backSha256' | 'content' | 'lastsUntil'
+>
+
+export interface FileChange extends WrittenChange {
   /** Fields and map keys that ran without a value and cannot be unset: a rollback leaves them as they are. */
   staysSet?: string[]
   /** A remark about the rollback, for people. */
@@ -37,4 +36,7 @@ export interface FileChange {
 export type Remedied = FileChange | { refused: string; isUnread?: true }
 
 /** Maximum length of a file as a document's parameter: gzipped, in base64. */
-export const longestContent = 24_000
+const longestContent = 24_000
+
+export const isTooLong = (content: string): boolean =>
+  Math.ceil(gzipSync(content).length / 3) * 4 > longestContent

@@ -1,5 +1,4 @@
 /** Writes fields of the kubelet's configuration for the place that this node reads. Each place merges in its own way. */
-import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
 import { leavesOf, mergedValue, mergePatch, overlay } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
@@ -15,7 +14,7 @@ import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
 import type { PlanMethod } from '#model/plan/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
-import { type FileChange, longestContent, type NodeToSet, type Remedied } from './remedy.ts'
+import { type FileChange, isTooLong, type NodeToSet, type Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
 
 const unreadFiles = "the node's files were not read"
@@ -29,8 +28,7 @@ export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
     node.identity.amiFamily === 'Bottlerocket' ? setBottlerocket(node, patch) : setFile(node, patch)
   if ('refused' in remedied) return remedied
   if (remedied.newSha256 === remedied.oldSha256) return { refused: alreadyWrittenText(remedied) }
-  const length = Math.ceil(gzipSync(remedied.content).length / 3) * 4
-  return length > longestContent
+  return isTooLong(remedied.content)
     ? { refused: `the new ${remedied.path} is too long to be sent` }
     : remedied
 }

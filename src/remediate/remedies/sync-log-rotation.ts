@@ -1,10 +1,9 @@
 /** Writes one whole file of logrotate. Nothing restarts: logrotate reads the file at its next run. */
-import { gzipSync } from 'node:zlib'
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import type { Host, HostLogrotate } from '#model/input/inspection.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { parseLogrotate, type WrittenBlock } from './logrotate-text.ts'
-import { longestContent, type Remedied } from './remedy.ts'
+import { isTooLong, type Remedied } from './remedy.ts'
 
 /** @param host as read from the node; null: unread */
 export function syncLogRotation(host: Host | null, path: string, content: string): Remedied {
@@ -15,8 +14,7 @@ export function syncLogRotation(host: Host | null, path: string, content: string
   const blocks = parseLogrotate(content)
   if (typeof blocks === 'string')
     return { refused: `what ${path} is meant to say is nothing that a plan writes: ${blocks}` }
-  if (Math.ceil(gzipSync(content).length / 3) * 4 > longestContent)
-    return { refused: `the new ${path} is too long to be sent` }
+  if (isTooLong(content)) return { refused: `the new ${path} is too long to be sent` }
   const present = presentHash(host, path)
   if (present === null) return { refused: `${path} may be there, and was not read` }
   const entries = host.logrotate

@@ -14,8 +14,8 @@
  */
 
 import { nodeReclaimKinds as kinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { conditionOf, type NodeCondition } from '#model/kubelet/watched-signals.ts'
 import type { Observation, Signal, Threshold } from '#model/prediction/prediction.ts'
+import { conditionOf, type NodeCondition } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'

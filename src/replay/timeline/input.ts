@@ -1,8 +1,7 @@
 /** The input of a timeline. */
 
-import type { NodeCondition } from '#model/kubelet/watched-signals.ts'
 import type { Fill } from '#model/plan/what-if.ts'
-import type { Observation, Signal } from '#model/prediction/prediction.ts'
+import type { NodeCondition, Observation, Signal } from '#model/prediction/prediction.ts'
 import type { DiskLayout } from '#replay/eviction/observations.ts'
 import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/round.ts'

@@ -1,7 +1,7 @@
 import { durationMs } from '#base/go/duration.ts'
 import { byText } from '#base/text/text-order.ts'
-import { canBeMet, isWatched, sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal, ThresholdOrigin } from '#model/prediction/prediction.ts'
+import { canBeMet, isWatched, sisterOf } from '#model/prediction/prediction.ts'
 import { type AuditedNode, type ImageGcSetting, imageGcFields } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { formatRange } from '#report/numbers.ts'

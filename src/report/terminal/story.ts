@@ -4,7 +4,6 @@
  */
 import { usedPercentOf } from '#base/percent.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
-import { isWatched } from '#model/kubelet/watched-signals.ts'
 import { shownLedger } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
@@ -21,6 +20,7 @@ import type {
   TimelineEvent,
   Unknown,
 } from '#model/prediction/prediction.ts'
+import { isWatched } from '#model/prediction/prediction.ts'
 import { english } from '#report/languages/language.ts'
 import {
   formatBytes,

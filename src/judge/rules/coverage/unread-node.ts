@@ -6,7 +6,7 @@ import { bytes, type Failing, line, type NodeSubject, nodeRule, shorten } from '
 import { gapsOf } from '#judge/subject/gaps.ts'
 import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
 import { sources as allSources, type ReadFailure, type Source } from '#model/input/record.ts'
-import { conditionOf } from '#model/kubelet/watched-signals.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
 
 const unsaid: Record<Source, string> = {
   node: 'what it is',

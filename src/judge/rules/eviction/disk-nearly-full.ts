@@ -16,8 +16,8 @@ import {
 import type { HolderCause } from '#model/finding/cause.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
-import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
+import { sisterOf } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
 const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }

@@ -17,8 +17,8 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. */
 const least = { ofDisk: 0.1, ofPods: 0.5 }

@@ -36,13 +36,13 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
   Signal,
 } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
 
 /** Upstream's choice among pods of equal rank is undefined, so several victims are shown. */
 const shownVictims = 3

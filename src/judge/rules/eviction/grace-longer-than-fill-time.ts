@@ -18,8 +18,8 @@ import {
   type Satisfied,
   span,
 } from '#judge/rule.ts'
-import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
+import { sisterOf } from '#model/prediction/prediction.ts'
 
 /** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */
 const diskSignals: readonly Signal[] = [

@@ -15,7 +15,7 @@ import {
   type Satisfied,
   shorten,
 } from '#judge/rule.ts'
-import { conditionOf } from '#model/kubelet/watched-signals.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
 
 const titles = { unfinished: 'A minimum reclaim keeps the node under DiskPressure' }
 

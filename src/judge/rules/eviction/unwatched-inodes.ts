@@ -6,7 +6,7 @@ import {
   withEntries,
 } from '#judge/help/thresholds.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
-import { isWatched } from '#model/kubelet/watched-signals.ts'
+import { isWatched } from '#model/prediction/prediction.ts'
 
 export const unwatchedInodes = nodeRule({
   id: 'unwatched-inodes',

@@ -13,8 +13,8 @@ import {
 } from '#judge/help/thresholds.ts'
 import { type Failing, kubeletSetting, lines, nodeRule, span } from '#judge/rule.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { conditionOf } from '#model/kubelet/watched-signals.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
 
 /** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */
 const diskSignals: readonly Signal[] = [

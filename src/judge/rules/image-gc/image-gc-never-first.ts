@@ -22,9 +22,9 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
-import { sisterOf } from '#model/kubelet/watched-signals.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
+import { sisterOf } from '#model/prediction/prediction.ts'
 
 type OrderSubject = Satisfied<'imageGC' | 'eviction'>
 

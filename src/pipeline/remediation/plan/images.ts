@@ -13,17 +13,19 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import type { CohortImage } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
-import { pinnedSource, pullImage, sourceOf } from '#remediate/remedies/pull-image.ts'
+import {
+  type ImageSource,
+  pinnedSource,
+  pullImage,
+  sourceOf,
+} from '#remediate/remedies/pull-image.ts'
 import type { NodeOutcome } from './builder.ts'
 import type { ChosenFix } from './choice.ts'
 import { noInstance, type PlanRules, plannedFile, refusedChange, refusedNode } from './node.ts'
 import type { ReadNode } from './start.ts'
 
 /** `name` as the runtime has it; `why`: the registry to pull from is unknown. */
-export type WantedImage = { name: string; findings: string[] } & (
-  | { source: string }
-  | { why: string }
-)
+export type WantedImage = { name: string; findings: string[] } & ImageSource
 
 /**
  * Returns the images sorted by name.
@@ -69,16 +71,13 @@ function pinnedBy(
   name: string,
   policy: Policy,
   digestsOf: (name: string) => readonly string[],
-): { source: string } | { why: string } | null {
+): ImageSource | null {
   const found = sourceBy(name, policy)
   return found === null || 'why' in found ? found : pinnedSource(name, found.source, digestsOf)
 }
 
 /** Null: the policy names no source. Of several matching patterns, the longest is the most specific. */
-export function sourceBy(
-  name: string,
-  { requiredImageSources }: Policy,
-): { source: string } | { why: string } | null {
+export function sourceBy(name: string, { requiredImageSources }: Policy): ImageSource | null {
   const [first] = Object.entries(requiredImageSources)
     .filter(([pattern]) => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)))
     .toSorted(([a], [b]) => b.length - a.length || byText(a, b))

@@ -9,7 +9,7 @@ import type { Policy } from '#model/policy.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { FleetPods } from '#remediate/pods.ts'
 import { isPulledFrom, pullImage, sourceIn } from '#remediate/remedies/pull-image.ts'
-import type { FileChange } from '#remediate/remedies/remedy.ts'
+import type { WrittenChange } from '#remediate/remedies/remedy.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { otherDoubts } from '#remediate/verify/other-settings.ts'
 import { sourceBy } from './images.ts'
@@ -30,11 +30,6 @@ export interface StepNow {
   allowActAtOnce: boolean
   policy: Policy
 }
-
-type ComparedStep = Pick<
-  FileChange,
-  'method' | 'path' | 'oldSha256' | 'newSha256' | 'backSha256' | 'content' | 'lastsUntil'
->
 
 /** Why the step is no longer valid, for people; null: it is still valid. */
 export function whyNotNow(now: StepNow): string | null {
@@ -127,7 +122,7 @@ const meaningsOf = (settings: readonly ExpectedSetting[], kubeletVersion: string
   )
 
 /** Null: the changes are equal. */
-function whyOther(step: PlanStep, found: ComparedStep) {
+function whyOther(step: PlanStep, found: WrittenChange) {
   const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = found
   if (step.method !== method || step.path !== path)
     return `what is planned goes to ${step.path}, and this node takes it in ${path} now`

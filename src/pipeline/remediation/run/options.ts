@@ -2,8 +2,7 @@
 
 import type { OperatorError } from '#base/operator-error.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
-import type { Plan } from '#model/plan/plan.ts'
-import type { StepEntry } from '#model/plan/remediation.ts'
+import type { Plan, StepEntry } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import type { PolicyApproval } from '#remediate/plan/policy-approval.ts'

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import type { Store } from '#clients/store/store.ts'
 import { everything } from '#model/input/record.ts'
+import type { RemediationRun, StepState } from '#model/plan/plan.ts'
 import { approverOf, type HeldApproval, type Plan } from '#model/plan/plan.ts'
-import type { RemediationRun, StepState } from '#model/plan/remediation.ts'
 import type {
   ApplyRequest,
   PlanningRequest,

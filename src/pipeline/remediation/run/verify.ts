@@ -2,11 +2,7 @@
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
 import type { Plan, PlanStep } from '#model/plan/plan.ts'
-import {
-  type Verification,
-  type VerificationReport,
-  verificationSchema,
-} from '#model/plan/remediation.ts'
+import { type Verification, type VerificationReport, verificationSchema } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { withoutFiles } from '#pipeline/remediation/plan/node.ts'
 import { stateOf } from '#pipeline/remediation/plan/state.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ClusterResult } from '#model/finding/finding.ts'
 import type { ReadMode } from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { nodeRights, withReadings } from '#pipeline/access/readings.ts'
+import { nodeRights, withReadings } from '#pipeline/audit/audit.ts'
 
 const cluster = (name: string): ClusterResult => ({
   name,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { remediationText } from '#cli/remediation.ts'
+import { remediationText } from '#cli/apply.ts'
 import type { RemediationRun, StepEntry } from '#model/plan/plan.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import type { SessionOptions } from '#remediate/run/session.ts'

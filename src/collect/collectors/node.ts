@@ -1,11 +1,12 @@
 /** Collectors of one node: through the API server, from its kubelet, and by a script on the node. */
+
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { ssmPermissions } from '#clients/aws/ssm.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { Unparsed } from '#clients/kubernetes/kubernetes.ts'
 import { type Collector, kubeletOptions, type NodeContext } from '#collect/collector.ts'
 import { asksForConfigzRight, kubeletPath, ownPath } from '#facts/kubelet/endpoints.ts'
-import type { ReadError } from '#model/input/record.ts'
+import type { ReadError, ReadMode } from '#model/input/record.ts'
 import { checkAnsweredConfigz } from '#model/kubelet/configuration.ts'
 
 /** The kubelet's running configuration, read through the API server's node proxy. */
@@ -192,3 +193,30 @@ function lack(what: 'host' | 'runtime', { unread }: RawObject, otherwise: string
 }
 
 const reasonMaxLength = 600
+
+/* The data requested of each node, by mode. */
+
+/** Collectors that call the kubelet directly, with a token that the kubelet receives. */
+export const kubeletCollectors: readonly Collector[] = [kubeletConfigz, kubeletStatsSummary]
+
+/** Collectors besides the Node object. If two fill the same key, the later one wins. */
+export const collectorsOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
+  proxy: [pods, configz, statsSummary],
+  ssm: [pods, inspect],
+  both: [pods, inspect, configz, statsSummary],
+  kubelet: [pods, ...kubeletCollectors],
+}
+
+/** How much is read of a node if less than its mode reads is needed: the Node object; with pods; or with pods and filesystem use. */
+export type ReadDepth = 'nodes' | 'pods' | 'summary'
+const summaryCollectors: Readonly<Record<ReadMode, readonly Collector[]>> = {
+  proxy: [statsSummary],
+  ssm: [],
+  both: [statsSummary],
+  kubelet: [kubeletStatsSummary],
+}
+
+export function shallowCollectors(depth: ReadDepth, mode: ReadMode): readonly Collector[] {
+  if (depth === 'nodes') return []
+  return depth === 'pods' ? [pods] : [pods, ...summaryCollectors[mode]]
+}

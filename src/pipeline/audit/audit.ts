@@ -2,6 +2,8 @@
 
 import { documentLimits as limits } from '#base/limits.ts'
 import { byText } from '#base/text/text-order.ts'
+import { listNodesPermission } from '#collect/collect.ts'
+import { collectorsOf } from '#collect/collectors/node.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
@@ -11,16 +13,24 @@ import type { Rule } from '#judge/rule.ts'
 import { utcDay, waiverNotices } from '#judge/run/fixing.ts'
 import type { JudgementOptions } from '#judge/run/judge.ts'
 import { type RuleError, withShownNames } from '#judge/run/result.ts'
-import { plural } from '#judge/text.ts'
+import { plural, shorten } from '#judge/text.ts'
 import {
+  type ClusterResult,
   type Finding,
   type FindingsDocument,
+  type NodeReading,
   type NotAudited,
   type RunInfo,
   type Severity,
   severities,
 } from '#model/finding/finding.ts'
-import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
+import {
+  type MalformedLine,
+  promisedSources,
+  type ReadMode,
+  readModes,
+  type SnapshotRecord,
+} from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type {
   Assumptions,
@@ -32,7 +42,6 @@ import type {
   RenderedFile,
   TakenNode,
 } from '#model/report.ts'
-import { withReadings } from '#pipeline/access/readings.ts'
 import { type KeptRecords, keepRecords } from '#pipeline/audit/saved/kept-records.ts'
 import type { Compared, History } from '#pipeline/history/history.ts'
 import type { AuditStage } from '#pipeline/service/run-watch.ts'
@@ -320,4 +329,49 @@ export function boundedLists({ findings, waived, unknowns, notAudited }: Lists):
     ...kept,
     notAudited: [...kept.notAudited, ...notes.toSorted((a, b) => byText(a.cluster, b.cluster))],
   }
+}
+
+/* The read modes of each cluster with their rights. Only nodes of less common modes are named. */
+
+/** The rights to read nodes, without those for other objects of the cluster. */
+export const nodeRights = (mode: ReadMode): string[] => [
+  ...new Set([
+    listNodesPermission,
+    ...collectorsOf[mode].flatMap(({ permissions }) => [
+      ...permissions.kubernetes,
+      ...(permissions.aws ?? []),
+    ]),
+  ]),
+]
+
+/** The clusters with their readings; empty for clusters without nodes. */
+export function withReadings(
+  clusters: readonly ClusterResult[],
+  nodes: readonly AuditedNode[],
+): ClusterResult[] {
+  const ofCluster = Map.groupBy(nodes, ({ cluster }) => shorten(cluster))
+  return clusters.map(cluster => ({
+    ...cluster,
+    readings: readingsOf(ofCluster.get(cluster.name) ?? []),
+  }))
+}
+
+function readingsOf(nodes: readonly AuditedNode[]): NodeReading[] {
+  const byMode = Map.groupBy(nodes, ({ mode }) => mode)
+  const most = Math.max(0, ...[...byMode.values()].map(({ length }) => length))
+  const usual = readModes.find(mode => byMode.get(mode)?.length === most)
+  return readModes.flatMap(mode => {
+    const read = byMode.get(mode)
+    if (read === undefined) return []
+    const names =
+      mode === usual ? null : read.map(({ identity }) => shorten(identity.name)).toSorted(byText)
+    return [
+      {
+        mode,
+        sources: [...promisedSources[mode]],
+        rights: nodeRights(mode),
+        nodes: { count: read.length, names },
+      },
+    ]
+  })
 }

@@ -3,7 +3,7 @@
 import { messageOf } from '#base/operator-error.ts'
 import type { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import type { CollectContext } from '#collect/collector.ts'
-import { collectorsOf } from '#collect/modes.ts'
+import { collectorsOf } from '#collect/collectors/node.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { type KubeletAddress, kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { Check } from '#model/checkup.ts'

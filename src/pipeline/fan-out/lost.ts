@@ -3,7 +3,7 @@
 import { isRawObject, parsedJson } from '#base/raw-object.ts'
 import type { Store } from '#clients/store/store.ts'
 import { unreadNode } from '#collect/collect.ts'
-import { collectorsOf } from '#collect/modes.ts'
+import { collectorsOf } from '#collect/collectors/node.ts'
 import type { ReadError, SnapshotRecord } from '#model/input/record.ts'
 import { readModeOf } from '#model/policy.ts'
 import { prune } from '#snapshot/prune.ts'

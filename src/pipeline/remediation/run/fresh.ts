@@ -4,7 +4,7 @@ import { messageOf } from '#base/operator-error.ts'
 import { alarmStates } from '#clients/aws/cloudwatch.ts'
 import { credentialSource } from '#clients/aws/credentials.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
-import type { ReadDepth } from '#collect/modes.ts'
+import type { ReadDepth } from '#collect/collectors/node.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type {

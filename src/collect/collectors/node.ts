@@ -10,7 +10,7 @@ import type { ReadError, ReadMode } from '#model/input/record.ts'
 import { checkAnsweredConfigz } from '#model/kubelet/configuration.ts'
 
 /** The kubelet's running configuration, read through the API server's node proxy. */
-export const configz: Collector = {
+const configz: Collector = {
   answers: ['configz'],
   permissions: { kubernetes: ['get nodes/proxy'] },
   purpose: 'the running configuration of each kubelet: thresholds, image GC, reservations, logs',
@@ -48,7 +48,7 @@ const noDebuggingHandlers =
   'the kubelet answers, but shows no /configz (404): its debugging handlers are off (enableDebuggingHandlers: false), so its running configuration cannot be read. Mode ssm reads its configuration on disk'
 
 /** Reads configz from the kubelet directly. There the narrow right `get nodes/configz` is enough since 1.33. */
-export const kubeletConfigz: Collector = {
+const kubeletConfigz: Collector = {
   answers: ['configz'],
   permissions: { kubernetes: ['get nodes/configz'] },
   purpose: configz.purpose,
@@ -90,7 +90,7 @@ function withRight(error: unknown, right: string | null, kubeletVersion: string 
 }
 
 /** The kubelet's measurements of filesystems, memory and pods, read through the API server's node proxy. */
-export const statsSummary: Collector = {
+const statsSummary: Collector = {
   answers: ['summary'],
   permissions: { kubernetes: ['get nodes/proxy'] },
   purpose: 'usage of the disks and memory of each node',
@@ -111,7 +111,7 @@ export function summaryOf(body: unknown): RawObject {
 }
 
 /** Reads the same summary as `stats-summary`, from the kubelet directly. */
-export const kubeletStatsSummary: Collector = {
+const kubeletStatsSummary: Collector = {
   answers: ['summary'],
   permissions: { kubernetes: ['get nodes/stats'] },
   purpose: statsSummary.purpose,
@@ -136,7 +136,7 @@ export const kubeletStatsSummary: Collector = {
  * The pods bound to the node, in any phase. One small list per node keeps the memory of a run constant. With `resourceVersion=0` the API server answers
  * from its watch cache, which is indexed by node (upstream: pkg/registry/core/pod/strategy.go NodeNameTriggerFunc), not from etcd.
  */
-export const pods: Collector = {
+const pods: Collector = {
   answers: ['pods'],
   permissions: { kubernetes: ['list pods'] },
   purpose: 'pods of each node: the order of eviction, images in use',
@@ -154,7 +154,7 @@ export const pods: Collector = {
 }
 
 /** Data that only the node itself has, from a fixed script that SSM runs there: kubelet files and flags, disks, logs, images, containers. */
-export const inspect: Collector = {
+const inspect: Collector = {
   answers: ['host', 'runtime'],
   permissions: { kubernetes: [], aws: ssmPermissions },
   purpose:

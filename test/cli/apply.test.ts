@@ -7,11 +7,11 @@ import { folderStore } from '#clients/store/folder-store.ts'
 import { defaultKeyFile, fileMacKey } from '#clients/store/key-file.ts'
 import type { Approval } from '#model/plan/plan.ts'
 import { planText, sealedApproval } from '#remediate/plan/file.ts'
-import { systemClock } from '#remediate/run/pausing.ts'
 import { sealedStore } from '#remediate/seal.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { approvalOf, type Nature, planOf, pruningPlanOf, World } from '#test/remediation-world.ts'
+import { fasterClock } from '#test/virtual-time.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -41,7 +41,7 @@ async function files(
     store,
     /** As another process would have done it. */
     applied: () =>
-      world.apply({ store, policy: { pauseMs: 0 }, effects: { clock: systemClock }, approval }),
+      world.apply({ store, policy: { pauseMs: 0 }, effects: { clock: fasterClock(20) }, approval }),
     apply: (...args: string[]) =>
       inProcess(['apply', at('plan.json'), '--approval', at('approval.json'), ...shared, ...args]),
     rollback: (run: string, ...args: string[]) => inProcess(['rollback', run, ...shared, ...args]),

@@ -3,9 +3,12 @@ import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
 import type { Cause } from '#model/finding/cause.ts'
 import type { NodeRecord, SnapshotRecord } from '#model/input/record.ts'
-import { incidents } from './cases/index.ts'
+import { isSlow } from '#test/slow.ts'
+import { incidents as all } from './cases/index.ts'
 import { judgedIncident } from './judged.ts'
 import { recordsOf } from './world.ts'
+
+const incidents = isSlow ? all : all.filter((_, index) => index % 4 === 0)
 
 const less: Record<string, (record: NodeRecord) => void> = {
   'statistics of pods': ({ summary }) => {
@@ -71,7 +74,7 @@ it.each([{ without: ['pods'] as const }, { unread: ['summary'] as const }])(
   'files beside volumes are in no volume: %j',
   async hidden => {
     const named: string[] = []
-    for (const incident of incidents) {
+    for (const incident of all) {
       const isBeside = incident.cause?.some(
         one => one.kind === 'holder' && one.holder === 'pod-folders',
       )
@@ -91,7 +94,7 @@ it.each([{ without: ['pods'] as const }, { unread: ['summary'] as const }])(
 
 it('a pressure of memory is named without statistics', async () => {
   const silent: string[] = []
-  for (const incident of incidents) {
+  for (const incident of all) {
     if (!incident.world.nodes.every(node => node.memoryPressure === true)) continue
     const nodes = incident.world.nodes.map(node => ({ ...node, unread: ['summary'] as const }))
     const { document } = await judgedIncident(incident, recordsOf({ ...incident.world, nodes }))

@@ -4,9 +4,9 @@ import { folderStore } from '#clients/store/folder-store.ts'
 import { s3Store } from '#clients/store/s3.ts'
 import type { Store } from '#clients/store/store.ts'
 import { enterLab, scenario } from '#lab/test/support.ts'
-import { systemClock } from '#remediate/run/pausing.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { approvalOf, newSha256, planOf, World } from '#test/remediation-world.ts'
+import { fasterClock } from '#test/virtual-time.ts'
 
 async function bucket(): Promise<Store> {
   const lab = await enterLab(scenario([{}], { s3: { buckets: ['reports'] } }))
@@ -29,7 +29,7 @@ it.each<[string, () => Promise<Store>]>([
     const options = {
       store,
       policy: { pauseMs: 0 },
-      effects: { clock: systemClock },
+      effects: { clock: fasterClock(20) },
       approval: approvalOf(world.plan, { at: from(-hourMs), until: from(hourMs) }),
     }
     world.reasons = ['the policy lets nodes be changed only at night']

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { missingSystemReserved } from '#judge/rules/reservations/reserved.ts'
+import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
 import { failingOf } from '#test/rules/reservations.ts'
 
 describe('a reservation that would leave pods less than half of the memory', () => {

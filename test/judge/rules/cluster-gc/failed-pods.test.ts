@@ -1,4 +1,4 @@
-import { failedPods } from '#judge/rules/cluster-gc/pods.ts'
+import { failedPods } from '#judge/rules/cluster-gc/failed-pods.ts'
 import { failedPod, hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 

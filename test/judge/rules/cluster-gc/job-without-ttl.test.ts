@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jobWithoutTtl } from '#judge/rules/cluster-gc/jobs.ts'
+import { jobWithoutTtl } from '#judge/rules/cluster-gc/job-without-ttl.ts'
 import { jobExamples } from '#test/examples/job-without-ttl.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, hours, job, jobs } from '#test/rules/cluster-gc.ts'

@@ -1,4 +1,4 @@
-import { leftoverLease } from '#judge/rules/cluster-gc/nodes.ts'
+import { leftoverLease } from '#judge/rules/cluster-gc/leftover-lease.ts'
 import type { NodeLeaseGarbage } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

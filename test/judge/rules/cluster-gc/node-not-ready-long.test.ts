@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ClusterRule } from '#judge/rule.ts'
-import { nodeNotReadyLong } from '#judge/rules/cluster-gc/nodes.ts'
+import { nodeNotReadyLong } from '#judge/rules/cluster-gc/node-not-ready-long.ts'
 import { rules } from '#judge/rules/index.ts'
 import { judgeCluster } from '#judge/run/cluster-rules.ts'
 import { defaultPolicy } from '#model/policy.ts'

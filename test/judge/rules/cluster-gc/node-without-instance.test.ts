@@ -1,4 +1,4 @@
-import { nodeWithoutInstance } from '#judge/rules/cluster-gc/nodes.ts'
+import { nodeWithoutInstance } from '#judge/rules/cluster-gc/node-without-instance.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { orphanedDependent } from '#judge/rules/cluster-gc/owners.ts'
+import { orphanedDependent } from '#judge/rules/cluster-gc/orphaned-dependent.ts'
 import type { OwnerGarbage } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

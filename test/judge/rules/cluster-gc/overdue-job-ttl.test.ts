@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { overdueJobTtl } from '#judge/rules/cluster-gc/jobs.ts'
+import { overdueJobTtl } from '#judge/rules/cluster-gc/overdue-job-ttl.ts'
 import type { FinishedJob } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pendingCertificateRequest } from '#judge/rules/cluster-gc/certificates.ts'
+import { pendingCertificateRequest } from '#judge/rules/cluster-gc/pending-certificate-request.ts'
 import type { CertificateRequest } from '#model/finding/cluster-garbage.ts'
 import { type ClusterExample, hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

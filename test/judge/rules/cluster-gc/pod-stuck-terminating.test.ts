@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { podStuckTerminating } from '#judge/rules/cluster-gc/pods.ts'
+import { podStuckTerminating } from '#judge/rules/cluster-gc/pod-stuck-terminating.ts'
 import type { HeldFinalizer, TerminatingPod } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

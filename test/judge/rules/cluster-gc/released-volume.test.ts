@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { releasedVolume } from '#judge/rules/cluster-gc/volumes.ts'
+import { releasedVolume } from '#judge/rules/cluster-gc/released-volume.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { releasedVolumeExamples } from '#test/examples/released-volume.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { terminatedPodsNearThreshold } from '#judge/rules/cluster-gc/pods.ts'
+import { terminatedPodsNearThreshold } from '#judge/rules/cluster-gc/terminated-pods-near-threshold.ts'
 import { failedPod, hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, pod } from '#test/rules/cluster-gc.ts'

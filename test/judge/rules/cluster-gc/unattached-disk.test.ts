@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unattachedDisk } from '#judge/rules/cluster-gc/volumes.ts'
+import { unattachedDisk } from '#judge/rules/cluster-gc/unattached-disk.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, judged } from '#test/rules/cluster-gc-leftovers.ts'

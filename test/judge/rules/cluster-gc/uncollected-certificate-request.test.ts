@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { uncollectedCertificateRequest } from '#judge/rules/cluster-gc/certificates.ts'
+import { uncollectedCertificateRequest } from '#judge/rules/cluster-gc/uncollected-certificate-request.ts'
 import type { CertificateRequest } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unrenewedLease } from '#judge/rules/cluster-gc/nodes.ts'
+import { unrenewedLease } from '#judge/rules/cluster-gc/unrenewed-lease.ts'
 import type { NodeLeaseGarbage } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

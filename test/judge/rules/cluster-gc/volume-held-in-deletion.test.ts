@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { volumeHeldInDeletion } from '#judge/rules/cluster-gc/volumes.ts'
+import { volumeHeldInDeletion } from '#judge/rules/cluster-gc/volume-held-in-deletion.ts'
 import type { HeldFinalizer, HeldVolumeObject } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { heldVolumeExamples } from '#test/examples/volume-held-in-deletion.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { volumeNotDeleted } from '#judge/rules/cluster-gc/volumes.ts'
+import { volumeNotDeleted } from '#judge/rules/cluster-gc/volume-not-deleted.ts'
 import type { ReleasedVolume } from '#model/finding/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

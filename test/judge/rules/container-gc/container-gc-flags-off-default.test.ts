@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { containerGcFlagsOffDefault } from '#judge/rules/container-gc/dead-containers.ts'
+import { containerGcFlagsOffDefault } from '#judge/rules/container-gc/container-gc-flags-off-default.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { state } from '#test/rules/gc-thresholds.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deadContainerPile } from '#judge/rules/container-gc/dead-containers.ts'
+import { deadContainerPile } from '#judge/rules/container-gc/dead-container-pile.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { state } from '#test/rules/gc-thresholds.ts'
 

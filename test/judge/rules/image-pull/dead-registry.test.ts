@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deadRegistry } from '#judge/rules/image-pull/registries.ts'
+import { deadRegistry } from '#judge/rules/image-pull/dead-registry.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'
 

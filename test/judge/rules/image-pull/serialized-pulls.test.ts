@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { serializedPulls } from '#judge/rules/image-pull/registries.ts'
+import { serializedPulls } from '#judge/rules/image-pull/serialized-pulls.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cgroupV1 } from '#judge/rules/kernel/cgroups.ts'
+import { cgroupV1 } from '#judge/rules/kernel/cgroup-v1.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'

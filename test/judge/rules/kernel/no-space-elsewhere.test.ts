@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { placeWithoutSpace } from '#facts/kubelet/event-messages.ts'
-import { noSpaceElsewhere } from '#judge/rules/kernel/reports.ts'
+import { noSpaceElsewhere } from '#judge/rules/kernel/no-space-elsewhere.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { event, failingOf, minutesAgo, state } from '#test/rules/events.ts'

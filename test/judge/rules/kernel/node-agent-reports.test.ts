@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nodeAgentReports } from '#judge/rules/kernel/reports.ts'
+import { nodeAgentReports } from '#judge/rules/kernel/node-agent-reports.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 

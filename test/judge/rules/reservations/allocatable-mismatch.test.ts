@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { allocatableMismatch } from '#judge/rules/reservations/requests.ts'
+import { allocatableMismatch } from '#judge/rules/reservations/allocatable-mismatch.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rules/reservations.ts'

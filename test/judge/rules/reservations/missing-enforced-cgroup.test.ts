@@ -1,4 +1,4 @@
-import { missingEnforcedCgroup } from '#judge/rules/reservations/enforced.ts'
+import { missingEnforcedCgroup } from '#judge/rules/reservations/missing-enforced-cgroup.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 
 itJudgesExamples(missingEnforcedCgroup, {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { missingSystemReserved } from '#judge/rules/reservations/reserved.ts'
+import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
 import { hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { both, daemons, failingOf, MiB, reserving, state } from '#test/rules/reservations.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
-import { oomBeforeEviction } from '#judge/rules/reservations/requests.ts'
+import { oomBeforeEviction } from '#judge/rules/reservations/oom-before-eviction.ts'
 import { hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { event, evidenceText, failingOf, state } from '#test/rules/events.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requestsAboveAllocatable } from '#judge/rules/reservations/requests.ts'
+import { requestsAboveAllocatable } from '#judge/rules/reservations/requests-above-allocatable.ts'
 import { replay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/input.ts'
 import { gateWorld } from '#test/gate-world.ts'

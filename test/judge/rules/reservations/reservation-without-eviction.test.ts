@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  missingSystemReserved,
-  reservationWithoutEviction,
-  reservedBelowRealUsage,
-} from '#judge/rules/reservations/reserved.ts'
+import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
+import { reservationWithoutEviction } from '#judge/rules/reservations/reservation-without-eviction.ts'
+import { reservedBelowRealUsage } from '#judge/rules/reservations/reserved-below-real-usage.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { both, daemons, failingOf, MiB, reserving, state } from '#test/rules/reservations.ts'

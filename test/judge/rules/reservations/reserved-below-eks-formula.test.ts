@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
-import { reservedBelowEksFormula } from '#judge/rules/reservations/reserved.ts'
+import { reservedBelowEksFormula } from '#judge/rules/reservations/reserved-below-eks-formula.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rules/reservations.ts'

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  missingSystemReserved,
-  reservedBelowRealUsage,
-} from '#judge/rules/reservations/reserved.ts'
+import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
+import { reservedBelowRealUsage } from '#judge/rules/reservations/reserved-below-real-usage.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { both, MiB, reserving, state } from '#test/rules/reservations.ts'
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  missingEnforcedCgroup,
-  unsafeEnforcedReservation,
-} from '#judge/rules/reservations/enforced.ts'
+import { missingEnforcedCgroup } from '#judge/rules/reservations/missing-enforced-cgroup.ts'
+import { unsafeEnforcedReservation } from '#judge/rules/reservations/unsafe-enforced-reservation.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { state } from '#test/rules/reservations.ts'

@@ -1,5 +1,4 @@
 import { isMemoryCgroupRefused } from '#facts/kubelet/event-messages.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import {
   eventEvidence,
   eventTimes,
@@ -13,61 +12,13 @@ import {
   type Failing,
   isLinux,
   line,
-  nodeRule,
   type Satisfied,
   seenFirst,
   shorten,
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
-
-export const cgroupV1 = nodeRule({
-  id: 'cgroup-v1',
-  family: 'kernel',
-  severity: 'high',
-  cause: worldCause('cgroup-v1'),
-  steps: ['create-group'],
-  needs: ['host'],
-  title: 'The node runs cgroup v1, which its kubelet refuses',
-  why: 'From 1.35 on the kubelet exits at its start on cgroup v1, unless failCgroupV1 is set to false. Support for v1 gets no more than repairs, and goes.',
-  fix: 'Replace the node by an image with cgroup v2 (AL2023, Bottlerocket). Until then failCgroupV1: false lets the kubelet start.',
-  sources: [
-    'cmd/kubelet/app/server.go run',
-    'pkg/kubelet/apis/config/v1beta1/defaults.go failCgroupV1',
-    'kubernetes/enhancements#5573',
-  ],
-  appliesTo: ({ identity }) =>
-    identity.operatingSystem === 'linux' &&
-    featuresOf(identity.kubeletVersion).has('cgroupV1Refused'),
-
-  *judge(subject) {
-    const { cgroupVersion } = kernelOf(subject)
-    const { identity, configuration } = subject
-    if (cgroupVersion === null)
-      yield { unknown: 'host: which cgroup version the node runs was not read' }
-    else if (featuresOf(identity.kubeletVersion).minor === null)
-      yield { unknown: 'node: its status names no kubelet version that is known' }
-    if (cgroupVersion !== 1 || featuresOf(identity.kubeletVersion).minor === null) return
-    const isAllowed = configuration?.failCgroupV1 === false
-    yield {
-      severity: isAllowed ? 'medium' : 'high',
-      consequence: isAllowed
-        ? 'The kubelet starts only because failCgroupV1 is false; without that it exits.'
-        : 'At its next start the kubelet exits: kubelet is configured to not run on a host using cgroup v1',
-      evidence: [
-        line('host', 'host kernel cgroupVersion', '1'),
-        line('node', 'kubelet version', identity.kubeletVersion ?? ''),
-        line(
-          'configz',
-          'failCgroupV1',
-          configuration === null ? 'not known' : String(configuration.failCgroupV1 ?? 'absent'),
-        ),
-      ],
-      fix: isAllowed ? undefined : { config: { failCgroupV1: false } },
-    }
-  },
-})
+import { hasBootOption, kernelOf } from '#judge/subject/kernel.ts'
 
 /** Maximum number of memory cgroup ids in the kernel. */
 const mostIds = 65_535
@@ -182,41 +133,3 @@ const dyingFailing = (count: number): Failing => ({
   consequence: `${count} deleted memory cgroups are still there: the memory charged to them belongs to no pod, so memory.available falls and pods are evicted that did not use it.`,
   evidence: [dyingEvidence(count)],
 })
-
-/* What the node reports about its kernel, by the contract of `host.kernel`. */
-
-interface Kernel {
-  /** `5.10.230-223.885.amzn2.x86_64`, from the host or from the Node object. */
-  release: string | null
-  cmdline: string | null
-  cgroupVersion: 1 | 2 | null
-  memoryCgroups: number | null
-  /** Deleted cgroups that still exist. cgroup v1 counts them in `memoryCgroups`, v2 does not. */
-  dyingMemoryCgroups: number | null
-}
-
-/** Whether a boot option with a list contains the entry. If the option is repeated, all lists count. Upstream: mm/memcontrol.c cgroup_memory. */
-const hasBootOption = (cmdline: string, option: string, entry: string): boolean =>
-  cmdline.split(/\s+/).some(
-    word =>
-      word.startsWith(`${option}=`) &&
-      word
-        .slice(option.length + 1)
-        .split(',')
-        .includes(entry),
-  )
-
-function kernelOf({ host, node }: Pick<NodeSubject, 'host' | 'node'>): Kernel {
-  const kernel = host?.kernel ?? {}
-  const textOf = (value: string | undefined) => value || null
-  const { cgroupVersion } = kernel
-  const countOf = (value: number | undefined) =>
-    value !== undefined && Number.isSafeInteger(value) ? value : null
-  return {
-    release: textOf(kernel.release) ?? textOf(node.status?.nodeInfo?.kernelVersion),
-    cmdline: textOf(kernel.cmdline),
-    cgroupVersion: cgroupVersion === 1 || cgroupVersion === 2 ? cgroupVersion : null,
-    memoryCgroups: countOf(kernel.memoryCgroups),
-    dyingMemoryCgroups: countOf(kernel.dyingMemoryCgroups),
-  }
-}

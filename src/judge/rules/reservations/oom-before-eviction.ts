@@ -1,10 +1,4 @@
-import {
-  amountOrNull,
-  compareQuantities,
-  quantityNumber,
-  quantityOrNull,
-} from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { amountOrNull } from '#base/go/quantity.ts'
 import { isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { evictionMonitoringPeriodMs, evictionSeconds } from '#facts/kubelet/periods.ts'
@@ -27,72 +21,12 @@ import {
   kubeletSetting,
   line,
   mebibyte,
-  nodeRule,
-  reservations,
   type Satisfied,
   seenFirst,
   shorten,
-  worldCause,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-
-/** A smaller part is no difference. */
-const tolerated = 0.001
-const leastBytes = 2 ** 20
-
-export const allocatableMismatch = nodeRule({
-  id: 'allocatable-mismatch',
-  family: 'reservations',
-  severity: 'medium',
-  cause: worldCause('not-restarted'),
-  steps: ['restart-kubelet'],
-  needs: ['allocatable'],
-  title: 'The node offers other resources to pods than its configuration gives',
-  why: 'Allocatable is capacity less reservations and hard eviction thresholds. A node that reports anything else runs with something that its configuration does not show (a flag such as --experimental-allocatable-ignore-eviction), has changed since its kubelet started, or its status was written by someone else. The scheduler believes the status.',
-  fix: 'Restart the kubelet where the machine or its configuration has changed; otherwise look at its flags and at who writes the status of nodes.',
-  sources: [
-    'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
-    'pkg/kubelet/nodestatus/setters.go MachineInfo',
-  ],
-  appliesTo: isLinux,
-
-  *judge({ allocatable, node }) {
-    const { matchesNode, ...amounts } = allocatable
-    if (matchesNode === null)
-      yield { unknown: 'node: its status reports no allocatable resources that can be read' }
-    if (matchesNode !== false) return
-    const reported: Record<string, string | undefined> = node.status?.allocatable ?? {}
-    const differing = Object.entries(amounts)
-      .filter(
-        (entry): entry is [string, string] =>
-          typeof entry[1] === 'string' && !isEqual(entry[1], reported[entry[0]]),
-      )
-      .toSorted(([a], [b]) => byText(a, b))
-    if (differing.length === 0) return
-    const shown = differing.map(([name, amount]) => ({
-      name: shorten(name, 100),
-      amount,
-      actual: shorten(reported[name] ?? 'none'),
-    }))
-    yield {
-      consequence: `The scheduler counts with what the node reports, not with what its configuration leaves: ${shown.map(({ name, amount, actual }) => `${name} ${actual} instead of ${amount}`).join(', ')}. Where it reports more, pods are placed on memory or disk that eviction or the daemons need.`,
-      evidence: shown.flatMap(({ name, amount, actual }) => [
-        line('node', `node allocatable ${name}`, actual),
-        line('computed', `allocatable ${name} by configuration`, amount),
-      ]),
-    }
-  },
-})
-
-/** The capacity of a node changes by a few pages from one start to the next. Only bytes are so large. */
-function isEqual(amount: string, reported: string | undefined) {
-  const [one, other] = [quantityOrNull(amount), quantityOrNull(reported)]
-  if (one === null || other === null) return false
-  const [wanted, actual] = [quantityNumber(one), quantityNumber(other)]
-  if (wanted < leastBytes) return compareQuantities(one, other) === 0
-  return Math.abs(wanted - actual) <= tolerated * wanted
-}
 
 export const oomBeforeEviction = contextRule({
   id: 'oom-before-eviction',
@@ -251,43 +185,4 @@ function aboveHugePages(
       },
     },
   }
-}
-
-export const requestsAboveAllocatable = nodeRule({
-  id: 'requests-above-allocatable',
-  family: 'reservations',
-  severity: 'high',
-  cause: reservations,
-  needs: ['allocatable', 'pods'],
-  title: 'Pods request more than the node offers with its configuration',
-  why: 'The kubelet admits its pods again at each start, by the resources that its configuration leaves. Pods that do not fit are rejected (OutOfmemory, OutOfcpu, OutOfpods), and fail, although they ran before. The scheduler puts no pod on the node any more, and after a drain the same pods do not fit on a node of this size.',
-  fix: 'Reserve less, or take larger instances; raise maxPods if pods are what is exceeded.',
-  sources: [
-    'pkg/kubelet/lifecycle/predicate.go generalFilter',
-    'pkg/kubelet/kubelet.go HandlePodAdditions',
-    'kubernetes/kubernetes#105523',
-  ],
-  appliesTo: isLinux,
-
-  *judge({ overRequested = [] }) {
-    if (overRequested.length === 0) return
-    const shown = overRequested.map(({ resource, requested, allocatable }) => ({
-      resource,
-      wanted: amountText(resource, requested),
-      left: amountText(resource, allocatable),
-    }))
-    yield {
-      steps: [{ id: 'advice' }, { id: 'ask-owner' }],
-      consequence: `At its next start the kubelet may reject pods that run: ${shown.map(({ resource, wanted, left }) => `they request ${resource} ${wanted}, and ${left} is allocatable`).join('; ')}.`,
-      evidence: shown.flatMap(({ resource, wanted, left }) => [
-        line('computed', `requests of the pods ${resource}`, wanted),
-        line('computed', `allocatable ${resource} by configuration`, left),
-      ]),
-    }
-  },
-})
-
-function amountText(resource: string, text: string) {
-  const amount = amountOrNull(text)
-  return resource === 'cpu' || resource === 'pods' || amount === null ? text : bytes(amount)
 }

@@ -125,7 +125,14 @@ const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFi
 
 function textFrom(handle: number, bytes: number) {
   const buffer = Buffer.alloc(Math.min(bytes, fstatSync(handle).size))
-  return buffer.toString('utf8', 0, readSync(handle, buffer, 0, buffer.length, 0))
+  const read = buffer.subarray(0, readSync(handle, buffer, 0, buffer.length, 0))
+  return new TextDecoder(encodingOf(read)).decode(read)
+}
+
+/** By the byte order mark: PowerShell writes UTF-16. */
+function encodingOf([first, second]: Uint8Array) {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
 
 /** The text of a file, one byte longer than the limit at most: a longer file is of another kind. @throws OperatorError */

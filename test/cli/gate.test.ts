@@ -105,6 +105,25 @@ describe('highwater gate', () => {
     expect(stdout.split('\n')[0]).toContain('could not be read')
   })
 
+  it.each([
+    ['UTF-16', (text: string) => Buffer.from(text, 'utf16le')],
+    ['UTF-16, big-endian', (text: string) => Buffer.from(text, 'utf16le').swap16()],
+    ['UTF-8 with a byte order mark', (text: string) => Buffer.from(text)],
+  ])('reads a plan in %s', async (_, written) => {
+    const values = { node_group_name: 'general', disk_size: 50 }
+    const resource = { mode: 'managed', type: 'aws_eks_node_group', address: 'a', values }
+    const plan = {
+      format_version: '1.2',
+      planned_values: { root_module: { resources: [resource] } },
+    }
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'plan.json'), written(`\ufeff${JSON.stringify(plan)}`))
+    const { stdout } = await runCommand(['gate', '--snapshot', gateSnapshot(), 'plan.json'], {
+      cwd,
+    })
+    expect(stdout).toContain('plan.json:1 evicts pods at once')
+  })
+
   it('judges a file that the change deletes', async () => {
     const { cwd, args } = checkout('base-stays-as-bad')
     rmSync(join(cwd, 'nodeconfig.yaml'))

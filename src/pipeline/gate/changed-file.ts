@@ -19,6 +19,7 @@ import {
   unparsedProblem,
 } from './changed-part.ts'
 import { takeDocument } from './documents.ts'
+import { takeHclVolumes } from './hcl-volumes.ts'
 import { isPlanText, takePlan } from './terraform-plan.ts'
 import {
   hidesSettings,
@@ -61,8 +62,10 @@ const setsInHcl =
 /** @param text of HCL without the texts that are written out in it */
 const isEmptyHcl = (file: string, text: string) =>
   /\.(?:tf|tofu|tfvars|hcl)$/.test(file) &&
-  !setsInHcl.test(text.replace(/(?:#|\/\/).*$/gm, '')) &&
+  !setsInHcl.test(withoutComments(text)) &&
   !mention.test(text)
+
+const withoutComments = (text: string) => text.replace(/(?:#|\/\/).*$/gm, '')
 
 /** NodePools of v1 have no settings of a kubelet. Anything may come of a template that inserts blocks. */
 const isNodePool = (text: string) => {
@@ -80,8 +83,8 @@ type Reader = (reading: FileReading, located: LocatedText) => void
 function readerOf(file: string, text: string): Reader | null {
   if (isPlanText(text)) return takePlan
   if (file.endsWith('.toml')) return readToml
-  if (/\.(tf|tofu|hcl)$/.test(file)) return readHeredocs
-  if (/\.(tfvars|tf\.json|tofu\.json|tfvars\.json)$/.test(file)) return null
+  if (/\.(tf|tofu|hcl|tfvars)$/.test(file)) return readHcl
+  if (/\.(tf|tofu|tfvars)\.json$/.test(file)) return null
   if (userDataForm.test(text) || file.endsWith('.sh')) return takeUserData
   return /\.(ya?ml|json|conf|template)$/.test(file) || documentForm.test(text)
     ? readDocuments
@@ -126,7 +129,10 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     const unread = isNodePool(text) ? null : 'template'
     return { file, parts: [], problems: [], unread, unreadLine }
   }
-  const isEmpty = reading.parts.length === 0 && !reading.problems.some(isUnparsed)
+  // A size says nothing of user data.
+  const isEmpty =
+    reading.parts.every(({ kind }) => kind === 'LaunchTemplate') &&
+    !reading.problems.some(isUnparsed)
   if (isEmpty && reading.isWhole !== true) reading.unread ??= rendered
   return boundFile(reading)
 }
@@ -202,8 +208,8 @@ function readDocuments(reading: FileReading, located: LocatedText) {
     reading.unread = 'template'
 }
 
-/** Texts that are written out in HCL: user data, NodeConfigs and manifests. */
-function readHeredocs(reading: FileReading, { text }: LocatedText) {
+/** Texts that are written out in HCL: user data, NodeConfigs and manifests; and sizes of volumes. */
+function readHcl(reading: FileReading, { text }: LocatedText) {
   const { heredocs, rest } = heredocsIn(text)
   const found = heredocs.map(heredoc => {
     const inner: FileReading = { ...reading, parts: [], problems: [] }
@@ -220,6 +226,7 @@ function readHeredocs(reading: FileReading, { text }: LocatedText) {
   const isRead = found.every(({ problems }) => problems.length === 0)
   const isClear = heredocs.every(heredoc => !hidesSettings(heredoc.text))
   reading.isWhole = isRead && isClear && isEmptyHcl(reading.file, rest)
+  takeHclVolumes(reading, withoutComments(rest), text)
   if (read.length === 0) return
   for (const { parts } of read)
     for (const part of parts) {
@@ -263,10 +270,13 @@ function heredocsIn(text: string): { heredocs: LocatedText[]; rest: string } {
   for (const [index, line] of text.split('\n').entries()) {
     if (open === null) {
       const [, dash, marker] = /<<(-?)([A-Za-z_]\w*)[ \t\r]*$/.exec(line) ?? []
+      rest.push(marker === undefined ? line : '')
       if (marker !== undefined)
         open = { first: index + 2, isIndented: dash === '-', marker, lines: [] }
-      else rest.push(line)
-    } else if (line.trim() === open.marker) {
+      continue
+    }
+    rest.push('')
+    if (line.trim() === open.marker) {
       const { lines, first, isIndented } = open
       const indents = lines.filter(each => each.trim() !== '').map(each => each.search(/\S/))
       const cut = isIndented ? Math.min(...indents, 1_000) : 0

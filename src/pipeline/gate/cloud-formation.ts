@@ -6,7 +6,7 @@ import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, textOnLine, type YamlPlace } from '#base/yaml-place.ts'
 import { type FileReading, type Target, unnamed } from './changed-part.ts'
 import { hidesSettings, takeUserData } from './user-data-parts.ts'
-import { mountsDisks, unclearVolumes, volumeOf, volumesIn, withVolumes } from './volumes.ts'
+import { takeVolumes, volumeOf, volumesIn } from './volumes.ts'
 
 /** Where the user data is, by type of resource. */
 const userDataPaths = new Map([
@@ -26,7 +26,7 @@ export function takeStack(reading: FileReading, place: YamlPlace): void {
     const userData = resources.at(name, ...path)
     return path.length === 0 || userData.value === undefined ? [] : [{ name, userData }]
   })
-  takeVolumes(reading, resources, targets)
+  takeStackVolumes(reading, resources, targets)
   const isElsewhere = mentionsSettings.test(JSON.stringify(withoutUserData(place.value, found)))
   reading.isWhole = !isElsewhere
   for (const { name, userData } of found) {
@@ -44,7 +44,7 @@ export function takeStack(reading: FileReading, place: YamlPlace): void {
 }
 
 /** Sizes of volumes in launch templates, and of disks in nodegroups. */
-function takeVolumes(
+function takeStackVolumes(
   reading: FileReading,
   resources: YamlPlace,
   targets: ReadonlyMap<string, Target>,
@@ -59,13 +59,8 @@ function takeVolumes(
       : volumesOfTemplate(Type, properties)
     const ofNodegroup = typeof NodegroupName === 'string' ? { group: NodegroupName } : unnamed
     const target = isOfNodegroup ? ofNodegroup : (targets.get(name) ?? unnamed)
-    if (volumes.length === 0) continue
-    reading.problems.push(...unclearVolumes(volumes))
-    reading.parts.push({
-      ...{ kind: 'LaunchTemplate', file: reading.file, target, volumes, refusals: [] },
-      mountsDisks: mountsDisks(JSON.stringify(resources.value)),
-      ...{ lineOf: withVolumes(() => properties.lineOf(), volumes), source: { source: '' } },
-    })
+    const userData = JSON.stringify(resources.value)
+    takeVolumes(reading, volumes, { target, userData, line: properties.lineOf() })
   }
 }
 

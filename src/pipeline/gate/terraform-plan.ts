@@ -9,7 +9,7 @@ import { type LocatedText, openYaml, textOnLine } from '#base/yaml-place.ts'
 import { type DeclaredVolume, type FileReading, type Target, unnamed } from './changed-part.ts'
 import { takeDocument } from './documents.ts'
 import { mention, takeUserData } from './user-data-parts.ts'
-import { mountsDisks, volumeOf, withVolumes } from './volumes.ts'
+import { takeVolumes, volumeOf } from './volumes.ts'
 
 /** As Terraform prints it, or with its keys sorted. */
 const firstKey =
@@ -42,10 +42,14 @@ export function takePlan(reading: FileReading, { text }: LocatedText): void {
       const { user_data: userData } = values
       if (typeof userData === 'string' && userData !== '')
         takeUserData(reading, textOnLine(userData, 1), target)
-      takeVolumes(reading, volumesOf(values.block_device_mappings), target, userData)
+      const script = Buffer.from(String(userData ?? ''), 'base64').toString()
+      const volumes = volumesOf(values.block_device_mappings)
+      takeVolumes(reading, volumes, { target, userData: script, line: 1 })
     }
-    if (type === 'aws_eks_node_group' && typeof values.disk_size === 'number')
-      takeVolumes(reading, [volumeOf(values.disk_size, null, 1)], groupOf(values), null)
+    if (type === 'aws_eks_node_group' && typeof values.disk_size === 'number') {
+      const target = groupOf(values)
+      takeVolumes(reading, [volumeOf(values.disk_size, null, 1)], { target, userData: '', line: 1 })
+    }
     if (type === 'kubernetes_manifest' && isRawObject(values.manifest))
       takeManifest(reading, JSON.stringify(values.manifest))
     if (type === 'kubectl_manifest' && typeof values.yaml_body === 'string')
@@ -124,21 +128,6 @@ const volumesOf = (mappings: unknown): DeclaredVolume[] =>
     const { volume_size: size } = mapOf(Array.isArray(ebs) ? ebs[0] : ebs)
     return typeof size === 'number' ? [volumeOf(size, String(device), 1)] : []
   })
-
-function takeVolumes(
-  reading: FileReading,
-  volumes: DeclaredVolume[],
-  target: Target,
-  userData: unknown,
-) {
-  if (volumes.length === 0) return
-  const script = Buffer.from(String(userData ?? ''), 'base64').toString()
-  reading.parts.push({
-    ...{ kind: 'LaunchTemplate', file: reading.file, target, volumes, refusals: [] },
-    ...{ mountsDisks: mountsDisks(script), source: { source: '' } },
-    lineOf: withVolumes(() => 1, volumes),
-  })
-}
 
 /** Manifests of other kinds, such as large ConfigMaps, cost nothing. */
 function takeManifest(reading: FileReading, text: string) {

@@ -18,8 +18,10 @@ import {
   type ChangedPart,
   type DeclaredVolume,
   type FileProblem,
+  type FileReading,
   type Place,
   refusedProblem,
+  type Target,
 } from './changed-part.ts'
 
 const gibibyte = 2 ** 30
@@ -82,6 +84,21 @@ export const withVolumes =
   (lineOf: ChangedPart['lineOf'], volumes: readonly DeclaredVolume[]): ChangedPart['lineOf'] =>
   path =>
     volumes.find(volume => volume.path === path)?.line ?? lineOf(path)
+
+/** Of a launch template or a nodegroup. @param userData what may mount them; @param line of the part */
+export function takeVolumes(
+  reading: FileReading,
+  volumes: DeclaredVolume[],
+  { target, userData, line }: { target: Target; userData: string; line: number },
+): void {
+  if (volumes.length === 0) return
+  reading.problems.push(...unclearVolumes(volumes))
+  reading.parts.push({
+    ...{ kind: 'LaunchTemplate', file: reading.file, target, volumes, refusals: [] },
+    ...{ mountsDisks: mountsDisks(userData), source: { source: '' } },
+    lineOf: withVolumes(() => line, volumes),
+  })
+}
 
 export interface DiskChange extends Place {
   values: GateValues

@@ -61,3 +61,48 @@ it('is not judged where the kubelet has an instance store', async () => {
   const { verdict } = await gated(gateSnapshot(), [{ file: 'spot.yaml', text, base: null }])
   expect(verdict).toBe('ok')
 })
+
+const mapping = (size: string) =>
+  `block_device_mappings {\n    device_name = "/dev/xvda"\n    ebs {\n      volume_size = ${size} # GiB\n    }\n  }`
+const template = (size: string) =>
+  `resource "aws_launch_template" "nodes" {\n  ${mapping(size)}\n}\n`
+const nodegroup = (more: string) =>
+  `resource "aws_eks_node_group" "nodes" {\n  node_group_name = "general"\n  ${more}\n}\n`
+const module = (size: string) =>
+  `module "eks" {\n  eks_managed_node_groups = {\n    general = {\n      block_device_mappings = {\n        xvda = { device_name = "/dev/xvda", ebs = { volume_size = ${size} } }\n      }\n    }\n  }\n}\n`
+
+it.each([
+  [
+    'eks.tf',
+    `${template('50')}${nodegroup('launch_template { id = aws_launch_template.nodes.id }')}`,
+    5,
+  ],
+  ['eks.tf', nodegroup('disk_size = 50'), 3],
+  ['general/lt.tf', template('"50"'), 5],
+  ['general/eks.tf', module('50'), 5],
+  ['general.tfvars', 'node_groups = {\n  general = { disk_size = 50 }\n}\n', 2],
+])('reads HCL: %s %#', async (file, text, line) => {
+  const { problems, groups } = await gated(gateSnapshot(), [{ file, text, base: null }])
+  expect(groups.map(({ group }) => group.name)).toEqual(['general'])
+  expect(problems[0]).toMatchObject({ kind: 'eviction', line, values: { after: ['50'] } })
+})
+
+it.each([
+  ['a size that is known', template('200'), 'ok'],
+  ['a size of a variable', template('var.disk'), 'unread'],
+  ['user data of a variable', `${template('200')}locals {\n  user_data = var.x\n}\n`, 'unread'],
+  [
+    'another machine',
+    'resource "aws_instance" "x" {\n  root_block_device {\n    volume_size = 50\n  }\n}\n# node_group\n',
+    'ok',
+  ],
+])('of HCL with %s', async (_, text, expected) => {
+  const texts = [{ file: 'general/lt.tf', text, base: null }]
+  expect((await gated(gateSnapshot(), texts)).verdict).toBe(expected)
+})
+
+it('names a size of HCL whose nodes are not known', async () => {
+  const texts = [{ file: 'lt.tf', text: template('50'), base: null }]
+  const { files } = await gated(gateSnapshot(), texts)
+  expect(files[0]).toMatchObject({ nodes: 0, reach: expect.stringContaining('--group') })
+})

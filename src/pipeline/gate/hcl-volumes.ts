@@ -1,0 +1,76 @@
+/**
+ * Sizes of volumes that are written out in HCL.
+ * Source: Terraform provider aws, aws_launch_template, aws_eks_node_group; terraform-aws-modules/eks, inputs
+ */
+import { type FileReading, unnamed } from './changed-part.ts'
+import { takeVolumes, volumeOf } from './volumes.ts'
+
+const size = /\b(disk_size|volume_size)"?[ \t]*=(?!=)[ \t]*"?([^\s",}]+)/g
+const device = /\bdevice_name"?[ \t]*=(?!=)[ \t]*"?([^\s",}]+)/
+const ofNodegroup = /aws_eks_node_group"|node_groups?\b/
+const ofTemplate = /aws_launch_template"|block_device_mappings/
+const ebs = /\bebs"?[ \t]*=?[ \t]*\[?[ \t]*$/
+/** Each size has a search for its blocks. */
+const most = { sizes: 60, blocks: 20, head: 500 }
+
+/** @param text without comments; @param whole with the user data */
+export function takeHclVolumes(reading: FileReading, text: string, whole: string): void {
+  const found = [...text.matchAll(size)].slice(0, most.sizes).flatMap(match => {
+    const [, field, written = ''] = match
+    const blocks = blocksAround(text, match.index)
+    const [own, mapping] = blocks
+    const heads = blocks.map(({ head }) => head).join('\n')
+    const line = text.slice(0, match.index).split('\n').length
+    const isOfDisk = field === 'disk_size'
+    const isOfNodes = isOfDisk
+      ? ofNodegroup.test(heads)
+      : ofTemplate.test(heads) && ebs.test(own?.head ?? '')
+    const [, name = ''] = device.exec(text.slice(mapping?.start)) ?? []
+    return isOfNodes ? [{ volume: volumeOf(written, isOfDisk ? null : name, line), heads }] : []
+  })
+  if (found.length === 0) return
+  const groups = groupsIn(text)
+  for (const { volume, heads } of found) {
+    const [, name] = /"aws_(?:launch_template|eks_node_group)"[ \t]+"([^"]+)"/.exec(heads) ?? []
+    const group = groups.find(
+      ({ resource, template }) => name === (volume.device === null ? resource : template),
+    )
+    const { target = unnamed } = group ?? {}
+    takeVolumes(reading, [volume], { target, userData: whole, line: volume.line })
+  }
+}
+
+interface Block {
+  /** The line before its bracket. */
+  head: string
+  start: number
+}
+
+/** The innermost first. */
+function blocksAround(text: string, at: number): Block[] {
+  const blocks: Block[] = []
+  let closed = 0
+  for (let start = at; start >= 0 && blocks.length < most.blocks; start--) {
+    if (text[start] === '}') closed++
+    if (text[start] !== '{' || closed-- > 0) continue
+    closed = 0
+    const before = text.slice(Math.max(0, start - most.head), start)
+    blocks.push({ head: before.slice(before.lastIndexOf('\n') + 1), start })
+  }
+  return blocks
+}
+
+/** Nodegroups whose name is written out. */
+const groupsIn = (text: string) =>
+  text
+    .split(/^resource[ \t]+"aws_eks_node_group"[ \t]+/m)
+    .slice(1)
+    .flatMap(rest => {
+      const [body = ''] = rest.split(/^\}/m, 1)
+      const [, resource] = /^"([^"]+)"/.exec(body) ?? []
+      const [, group] = /\bnode_group_name[ \t]*=[ \t]*"([^"$]+)"/.exec(body) ?? []
+      const [, template] = /\baws_launch_template\.([\w-]+)/.exec(body) ?? []
+      return resource === undefined || group === undefined
+        ? []
+        : [{ resource, template, target: { group } }]
+    })

@@ -67,7 +67,7 @@ function ruleLines(rule: Rule): string[] {
     docs.why,
     '',
     `- Fix: ${docs.fix}`,
-    `- Needs: ${needs.length === 0 ? 'nothing' : needs.join(', ')}`,
+    `- Needs: ${needs.length === 0 ? 'no source in particular: it judges by what was read' : needs.join(', ')}`,
     '- Sources:',
     ...sources,
     '',

@@ -290,7 +290,7 @@ function imageGcText(
 
 function victimsText(group: FirstVictims | undefined, { words: all, line }: Language) {
   const { next: words } = all
-  if (group === undefined) return all.unknown
+  if (group === undefined) return words.noOrder
   const [first, ...rest] = group.pods.map(({ namespace, name }) =>
     line(`${namespace}/${name}`, nameLimit),
   )

@@ -229,9 +229,8 @@ async function judgeNodes(snapshot: string, judging: Judging) {
   const judgement = openChangeJudgement(options.policy, survey.takenAt)
   const reached = new Map<string, number>()
   const stands = standIns(judging)
-  for (const part of stands.get(null) ?? [])
-    for (const refusal of newRefusals(part, change.base, null))
-      problems.add({ ...refusal, file: part.file }, null)
+  for (const { kind, text, ...at } of newRefusals(stands.get(null) ?? [], change.base, null))
+    problems.add({ kind, text, ...placeOfProblem(at) }, null)
   const changed = new Map<string, ChangedNode>()
   for await (const record of savedFleet(snapshot, options.selection)) {
     if (record.kind === 'Cluster') judgement.takeCluster(clusterInput(record))

@@ -82,20 +82,16 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
   const after = rolledOut(input, image, rollout)
   const settings = placedSettings(head)
   const disk = diskChange(input, image, parts)
-  const fileRefusals = head.flatMap(part =>
-    refusalsOf(part, input).map(refusal => ({ part, ...refusal })),
-  )
+  const refusedFields = refusalsIn(head, input)
+  const flags = unknownFlagsIn(head, node)
   const isRefused = ({ part, path }: Place) =>
-    fileRefusals.some(one => one.part === part && checkOf(one.field) === checkOf(path))
-  const unclearBefore = new Set(unclearSettings(base).map(unclearKey))
-  const known = unknownFlags(hasBase ? base : [], withImage(node, base))
-  const flagged = head.flatMap(part =>
-    unknownFlags([part], withImage(node, head)).map(flag => ({ part, path: `--${flag}`, flag })),
-  )
+    refusedFields.some(one => one.part === part && checkOf(one.path) === checkOf(path))
+  const lostIn = (own: readonly ChangedPart[], start: RolledOut | null) =>
+    lostSettings(own, { ...withImage(node, own), isAppended }, start?.settings ?? null)
   return {
     before: before === null ? input : before.input,
     after:
-      flagged.length + fileRefusals.length > 0
+      flags.length + refusedFields.length > 0
         ? null
         : after.input && (disk?.apply(after.input) ?? after.input),
     disk,
@@ -104,38 +100,66 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
     paths: new Set([...rollout.gone, ...settings.map(({ path }) => path)]),
     parts: head.length > 0 ? head : base,
     problems: [
-      ...head.flatMap(part =>
-        newRefusals(part, base, input).map(({ field, ...refusal }) => ({
-          ...{ part, path: field, ...refusal },
-        })),
-      ),
+      ...newRefusals(head, base, input),
       // The kubelet never sees what the tool that reads the file refuses.
       ...refusals({ input, image, causes, rollout, after, earlier, before }).filter(
         place => !isRefused(place),
       ),
-      ...flagged
-        .filter(({ flag }) => !known.includes(flag))
-        .map(
-          ({ flag, ...place }): NodeProblem => ({
-            kind: 'refused',
-            text: unknownFlagError(flag),
-            ...place,
-          }),
-        ),
-      ...withoutEffect(node, parts, { before, after }).filter(place => !isRefused(place)),
-      ...newMisplaced(head, base, image),
+      ...added(flags, unknownFlagsIn(base, node), ({ path }) => path),
+      // A kubelet that does not start applies no setting.
+      ...added(lostIn(head, after), lostIn(base, before), ({ part: { file }, path, why }) => [
+        file,
+        path,
+        why,
+      ])
+        .filter(place => !isRefused(place))
+        .map(({ why, ...lost }) => withoutEffect({ ...lost, text: why })),
+      ...added(
+        misplacedVolumes(head, image),
+        misplacedVolumes(base, image),
+        ({ text }) => text,
+      ).map(withoutEffect),
       ...settingsLost(after, before, input.host !== null),
-      ...unclearSettings(head)
-        .filter(setting => !unclearBefore.has(unclearKey(setting)))
-        .map(
-          (setting): NodeProblem => ({ kind: 'unread', text: unclearText(setting), ...setting }),
-        ),
+      ...added(unclearSettings(head), unclearSettings(base), unclearKey).map(
+        (setting): NodeProblem => ({ kind: 'unread', text: unclearText(setting), ...setting }),
+      ),
     ],
   }
 }
 
-const unclearKey = ({ part: { file, content, source }, path }: PlacedSetting) =>
-  JSON.stringify([file, path, valueAt(content ?? source?.config ?? {}, path)])
+/** Those that the files did not have before the change. */
+function added<One>(
+  now: readonly One[],
+  before: readonly One[],
+  keyOf: (one: One) => unknown,
+): One[] {
+  const known = new Set(before.map(one => JSON.stringify(keyOf(one))))
+  return now.filter(one => !known.has(JSON.stringify(keyOf(one))))
+}
+
+const withoutEffect = ({ text, ...place }: Omit<NodeProblem, 'kind'>): NodeProblem => ({
+  kind: 'no-effect',
+  text: `${text}.`,
+  ...place,
+})
+
+const unknownFlagsIn = (parts: readonly ChangedPart[], node: DeclaredNode) =>
+  parts.flatMap(part =>
+    unknownFlags([part], withImage(node, parts)).map(
+      (flag): NodeProblem => ({
+        kind: 'refused',
+        text: unknownFlagError(flag),
+        part,
+        path: `--${flag}`,
+      }),
+    ),
+  )
+
+const unclearKey = ({ part: { file, content, source }, path }: PlacedSetting) => [
+  file,
+  path,
+  valueAt(content ?? source?.config ?? {}, path) ?? null,
+]
 
 /** What a script computes is known on a node only. */
 function unclearText({ part: { source }, path }: PlacedSetting) {
@@ -194,24 +218,28 @@ function causeOf(text: string, rollout: Rollout, { input, image, causes }: Start
   return place
 }
 
-const refusalKey = ({ file }: ChangedPart, { field, text }: FileProblem) =>
-  JSON.stringify([file, field, text])
-
-/** Refusals that the base does not have. @param node null: the part reaches none */
-export function newRefusals(
-  part: ChangedPart,
+/** Refusals that the base does not have, by the tools that read the parts. @param node null: the parts reach none */
+export const newRefusals = (
+  parts: readonly ChangedPart[],
   base: readonly ChangedPart[],
   node: NodeInput | null,
-): FileProblem[] {
-  const known = new Set(
-    base.flatMap(old => refusalsOf(old, node).map(refusal => refusalKey(old, refusal))),
+): NodeProblem[] =>
+  added(refusalsIn(parts, node), refusalsIn(base, node), ({ part: { file }, path, text }) => [
+    file,
+    path,
+    text,
+  ])
+
+const refusalsIn = (parts: readonly ChangedPart[], node: NodeInput | null) =>
+  parts.flatMap(part =>
+    refusalsOf(part, node).map(
+      ({ field, ...refusal }): NodeProblem => ({ part, path: field, ...refusal }),
+    ),
   )
-  return refusalsOf(part, node).filter(refusal => !known.has(refusalKey(part, refusal)))
-}
 
 /** Of the tool that reads the part: eksctl, Bottlerocket, the API server. */
-function refusalsOf({ refusals, ...part }: ChangedPart, node: NodeInput | null): FileProblem[] {
-  const { source, kind, isWhole, lineOf } = part
+function refusalsOf(part: ChangedPart, node: NodeInput | null): FileProblem[] {
+  const { source, kind, isWhole, lineOf, refusals } = part
   const { config = {}, source: by } = source ?? {}
   if (by !== 'karpenter') return refusals
   // A part of an object keeps the other half of a pair.
@@ -257,33 +285,6 @@ function refusalsWithout(
   return rolledOut(input, image, { ...rollout, parts }).refusals
 }
 
-function withoutEffect(
-  node: DeclaredNode,
-  { head, base, isAppended }: Parts,
-  { before, after }: { before: RolledOut | null; after: RolledOut },
-): NodeProblem[] {
-  const known = new Set(
-    before === null
-      ? []
-      : lostSettings(base, { ...withImage(node, base), isAppended }, before.settings).map(lostKey),
-  )
-  // A kubelet that does not start applies no setting.
-  return lostSettings(head, { ...withImage(node, head), isAppended }, after.settings)
-    .filter(lost => !known.has(lostKey(lost)))
-    .map(({ why, ...lost }) => ({ kind: 'no-effect', text: `${why}.`, ...lost }))
-}
-
-function newMisplaced(
-  head: readonly ChangedPart[],
-  base: readonly ChangedPart[],
-  image: NodeIdentity,
-) {
-  const known = new Set(misplacedVolumes(base, image).map(({ text }) => text))
-  return misplacedVolumes(head, image)
-    .filter(({ text }) => !known.has(text))
-    .map(({ text, ...place }): NodeProblem => ({ kind: 'no-effect', text: `${text}.`, ...place }))
-}
-
 const mostNamed = 8
 
 /** One problem for all. @param areFilesKnown false: the kubelet's flags and drop-ins were not read */
@@ -292,8 +293,8 @@ function settingsLost(
   before: RolledOut | null,
   areFilesKnown: boolean,
 ): NodeProblem[] {
-  const known = new Set(before?.dropped.map(({ path }) => path))
-  const lost = after.input === null ? [] : after.dropped.filter(({ path }) => !known.has(path))
+  const dropped = after.input === null ? [] : after.dropped
+  const lost = added(dropped, before?.dropped ?? [], ({ path }) => path)
   const [first] = lost
   if (first === undefined) return []
   const names = [...new Set(lost.map(({ path }) => fieldOf(path)))]
@@ -303,9 +304,6 @@ function settingsLost(
   const text = `It takes the place of the kubelet's whole file, which loses ${shown}${unless}.`
   return [{ kind: 'settings-lost', part: first.part, path: null, text }]
 }
-
-const lostKey = ({ part: { file }, path, why }: ReturnType<typeof lostSettings>[number]) =>
-  JSON.stringify([file, path, why])
 
 /** Values of a field before and after. Null: one of them is unknown, or a map, or they are equal. A refused field has the value that the files write. */
 export function valuesOf(change: NodeChange, path: string | null): GateValues | null {

@@ -162,28 +162,25 @@ function boundFile({ file, parts, problems, unread }: FileReading): ChangedFile 
   }
 }
 
-function isTooLarge({ content, source }: ChangedPart) {
-  const config = content ?? source?.config ?? {}
+function isTooLarge({ config, flags }: ChangedPart) {
   const unknown = Object.keys(config).filter(key => !isConfigurationField(key))
   const keys = Object.values(config).reduce<number>(
     (sum, value) => sum + Object.keys(mapOf(value)).length + 1,
-    source?.flags?.length ?? 0,
+    flags.length,
   )
   return unknown.length > most.unknownKeys || keys > most.keys
 }
 
 /** Flags of fields are set apart if their value is an expression. */
 function withClearFlags(part: ChangedPart): ChangedPart {
-  const { flags = [] } = part.source ?? {}
+  const { flags } = part
   const isValue = (flag = '') => !flag.startsWith('-') && isExpression(flag)
   const isUnclear = (flag: string, at: number) =>
     fieldOfFlag(flag) !== null &&
     (isExpression(flag) || (!flag.includes('=') && isValue(flags[at + 1])))
   const unclearFlags = flags.filter(isUnclear).flatMap(flag => fieldOfFlag(flag) ?? [])
   const clear = flags.filter((flag, at) => !isUnclear(flag, at))
-  return clear.length === flags.length
-    ? part
-    : { ...part, source: { ...part.source, flags: clear }, unclearFlags }
+  return clear.length === flags.length ? part : { ...part, flags: clear, unclearFlags }
 }
 
 /** TOML of other programs is ignored. @throws ForeignTextError */

@@ -3,8 +3,8 @@ import type { TextBudget } from '#base/foreign-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import type { LineOf } from '#clients/user-data/settings.ts'
 import type { ChangedFileKind, GateProblem, UnreadFileKind } from '#model/gate.ts'
-import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { AmiFamily } from '#model/input/record.ts'
+import type { KubeletSettings } from '#model/kubelet/settings.ts'
 
 /** The nodes that a part names itself. Absent fields: it does not say. Empty: its name is not known. */
 export interface Target {
@@ -33,17 +33,17 @@ export interface ChangedPart {
   file: string
   lineOf: LineOf
   target: Target
-  /** A file of the kubelet. Absent: `source` is set. */
-  content?: RawObject
-  /** What Karpenter, eksctl or the image reads. `source` `karpenter` and `eksctl`: in the form that the node's image reads. */
-  source?: KubeletSource
+  config: RawObject
+  flags: string[]
+  /** Who reads `config` and `flags`. `file`: the kubelet itself. `karpenter`, `eksctl`: whatever the node's image reads. Null: they are empty. */
+  by: KubeletSettings['source'] | 'file' | 'karpenter' | 'eksctl' | null
   /** The file of the node in which a script puts it. Absent: unknown, or no script. */
   nodePath?: string
   /** A script writes the whole file, so what it had is gone. */
   isWholeFile?: boolean
   /** A script edits it after its own call of bootstrap.sh: whether it restarts the kubelet then. Absent: before, or without a call. */
   afterBootstrap?: 'restarted' | 'running'
-  /** Fields whose flag has an expression as its value. `source` does not have these flags. */
+  /** Fields whose flag has an expression as its value. `flags` does not have these. */
   unclearFlags?: string[]
   /** Of the image that the file gives its nodes. Absent: their image stays. */
   amiFamily?: AmiFamily

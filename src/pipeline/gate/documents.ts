@@ -51,9 +51,10 @@ export function takeDocument(reading: FileReading, place: YamlPlace): void {
   if (!isRawObject(value)) return
   const { apiVersion = '', kind = '' } = value
   if (kind === 'KubeletConfiguration' || isKubeletFile(value)) {
-    const { file, parts } = reading
-    const head = { kind: 'KubeletConfiguration', file, target: {} } as const
-    parts.push({ ...head, refusals: [], lineOf: linesIn(place), content: value })
+    reading.parts.push({
+      ...{ kind: 'KubeletConfiguration', file: reading.file, target: {}, lineOf: linesIn(place) },
+      ...{ config: value, flags: [], by: 'file', refusals: [] },
+    })
     return
   }
   const version = String(apiVersion)
@@ -211,7 +212,7 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
       ...{ kind: 'EC2NodeClass', file: reading.file, target, isWhole },
       ...{ volumes, mountsDisks: mountsDisks(String(spec.userData ?? '')) },
       lineOf: withVolumes(linesIn(kubelet), volumes),
-      source: { config: mapOf(kubelet.value), source: 'karpenter' },
+      ...{ config: mapOf(kubelet.value), flags: [], by: 'karpenter' },
       ...(unused && { unused }),
       refusals: [...unknownFields(kubelet), ...refusedVolumes(volumes)],
     })
@@ -247,7 +248,7 @@ function takeNodePool(reading: FileReading, place: YamlPlace) {
   reading.parts.push({
     ...{ kind: 'NodePool', file: reading.file, target: { nodePool: nameOf(value) } },
     lineOf: linesIn(kubelet),
-    source: { config: isOld ? kubelet.value : {}, source: 'karpenter' },
+    ...{ config: isOld ? kubelet.value : {}, flags: [], by: 'karpenter' },
     refusals: isOld ? [] : [refusedProblem(field, kubelet.lineOf(), text)],
   })
 }
@@ -270,15 +271,15 @@ function takeGroup(
   const { file, parts } = reading
   const group = mapOf(place.value)
   const target = { cluster, group: String(group.name ?? '') }
-  const head = { kind: 'ClusterConfig', file, target } as const
+  const head = { kind: 'ClusterConfig' as const, file, target, flags: [] }
   const extra = place.at('kubeletExtraConfig')
   const refusals = extraConfigMistakes(place, list)
   const volumes = volumesOfGroup(place)
   if (isRawObject(extra.value) || refusals.length + volumes.length > 0) {
     const isTaken = list === 'nodeGroups' && isRawObject(extra.value)
-    const source = { config: isTaken ? mapOf(extra.value) : {}, source: 'eksctl' }
+    const config = isTaken ? mapOf(extra.value) : {}
     const lineOf = withVolumes(linesIn(extra), volumes)
-    parts.push({ ...head, lineOf, source, refusals, volumes })
+    parts.push({ ...head, config, by: 'eksctl', lineOf, refusals, volumes })
     reading.problems.push(...unclearVolumes(volumes))
   }
   eachItem(place.at('preBootstrapCommands'), command => {
@@ -293,7 +294,7 @@ function takeGroup(
   const plain = JSON.parse(JSON.stringify(settings.value))
   const { config, lineOf } = bottlerocketPiece(plain, linesIn(settings))
   const mistakes = settingMistakes(settings.value, settings.lineOf)
-  parts.push({ ...head, lineOf, source: { config, source: 'bottlerocket' }, refusals: mistakes })
+  parts.push({ ...head, config, by: 'bottlerocket', lineOf, refusals: mistakes })
 }
 
 /** Source: eksctl pkg/cfn/builder/block_device_mappings.go */

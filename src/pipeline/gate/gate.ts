@@ -375,8 +375,8 @@ function standIns({ change: { head }, survey: { nodes } }: Judging) {
   })
 }
 
-function standInOf({ amiFamily, source }: Part, nodes: readonly ReachedNode[]) {
-  const family = source?.source === 'bottlerocket' ? 'Bottlerocket' : amiFamily
+function standInOf({ amiFamily, by }: Part, nodes: readonly ReachedNode[]) {
+  const family = by === 'bottlerocket' ? 'Bottlerocket' : amiFamily
   const isLike = ({ identity }: ReachedNode) =>
     (identity.amiFamily === 'Bottlerocket') === (family === 'Bottlerocket')
   return nodes.find(({ identity }) => identity.amiFamily === family) ?? nodes.find(isLike)

@@ -155,15 +155,15 @@ const unknownFlagsIn = (parts: readonly ChangedPart[], node: DeclaredNode) =>
     ),
   )
 
-const unclearKey = ({ part: { file, content, source }, path }: PlacedSetting) => [
+const unclearKey = ({ part: { file, config }, path }: PlacedSetting) => [
   file,
   path,
-  valueAt(content ?? source?.config ?? {}, path) ?? null,
+  valueAt(config, path) ?? null,
 ]
 
 /** What a script computes is known on a node only. */
-function unclearText({ part: { source }, path }: PlacedSetting) {
-  const isOfScript = source?.source === 'script' || source?.source === 'bootstrap'
+function unclearText({ part: { by }, path }: PlacedSetting) {
+  const isOfScript = by === 'script' || by === 'bootstrap'
   const more = isOfScript ? '' : ' Render the file first, with helm template or terraform plan.'
   return `${path} is not judged: its value is an expression.${more}`
 }
@@ -239,8 +239,7 @@ const refusalsIn = (parts: readonly ChangedPart[], node: NodeInput | null) =>
 
 /** Of the tool that reads the part: eksctl, Bottlerocket, the API server. */
 function refusalsOf(part: ChangedPart, node: NodeInput | null): FileProblem[] {
-  const { source, kind, isWhole, lineOf, refusals } = part
-  const { config = {}, source: by } = source ?? {}
+  const { config, by, kind, isWhole, lineOf, refusals } = part
   if (by !== 'karpenter') return refusals
   // A part of an object keeps the other half of a pair.
   const { evictionSoft = {}, evictionSoftGracePeriod = {} } = node?.configuration?.fields ?? {}
@@ -349,7 +348,7 @@ function fieldsNow(input: NodeInput): object | null {
 const writtenIn = (parts: readonly ChangedPart[]): RawObject =>
   Object.fromEntries(
     parts
-      .flatMap(({ content, source }) => Object.entries(content ?? source?.config ?? {}))
+      .flatMap(({ config }) => Object.entries(config))
       .filter(([field, value]) => isConfigurationField(field) && isWrittenOut(value)),
   )
 
@@ -521,7 +520,7 @@ function settingNear(change: NodeChange, texts: readonly string[]): Place {
   }
   const [part] = parts
   if (part === undefined) throw new Error('a changed node has no changed file')
-  const whole = parts.find(({ content }) => content !== undefined) ?? part
+  const whole = parts.find(({ by }) => by === 'file') ?? part
   if (changed[0] !== undefined) return { part: whole, path: changed[0] }
   if (change.disk !== null) return change.disk
   return settings[0] ?? { part, path: null }

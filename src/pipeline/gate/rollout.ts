@@ -103,8 +103,8 @@ export function rolledOut(
 
 /** Whether the part takes the place of the kubelet's main file. */
 function isMainFile(part: ChangedPart): boolean {
-  const { content, nodePath = '', isWholeFile } = part
-  if (content !== undefined) return dropInOf(part) === null
+  const { by, nodePath = '', isWholeFile } = part
+  if (by === 'file') return dropInOf(part) === null
   return isWholeFile === true && mainFiles.includes(nodePath)
 }
 
@@ -187,37 +187,36 @@ function take(
   part: ChangedPart,
   image: NodeImage & Pick<Rollout, 'isAppended'>,
 ): void {
-  const { content, source, nodePath } = part
+  const { config, by, nodePath } = part
   if (nodePath !== undefined && !isReadOn(nodePath, image.amiFamily)) return
   const dropIn = dropInOf(part)
-  const file = content ?? source?.config ?? {}
   if (dropIn !== null) {
     const dir = flagValue(files.commandLine, 'config-dir') ?? folder
-    files.dropIns.set(join(dir, dropIn), knownConfig(file))
-  } else if (content !== undefined) files.main.content = inPlaceOf(files.main.content, content)
-  else if (source !== undefined && image.amiFamily === 'AL2') {
+    files.dropIns.set(join(dir, dropIn), knownConfig(config))
+  } else if (by === 'file') files.main.content = inPlaceOf(files.main.content, config)
+  else if (image.amiFamily === 'AL2') {
     const isBefore = isBeforeBootstrap(part, image.isAppended)
     if (isBefore || part.afterBootstrap !== 'running') takeOnAl2(files, part, isBefore)
-  } else if (source !== undefined) takeByNodeadm(files, part)
+  } else takeByNodeadm(files, part)
 }
 
 /** The name of a drop-in: files of a folder `*.d`, and all that are called `*.conf`. Null: the part is none. */
-export function dropInOf({ file, content, nodePath }: ChangedPart): string | null {
-  const path = content === undefined ? nodePath : file
+export function dropInOf({ file, by, nodePath }: ChangedPart): string | null {
+  const path = by === 'file' ? file : nodePath
   const isDropIn =
     path !== undefined &&
-    (content === undefined ? path.startsWith(`${folder}/`) : /\.d\/[^/]+$|\.conf$/.test(path))
+    (by === 'file' ? /\.d\/[^/]+$|\.conf$/.test(path) : path.startsWith(`${folder}/`))
   return isDropIn ? basename(path) : null
 }
 
 function takeOnAl2(files: StartFiles, part: ChangedPart, isBefore: boolean): void {
-  const { source, config = {}, flags = [] } = part.source ?? {}
-  if (source === 'karpenter') files.commandLine.push(...flagsOf(knownConfig(config)))
-  if (source === 'bootstrap' || source === 'script') files.commandLine.push(...flags)
-  if (source === 'eksctl' || source === 'script') {
+  const { by, config, flags } = part
+  if (by === 'karpenter') files.commandLine.push(...flagsOf(knownConfig(config)))
+  if (by === 'bootstrap' || by === 'script') files.commandLine.push(...flags)
+  if (by === 'eksctl' || by === 'script') {
     // bootstrap.sh writes these fields. eksctl merges its own after bootstrap.sh: eksctl pkg/nodebootstrap assets/scripts/bootstrap.al2.sh
     const kept = Object.entries(knownConfig(config)).filter(
-      ([field]) => source === 'eksctl' || !isBefore || !al2BootstrapFields.has(field),
+      ([field]) => by === 'eksctl' || !isBefore || !al2BootstrapFields.has(field),
     )
     const { content } = files.main
     const ofBootstrap = Object.entries(content).filter(([field]) => al2BootstrapFields.has(field))
@@ -237,9 +236,9 @@ function inPlaceOf(before: Readonly<RawObject>, config: Readonly<RawObject>): Ra
 }
 
 function takeByNodeadm(files: StartFiles, part: ChangedPart): void {
-  const { source, config = {}, flags = [] } = part.source ?? {}
-  if (source === 'bootstrap' || source === 'bottlerocket') return
-  if (source === 'script') {
+  const { by, config, flags } = part
+  if (by === 'bootstrap' || by === 'bottlerocket') return
+  if (by === 'script') {
     const { content } = files.main
     files.main.content = isMainFile(part)
       ? inPlaceOf(content, config)
@@ -273,8 +272,7 @@ const flagsOf = (config: Readonly<RawObject>): string[] =>
     Object.hasOwn(nodeClassKubeletFields, field) ? argumentsFor(field, value) : [],
   )
 
-function bottlerocketConfig({ source }: ChangedPart): RawObject {
-  const { config = {}, source: by } = source ?? {}
+function bottlerocketConfig({ config, by }: ChangedPart): RawObject {
   if (by !== 'bottlerocket' && by !== 'karpenter') return {}
   const translated = Object.entries(knownConfig(config)).filter(
     ([field]) => by === 'bottlerocket' || isTranslatedForBottlerocket(field),

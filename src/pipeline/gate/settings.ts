@@ -31,11 +31,12 @@ export interface PlacedSetting {
 
 /** Every field, and every key of a map, that the parts set. */
 export const placedSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =>
-  parts.flatMap(part =>
-    settingPaths({ config: part.content, ...part.source }).map(path => ({ part, path })),
-  )
+  parts.flatMap(part => settingPaths(part).map(path => ({ part, path })))
 
-export const settingPaths = ({ config = {}, flags = [] }: KubeletSource): string[] => [
+export const settingPaths = ({
+  config = {},
+  flags = [],
+}: Omit<KubeletSource, 'source'>): string[] => [
   ...pathsOf(config),
   ...flags.flatMap(flag => fieldOfFlag(flag) ?? []),
 ]
@@ -49,8 +50,8 @@ const pathsOf = (config: Readonly<RawObject>) =>
 
 /** Paths that a patch or a file sets to nothing. */
 export const removedPaths = (parts: readonly ChangedPart[]): string[] =>
-  parts.flatMap(({ content, source }) =>
-    Object.entries(content ?? source?.config ?? {}).flatMap(([field, value]) => {
+  parts.flatMap(({ config }) =>
+    Object.entries(config).flatMap(([field, value]) => {
       if (value === null) return [field]
       const gone = isRawObject(value) ? Object.keys(value).filter(key => value[key] === null) : []
       return gone.map(key => `${field}.${key}`)
@@ -60,13 +61,11 @@ export const removedPaths = (parts: readonly ChangedPart[]): string[] =>
 /** The part without a setting. */
 export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
   const field = fieldOf(path)
-  const patch = patchAt(path, null)
-  const { content, source } = part
-  if (content !== undefined) return { ...part, content: mergePatch(content, patch) }
-  if (source === undefined) return part
-  const { config = {}, flags = [] } = source
-  const kept = flags.filter(flag => fieldOfFlag(flag) !== field)
-  return { ...part, source: { ...source, config: mergePatch(config, patch), flags: kept } }
+  return {
+    ...part,
+    config: mergePatch(part.config, patchAt(path, null)),
+    flags: part.flags.filter(flag => fieldOfFlag(flag) !== field),
+  }
 }
 
 /** Flags that reach the kubelet, which does not know them and ends. */
@@ -74,12 +73,12 @@ export const unknownFlags = (
   parts: readonly ChangedPart[],
   { amiFamily, kubeletVersion }: Pick<DeclaredNode, 'amiFamily' | 'kubeletVersion'>,
 ): string[] =>
-  parts.flatMap(({ source, unused, nodePath }) => {
+  parts.flatMap(({ by, flags, unused, nodePath }) => {
     const isOfNodeadm = nodePath === nodeadmEnvironment
-    const isScript = source?.source === 'bootstrap' || (source?.source === 'script' && !isOfNodeadm)
+    const isScript = by === 'bootstrap' || (by === 'script' && !isOfNodeadm)
     const isRead = amiFamily !== 'Bottlerocket' && isScript === (amiFamily === 'AL2')
     if (!isRead || unused !== undefined) return []
-    return (source?.flags ?? [])
+    return flags
       .flatMap(flag => flagName(flag) ?? [])
       .filter(name => !isFlagOf(name, kubeletVersion))
   })
@@ -130,12 +129,12 @@ function unknownKeys(
   part: ChangedPart,
   { kubeletVersion, amiFamily }: DeclaredNode,
 ): LostSetting[] {
-  const { content, source } = part
+  const { by, config } = part
   const features = featuresOf(kubeletVersion)
-  const isByNodeadm = content === undefined && source?.source !== 'script' && amiFamily !== 'AL2'
+  const isByNodeadm = by !== 'file' && by !== 'script' && amiFamily !== 'AL2'
   const isInDropIn = isByNodeadm || dropInOf(part) !== null
   const form = isInDropIn ? dropInForm(features) : 'file'
-  return Object.keys(content ?? source?.config ?? {}).flatMap(key => {
+  return Object.keys(config).flatMap(key => {
     if (key === 'kind' || key === 'apiVersion') return []
     const { field, ignored } = meaningOfKey(key, features, form)
     const why = ignoredWords(key, field, ignored)
@@ -146,28 +145,21 @@ function unknownKeys(
 const isDropInOf = (part: ChangedPart, path: string) => path.split('/').at(-1) === dropInOf(part)
 
 /** Why the image does not read the file in which a script puts the settings. Null: it may. */
-function unreadOn({ amiFamily }: DeclaredNode, { nodePath, source }: ChangedPart) {
-  const isFlagged = (source?.flags ?? []).length > 0
-  return nodePath === undefined || isReadOn(nodePath, amiFamily) || isFlagged
+function unreadOn({ amiFamily }: DeclaredNode, { nodePath, flags }: ChangedPart) {
+  return nodePath === undefined || isReadOn(nodePath, amiFamily) || flags.length > 0
     ? null
     : `${imageName(amiFamily)} does not read ${nodePath}`
 }
 
-function declaredIn({ content, source, nodePath }: ChangedPart, node: DeclaredNode) {
-  const { config, flags, source: written } = source ?? { config: content, source: 'script' }
-  const by = nodePath === nodeadmEnvironment ? 'nodeadm' : written
-  const inForm: KubeletSource = {
-    config: config ?? {},
-    flags: flags ?? [],
-    source: formOf(by, node),
-  }
-  return declarationOfSource(inForm, '', node).settings
+function declaredIn({ config, flags, by, nodePath }: ChangedPart, node: DeclaredNode) {
+  const source = nodePath === nodeadmEnvironment ? 'nodeadm' : formOf(by, node)
+  return declarationOfSource({ config, flags, source }, '', node).settings
 }
 
 /** The form in which Karpenter or eksctl gives settings to the image. */
-function formOf(by: string | undefined, { amiFamily }: DeclaredNode) {
-  if (by === 'karpenter') return ''
-  if (by !== 'eksctl') return by ?? ''
+function formOf(by: ChangedPart['by'], { amiFamily }: DeclaredNode) {
+  if (by === 'file') return 'script'
+  if (by !== 'eksctl') return by === 'karpenter' ? '' : (by ?? '')
   return amiFamily === 'AL2' ? 'script' : 'nodeadm'
 }
 
@@ -177,13 +169,13 @@ function rewrittenBy(
   path: string,
   { amiFamily, isAppended }: Pick<DeclaredNode, 'amiFamily'> & Pick<Rollout, 'isAppended'>,
 ) {
-  if (amiFamily !== 'AL2' || part.source?.source !== 'script') return null
+  if (amiFamily !== 'AL2' || part.by !== 'script') return null
   const field = fieldOf(path)
   if (!isBeforeBootstrap(part, isAppended))
     return part.afterBootstrap === 'running'
       ? 'bootstrap.sh has started the kubelet before, and nothing restarts it after the edit'
       : null
-  const isInFile = !flagSettings(part.source.flags ?? []).fields.has(field)
+  const isInFile = !flagSettings(part.flags).fields.has(field)
   return isInFile && al2BootstrapFields.has(field)
     ? `bootstrap.sh on Amazon Linux 2 writes ${field} itself, after ${part.afterBootstrap === undefined ? 'the edit' : 'the user data: EKS or Karpenter calls it again'}`
     : null
@@ -216,13 +208,13 @@ const isUnset = (path: string, value: unknown) =>
   configurationDefaults[path as keyof typeof configurationDefaults] !== undefined &&
   (value === 0 || durationMs(String(value)) === 0)
 
-const nameOf = ({ part: { file, kind, source } }: PlacedSetting) =>
-  source?.source === 'karpenter' ? `spec.kubelet of ${kind}, which Karpenter adds last,` : file
+const nameOf = ({ part: { file, kind, by } }: PlacedSetting) =>
+  by === 'karpenter' ? `spec.kubelet of ${kind}, which Karpenter adds last,` : file
 
 /** Settings whose value is an expression, or was removed as a possible secret. */
 export const unclearSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =>
   parts.flatMap(part => {
-    const written = Object.entries(writtenSettings(part.content ?? part.source?.config ?? {}))
+    const written = Object.entries(writtenSettings(part.config))
       .filter(([, value]) => value !== null && !isWrittenOut(value))
       .map(([path]) => path)
     return [...written, ...(part.unclearFlags ?? [])].map(path => ({ part, path }))

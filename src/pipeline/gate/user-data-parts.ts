@@ -86,11 +86,8 @@ export function takePiece(
   const isFile = source === 'script' && documentKind !== undefined
   reading.parts.push({
     ...{ kind, file: reading.file, target, lineOf: piece.lineOf },
-    source: {
-      config: isFile ? { kind: documentKind, apiVersion, ...config } : config,
-      flags,
-      source,
-    },
+    config: isFile ? { kind: documentKind, apiVersion, ...config } : config,
+    ...{ flags, by: source },
     ...(piece.path !== null && { nodePath: piece.path, isWholeFile: piece.isWholeFile }),
     ...(piece.unread !== null && { unused: piece.unread }),
     refusals: refusals.filter(one => one.kind === 'refused'),

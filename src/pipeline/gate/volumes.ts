@@ -95,7 +95,7 @@ export function takeVolumes(
   reading.problems.push(...unclearVolumes(volumes))
   reading.parts.push({
     ...{ kind: 'LaunchTemplate', file: reading.file, target, volumes, refusals: [] },
-    ...{ mountsDisks: mountsDisks(userData), source: { source: '' } },
+    ...{ mountsDisks: mountsDisks(userData), config: {}, flags: [], by: null },
     lineOf: withVolumes(() => line, volumes),
   })
 }

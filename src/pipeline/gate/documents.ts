@@ -154,17 +154,11 @@ function selectedNames(name: unknown): string[] {
 /** @param target of a kustomization. Null: unknown, so the paths decide */
 function takeOperations(reading: FileReading, operations: YamlPlace, target: RawObject | null) {
   const object = patchedObject(operations)
-  const { spec } = mapOf(object.value)
-  const kind = target === null ? 'EC2NodeClass' : String(target.kind ?? '')
-  const { kubelet, userData, blockDeviceMappings } = mapOf(spec)
+  const kind = target === null ? 'EC2NodeClass' : target.kind
+  const { kubelet, userData, blockDeviceMappings } = mapOf(mapOf(object.value).spec)
   const isOfNodes = isRawObject(kubelet) || (userData ?? blockDeviceMappings) !== undefined
-  if (!Object.hasOwn(patchable, kind) || (target === null && !isOfNodes)) return
-  const value = {
-    apiVersion: patchable[kind as keyof typeof patchable],
-    kind,
-    metadata: { name: target?.name ?? '' },
-    ...mapOf(object.value),
-  }
+  if (!Object.hasOwn(patchable, String(kind)) || (target === null && !isOfNodes)) return
+  const value = selectedObject(object.value, { kind, name: target?.name ?? '' })
   takeDocument(reading, { ...object, value })
 }
 
@@ -322,20 +316,15 @@ function volumesOfGroup(place: YamlPlace): DeclaredVolume[] {
 
 function extraConfigMistakes(place: YamlPlace, list: string): FileProblem[] {
   const group = mapOf(place.value)
-  const { kubeletExtraConfig, amiFamily } = group
-  const refuse = (text: string, field: string, key = 'kubeletExtraConfig') =>
-    refusedProblem(
-      field,
-      place.lineOf(key, ...(key === field ? [] : [field])),
-      `eksctl refuses the whole file: ${text}`,
-    )
+  const name = 'kubeletExtraConfig'
+  const { [name]: extra, amiFamily } = group
+  const refuse = (text: string, field: string, key = name) =>
+    refusedProblem(field, place.lineOf(key, field), `eksctl refuses the whole file: ${text}`)
   const misspelt = Object.keys(group)
-    .filter(
-      key => key !== 'kubeletExtraConfig' && nearestName(key, ['kubeletExtraConfig']) !== null,
-    )
-    .map(key => refuse(`json: unknown field "${key}", did you mean kubeletExtraConfig`, key, key))
-  if (!isRawObject(kubeletExtraConfig)) return misspelt
-  const critical = Object.keys(kubeletExtraConfig)
+    .filter(key => key !== name && nearestName(key, [name]) !== null)
+    .map(key => refuse(`json: unknown field "${key}", did you mean ${name}`, key, key))
+  if (!isRawObject(extra)) return misspelt
+  const critical = Object.keys(extra)
     .filter(field => refusedByEksctl.has(field))
     .map(field =>
       refuse(
@@ -343,12 +332,12 @@ function extraConfigMistakes(place: YamlPlace, list: string): FileProblem[] {
         field,
       ),
     )
-  const isUnsupported = amiFamily === 'Bottlerocket' || String(amiFamily).startsWith('Windows')
-  const unsupported = `kubeletExtraConfig is not supported for ${amiFamily} nodegroups`
-  const whole =
-    list === 'managedNodeGroups' ? 'json: unknown field "kubeletExtraConfig"' : unsupported
-  const isRefused = list === 'managedNodeGroups' || isUnsupported
-  return [...misspelt, ...(isRefused ? [refuse(whole, 'kubeletExtraConfig')] : []), ...critical]
+  const isUnsupported = /^(?:Bottlerocket$|Windows)/.test(String(amiFamily))
+  const whole = [
+    ...(list === 'managedNodeGroups' ? [`json: unknown field "${name}"`] : []),
+    ...(isUnsupported ? [`${name} is not supported for ${amiFamily} nodegroups`] : []),
+  ]
+  return [...misspelt, ...whole.slice(0, 1).map(text => refuse(text, name)), ...critical]
 }
 
 /* JSON patches, as kustomize takes them. */
@@ -363,13 +352,13 @@ interface Operation {
 function patchedObject(list: YamlPlace): YamlPlace {
   const operations = (Array.isArray(list.value) ? list.value : []).flatMap((written, index) => {
     const { op, path, value } = mapOf(written)
-    const isRemoved = op === 'remove'
-    if (typeof path !== 'string' || (op !== 'add' && op !== 'replace' && !isRemoved)) return []
-    const at = list.at(index)
-    return [{ at, path: segments(path), value: isRemoved ? null : value }]
+    if (typeof path !== 'string' || !['add', 'replace', 'remove'].includes(String(op))) return []
+    return [{ at: list.at(index), path: segments(path), value: op === 'remove' ? null : value }]
   })
-  const object: RawObject = {}
-  for (const { path, value } of operations) set(object, path, value)
+  const object = operations.reduce<unknown>(
+    (before, { path, value }) => withValue(before, path, value),
+    {},
+  )
   return placeIn(object, path => placeOf(list, operations, path))
 }
 
@@ -380,16 +369,11 @@ const segments = (pointer: string) =>
     .slice(1, deepest)
     .map(segment => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown): void {
-  if (name === '__proto__') return
-  if (deeper.length === 0) {
-    target[name] = value
-    return
-  }
-  const before = Object.hasOwn(target, name) ? target[name] : undefined
-  const inner: RawObject = isRawObject(before) ? before : {}
-  target[name] = inner
-  set(inner, deeper, value)
+function withValue(before: unknown, [name, ...deeper]: string[], value: unknown): unknown {
+  if (name === undefined) return value
+  const fields = mapOf(before)
+  const inner = Object.hasOwn(fields, name) ? fields[name] : undefined
+  return { ...fields, [name]: withValue(inner, deeper, value) }
 }
 
 type Path = (string | number)[]

@@ -22,7 +22,7 @@ import type { NodeIdentity } from '#model/input/record.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
-import { type ChangedPart, type FileProblem, type Place, refusedProblem } from './changed-part.ts'
+import type { ChangedPart, Place } from './changed-part.ts'
 import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {
   lostSettings,
@@ -49,8 +49,8 @@ export interface NodeChange {
   /** Null: the kubelet would not start, or its configuration is not known. */
   before: NodeInput | null
   after: NodeInput | null
-  /** The fields before: as they run, or as the node's files give them if that was not read. Null: not known. */
-  fields: object | null
+  /** As they run, or as the node's files give them if that was not read; after a refusal as the files write them. Null: one is not known. */
+  fields: Record<'old' | 'now', RawObject> | null
   problems: NodeProblem[]
   /** The settings of the changed files, never empty. */
   settings: readonly PlacedSetting[]
@@ -88,21 +88,22 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
     refusedFields.some(one => one.part === part && checkOf(one.path) === checkOf(path))
   const lostIn = (own: readonly ChangedPart[], start: RolledOut | null) =>
     lostSettings(own, { ...withImage(node, own), isAppended }, start?.settings ?? null)
+  const changed = head.length > 0 ? head : base
+  const started = flags.length + refusedFields.length > 0 ? null : after.input
+  const now = started === null ? writtenIn(changed) : started.configuration?.fields
+  const old = before === null ? fieldsNow(input) : before.input?.configuration?.fields
   return {
     before: before === null ? input : before.input,
-    after:
-      flags.length + refusedFields.length > 0
-        ? null
-        : after.input && (disk?.apply(after.input) ?? after.input),
+    after: started && (disk?.apply(started) ?? started),
     disk,
-    fields: before === null ? fieldsNow(input) : (before.input?.configuration?.fields ?? null),
+    fields: old && now ? { old: { ...old }, now: { ...now } } : null,
     settings: settings.length > 0 ? settings : placedSettings(base),
     paths: new Set([...rollout.gone, ...settings.map(({ path }) => path)]),
-    parts: head.length > 0 ? head : base,
+    parts: changed,
     problems: [
       ...newRefusals(head, base, input),
       // The kubelet never sees what the tool that reads the file refuses.
-      ...refusals({ input, image, causes, rollout, after, earlier, before }).filter(
+      ...refusals(after, before, openCauses(input, image, causes)).filter(
         place => !isRefused(place),
       ),
       ...added(flags, unknownFlagsIn(base, node), ({ path }) => path),
@@ -177,26 +178,16 @@ const withImage = <Image extends Pick<NodeIdentity, 'amiFamily'>>(
   return given === undefined ? image : { ...image, amiFamily: given }
 }
 
-interface Refused {
-  input: NodeInput
-  image: NodeIdentity
-  rollout: Rollout
-  after: RolledOut
-  earlier: Rollout
-  before: RolledOut | null
-  causes: Parts['causes']
-}
+type CauseOf = (text: string, rollout: Rollout) => Place | null
 
 /** Each is tried with a start of the kubelet. */
 const mostTried = 200
 
 /** What was refused before the change for the same setting stays refused: that is not worse. */
-function refusals({ before, after, rollout, earlier, ...start }: Refused): NodeProblem[] {
-  const known = new Set(
-    (before?.refusals ?? []).map(text => causeOf(text, earlier, start)?.path ?? text),
-  )
+function refusals(after: RolledOut, before: RolledOut | null, causeOf: CauseOf): NodeProblem[] {
+  const known = new Set(before?.refusals.map(text => causeOf(text, before.rollout)?.path ?? text))
   return after.refusals.flatMap((text): NodeProblem[] => {
-    const place = causeOf(text, rollout, start)
+    const place = causeOf(text, after.rollout)
     if (place === null) return []
     const stays = known.has(place.path ?? text)
     return stays
@@ -205,18 +196,35 @@ function refusals({ before, after, rollout, earlier, ...start }: Refused): NodeP
   })
 }
 
-type Start = Pick<Refused, 'input' | 'image' | 'causes'>
+const withoutNumbers = (text: string) => text.replace(/\d+/g, '0')
 
 /** The setting without which the kubelet would not say so; path null: no single one. Null: no part is left. */
-function causeOf(text: string, rollout: Rollout, { input, image, causes }: Start): Place | null {
-  const [first] = rollout.parts
-  if (first === undefined) return null
-  const known = causes.get(text)
-  if (known !== undefined && rollout.parts.includes(known.part)) return known
-  const place = settingBehind(text, rollout, { input, image }) ?? { part: first, path: null }
-  causes.set(text, place)
-  return place
-}
+const openCauses =
+  (input: NodeInput, image: NodeIdentity, causes: Parts['causes']): CauseOf =>
+  (text, rollout) => {
+    const { parts } = rollout
+    const [first] = parts
+    if (first === undefined) return null
+    const known = causes.get(text)
+    if (known !== undefined && parts.includes(known.part)) return known
+    const refusalsWithout = ({ part, path }: PlacedSetting) => {
+      const others = parts.map(each => (each === part ? withoutSetting(part, path) : each))
+      return rolledOut(input, image, { ...rollout, parts: others }).refusals
+    }
+    // The same refusal with another number does not end, unless no setting ends it.
+    const same = withoutNumbers(text)
+    let second: PlacedSetting | undefined
+    const ending = placedSettings(parts)
+      .slice(0, mostTried)
+      .find(setting => {
+        const left = refusalsWithout(setting)
+        if (!left.includes(text)) second ??= setting
+        return !left.some(other => withoutNumbers(other) === same)
+      })
+    const place = ending ?? second ?? { part: first, path: null }
+    causes.set(text, place)
+    return place
+  }
 
 /** Refusals that the base does not have, by the tools that read the parts. @param node null: the parts reach none */
 export const newRefusals = (
@@ -230,59 +238,33 @@ export const newRefusals = (
     text,
   ])
 
+/** Of the tools that read the parts: eksctl, Bottlerocket, the API server. */
 const refusalsIn = (parts: readonly ChangedPart[], node: NodeInput | null) =>
-  parts.flatMap(part =>
-    refusalsOf(part, node).map(
+  parts.flatMap(part => [
+    ...part.refusals.map(
       ({ field, ...refusal }): NodeProblem => ({ part, path: field, ...refusal }),
     ),
-  )
+    ...(part.by === 'karpenter' ? nodeClassRefusals(part, node) : []),
+  ])
 
-/** Of the tool that reads the part: eksctl, Bottlerocket, the API server. */
-function refusalsOf(part: ChangedPart, node: NodeInput | null): FileProblem[] {
-  const { config, by, kind, isWhole, lineOf, refusals } = part
-  if (by !== 'karpenter') return refusals
+function nodeClassRefusals(part: ChangedPart, node: NodeInput | null): NodeProblem[] {
+  const { config, kind, isWhole } = part
   // A part of an object keeps the other half of a pair.
   const { evictionSoft = {}, evictionSoftGracePeriod = {} } = node?.configuration?.fields ?? {}
   const kept = isWhole ? {} : { evictionSoft, evictionSoftGracePeriod }
   const place = kind === 'NodePool' ? 'spec.template.spec.kubelet' : 'spec.kubelet'
-  const own = nodeClassMistakes(mergePatch(kept, config)).filter(({ path }) => {
+  return nodeClassMistakes(mergePatch(kept, config)).flatMap(({ path, why }): NodeProblem[] => {
     const value = valueAt(config, path)
-    return value !== undefined && !isExpression(String(value))
+    const text = `The API server refuses ${place}: ${why}.`
+    return value === undefined || isExpression(String(value))
+      ? []
+      : [{ kind: 'refused', part, path, text }]
   })
-  return [
-    ...refusals,
-    ...own.map(({ path, why }) =>
-      refusedProblem(path, lineOf(path), `The API server refuses ${place}: ${why}.`),
-    ),
-  ]
 }
 
 /** Fields that are checked against each other have one name. */
 const checkOf = (path: string | null) =>
   path?.replace(/(?:High|Low)ThresholdPercent|GracePeriod/, '') ?? null
-
-const withoutNumbers = (text: string) => text.replace(/\d+/g, '0')
-
-/** The same refusal with another number does not end, unless no setting ends it. */
-function settingBehind(text: string, rollout: Rollout, start: Pick<Start, 'input' | 'image'>) {
-  const same = withoutNumbers(text)
-  let second: PlacedSetting | null = null
-  for (const setting of placedSettings(rollout.parts).slice(0, mostTried)) {
-    const left = refusalsWithout(setting, { ...start, rollout })
-    if (!left.some(other => withoutNumbers(other) === same)) return setting
-    if (!left.includes(text)) second ??= setting
-  }
-  return second
-}
-
-/** What the kubelet would refuse of the files without the setting. */
-function refusalsWithout(
-  { part, path }: PlacedSetting,
-  { input, image, rollout }: { input: NodeInput; image: NodeIdentity; rollout: Rollout },
-) {
-  const parts = rollout.parts.map(each => (each === part ? withoutSetting(part, path) : each))
-  return rolledOut(input, image, { ...rollout, parts }).refusals
-}
 
 const mostNamed = 8
 
@@ -307,7 +289,7 @@ function settingsLost(
 /** Values of a field before and after. Null: one of them is unknown, or a map, or they are equal. A refused field has the value that the files write. */
 export function valuesOf(change: NodeChange, path: string | null): GateValues | null {
   if (change.disk !== null && path === change.disk.path) return change.disk.values
-  const fields = fieldsOf(change)
+  const { fields } = change
   if (fields === null || path === null) return null
   const [then, later] = [valueAt(fields.old, path), valueAt(fields.now, path)]
   if (isRawObject(then) || isRawObject(later)) return null
@@ -318,7 +300,7 @@ export function valuesOf(change: NodeChange, path: string | null): GateValues | 
 
 /** What changes of a field, of a map by its keys. */
 export function changesOf(change: NodeChange, path: string): GateSetting[] {
-  const { old = {}, now = {} } = fieldsOf(change) ?? {}
+  const { old = {}, now = {} } = change.fields ?? {}
   const keys = new Set([old, now].flatMap(fields => Object.keys(mapOf(valueAt(fields, path)))))
   const paths = keys.size === 0 ? [path] : [...keys].map(key => `${path}.${key}`)
   return paths.flatMap(field => {
@@ -327,22 +309,10 @@ export function changesOf(change: NodeChange, path: string): GateSetting[] {
   })
 }
 
-/** Null: the configuration before or after is unknown. */
-function fieldsOf({
-  fields: old,
-  after,
-  parts,
-}: NodeChange): Record<'old' | 'now', RawObject> | null {
-  const now = after === null ? writtenIn(parts) : after.configuration?.fields
-  return old && now ? { old: { ...old }, now: { ...now } } : null
-}
-
-function fieldsNow(input: NodeInput): object | null {
+function fieldsNow(input: NodeInput) {
   if (input.configuration !== null) return input.configuration.fields
-  const unchanged = rolledOut(input, nodeIdentity(input.node), {
-    ...{ parts: [], gone: [], isAppended: false },
-  })
-  return unchanged.input?.configuration?.fields ?? null
+  const nothing = { parts: [], gone: [], isAppended: false }
+  return rolledOut(input, nodeIdentity(input.node), nothing).input?.configuration?.fields
 }
 
 const writtenIn = (parts: readonly ChangedPart[]): RawObject =>
@@ -365,7 +335,7 @@ type Predictions = Record<'before' | 'after', NodePrediction>
 export function startsAtOnce({ before, after }: Predictions, change: NodeChange): NodeProblem[] {
   const problems: NodeProblem[] = []
   const add = (kind: GateProblemKind, field: string, text: string) =>
-    problems.push({ kind, text, ...placeNear(change, field) })
+    problems.push({ kind, text, ...placeNear(change, [field]) })
   const lost = lostThresholds(before, after)
   if (lost.length > 0) {
     const shown = lost.map(({ signal, value }) => `${signal} ${value}`).join(', ')
@@ -374,18 +344,15 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
   }
   if (isEvicting(after) && !isEvicting(before)) {
     const [signal] = after.eviction?.actsOn ?? []
-    const isOfVolume = change.disk !== null && valuesOf(change, `evictionHard.${signal}`) === null
-    if (change.disk !== null && isOfVolume) {
-      const { part, path } = change.disk
-      const text = 'With as much on the disk as now, the kubelet evicts pods.'
-      problems.push({ kind: 'eviction', text, part, path })
-      return problems
-    }
-    const text = `With ${signal === undefined || isOfDisk(signal) ? 'the disks as they are' : 'what is in use now'}, the kubelet evicts pods at once.`
-    const place = settingNear(change, [
+    const place = placeNear(change, [
       `evictionHard.${signal}`,
       ...(signal === 'allocatableMemory.available' ? memoryOfPods : []),
     ])
+    if (place === change.disk) {
+      const text = 'With as much on the disk as now, the kubelet evicts pods.'
+      return [...problems, { kind: 'eviction', text, ...place }]
+    }
+    const text = `With ${signal === undefined || isOfDisk(signal) ? 'the disks as they are' : 'what is in use now'}, the kubelet evicts pods at once.`
     problems.push({ kind: 'eviction', text, most: limitsOf(after), ...place })
   }
   if (after.imageGC?.triggered === true && before.imageGC?.triggered !== true)
@@ -438,7 +405,7 @@ export function settingsInstead(
   change: NodeChange,
   path: string | null,
 ): GateInstead[] {
-  const now = fieldsOf(change)?.now ?? {}
+  const now = change.fields?.now ?? {}
   const wanted = Object.entries(writtenSettings(fix.config)).flatMap(([field, value]) => {
     const text = textOf(value)
     return text === null || text === textOf(valueAt(now, field)) ? [] : [[field, text] as const]
@@ -491,14 +458,14 @@ function changedPaths(change: NodeChange, named: readonly string[]): string[] {
 function withOldValue(change: NodeChange, after: NodeInput, path: string): NodeInput {
   const field = fieldOf(path)
   const keys = path === field ? [field] : [field, path.slice(field.length + 1)]
-  return withChanges(after, [{ path: keys, value: valueAt(fieldsOf(change)?.old ?? {}, path) }])
+  return withChanges(after, [{ path: keys, value: valueAt(change.fields?.old ?? {}, path) }])
 }
 
 /** The setting, or the size of the disk if the setting stays. */
-const placeNear = (change: NodeChange, path: string): Place =>
+const placeNear = (change: NodeChange, [path = '', ...more]: readonly string[]): Place =>
   change.disk !== null && valuesOf(change, path) === null
     ? change.disk
-    : settingNear(change, [path])
+    : settingNear(change, [path, ...more])
 
 /** @param texts paths, or texts with paths as words */
 function settingNear(change: NodeChange, texts: readonly string[]): Place {

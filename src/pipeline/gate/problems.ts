@@ -81,7 +81,7 @@ export class Problems {
 
   /** @param node of those that the files reach. Null: the problem is the file's own */
   add(head: ProblemHead, node: NodePlace | null): void {
-    const { kind, file, line, field, text, detail = null } = head
+    const { kind, file, line, field, text } = head
     const { rule = null, severity = null, values = null, most = [], instead = [] } = head
     const stops = stopping.has(kind) || (kind !== 'better' && isSerious(severity))
     const { cluster = null, group = null } = node ?? {}
@@ -90,22 +90,9 @@ export class Problems {
     const key = JSON.stringify([kind, file, line, field, cluster, group, same])
     if (!this.#problems.has(key) && this.#problems.size >= mostProblems) return
     const problem: OpenProblem = this.#problems.get(key) ?? {
-      kind,
-      stops,
-      file,
-      line,
-      field,
-      values: null,
-      most: [],
-      instead: [],
-      cluster,
-      group,
-      rule,
-      severity,
-      text,
-      detail,
-      names: new Set(),
-      nodes: { count: 0, sample: [] },
+      ...{ kind, stops, file, line, field, values: null, most: [], instead: [], cluster, group },
+      ...{ rule, severity, text, detail: head.detail ?? null },
+      ...{ names: new Set(), nodes: { count: 0, sample: [] } },
     }
     this.#problems.set(key, problem)
     if (values !== null) problem.values = joinedValues(problem.values, values)

@@ -49,6 +49,7 @@ export interface Rollout {
 }
 
 export interface RolledOut {
+  rollout: Rollout
   /** The node after the rollout. Null: its kubelet would not start, or its configuration is not known. */
   input: NodeInput | null
   /** Upstream's errors. */
@@ -77,13 +78,10 @@ interface StartFiles {
   commandLine: string[]
 }
 
-export function rolledOut(
-  input: NodeInput,
-  identity: NodeImage,
-  { parts, gone, isAppended }: Rollout,
-): RolledOut {
+export function rolledOut(input: NodeInput, identity: NodeImage, rollout: Rollout): RolledOut {
+  const { parts, gone, isAppended } = rollout
   const files = filesNow(input, identity)
-  if (files === null) return { input: null, refusals: [], settings: null, dropped: [] }
+  if (files === null) return { rollout, input: null, refusals: [], settings: null, dropped: [] }
   for (const path of gone) reset(files, path, identity)
   const { content } = files.main
   const settings: RawObject = {}
@@ -96,6 +94,7 @@ export function rolledOut(
   const whole = parts.findLast(part => part.unused === undefined && isMainFile(part))
   const dropped = whole === undefined ? [] : droppedSettings(content, files, identity)
   return {
+    rollout,
     ...startNode(input, identity, files),
     dropped: dropped.map(setting => ({ part: whole as ChangedPart, ...setting })),
   }
@@ -193,7 +192,7 @@ function take(
   if (dropIn !== null) {
     const dir = flagValue(files.commandLine, 'config-dir') ?? folder
     files.dropIns.set(join(dir, dropIn), knownConfig(config))
-  } else if (by === 'file') files.main.content = inPlaceOf(files.main.content, config)
+  } else if (by === 'file') writeMain(files, part)
   else if (image.amiFamily === 'AL2') {
     const isBefore = isBeforeBootstrap(part, image.isAppended)
     if (isBefore || part.afterBootstrap !== 'running') takeOnAl2(files, part, isBefore)
@@ -213,17 +212,21 @@ function takeOnAl2(files: StartFiles, part: ChangedPart, isBefore: boolean): voi
   const { by, config, flags } = part
   if (by === 'karpenter') files.commandLine.push(...flagsOf(knownConfig(config)))
   if (by === 'bootstrap' || by === 'script') files.commandLine.push(...flags)
-  if (by === 'eksctl' || by === 'script') {
-    // bootstrap.sh writes these fields. eksctl merges its own after bootstrap.sh: eksctl pkg/nodebootstrap assets/scripts/bootstrap.al2.sh
-    const kept = Object.entries(knownConfig(config)).filter(
-      ([field]) => by === 'eksctl' || !isBefore || !al2BootstrapFields.has(field),
+  // eksctl merges its own after bootstrap.sh: eksctl pkg/nodebootstrap assets/scripts/bootstrap.al2.sh
+  if (by === 'eksctl') writeMain(files, part)
+  if (by === 'script') writeMain(files, part, isBefore ? al2BootstrapFields : undefined)
+}
+
+/** @param written fields that bootstrap.sh writes after the part */
+function writeMain(files: StartFiles, part: ChangedPart, written?: ReadonlySet<string>): void {
+  const { content } = files.main
+  const fieldsOf = (config: Readonly<RawObject>, isWritten: boolean) =>
+    Object.fromEntries(
+      Object.entries(config).filter(([field]) => (written?.has(field) ?? false) === isWritten),
     )
-    const { content } = files.main
-    const ofBootstrap = Object.entries(content).filter(([field]) => al2BootstrapFields.has(field))
-    files.main.content = isMainFile(part)
-      ? { ...inPlaceOf(content, config), ...(isBefore && Object.fromEntries(ofBootstrap)) }
-      : mergePatch(content, Object.fromEntries(kept))
-  }
+  files.main.content = isMainFile(part)
+    ? { ...inPlaceOf(content, part.config), ...fieldsOf(content, true) }
+    : mergePatch(content, fieldsOf(knownConfig(part.config), false))
 }
 
 /** A whole file. A value that is not known stays as it runs. */
@@ -239,10 +242,7 @@ function takeByNodeadm(files: StartFiles, part: ChangedPart): void {
   const { by, config, flags } = part
   if (by === 'bootstrap' || by === 'bottlerocket') return
   if (by === 'script') {
-    const { content } = files.main
-    files.main.content = isMainFile(part)
-      ? inPlaceOf(content, config)
-      : mergePatch(content, knownConfig(config))
+    writeMain(files, part)
     if (part.nodePath === nodeadmEnvironment) files.commandLine.push(...flags)
     return
   }
@@ -307,7 +307,7 @@ function startNode(
   input: NodeInput,
   image: NodeImage,
   files: StartFiles,
-): Omit<RolledOut, 'dropped'> {
+): Omit<RolledOut, 'dropped' | 'rollout'> {
   const host: Host = {
     ...input.host,
     kubelet: {

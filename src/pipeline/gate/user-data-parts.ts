@@ -112,33 +112,24 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
   const { kubelet } = mapOf(spec)
   const { config = {} } = mapOf(kubelet)
   const unregistered = `nodeadm: no kind "${kind}" is registered for version "${apiVersion}"`
-  const head =
-    kind === 'NodeConfig' ? apiVersion !== 'node.eks.aws/v1alpha1' && 'apiVersion' : 'kind'
+  const isRegistered = kind === 'NodeConfig' && apiVersion === 'node.eks.aws/v1alpha1'
+  const head = kind === 'NodeConfig' ? 'apiVersion' : 'kind'
   const meant = Object.values(nodeConfigFields).flat()
   const ignoredFields = (path: string[], fields: unknown, known: readonly string[]) =>
     Object.keys(mapOf(fields))
       // Any other name may be a field of a later nodeadm.
       .filter(field => isConfigurationField(field) || nearestName(field, meant) !== null)
       .filter(field => !known.includes(field))
-      .map(
-        (field): FileProblem => ({
-          kind: 'no-effect',
-          line: lineOf(...path, field),
-          field: [...path, field].join('.'),
-          text: 'a NodeConfig has no such field.',
-        }),
-      )
+      .map((field): FileProblem => {
+        const place = { line: lineOf(...path, field), field: [...path, field].join('.') }
+        return { kind: 'no-effect', ...place, text: 'a NodeConfig has no such field.' }
+      })
+  const noMap = 'nodeadm: spec.kubelet.config is no map'
   return [
-    ...(head === false ? [] : [refusedProblem(head, lineOf(head), unregistered)]),
+    ...(isRegistered ? [] : [refusedProblem(head, lineOf(head), unregistered)]),
     ...(config === null || isRawObject(config)
       ? []
-      : [
-          refusedProblem(
-            'config',
-            lineOf('spec', 'kubelet', 'config'),
-            'nodeadm: spec.kubelet.config is no map',
-          ),
-        ]),
+      : [refusedProblem('config', lineOf('spec', 'kubelet', 'config'), noMap)]),
     ...ignoredFields(['spec'], spec, nodeConfigFields.spec),
     ...ignoredFields(['spec', 'kubelet'], kubelet, nodeConfigFields.kubelet),
   ]

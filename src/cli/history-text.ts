@@ -1,8 +1,7 @@
 /** A node's history for a terminal: its settings, disk use, events and findings. */
 
 import { type Lines, linesOf } from '#base/text/lines.ts'
-import { joinAlike } from '#judge/compare/history/happenings.ts'
-import { mergedRounds } from '#judge/compare/history/reclaim.ts'
+import { joinAlike, mergedRounds } from '#judge/compare/history/happenings.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
 import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
 import type { DiskHolder } from '#model/prediction/disk-ledger.ts'

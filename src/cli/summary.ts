@@ -10,8 +10,13 @@ import type { AuditReport } from '#model/report.ts'
 import type { AuditResult } from '#pipeline/audit/audit.ts'
 import type { Language } from '#report/languages/language.ts'
 import { changeRows, mailChanges } from '#report/mail/changes.ts'
-import { answersOf } from '#report/parts/answers.ts'
-import { causesAndOutlook, causeView, moreCauses, stepWithCount } from '#report/parts/causes.ts'
+import {
+  answersOf,
+  causesAndOutlook,
+  causeView,
+  moreCauses,
+  stepWithCount,
+} from '#report/parts/causes.ts'
 import { worstFirst } from '#report/parts/findings.ts'
 import { isClusterRead, worstClusterFirst } from '#report/parts/fleet.ts'
 import { ledgersView } from '#report/parts/ledger.ts'

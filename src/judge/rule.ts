@@ -1,8 +1,7 @@
 /** The contract of a rule. A rule reads one node's prediction, or the facts of peers, and yields failings. `judge.ts` makes the outcome. */
 
 import type { Command } from '#judge/garbage/kubectl.ts'
-import type { ClusterContext, NodeContext } from '#judge/subject/cluster-facts.ts'
-import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
+import type { ClusterContext, Need, NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
 import type {
   Cause,
   DeviceCause,
@@ -27,8 +26,7 @@ import type { Subject } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { bytes, shorten } from './text.ts'
 
-export type { ClusterContext, NodeContext } from '#judge/subject/cluster-facts.ts'
-export type { NodeSubject } from '#judge/subject/node-subject.ts'
+export type { ClusterContext, NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
 export {
   bytes,
   gibibyte,

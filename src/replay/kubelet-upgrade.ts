@@ -6,8 +6,7 @@
 import { isRawObject } from '#base/raw-object.ts'
 import { cgroupVersionOfFamily } from '#facts/eks/ami-defaults.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
-import { type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/feature-gates.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
+import { featuresOf, type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { behaviorsBetween, flagsRemovedBy, unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import type { Host } from '#model/input/inspection.ts'
@@ -23,7 +22,7 @@ import { refusalsOf } from './configuration/configuration-change.ts'
 import { configzOf, loadConfigFile } from './configuration/configuration-file.ts'
 import { type NextStart, predictNextStart } from './configuration/next-start.ts'
 import { evictionConfigOf, rankingsOf } from './eviction/prediction.ts'
-import { predictAllocatable } from './predict-allocatable.ts'
+import { predictAllocatable } from './node-allocatable.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
 
 /** The same input, with that kubelet version. */

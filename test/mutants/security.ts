@@ -212,7 +212,7 @@ const rows: Record<string, Row[]> = {
   'src/policy/parse.ts': [
     ['name === prototypeKey && isNode(key)', 'name === "" && isNode(key)', 'policy/policy'],
   ],
-  'src/replay/configuration/start-settings.ts': [
+  'src/replay/configuration/next-start.ts': [
     [
       'if (loads-- <= 0) return null',
       'if (loads < 0) return null',

@@ -1,12 +1,11 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
-import { reportedRounds } from '#judge/compare/history/reclaim.ts'
+import { reportedRounds } from '#judge/compare/history/happenings.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
 import { recentStarts } from '#judge/events/pulls.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
-import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
-import type { Need, NodeSubject } from '#judge/subject/node-subject.ts'
+import type { Need, NodeContext, NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
 import type {
   EksCluster,
   LaunchTemplateVersion,

@@ -2,7 +2,7 @@
 
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
-import { trendPoint, withPoint } from '#judge/compare/history/trends.ts'
+import { trendPoint, withPoint } from '#judge/compare/history/ledger.ts'
 import type { FillSeries, Happening, ReclaimRound, TrendPoint } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 

@@ -4,9 +4,8 @@
  */
 
 import { isRawObject, mapOf } from '#base/raw-object.ts'
-import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { isPlannable } from '#facts/kubelet/fields.ts'
+import { isPlannable, nearestName } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { amiDefaults } from './ami-defaults.ts'
 

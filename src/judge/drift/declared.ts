@@ -1,8 +1,7 @@
 /** A node's intended kubelet settings: from its launch template, EC2NodeClass or NodePool. */
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { meaningOf } from '#facts/kubelet/fields.ts'
-import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import type { ClusterContext, NodeSubject } from '#judge/subject/node-subject.ts'
 import { shorten } from '#judge/text.ts'
 import type { LaunchTemplateVersion, NodeClass, Nodegroup } from '#model/input/cluster-input.ts'
 import {

@@ -1,7 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import { type Failing, line, shorten, type Undecided } from '#judge/rule.ts'
-import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 
 const mostTimes = 1_000_000

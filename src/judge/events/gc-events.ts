@@ -7,7 +7,7 @@
  */
 import { isOfKubelet, isShortfall } from '#facts/kubelet/event-messages.ts'
 import { containerGcPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { agoMs, eventTimes, isWithin, recentEvents } from './events.ts'
 
 /** Without a further event for this time, the rounds no longer fail. The time allows for one event lost to client-go's event limit. */

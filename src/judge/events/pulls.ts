@@ -4,7 +4,7 @@ import { isOfPull, type PullCause, pullCause, pulledImage } from '#facts/kubelet
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
-import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { podName, shorten } from '#judge/text.ts'
 import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
 import { type EventTimes, eventTimes, isWithin, recentEvents } from './events.ts'

@@ -5,11 +5,13 @@ import { byText } from '#base/text/text-order.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import {
   joinAlike,
+  mergedRounds,
   readingOfMachine,
+  reportedRounds,
   withEvents,
+  withImages,
   withRestart,
 } from '#judge/compare/history/happenings.ts'
-import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history/reclaim.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { sumOrNull } from '#judge/garbage/garbage.ts'
 import { type ClusterRule, type NodeContext, nameLength, type Rule, shorten } from '#judge/rule.ts'
@@ -29,9 +31,18 @@ import { gatherSubjects, type JudgedCluster, judgeCluster } from './cluster-rule
 import type { KeptNode } from './cohorts.ts'
 import { cohortOutcomes, contextOutcomes } from './cohorts.ts'
 import { completeFindings, utcDay, waiverOf } from './fixing.ts'
-import { inOrder, type JudgementResult, manyFindings, withoutRepeats } from './result.ts'
 import { Taken } from './taking.ts'
-import { byUnknown, type FoundFinding, fewNodes, gatherLooseNodes, Tally } from './tally.ts'
+import {
+  byUnknown,
+  type FoundFinding,
+  fewNodes,
+  gatherLooseNodes,
+  inOrder,
+  type JudgementResult,
+  manyFindings,
+  Tally,
+  withoutRepeats,
+} from './tally.ts'
 
 export interface JudgementOptions {
   allNodes?: boolean

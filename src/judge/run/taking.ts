@@ -4,8 +4,12 @@ import type { Keep } from '#base/keep.ts'
 import { isOfInsights, openInsights } from '#facts/eks/insights.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults, evictionHardDefaults } from '#facts/kubelet/fields.ts'
-import { happeningsOf, pressuresOf } from '#judge/compare/history/happenings.ts'
-import { imagesOf, reportedRounds } from '#judge/compare/history/reclaim.ts'
+import {
+  happeningsOf,
+  imagesOf,
+  pressuresOf,
+  reportedRounds,
+} from '#judge/compare/history/happenings.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { FixFacts } from '#judge/fixes/fix-facts.ts'
 import { heldDisks } from '#judge/help/holders.ts'
@@ -17,8 +21,12 @@ import {
   type RuleOfNodes,
   shorten,
 } from '#judge/rule.ts'
-import { ClusterFacts } from '#judge/subject/cluster-facts.ts'
-import { isImageListCut, type JudgedNode, type NodeSubject } from '#judge/subject/node-subject.ts'
+import {
+  ClusterFacts,
+  isImageListCut,
+  type JudgedNode,
+  type NodeSubject,
+} from '#judge/subject/node-subject.ts'
 import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
 import type {
   ClusterResult,
@@ -52,8 +60,8 @@ import {
 } from '#model/report.ts'
 import { FactsOfNodes, type KeptNode, keptNode } from './cohorts.ts'
 import { isEndedByBoth, limitConfidence, type Outcome, outcomeOf } from './outcome.ts'
-import type { RuleError } from './result.ts'
 import { openSharedParts } from './shared-parts.ts'
+import type { RuleError } from './tally.ts'
 import { Tally } from './tally.ts'
 
 /** The report names no holder's parts. */

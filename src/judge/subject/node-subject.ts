@@ -1,12 +1,27 @@
+import { byText } from '#base/text/text-order.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import type { StartFact } from '#judge/drift/layers.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
+import { shorten } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
+import type { Happening, NodeGrowth, ReclaimRound, RememberedImage } from '#model/history.ts'
+import type {
+  ClusterInput,
+  EksCluster,
+  InvolvedObject,
+  KubernetesEvent,
+  LaunchTemplateVersion,
+  Nodegroup,
+  ObjectsInput,
+  ReadObjects,
+} from '#model/input/cluster-input.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import {
   type NodeIdentity,
   promisedSources,
+  type ReadError,
   type ReadFailure,
   type Source,
 } from '#model/input/record.ts'
@@ -101,3 +116,198 @@ export function isImageListCut({
   const listed = node.status?.images?.length ?? 0
   return runtime?.images === undefined && most >= 0 && listed > 0 && listed >= most
 }
+
+/** An event about a node or one of its pods. Equal events are one, with first and last time. */
+export interface NodeEvent {
+  reason: string
+  /** Null: the event is about the node itself. */
+  pod: { namespace: string; name: string; uid?: string } | null
+  message: string
+  count: number
+  /** RFC 3339; null: the event has no time. */
+  firstTime: string | null
+  lastTime: string | null
+}
+
+type ObjectsOf = <Resource extends keyof ReadObjects>(
+  resource: Resource,
+) => readonly ReadObjects[Resource][] | null
+
+/** Complete only when everything has been read. Null: unknown; `why` returns the reason. */
+export interface ClusterContext {
+  eks: EksCluster | null
+  nodegroups: readonly Nodegroup[] | null
+  launchTemplates: readonly LaunchTemplateVersion[] | null
+  /** All objects of a resource, `plural` or `plural.group`. Empty: the cluster has none. */
+  objects: ObjectsOf
+  /** @param what `nodegroups`, `launchTemplates`, `events`, or another resource */
+  why(what: string): string
+  /** Why the resource was not read, or only in part. Null: no error is recorded. */
+  failed(what: string): string | null
+}
+
+export interface NodeContext extends ClusterContext {
+  /** RFC 3339: when the node was read. */
+  at: string
+  /** Sorted by time. Null: unknown. */
+  events: readonly NodeEvent[] | null
+  /** The largest images of the node, with the days since which earlier readings show them unused. */
+  images: readonly RememberedImage[]
+  /** Day since which readings show which images are in use. Null: no reading did. */
+  imagesSince: string | null
+  /** Rounds of image GC in this and the earlier readings. */
+  rounds(): readonly ReclaimRound[]
+  /** What happened on the machine, in this and the earlier readings of about a day, by time. */
+  happened(): readonly Happening[]
+  /** Of the disks, by this and the earlier readings. */
+  growth(): NodeGrowth
+}
+
+/** Longest message of an event. Upstream: pkg/apis/core/validation/events.go NoteLengthLimit. */
+const messageLength = 1024
+
+export class ClusterFacts implements ClusterContext {
+  eks: EksCluster | null = null
+  nodegroups: readonly Nodegroup[] | null = null
+  launchTemplates: readonly LaunchTemplateVersion[] | null = null
+  #errors: readonly ReadError[] = []
+  readonly #objects = new Map<string, object[]>()
+  #hasEvents = false
+  readonly #events = new Map<string, Map<string, NodeEvent>>()
+  /** The last results are kept, because all rules request the same node one after the other. */
+  readonly #eventsByNode = new Map<string, readonly NodeEvent[]>()
+
+  /** A cluster may arrive twice: before its nodes, and again if a list was cut off. */
+  takeCluster({ eks, nodegroups, launchTemplates, errors }: ClusterInput): void {
+    this.eks = eks ?? this.eks
+    this.nodegroups = nodegroups ?? this.nodegroups
+    this.launchTemplates = launchTemplates ?? this.launchTemplates
+    this.#errors = errors ?? this.#errors
+  }
+
+  takeObjects({ resource, items }: ObjectsInput): void {
+    if (eventResources.has(resource)) {
+      this.#hasEvents = true
+      for (const item of items) this.#takeEvent(item)
+    } else if (!isGarbageResource(resource)) {
+      const known = this.#objects.get(resource)
+      if (known) for (const item of items) known.push(item)
+      else this.#objects.set(resource, [...items])
+    }
+  }
+
+  objects<Resource extends keyof ReadObjects>(
+    resource: Resource,
+  ): readonly ReadObjects[Resource][] | null {
+    return (this.#objects.get(resource) as ReadObjects[Resource][] | undefined) ?? null
+  }
+
+  why(what: string): string {
+    return this.failed(what) ?? shorten(`${what}: not in the snapshot`)
+  }
+
+  failed(what: string): string | null {
+    const messages = this.#errors.filter(error => error.what === what).map(({ message }) => message)
+    return messages.length === 0
+      ? null
+      : shorten(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
+  }
+
+  contextOf(node: string): ClusterContext & Pick<NodeContext, 'events'> {
+    const { eks, nodegroups, launchTemplates } = this
+    return {
+      eks,
+      nodegroups,
+      launchTemplates,
+      events: this.#hasEvents ? this.#eventsOf(node) : null,
+      objects: resource => this.objects(resource),
+      why: what => this.why(what),
+      failed: what => this.failed(what),
+    }
+  }
+
+  #eventsOf(node: string): readonly NodeEvent[] {
+    const known =
+      this.#eventsByNode.get(node) ?? mergeEvents([...(this.#events.get(node)?.values() ?? [])])
+    this.#eventsByNode.set(node, known)
+    return known
+  }
+
+  /** An event may arrive twice, on two pages or in both API forms. It counts once, in its latest state. */
+  #takeEvent(item: KubernetesEvent): void {
+    const found = nodeEvent(item)
+    if (found === null) return
+    const { node, uid, event } = found
+    const events = this.#events.get(node) ?? new Map<string, NodeEvent>()
+    const key = uid || JSON.stringify(event)
+    const known = events.get(key)
+    if (known === undefined || isLater(event, known)) events.set(key, event)
+    this.#events.set(node, events)
+    this.#eventsByNode.delete(node)
+  }
+}
+
+const isLater = (a: NodeEvent, b: NodeEvent) =>
+  (a.count - b.count ||
+    byText(a.lastTime ?? '', b.lastTime ?? '') ||
+    byText(JSON.stringify(a), JSON.stringify(b))) > 0
+
+function mergeEvents(events: NodeEvent[]): NodeEvent[] {
+  const alike = Map.groupBy(events, ({ reason, pod, message }) =>
+    JSON.stringify([reason, pod, message]),
+  )
+  const merged = [...alike.values()].map(group => {
+    const times = group
+      .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
+      .filter(time => time !== null)
+    const sorted = times.toSorted(byText)
+    return {
+      ...group[0]!,
+      count: group.reduce((sum, { count }) => sum + count, 0),
+      firstTime: sorted[0] ?? null,
+      lastTime: sorted.at(-1) ?? null,
+    }
+  })
+  return merged.toSorted(byTime)
+}
+
+const eventResources: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
+
+/** Null: the event is about neither a node nor a pod. The kubelet names itself as source host or as reporting instance. */
+function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: NodeEvent } | null {
+  const subject = item.involvedObject ?? item.regarding ?? {}
+  const isOfNode = subject.kind === 'Node'
+  if (!isOfNode && subject.kind !== 'Pod') return null
+  const host = (item.source ?? item.deprecatedSource)?.host || item.reportingInstance
+  const node = isOfNode ? subject.name : host
+  if (!node) return null
+  const times = [
+    ...[item.firstTimestamp, item.deprecatedFirstTimestamp, item.eventTime],
+    ...[item.lastTimestamp, item.deprecatedLastTimestamp, item.series?.lastObservedTime],
+  ]
+    .filter(time => time !== undefined)
+    .filter(isTime)
+    .toSorted(byText)
+  const event: NodeEvent = {
+    reason: shorten(item.reason ?? '', 100),
+    pod: isOfNode ? null : podOf(subject),
+    message: shorten(item.message ?? item.note ?? '', messageLength),
+    count: Math.max(1, item.series?.count ?? 0, item.count ?? 0, item.deprecatedCount ?? 0),
+    firstTime: times[0] ?? null,
+    lastTime: times.at(-1) ?? null,
+  }
+  return { node, uid: item.metadata?.uid ?? '', event }
+}
+
+const podOf = ({ namespace = '', name = '', uid = '' }: InvolvedObject) => ({
+  namespace,
+  name,
+  ...(uid !== '' && { uid }),
+})
+
+const isTime = (text: string) => text !== '' && !Number.isNaN(Date.parse(text))
+
+const byTime = (a: NodeEvent, b: NodeEvent) =>
+  byText(a.lastTime ?? '', b.lastTime ?? '') ||
+  byText(a.reason, b.reason) ||
+  byText(JSON.stringify(a), JSON.stringify(b))

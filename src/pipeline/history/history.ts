@@ -6,15 +6,20 @@ import { nodeKey } from '#base/text/node-key.ts'
 import type { Store } from '#clients/store/store.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
-import { type Ledger, nextLedger, type RunToCompare } from '#judge/compare/history/ledger.ts'
+import { mergedRounds } from '#judge/compare/history/happenings.ts'
+import {
+  type Ledger,
+  nextLedger,
+  type RunToCompare,
+  trendPoint,
+  withPoint,
+} from '#judge/compare/history/ledger.ts'
 import {
   mergedDay,
   nodeFacts,
   rulesByNode,
   withObservation,
 } from '#judge/compare/history/node-facts.ts'
-import { mergedRounds } from '#judge/compare/history/reclaim.ts'
-import { trendPoint, withPoint } from '#judge/compare/history/trends.ts'
 import { rules } from '#judge/rules/index.ts'
 import { utcDay } from '#judge/run/fixing.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'

@@ -12,8 +12,12 @@ import { goFloat, goQuote } from '#base/go/go-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
-import { LoadError, type LoadedConfiguration, loadConfigFile } from './configuration-file.ts'
-import { featureGateError } from './feature-gates.ts'
+import {
+  featureGateError,
+  LoadError,
+  type LoadedConfiguration,
+  loadConfigFile,
+} from './configuration-file.ts'
 import {
   hiddenMetricsErrors,
   loggingErrors,

@@ -4,8 +4,8 @@ import { type Happening, mostHappenings } from '#model/history.ts'
 import { notReachedIn } from '#model/input/not-reached.ts'
 import type { AuditedNode, AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
-import { answersOf } from '#report/parts/answers.ts'
 import {
+  answersOf,
   type CauseView,
   causesAndOutlook,
   causeView,

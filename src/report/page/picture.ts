@@ -3,8 +3,8 @@
 import type { FillReading, ReclaimRound } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { answersOf } from '#report/parts/answers.ts'
 import type { FoundCause } from '#report/parts/causes.ts'
+import { answersOf } from '#report/parts/causes.ts'
 import {
   type Alerts,
   actingMarks,

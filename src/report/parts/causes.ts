@@ -1,4 +1,5 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
+
 import { byText } from '#base/text/text-order.ts'
 import { type Cause, wholeFile } from '#model/finding/cause.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
@@ -8,7 +9,6 @@ import { isOpenBefore, shownTitle, subjectText, tallyTexts } from './findings.ts
 import { nameLimit } from './node.ts'
 import { type CauseOf, type OutlookView, outlookView } from './outlook.ts'
 import type { TitleOf } from './rule-words.ts'
-import type { PageAnchors } from './steps.ts'
 import {
   causeText,
   commandsView,
@@ -16,10 +16,38 @@ import {
   nowFirst,
   oneOfText,
   ownerText,
+  type PageAnchors,
   stepLines,
   stepsText,
   withoutCommands,
 } from './steps.ts'
+
+/* The questions about the node that is nearest to eviction: why, what holds its disk, what goes first, what to do now and then. */
+
+export interface Answer {
+  key: string
+  text: string
+  isStep: boolean
+}
+
+export function answersOf(
+  row: OutlookView['rows'][number],
+  causes: readonly FoundCause[],
+  language: Language,
+): Answer[] {
+  const { picture: words, unknown } = language.words
+  const ofFleet = causes[row.cause ?? -1]
+  const found = ofFleet && causeOnNode(ofFleet, row)
+  const reason = found === undefined ? null : reasonOf(found, language)
+  const steps = found ? stepLinesOf(found, language) : stepLines(row.steps, null, null, language)
+  const holder = row.isOfMemory ? words.holderOfMemory : words.holder
+  return [
+    ...(reason === null ? [] : [{ key: words.why, text: reason, isStep: false }]),
+    { key: holder, text: row.fill ?? unknown, isStep: false },
+    { ...row.first, isStep: false },
+    ...steps.map(step => ({ ...step, isStep: true })),
+  ]
+}
 
 const limits = { settings: 2, others: 2, findings: 20, seen: 300 }
 

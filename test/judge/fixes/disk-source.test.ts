@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { diskSourceOf } from '#judge/fixes/disk-source.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
-import type { ClusterContext } from '#judge/subject/cluster-facts.ts'
+import type { ClusterContext } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 
 const node = {

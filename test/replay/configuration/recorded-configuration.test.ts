@@ -7,12 +7,12 @@ import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { validationErrors } from '#replay/configuration/config-validation.ts'
 import {
   configzOf,
+  featureGateError,
   flagsOnlyConfiguration,
   LoadError,
   loadConfigFile,
   mergeKubeletConfigurations,
 } from '#replay/configuration/configuration-file.ts'
-import { featureGateError } from '#replay/configuration/feature-gates.ts'
 import { withFlags } from '#replay/configuration/next-start.ts'
 import { isEndpointChecked } from '#replay/configuration/validation/components.ts'
 

@@ -1,7 +1,7 @@
 /** What the tests of these rules share: events. */
 
 import type { ContextRule } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { type ContextExample, exampleTime } from '#test/example.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 

@@ -20,7 +20,7 @@ import {
   seenFirst,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeEvent } from '#judge/subject/node-subject.ts'
 
 /** Evictions that make a loop, counted over one hour: the API server keeps events for that long. */
 const manyEvictions = 3

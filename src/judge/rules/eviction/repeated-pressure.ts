@@ -27,8 +27,7 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import type { NodeContext, NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
 import type { Happening } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'

@@ -21,7 +21,7 @@ import {
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeContext, NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 
 export const imageGcDead = contextRule({

@@ -18,7 +18,7 @@ import {
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeEvent } from '#judge/subject/node-subject.ts'
 
 export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',

@@ -9,9 +9,8 @@ import {
   refusedFailings,
   unwrittenFailings,
 } from '#judge/logs/idle-rotation.ts'
-import { logFilesOf } from '#judge/logs/logrotate.ts'
+import { logFilesOf, unreadFiles, whyFilesUnknown } from '#judge/logs/logrotate.ts'
 import { logrotateRunsOf } from '#judge/logs/logrotate-runs.ts'
-import { unreadFiles, whyFilesUnknown } from '#judge/logs/node-rotation.ts'
 import { nodeRule, settingIn } from '#judge/rule.ts'
 
 export const ineffectiveLogRotation = nodeRule({

@@ -2,24 +2,22 @@ import { byText } from '#base/text/text-order.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
 import {
+  beyondIn,
+  blockIn,
+  fileIn,
   keptBytes,
+  knowsFile,
   type LogBlock,
+  type NodeRotation,
+  nodeRotation,
   ownOf,
   type Setting,
   type Settings,
   settingOf,
   settingsOf,
   wantedHash,
-} from '#judge/logs/logrotate.ts'
-import {
-  beyondIn,
-  blockIn,
-  fileIn,
-  knowsFile,
-  type NodeRotation,
-  nodeRotation,
   whyFilesUnknown,
-} from '#judge/logs/node-rotation.ts'
+} from '#judge/logs/logrotate.ts'
 import {
   bytes,
   type CohortMember,

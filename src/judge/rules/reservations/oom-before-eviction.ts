@@ -25,7 +25,7 @@ import {
   seenFirst,
   shorten,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/cluster-facts.ts'
+import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 
 export const oomBeforeEviction = contextRule({

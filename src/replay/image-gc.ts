@@ -19,16 +19,11 @@ import type {
   Unknown,
 } from '#model/prediction/prediction.ts'
 import type { PreparedImages } from '#replay/image-gc/bounds.ts'
-import {
-  type AgeLimit,
-  ageLimitOf,
-  type ImageGcPolicy,
-  imageGcPolicyError,
-  isImageGcStopped,
-} from '#replay/image-gc/round.ts'
-import { bytesUntilTrigger, type ImageFsStats, imageFsUsage } from '#replay/image-gc/usage.ts'
+import { bytesUntilTrigger, type ImageFsStats, imageFsUsage } from '#replay/image-gc/round.ts'
 import {
   type Aged,
+  type AgeLimit,
+  ageLimitOf,
   areEqual,
   areTimesExact,
   everything,
@@ -38,6 +33,9 @@ import {
   freeUnused,
   goesSurely,
   hasFlag,
+  type ImageGcPolicy,
+  imageGcPolicyError,
+  isImageGcStopped,
   mayGo,
   mayGoByAge,
   mayGoForSpace,

@@ -40,7 +40,7 @@ import type {
 import { getThresholdQuantity, parseThresholdConfig } from './eviction/thresholds.ts'
 import type { Kubelet } from './kubelet.ts'
 import type { Pod, ResourceList } from './pods/pod.ts'
-import { getResourceRequestQuantity } from './pods/pod-qos.ts'
+import { getResourceRequestQuantity } from './pods/pod.ts'
 
 export interface Machine {
   cpuCores: number

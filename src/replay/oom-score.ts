@@ -19,9 +19,9 @@ import {
   signOf,
 } from '#base/go/quantity.ts'
 import type { OomScore } from '#model/prediction/prediction.ts'
-import { isCriticalPod, type Pod, type PodContainer } from '#replay/pods/pod.ts'
+import { podQosClass, type QosClass } from '#replay/pods/pod.ts'
 import type { Kubelet } from './kubelet.ts'
-import { podQosClass, type QosClass } from './pods/pod-qos.ts'
+import { isCriticalPod, type Pod, type PodContainer } from './pods/pod.ts'
 
 const guaranteedOomScoreAdj = -997
 const bestEffortOomScoreAdj = 1000

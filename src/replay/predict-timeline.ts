@@ -15,12 +15,6 @@ import { freedByOf, imageSpaceOf } from '#replay/image-gc/unpacked-bytes.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import { assumptionsOf } from '#replay/timeline/assumptions.ts'
 import {
-  deadUser,
-  expiringUser,
-  type TimelineImage,
-  type TimelineInput,
-} from '#replay/timeline/input.ts'
-import {
   type Story,
   type StoryEvent,
   stepsAtStart,
@@ -31,6 +25,12 @@ import { deadContainers } from './container-gc.ts'
 import { type ImageGcPolicy, isImageGcStopped } from './image-gc/round.ts'
 import type { ImageEvidence } from './image-gc/users.ts'
 import type { PreparedNode } from './prepare.ts'
+import {
+  deadUser,
+  expiringUser,
+  type TimelineImage,
+  type TimelineInput,
+} from './timeline/resources.ts'
 import { roundWidthMs } from './times.ts'
 
 /** Names the unknown of a node whose timeline would exceed the steps of the command. */

@@ -38,12 +38,18 @@ import {
   type StorageLimitExceeded,
 } from './eviction/victims.ts'
 import { type PreparedImages, prepareImages, type RemovedContainers } from './image-gc/bounds.ts'
-import { usagePercentOf } from './image-gc/usage.ts'
+import { usagePercentOf } from './image-gc/round.ts'
 import { imageEvidence, type NodeImages } from './image-gc/users.ts'
 import { type Kubelet, kubeletOf } from './kubelet.ts'
-import { isActive, type Pod, parsePod, protectionOf } from './pods/pod.ts'
-import { podQosClass } from './pods/pod-qos.ts'
-import { type PodStatsIndex, podStatsIn } from './pods/pod-stats.ts'
+import {
+  isActive,
+  type Pod,
+  type PodStatsIndex,
+  parsePod,
+  podQosClass,
+  podStatsIn,
+  protectionOf,
+} from './pods/pod.ts'
 import type { TimeBounds } from './times.ts'
 
 export interface PreparedNode {

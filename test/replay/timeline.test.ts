@@ -12,7 +12,7 @@ import {
   expiringUser,
   type TimelineImage,
   type TimelineInput,
-} from '#replay/timeline/input.ts'
+} from '#replay/timeline/resources.ts'
 import { timelineMs } from '#replay/timeline/story.ts'
 import { podOf, podStatsOf } from '#test/at-the-door.ts'
 

@@ -10,7 +10,7 @@ import {
   labelText,
   layOutLadder,
   rowHeight,
-} from '#report/parts/ladder.ts'
+} from '#report/parts/gauge.ts'
 
 const mark = (percent: number, overrides: Partial<Mark> = {}): Mark => ({
   kind: 'hard',

@@ -3,7 +3,7 @@
 import { reportedRounds } from '#judge/compare/history/happenings.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
-import { recentStarts } from '#judge/events/pulls.ts'
+import { recentStarts } from '#judge/events/events.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import type { Need, NodeContext, NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
 import type {

@@ -10,7 +10,7 @@ import {
   type DeclaredSetting,
   declarationOfSource,
   type Older,
-} from './declared-source.ts'
+} from './drift.ts'
 
 const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
 const poolResource = 'nodepools.karpenter.sh'

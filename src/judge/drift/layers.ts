@@ -18,8 +18,14 @@ import type {
   StartSettings,
   UnreadFile,
 } from '#model/prediction/prediction.ts'
-import { type DeclaredSetting, ignoredWords } from './declared-source.ts'
-import { type FieldValue, isSet, isWrittenOut, writtenSettings } from './drift.ts'
+import {
+  type DeclaredSetting,
+  type FieldValue,
+  ignoredWords,
+  isSet,
+  isWrittenOut,
+  writtenSettings,
+} from './drift.ts'
 
 export type Layer = 'declared' | 'disk' | 'flags' | 'configz' | 'peers' | 'baseline' | 'ami'
 

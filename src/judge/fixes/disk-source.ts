@@ -1,6 +1,6 @@
 /** What declares the size of a node's volume, as far as it was read: the place where a larger one is written. */
 
-import type { DeclaredNode } from '#judge/drift/declared-source.ts'
+import type { DeclaredNode } from '#judge/drift/drift.ts'
 import type { ClusterContext } from '#judge/subject/node-subject.ts'
 import { nameLength, shorten } from '#judge/text.ts'
 

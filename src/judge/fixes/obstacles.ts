@@ -3,7 +3,7 @@
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
-import type { Declaration } from '#judge/drift/declared-source.ts'
+import type { Declaration } from '#judge/drift/drift.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import type { Origin } from '#judge/durable/durable.ts'
 import { shorten } from '#judge/text.ts'

@@ -5,7 +5,7 @@ import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import { meaningOf } from '#facts/kubelet/fields.ts'
 import { declarationOf } from '#judge/drift/declared.ts'
-import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
+import type { Declaration, DeclaredNode } from '#judge/drift/drift.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { durableFixes, type Proposal } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
@@ -23,7 +23,7 @@ import type { Step } from '#model/finding/cause.ts'
 import type { Finding, FindingsDocument, WaiverNotice } from '#model/finding/finding.ts'
 import { type AmiFamily, matchesCluster, type Subject } from '#model/input/record.ts'
 import type { Policy, Waiver } from '#model/policy.ts'
-import { byFinding, commandNode, type FoundFinding } from './tally.ts'
+import { byFinding, commandNode, type FoundFinding } from './outcome.ts'
 
 export interface Fixing {
   policy: Policy

@@ -31,7 +31,6 @@ import { gatherSubjects, type JudgedCluster, judgeCluster } from './cluster-rule
 import type { KeptNode } from './cohorts.ts'
 import { cohortOutcomes, contextOutcomes } from './cohorts.ts'
 import { completeFindings, utcDay, waiverOf } from './fixing.ts'
-import { Taken } from './taking.ts'
 import {
   byUnknown,
   type FoundFinding,
@@ -42,7 +41,8 @@ import {
   manyFindings,
   Tally,
   withoutRepeats,
-} from './tally.ts'
+} from './outcome.ts'
+import { Taken } from './taking.ts'
 
 export interface JudgementOptions {
   allNodes?: boolean

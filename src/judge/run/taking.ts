@@ -59,10 +59,15 @@ import {
   type TakenNode,
 } from '#model/report.ts'
 import { FactsOfNodes, type KeptNode, keptNode } from './cohorts.ts'
-import { isEndedByBoth, limitConfidence, type Outcome, outcomeOf } from './outcome.ts'
+import {
+  isEndedByBoth,
+  limitConfidence,
+  type Outcome,
+  outcomeOf,
+  type RuleError,
+  Tally,
+} from './outcome.ts'
 import { openSharedParts } from './shared-parts.ts'
-import type { RuleError } from './tally.ts'
-import { Tally } from './tally.ts'
 
 /** The report names no holder's parts. */
 

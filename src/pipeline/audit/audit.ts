@@ -12,7 +12,7 @@ import { mergedGrowth } from '#judge/compare/history/fill.ts'
 import type { Rule } from '#judge/rule.ts'
 import { utcDay, waiverNotices } from '#judge/run/fixing.ts'
 import type { JudgementOptions } from '#judge/run/judge.ts'
-import { type RuleError, withShownNames } from '#judge/run/tally.ts'
+import { type RuleError, withShownNames } from '#judge/run/outcome.ts'
 import { plural, shorten } from '#judge/text.ts'
 import {
   type ClusterResult,

@@ -22,8 +22,9 @@ import {
   declarationOfSource,
   ignoredWords,
   imageName,
-} from '#judge/drift/declared-source.ts'
-import { isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
+  isWrittenOut,
+  writtenSettings,
+} from '#judge/drift/drift.ts'
 import { unreadWords } from '#judge/drift/layers.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'

@@ -11,15 +11,17 @@ import {
 } from '#base/go/quantity.ts'
 import type { FilesystemLayout, Signal } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
-import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-qos.ts'
 import {
+  ephemeralStorageLimit,
   type FsUsage,
   firstVolumes,
+  getResourceRequestQuantity,
+  isCriticalPod,
+  type Pod,
   type PodStats,
   type PodStatsIndex,
   podStatsOf,
-} from '#replay/pods/pod-stats.ts'
+} from '#replay/pods/pod.ts'
 import { type DiskLayout, placementOf } from './observations.ts'
 
 /*

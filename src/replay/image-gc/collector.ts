@@ -13,6 +13,7 @@
 import { formatDuration } from '#base/go/duration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { exactTime, zeroTimeMs } from '#replay/times.ts'
+import type { ImageFsStats } from './round.ts'
 import {
   ageLimitOf,
   everything,
@@ -29,7 +30,6 @@ import {
   type Outcomes,
   type RoundImage,
 } from './round.ts'
-import type { ImageFsStats } from './usage.ts'
 
 export interface ImageRecord {
   firstDetectedMs: number

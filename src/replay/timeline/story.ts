@@ -33,18 +33,20 @@ import {
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/round.ts'
-import { amountToFree } from '#replay/image-gc/usage.ts'
-import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
-import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
+import { amountToFree } from '#replay/image-gc/round.ts'
+import { isCriticalPod, type Pod, type PodStatsIndex, podStatsOf } from '#replay/pods/pod.ts'
 import type { Assumption } from './assumptions.ts'
-import { deadUser, expiringUser, type TimelineImage, type TimelineInput } from './input.ts'
 import {
+  deadUser,
+  expiringUser,
   fillFor,
   free,
   observationsOf,
   type Resource,
   type Resources,
   resourcesOf,
+  type TimelineImage,
+  type TimelineInput,
   untilBelowMs,
 } from './resources.ts'
 

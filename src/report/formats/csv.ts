@@ -5,7 +5,7 @@
 import type { Finding } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
-import { evidenceLines, fixLines, lineText, nameText } from '#report/parts/statements.ts'
+import { evidenceLines, fixLines, lineText, nameText } from '#report/parts/findings.ts'
 
 const columns = [
   'state',

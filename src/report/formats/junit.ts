@@ -20,7 +20,7 @@ import {
   subjectPath,
   unreadableNodes,
   utcTime,
-} from '#report/parts/statements.ts'
+} from '#report/parts/findings.ts'
 
 interface Case {
   name: string

@@ -8,6 +8,7 @@ import type { Format } from '#report/format.ts'
 import { english } from '#report/languages/language.ts'
 import { plural } from '#report/numbers.ts'
 import {
+  bySeverity,
   countBySeverity,
   evidenceLines,
   fixLines,
@@ -15,8 +16,7 @@ import {
   nameText,
   nodesText,
   subjectPath,
-  worstFirst,
-} from '#report/parts/statements.ts'
+} from '#report/parts/findings.ts'
 
 /** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Counted in bytes here, so the limit also holds if GitHub counts bytes. */
 const maxBytes = 65_536
@@ -54,15 +54,20 @@ function markdownOf(report: AuditReport) {
     return `- ${escapeMarkdown(where)}: ${escapeMarkdown(lineText(reason))}\n`
   })
   sheet.add('\n')
-  const more = sheet.addAll(worstFirst(findings), findingText)
+  const more = sheet.addAll(findings.toSorted(bySeverity), findingText)
   if (more.length > 0)
     sheet.count(
       `\n**${plural(more.length, 'more finding')}** that did not fit: ${severityList(more)}. All of them are in findings.json.\n`,
     )
-  section(sheet, 'Waived', worstFirst(waived), ({ title, cluster, subject, waived: waiver }) => {
-    const until = escapeMarkdown(lineText(waiver?.until ?? 'unknown'))
-    return `- ${escapeMarkdown(lineText(title))} (${escapeMarkdown(subjectPath(cluster, subject))}), until ${until}: ${escapeMarkdown(lineText(waiver?.reason ?? ''))}\n`
-  })
+  section(
+    sheet,
+    'Waived',
+    waived.toSorted(bySeverity),
+    ({ title, cluster, subject, waived: waiver }) => {
+      const until = escapeMarkdown(lineText(waiver?.until ?? 'unknown'))
+      return `- ${escapeMarkdown(lineText(title))} (${escapeMarkdown(subjectPath(cluster, subject))}), until ${until}: ${escapeMarkdown(lineText(waiver?.reason ?? ''))}\n`
+    },
+  )
   section(sheet, 'Undecided', unknowns, ({ rule, cluster, subject, nodes, reason }) => {
     return `- ${escapeMarkdown(rule)} of ${escapeMarkdown(subjectPath(cluster, subject))}${nodes.count === 0 ? '' : `, ${plural(nodes.count, 'node')}`}: ${escapeMarkdown(lineText(reason))}\n`
   })

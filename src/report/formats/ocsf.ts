@@ -25,7 +25,7 @@ import {
   nameText,
   subjectPath,
   utcTime,
-} from '#report/parts/statements.ts'
+} from '#report/parts/findings.ts'
 
 const classUid = 2003
 /** Activity id of a closed finding. */

@@ -9,7 +9,7 @@ import { type FindingsDocument, severities } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import { evictionOf } from '#report/parts/cohorts.ts'
-import { nameText, utcTime } from '#report/parts/statements.ts'
+import { nameText, utcTime } from '#report/parts/findings.ts'
 
 type Metric = ReturnType<typeof openMetric>
 type Labels = Record<string, string>

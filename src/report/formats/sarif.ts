@@ -14,7 +14,7 @@ import {
   nodesText,
   subjectPath,
   utcTime,
-} from '#report/parts/statements.ts'
+} from '#report/parts/findings.ts'
 
 /** Source: GitHub docs, SARIF support for code scanning: results per run. More results become several runs. */
 const resultsPerRun = 25_000

@@ -2,7 +2,7 @@
 import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
 import { escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
 import { plural } from '#report/numbers.ts'
-import { nameText, utcTime } from '#report/parts/statements.ts'
+import { nameText, utcTime } from '#report/parts/findings.ts'
 import {
   byEffect,
   detailOf,

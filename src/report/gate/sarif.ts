@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { GateDocument, GateProblem } from '#model/gate.ts'
 import { sarifLevels, sarifSchema } from '#report/formats/sarif.ts'
-import { nameText } from '#report/parts/statements.ts'
+import { nameText } from '#report/parts/findings.ts'
 import { kinds, placesOf, sentenceOf } from './words.ts'
 
 /** Source: GitHub docs, SARIF support for code scanning: results per run. */

@@ -10,7 +10,7 @@ import type {
 } from '#model/gate.ts'
 import type { Subject } from '#model/input/record.ts'
 import { formatCount, plural } from '#report/numbers.ts'
-import { lineText, nameText, nodesText } from '#report/parts/statements.ts'
+import { lineText, nameText, nodesText } from '#report/parts/findings.ts'
 
 const stopWords: Partial<Record<GateProblemKind, string>> = {
   unparsed: 'cannot be parsed',

@@ -18,8 +18,13 @@ import {
 import { tally } from '#report/parts/findings.ts'
 import { noticesView, planView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
-import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
-import { effectText, stepsText, withoutCommands } from '#report/parts/steps.ts'
+import {
+  effectText,
+  stepsText,
+  type TitleOf,
+  titlesOf,
+  withoutCommands,
+} from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
 import { type MailChanges, mailChanges, mailEndedView, mailHiddenView } from './changes.ts'

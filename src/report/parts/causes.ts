@@ -8,7 +8,7 @@ import type { Language } from '#report/languages/language.ts'
 import { isOpenBefore, shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type CauseOf, type OutlookView, outlookView } from './outlook.ts'
-import type { TitleOf } from './rule-words.ts'
+import type { TitleOf } from './steps.ts'
 import {
   causeText,
   commandsView,

@@ -1,7 +1,7 @@
 /** What changed since the last run, as events. None without an earlier run. */
 import type { FindingEvent } from '#model/finding/finding-event.ts'
 import type { AuditReport } from '#model/report.ts'
-import { lineText } from './statements.ts'
+import { lineText } from './findings.ts'
 
 /** Fifty requests of PutEvents: a report of a first day, or a changed history, does not hold up the run. */
 const mostEvents = 500

@@ -15,9 +15,8 @@ import type {
 } from '#model/prediction/disk-ledger.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { consumerRows, groupName, groupText, isLarge, podText } from './consumers.ts'
+import { consumerRows, groupName, groupText, isLarge, podText, sizeAdvice } from './consumers.ts'
 import { worstFirst } from './findings.ts'
-import { sizeAdvice } from './size-advice.ts'
 import { usersText } from './steps.ts'
 
 const nameLimit = 80

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { registryOf } from '#judge/events/pulls.ts'
+import { registryOf } from '#judge/events/events.ts'
 
 describe('registries of images', () => {
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
-import { sizeAdvice } from '#report/parts/size-advice.ts'
+import { sizeAdvice } from '#report/parts/consumers.ts'
 import { assumptions, auditedNode, sharedDisk } from '#test/report-builder.ts'
 
 const GiB = 1024 ** 3

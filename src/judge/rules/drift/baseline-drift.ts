@@ -9,7 +9,7 @@ import {
   meaningOf,
 } from '#facts/kubelet/fields.ts'
 import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
-import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
+import type { Declaration, DeclaredNode } from '#judge/drift/drift.ts'
 import { type FieldValue, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { configOf } from '#judge/drift/layer-evidence.ts'
 import { pendingPaths, runs, shownRunning } from '#judge/drift/layers.ts'

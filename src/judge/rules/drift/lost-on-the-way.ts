@@ -1,8 +1,7 @@
 import { releaseOf } from '#facts/eks/release.ts'
 import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/fields.ts'
 import { declarationOf, declaredNode } from '#judge/drift/declared.ts'
-import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/drift/declared-source.ts'
-import type { FieldValue } from '#judge/drift/drift.ts'
+import type { Declaration, DeclaredNode, DeclaredSetting, FieldValue } from '#judge/drift/drift.ts'
 import { configOf, layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import {
   type Loss,

@@ -8,7 +8,7 @@ import {
   declaredValue,
   wholeDeclaration,
 } from '#judge/drift/declared.ts'
-import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
+import type { Declaration, DeclaredNode } from '#judge/drift/drift.ts'
 import { writtenSettings } from '#judge/drift/drift.ts'
 import {
   baselineOf,

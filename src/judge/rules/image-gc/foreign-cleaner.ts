@@ -1,5 +1,5 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import { canonicalName } from '#judge/events/pulls.ts'
+import { canonicalName } from '#judge/events/events.ts'
 import { line, nodeRule, plural, podName, shorten, worldCause } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'

@@ -3,12 +3,13 @@ import { gcMinutes } from '#facts/kubelet/periods.ts'
 import {
   eventEvidence,
   eventTimes,
+  failingGc,
+  isJustReported,
   recentEvents,
   timesOf,
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
-import { failingGc, isJustReported } from '#judge/events/gc-events.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
   bytes,

@@ -2,7 +2,7 @@ import { once } from '#base/once.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import { evictionSeconds, gcMinutes } from '#facts/kubelet/periods.ts'
-import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/pulls.ts'
+import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/events.ts'
 import {
   line,
   lines,

@@ -1,4 +1,4 @@
-import { canonicalName } from '#judge/events/pulls.ts'
+import { canonicalName } from '#judge/events/events.ts'
 import { line, nodeRule, settingIn, shorten } from '#judge/rule.ts'
 import type { RuntimeImage } from '#model/input/inspection.ts'
 

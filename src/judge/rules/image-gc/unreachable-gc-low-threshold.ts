@@ -1,7 +1,13 @@
 import { shortfallBytes as bytesIn } from '#facts/kubelet/event-messages.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
-import { eventTimes, timesOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
-import { isJustReported, shortfalls } from '#judge/events/gc-events.ts'
+import {
+  eventTimes,
+  isJustReported,
+  shortfalls,
+  timesOf,
+  unreadEvents,
+  withEvidence,
+} from '#judge/events/events.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {

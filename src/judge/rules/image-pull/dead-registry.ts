@@ -1,8 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { endedRegistries } from '#facts/kubernetes/registries.ts'
-import { unreadEvents } from '#judge/events/events.ts'
-import { imagesOf, pullFailures, registryOf } from '#judge/events/pulls.ts'
+import { imagesOf, pullFailures, registryOf, unreadEvents } from '#judge/events/events.ts'
 import {
   contextRule,
   type Failing,

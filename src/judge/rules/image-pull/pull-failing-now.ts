@@ -1,13 +1,14 @@
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
-import { timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   type PullFailure,
   pullFailures,
   registryOf,
+  timesOf,
+  unreadEvents,
   type WaitingContainer,
   waitingOf,
-} from '#judge/events/pulls.ts'
+} from '#judge/events/events.ts'
 import {
   contextRule,
   deviceCause,

@@ -1,16 +1,17 @@
 import { byText } from '#base/text/text-order.ts'
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
-import { timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   canonicalName,
   imagesOf,
   type PullFailure,
   pullFailures,
   registryOf,
+  timesOf,
+  unreadEvents,
   type WaitingContainer,
   waitingOf,
-} from '#judge/events/pulls.ts'
+} from '#judge/events/events.ts'
 import {
   contextRule,
   type Failing,

@@ -5,8 +5,13 @@ import {
   placeWithoutSpace,
 } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
-import { eventEvidence, recentEvents, startReasons, unreadEvents } from '#judge/events/events.ts'
-import { waitingContainers } from '#judge/events/pulls.ts'
+import {
+  eventEvidence,
+  recentEvents,
+  startReasons,
+  unreadEvents,
+  waitingContainers,
+} from '#judge/events/events.ts'
 import {
   bytes,
   contextRule,

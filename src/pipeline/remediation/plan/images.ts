@@ -2,7 +2,7 @@
 
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
-import { canonicalName, familiarName } from '#judge/events/pulls.ts'
+import { canonicalName, familiarName } from '#judge/events/events.ts'
 import { rules } from '#judge/rules/index.ts'
 import { missingNeeds } from '#judge/run/outcome.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'

@@ -5,7 +5,7 @@ import { leavesOf } from '#base/merge-patch.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { allocatableFields } from '#facts/kubelet/fields.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
-import { registryOf } from '#judge/events/pulls.ts'
+import { registryOf } from '#judge/events/events.ts'
 import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { nodeSubject } from '#judge/subject/subject.ts'
@@ -19,8 +19,7 @@ import type {
   NodePrediction,
 } from '#model/prediction/prediction.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { isActive, parsePod } from '#replay/pods/pod.ts'
-import { getResourceRequestQuantity } from '#replay/pods/pod-qos.ts'
+import { getResourceRequestQuantity, isActive, parsePod } from '#replay/pods/pod.ts'
 
 /** @param record has the configuration that was replayed */
 export function stateOf(record: NodeInput, prediction: NodePrediction, policy: Policy): NodeState {

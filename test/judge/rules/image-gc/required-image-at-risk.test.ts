@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalName, familiarName } from '#judge/events/pulls.ts'
+import { canonicalName, familiarName } from '#judge/events/events.ts'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'

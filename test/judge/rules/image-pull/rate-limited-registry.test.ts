@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalName } from '#judge/events/pulls.ts'
+import { canonicalName } from '#judge/events/events.ts'
 import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-registry.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { evidenceText, failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'

@@ -31,11 +31,11 @@ import { defaultStore, folderWarning, keyFor, storeAt } from './store.ts'
 import {
   clean,
   nodesOf,
+  printDocument,
   reasonLines,
   remediationExitCode,
   type Screen,
   type Sheet,
-  screenOf,
   sheetOf,
 } from './terminal.ts'
 
@@ -159,11 +159,7 @@ function printRun(
   { format, store }: RemediationOptions,
   aim: Parameters<typeof remediationExitCode>[1],
 ): number {
-  process.stdout.write(
-    format === 'json'
-      ? `${JSON.stringify(run, null, 1)}\n`
-      : remediationText(run, plan, store, screenOf(process.stdout)),
-  )
+  printDocument(format, run, screen => remediationText(run, plan, store, screen), 1)
   return remediationExitCode(run, aim)
 }
 

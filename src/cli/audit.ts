@@ -33,19 +33,17 @@ import { openSnapshot } from '#snapshot/write.ts'
 import { makeFolder } from './folder.ts'
 import { nodeTable, tableFormats } from './node-table.ts'
 import {
+  addFailOptions,
   addFleetOptions,
   addFormatOption,
   exitAction,
-  type FailOn,
+  type FailOptions,
   type FleetOptions,
-  failOnOption,
-  failOnUnreadOption,
   parseText,
   policyOf,
   repeatableOption,
   selectionOf,
   snapshotOption,
-  type UnreadLimit,
 } from './options.ts'
 import { openReading } from './source.ts'
 import { storeAt } from './store.ts'
@@ -59,14 +57,12 @@ import {
   version,
 } from './terminal.ts'
 
-export interface AuditOptions extends FleetOptions {
+export interface AuditOptions extends FleetOptions, FailOptions {
   snapshot?: string
   out: string
   store?: string
   format: FormatId | 'text' | (typeof tableFormats)[number]
   outputs: MoreFormat[]
-  failOn: FailOn | null
-  failOnUnread: UnreadLimit
   rule: string[]
   skipRule: string[]
   severity?: Severity
@@ -144,10 +140,7 @@ export function auditCommand(): Command {
 
 /** Which findings count, and for which exit code. */
 const addJudgementOptions = (command: Command) =>
-  command
-    .optionsGroup('Exit code:')
-    .addOption(failOnOption())
-    .addOption(failOnUnreadOption())
+  addFailOptions(command.optionsGroup('Exit code:'))
     .optionsGroup('Rules:')
     .addOption(
       ruleOption('--rule <id>', 'only this rule; repeatable, * stands for any characters', 'all'),
@@ -216,10 +209,8 @@ function show(result: AuditResult, options: AuditOptions, language: Language) {
   const isForPeople = format === 'text'
   if (format === 'table' || format === 'wide')
     process.stdout.write(nodeTable(result.report, format === 'wide', language))
-  const file = result.files.find(
-    ({ name }) =>
-      isForPeople ||
-      formatsWith(moreFormats).some(({ id, name: own }) => id === format && own === name),
+  const file = result.files.find(({ name }) =>
+    formatsWith(moreFormats).some(({ id, name: own }) => id === format && own === name),
   )
   const { hasColour } = screenOf(process.stdout)
   const { isVerbose, isQuiet } = verbosity

@@ -17,16 +17,14 @@ import type { FleetUpgrade } from '#model/upgrade.ts'
 import { diff } from '#pipeline/audit/diff.ts'
 import { upgradeText } from '#report/terminal/upgrade-text.ts'
 import {
+  addFailOptions,
   addFormatOption,
   addPolicyOption,
   addSelectionOptions,
-  type FailOn,
-  failOnOption,
-  failOnUnreadOption,
+  type FailOptions,
   policyFile,
   type SelectionOptions,
   selectionOf,
-  type UnreadLimit,
 } from './options.ts'
 import {
   clean,
@@ -34,6 +32,7 @@ import {
   diffExitCode,
   firstLines,
   nodeNames,
+  nodesOf,
   printDocument,
   type Screen,
   type Sheet,
@@ -42,20 +41,16 @@ import {
   version,
 } from './terminal.ts'
 
-interface DiffOptions extends SelectionOptions {
+interface DiffOptions extends SelectionOptions, FailOptions {
   policy?: string
   format: 'text' | 'json'
-  failOn: FailOn | null
-  failOnUnread: UnreadLimit
 }
 
 export function diffCommand(): Command {
   const command = new Command('diff')
     .argument('<old>', 'snapshot.ndjson.gz or findings.json of an earlier audit')
     .argument('<new>', 'likewise, of a later one')
-    .addOption(failOnOption())
-    .addOption(failOnUnreadOption())
-  return addFormatOption(addPolicyOption(addSelectionOptions(command)))
+  return addFormatOption(addPolicyOption(addSelectionOptions(addFailOptions(command))))
     .addHelpText(
       'after',
       `
@@ -228,7 +223,7 @@ function findingLines(
 /** Without node names: the lines below name the nodes. */
 function nodeCounts(before: FindingState, { nodes: { count } }: FindingState) {
   const earlier = before.nodes.count
-  return `${count} node${count === 1 ? '' : 's'}${count === earlier ? '' : `, before ${earlier}`}`
+  return `${nodesOf(count)}${count === earlier ? '' : `, before ${earlier}`}`
 }
 
 function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, sheet: Sheet) {

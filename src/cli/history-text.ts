@@ -107,7 +107,7 @@ function usageLine(days: Day[], { width }: Sheet) {
   const line = bars(
     days.map(({ day, imageGC }) => ({ day, value: imageGC?.usagePercent ?? null })).toReversed(),
     width - 2,
-    { full: 100 },
+    100,
   )
   return line.trim() !== '' && `  ${line.trimEnd()}`
 }
@@ -280,7 +280,7 @@ interface DayValue {
  * @param most maximum number of days; the last ones are shown
  * @param full value of the highest block; absent: the greatest value
  */
-export function bars(values: DayValue[], most: number, { full }: { full?: number } = {}): string {
+export function bars(values: DayValue[], most: number, full?: number): string {
   const last = values.at(-1)
   if (last === undefined) return ''
   const at = new Map(values.map(({ day, value }) => [Date.parse(day) / dayMs, value]))

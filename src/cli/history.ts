@@ -127,7 +127,7 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
     const drawn = bars(
       points.map(point => ({ day: point.day, value: of(point) })),
       days,
-      { full },
+      full,
     )
     return `  ${name.padEnd(nameWidth)}  ${drawn}  ${words}`.replaceAll('\u00a0', ' ')
   }

@@ -91,13 +91,27 @@ export interface FailOn {
   isNew: boolean
 }
 
-export const failOnOption = () =>
-  new Option(
-    '--fail-on <severity>',
-    `exit 1 if a finding is at least this severe: ${severities.join(', ')}, or none; new:high counts new findings only`,
-  )
-    .argParser(parseFailOn)
-    .default(null, 'none')
+/** Which findings, and what is unread, decide the exit code. */
+export interface FailOptions {
+  failOn: FailOn | null
+  failOnUnread: UnreadLimit
+}
+
+export const addFailOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option(
+        '--fail-on <severity>',
+        `exit 1 if a finding is at least this severe: ${severities.join(', ')}, or none; new:high counts new findings only`,
+      )
+        .argParser(parseFailOn)
+        .default(null, 'none'),
+    )
+    .addOption(
+      new Option('--fail-on-unread <what>', 'exit 3 if a node, or a whole cluster, is not read')
+        .choices(unreadLimits)
+        .default('cluster'),
+    )
 
 function parseFailOn(text: string): FailOn | null {
   if (text === 'none') return null
@@ -112,11 +126,6 @@ function parseFailOn(text: string): FailOn | null {
 const unreadLimits = ['none', 'node', 'cluster'] as const
 /** How much must be unread for exit code 3. */
 export type UnreadLimit = (typeof unreadLimits)[number]
-
-export const failOnUnreadOption = () =>
-  new Option('--fail-on-unread <what>', 'exit 3 if a node, or a whole cluster, is not read')
-    .choices(unreadLimits)
-    .default('cluster')
 
 /** `--format`, also as `-o` and `--output`, as in kubectl. */
 export function addFormatOption(

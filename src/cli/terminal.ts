@@ -9,7 +9,7 @@ import type { RemediationRun, StepState, VerificationReport } from '#model/plan/
 import packageJson from '#package.json' with { type: 'json' }
 import type { AuditResult } from '#pipeline/audit/audit.ts'
 import { type DiffResult, type Unread, unreadOf } from '#pipeline/audit/diff.ts'
-import type { FailOn, UnreadLimit } from './options.ts'
+import type { FailOn, FailOptions, UnreadLimit } from './options.ts'
 
 export type Style = Parameters<typeof styleText>[0]
 /** Styles a text; without colours, returns the text unchanged. */
@@ -77,15 +77,17 @@ export const screenOf = ({ isTTY, columns, hasColors }: NodeJS.WriteStream): Scr
     ? { hasColour: hasColors(), columns: columns > 0 ? Math.max(columns - 1, 40) : 80 }
     : { hasColour: false, columns: 80 }
 
-export const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
+export const jsonText = (value: object, indent = 2): string =>
+  `${JSON.stringify(value, null, indent)}\n`
 
 /** Prints a document as JSON, or as a text that fits this terminal. */
 export function printDocument(
   format: string,
   document: object,
   textFor: (screen: Screen) => string,
+  indent?: number,
 ): void {
-  const text = format === 'json' ? jsonText(document) : textFor(screenOf(process.stdout))
+  const text = format === 'json' ? jsonText(document, indent) : textFor(screenOf(process.stdout))
   process.stdout.write(text)
 }
 
@@ -171,7 +173,7 @@ export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 
 
 export function auditExitCode(
   { document, nodes, deliveries, ruleErrors }: AuditResult,
-  { failOn, failOnUnread }: { failOn: FailOn | null; failOnUnread: UnreadLimit },
+  { failOn, failOnUnread }: FailOptions,
 ): number {
   if (deliveries.length > 0 && deliveries.every(({ error }) => error !== null))
     return exitCode.failed
@@ -201,7 +203,7 @@ export const isSnapshotOfNothing = ({
 /** Waived, fixed and unchanged findings do not fail a run. */
 export function diffExitCode(
   { document, unread }: DiffResult,
-  { failOn, failOnUnread }: { failOn: FailOn | null; failOnUnread: UnreadLimit },
+  { failOn, failOnUnread }: FailOptions,
 ): number {
   const { new: added, worse } = document.findings
   const found = [...added, ...worse].flatMap(({ after }) => after ?? [])

@@ -27,9 +27,9 @@ import {
 import { eksSelection, liveRecords, openReading, savedRecords } from './source.ts'
 import {
   nodesOf,
+  printDocument,
   reasonLines,
   type Screen,
-  screenOf,
   sheetOf,
   verificationExitCode,
 } from './terminal.ts'
@@ -93,11 +93,7 @@ async function runVerify(file: string, given: VerifyOptions): Promise<number> {
       { policy: policyOf(options), signal, read },
       reading.progress.nodeRead,
     )
-    process.stdout.write(
-      options.format === 'json'
-        ? `${JSON.stringify(report, null, 1)}\n`
-        : verificationText(plan, report, screenOf(process.stdout)),
-    )
+    printDocument(options.format, report, screen => verificationText(plan, report, screen), 1)
     for (const error of inputErrors.slice(0, 10))
       process.stderr.write(`${options.snapshot}: ${error}\n`)
     return verificationExitCode(report, inputErrors)

@@ -27,7 +27,7 @@ describe('a line of blocks', () => {
     values.map((value, index) => ({ day: dayAt(index), value }))
   it('has one a day, against the greatest or against what is full', () => {
     expect(bars(days(0, 1, 2, 4), 10)).toBe('▁▃▅█')
-    expect(bars(days(0, 50, 100), 10, { full: 100 })).toBe('▁▅█')
+    expect(bars(days(0, 50, 100), 10, 100)).toBe('▁▅█')
   })
   it('is blank where nothing is known, and on days without a run', () => {
     expect(bars(days(1, null, 1), 10)).toBe('█ █')

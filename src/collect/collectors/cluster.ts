@@ -6,7 +6,6 @@ import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { firstReasons } from '#base/text/first-of.ts'
 import { Ec2Api } from '#clients/aws/ec2.ts'
 import { RequestFailure } from '#clients/failure.ts'
-import type { GetOptions, KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import { readUserData } from '#clients/user-data.ts'
 import type { ClusterCollector, ClusterInAws, ObjectsContext } from '#collect/collector.ts'
 import {
@@ -31,13 +30,11 @@ import type { Policy } from '#model/policy.ts'
 const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
   ...collectorFields(resource),
 
-  async *collect({ kubernetes, signal, timeoutsMs }) {
-    const { path, isMetadataOnly } = resource
-    const pages = kubernetes.list(path, {}, { signal, timeoutMs: timeoutsMs.list, isMetadataOnly })
+  async *collect(context) {
     try {
-      for await (const { items } of pages) yield items
+      yield* pagesOf(context, resource.path, {}, resource.isMetadataOnly)
     } catch (error) {
-      if (!(error instanceof RequestFailure && error.status === 404)) throw error
+      if (!isAbsent(error)) throw error
     }
   },
 }))
@@ -68,14 +65,19 @@ function collectorFields({ resource, kinds, purpose }: GarbageResource) {
   return { resource, garbage: kinds, permissions: { kubernetes: [`list ${resource}`] }, purpose }
 }
 
-async function* podsOf(
+/** The pages of one list. */
+async function* pagesOf(
   { kubernetes, signal, timeoutsMs }: ObjectsContext,
-  fieldSelector: string,
+  path: string,
+  query: Record<string, string> = {},
+  isMetadataOnly?: boolean,
 ): AsyncGenerator<RawObject[]> {
-  const options: Parameters<KubernetesClient['list']>[2] = { signal, timeoutMs: timeoutsMs.list }
-  for await (const { items } of kubernetes.list(podResource.path, { fieldSelector }, options))
-    yield items
+  const options = { signal, timeoutMs: timeoutsMs.list, isMetadataOnly }
+  for await (const { items } of kubernetes.list(path, query, options)) yield items
 }
+
+const podsOf = (context: ObjectsContext, fieldSelector: string) =>
+  pagesOf(context, podResource.path, { fieldSelector })
 
 type Pages = (
   ec2: Ec2Api,
@@ -141,7 +143,7 @@ export const events: ClusterCollector = {
   permissions: { kubernetes: ['list events'] },
   purpose: 'evictions, failed image GC and failed pulls of the last hour',
 
-  async *collect({ kubernetes, signal, timeoutsMs }) {
+  async *collect(context) {
     const counts = new Map<string, number>()
     const isKept = (event: RawObject) => {
       const reason = String(event.reason)
@@ -150,10 +152,7 @@ export const events: ClusterCollector = {
       return count <= eventsKeptPerReason
     }
     const query = { fieldSelector: routineReasons.map(reason => `reason!=${reason}`).join(',') }
-    for await (const { items } of kubernetes.list('/api/v1/events', query, {
-      signal,
-      timeoutMs: timeoutsMs.list,
-    }))
+    for await (const items of pagesOf(context, '/api/v1/events', query))
       yield items.filter(isEventRead).filter(isKept)
     const over = [...counts]
       .filter(([, count]) => count > eventsKeptPerReason)
@@ -176,14 +175,7 @@ export const disruptionBudgets: ClusterCollector = {
   purpose:
     'PodDisruptionBudgets that allow no disruption: without this right a plan cannot name them, and no node is changed',
 
-  async *collect({ kubernetes, signal, timeoutsMs }) {
-    for await (const { items } of kubernetes.list(
-      '/apis/policy/v1/poddisruptionbudgets',
-      {},
-      { signal, timeoutMs: timeoutsMs.list },
-    ))
-      yield items
-  },
+  collect: context => pagesOf(context, '/apis/policy/v1/poddisruptionbudgets'),
 }
 
 /** Version of the control plane, if EKS does not report it. Every authenticated user may read it (the ClusterRole system:public-info-viewer). */
@@ -205,18 +197,14 @@ const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource => ({
   permissions: { kubernetes: [`list ${resource.plural}.${resource.group}`] },
   purpose: `kubelet settings of ${resource.plural}`,
 
-  async *collect({ kubernetes, signal, timeoutsMs }) {
-    const options = { signal, timeoutMs: timeoutsMs.list }
-    const version = await servedVersion(kubernetes, resource, options)
+  async *collect(context) {
+    const version = await servedVersion(context, resource)
     if (version === null) return
     const unread: string[] = []
     const budget = new TextBudget(textLimits.clusterUserData)
     try {
-      for await (const { items } of kubernetes.list(
-        `/apis/${resource.group}/${version}/${resource.plural}`,
-        {},
-        options,
-      ))
+      const path = `/apis/${resource.group}/${version}/${resource.plural}`
+      for await (const items of pagesOf(context, path))
         yield items.map(item => withCutUserData(item, unread, budget))
     } catch (error) {
       // The group may be installed only for other resources.
@@ -231,12 +219,11 @@ const mostNamed = 20
 
 /** The newest known version that the server serves; null: none, for example if the group is not installed. */
 async function servedVersion(
-  kubernetes: KubernetesClient,
+  { kubernetes, signal, timeoutsMs }: ObjectsContext,
   { group, versions }: CustomResource,
-  options: GetOptions,
 ): Promise<string | null> {
   try {
-    const found = await kubernetes.getJson(`/apis/${group}`, options)
+    const found = await kubernetes.getJson(`/apis/${group}`, { signal, timeoutMs: timeoutsMs.list })
     const served =
       isRawObject(found) && Array.isArray(found.versions)
         ? found.versions.filter(isRawObject).map(({ version }) => version)

@@ -8,7 +8,7 @@ import type * as z from 'zod'
 import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { gunzip } from '#base/gzip.ts'
 import { inputLimits, maxCompressionRatio, textLimits } from '#base/limits.ts'
-import { isRawObject, jsonFlaw, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, jsonFlaw, parsedJson, type RawObject } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
 import { inspectSchema } from '#facts/aws/inspect-documents.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
@@ -146,7 +146,7 @@ function parseDocument(text: string): RawObject {
     throw new AnswerRefusal(`it has ${text.length} characters: no answer is that long`)
   const excess = jsonFlaw(Buffer.from(text), inputLimits.inspection)
   if (excess !== null) throw new AnswerRefusal(excess)
-  const document = parsedOrNull(text)
+  const document = parsedJson(text, inputLimits.inspection)
   if (document === undefined) {
     const isBegun = text.startsWith('{"schema":"highwater.inspect/')
     throw new AnswerRefusal(
@@ -163,14 +163,6 @@ function parseDocument(text: string): RawObject {
       `it is of schema ${valueText(document.schema)}; this version reads ${inspectSchema}`,
     )
   return document
-}
-
-function parsedOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Unpacks an answer. Its length and hash must be those that the node reports. */

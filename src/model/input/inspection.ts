@@ -13,7 +13,7 @@ interface Space {
   inodes?: number | undefined
   inodesFree?: number | undefined
 }
-type Item<Items extends readonly unknown[] | undefined> = NonNullable<Items>[number]
+export type Item<Items extends readonly unknown[] | undefined> = NonNullable<Items>[number]
 
 const text = z.string().max(8192)
 const count = z.number().int().nonnegative().safe()

@@ -4,12 +4,10 @@
  */
 
 import type { RunningConfiguration } from '#model/kubelet/configuration.ts'
-import type { Host, Runtime } from './inspection.ts'
+import type { Host, Item, Runtime } from './inspection.ts'
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
 import type { ReadError, ReadMode } from './record.ts'
 import { list, type Shaped } from './shape.ts'
-
-type Item<Items extends readonly unknown[] | undefined> = NonNullable<Items>[number]
 
 const memory = {
   time: 'text',

@@ -12,7 +12,7 @@ export interface KubeletSettings {
   /** Command-line arguments: `--flag=value`, or `--flag` and its value. */
   flags: string[]
   /** Source of the settings: nodeadm (NodeConfig), EKS's bootstrap script, Bottlerocket, or a custom script. */
-  source: 'nodeadm' | 'bootstrap' | 'bottlerocket' | 'script'
+  source: (typeof sources)[number]
 }
 
 const sources = ['nodeadm', 'bootstrap', 'bottlerocket', 'script'] as const

@@ -51,10 +51,7 @@ export const manifests = (
     .flatMap(identity =>
       roleManifests(
         identity,
-        [
-          ...kubernetesRights(mode, identity, policy),
-          ...(isRemediating && identity === 'reader' ? applyKubernetesRights() : []),
-        ].map(({ right }) => right),
+        kubernetesRights(mode, identity, policy, isRemediating).map(({ right }) => right),
         identity === 'reader' ? account : null,
       ),
     )

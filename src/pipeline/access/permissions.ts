@@ -34,11 +34,12 @@ export interface NeededRight {
 export const identityNames = { reader: 'highwater', kubelet: 'highwater-kubelet' } as const
 export type IdentityName = keyof typeof identityNames
 
-/** The rights of an identity in a cluster. @param policy decides which objects are read */
+/** The rights of an identity in a cluster. @param policy decides which objects are read @param isRemediating the reader applies plans, too */
 export function kubernetesRights(
   mode: ReadMode,
   identity: IdentityName,
   policy: Policy = defaultPolicy,
+  isRemediating = false,
 ): NeededRight[] {
   const isOfKubelet = (collector: object) => kubeletCollectors.some(each => each === collector)
   const ofNodes = collectorsOf[mode].filter(
@@ -49,7 +50,8 @@ export function kubernetesRights(
     permissions.kubernetes.map(right => ({ right, purpose })),
   )
   if (identity === 'kubelet') return mergeRights(rights)
-  return mergeRights([{ right: listNodesPermission, purpose: listNodesPurpose }, ...rights])
+  const read = mergeRights([{ right: listNodesPermission, purpose: listNodesPurpose }, ...rights])
+  return isRemediating ? [...read, ...applyKubernetesRights()] : read
 }
 
 /** Whether SSM agents can put long answers into a bucket. */

@@ -88,15 +88,11 @@ function clockChecks(aheadMs: number | null) {
 }
 
 /** One review per right. Rights on resources that are not installed are not needed. */
-export async function rightChecks(
+export const rightChecks = (
   request: ServerRequest,
   rights: readonly NeededRight[],
   by: string,
-): Promise<Check[]> {
-  const checks: Check[] = []
-  for (const needed of rights) checks.push(await rightCheck(request, needed, by))
-  return checks
-}
+): Promise<Check[]> => Array.fromAsync(rights, needed => rightCheck(request, needed, by))
 
 async function rightCheck(request: ServerRequest, { right, purpose }: NeededRight, by: string) {
   const { group } = attributesOf(right)

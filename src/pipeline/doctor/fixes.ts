@@ -6,7 +6,6 @@ import { type ReadMode, remediateSuffix } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { accessEntryCommand, policyOf, roleManifests, trustIn } from '#pipeline/access/grants.ts'
 import {
-  applyKubernetesRights,
   fleetStatements,
   type IdentityName,
   identityNames,
@@ -83,10 +82,7 @@ function identityFixes(
             text: accessEntryCommand([identity], principal, cluster),
           },
     )
-  const applying = isRemediating && identity === 'reader' ? applyKubernetesRights() : []
-  const needed = [...kubernetesRights(mode, identity, policy), ...applying].map(
-    ({ right }) => right,
-  )
+  const needed = kubernetesRights(mode, identity, policy, isRemediating).map(({ right }) => right)
   // The text has the whole role, not only the missing rights: `kubectl apply` replaces the existing role.
   if (needed.some(right => missing.includes(right)))
     fixes.push({

@@ -80,8 +80,7 @@ async function sizeOf(live: LiveOptions): Promise<FleetSize> {
   if (isAcross ? live.selection.clusters.length === 0 : aboveNodes === null)
     return { isLarge: isAcross }
   // A selected cluster that does not exist fails here, before a state machine starts.
-  const targets: ClusterTarget[] = []
-  for await (const target of foundTargets(live)) targets.push(target)
+  const targets = await Array.fromAsync(foundTargets(live))
   if (isAcross || aboveNodes === null) return { isLarge: isAcross, targets }
   const known = { nodes: 0, reason: null }
   const counts = await pMap(

@@ -23,7 +23,7 @@ export async function historyOfNode(
   const wanted = shorten(node, nameLength)
   const last = (await runBefore(store, null)).run
   const shards = Map.groupBy(
-    await keysBelow(store, nodesPrefix),
+    await Array.fromAsync(store.list(nodesPrefix)),
     key => key.slice(nodesPrefix.length).split('/')[0] ?? '',
   )
   const chosen = new Set(clusters.map(clusterKey))
@@ -62,7 +62,7 @@ export async function clusterTrends(
 ): Promise<ClusterTrend[]> {
   const chosen = new Set(clusters.map(clusterKey))
   const trends: ClusterTrend[] = []
-  for (const key of await keysBelow(store, trendsPrefix)) {
+  for await (const key of store.list(trendsPrefix)) {
     const segment = key.slice(trendsPrefix.length).replace(/\.json\.gz$/, '')
     if (chosen.size > 0 && !chosen.has(segment)) continue
     const trend = parsedTrend((await readText(store, key)).text)
@@ -74,12 +74,6 @@ export async function clusterTrends(
       })
   }
   return trends
-}
-
-async function keysBelow(store: Store, prefix: string) {
-  const keys: string[] = []
-  for await (const key of store.list(prefix)) keys.push(key)
-  return keys
 }
 
 /** A cluster that is gone has its key segment as name. */

@@ -225,11 +225,10 @@ export interface FoundRun {
  * @throws Error with a message for people when the store cannot be read
  */
 export async function runBefore(store: Store, runId: string | null): Promise<FoundRun> {
-  const keys: string[] = []
   const own = runId === null ? null : runKey(runId)
-  for await (const key of store.list(runsPrefix)) if (own === null || key < own) keys.push(key)
+  const keys = await Array.fromAsync(store.list(runsPrefix))
   const broken: string[] = []
-  for (const key of keys.reverse()) {
+  for (const key of keys.filter(one => own === null || one < own).reverse()) {
     const run = parseRun((await readText(store, key)).text)
     if (run !== null) return { run, broken }
     broken.push(key)

@@ -186,8 +186,7 @@ export class Journal {
    * @throws Unsealed otherwise
    */
   async entries(steps: readonly PlanStep[], isGoingBack: boolean): Promise<Map<string, StepEntry>> {
-    const there = new Set<string>()
-    for await (const key of this.#store.list(this.#key('steps/'))) there.add(key)
+    const there = new Set(await Array.fromAsync(this.#store.list(this.#key('steps/'))))
     const begun = steps.filter(step => there.has(this.#entryKey(step)))
     const entries = await pMap(
       begun,

@@ -12,7 +12,7 @@ import {
   selectsNode,
 } from '#model/input/record.ts'
 import type { Plan, VerificationReport } from '#model/plan/plan.ts'
-import { verifyPlan } from '#pipeline/remediation/run/verify.ts'
+import { verifyPlan } from '#pipeline/remediation/run/fresh.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
 import {
   addFleetOptions,

@@ -9,8 +9,8 @@ import { isAcrossPlaces } from '#discover/places.ts'
 import { type AuditRequest, type RunAnswer, type Settings, unauditedAnswer } from '#model/run.ts'
 import { foundTargets, type LiveOptions } from '#pipeline/audit/fleet.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
-import { keys, noteInvocation, writeJson } from './files.ts'
-import { ssmGroups, ssmNodesMax } from './shards.ts'
+import { keys, noteInvocation, writeJson } from './context.ts'
+import { ssmGroups, ssmNodesMax } from './discover.ts'
 
 export interface FanOutRequest {
   runId: string

@@ -46,15 +46,16 @@ import {
   type WantedFile,
 } from './log-files.ts'
 import {
+  changesOf,
   isStatusKept,
   type PlanRules,
   planNode,
+  type ReadNode,
   readNode,
   refusedNode,
   releasesOf,
 } from './node.ts'
 import { type PruneWish, planPrune } from './prune.ts'
-import { changesOf, type ReadNode } from './start.ts'
 
 export interface PlanRequest extends PlanChoice {
   allowActAtOnce: boolean

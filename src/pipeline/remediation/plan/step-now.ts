@@ -14,9 +14,9 @@ import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { otherDoubts } from '#remediate/verify/other-settings.ts'
 import { sourceBy } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
+import type { ReadNode } from './node.ts'
 import { planNode, readNode } from './node.ts'
 import { planPrune } from './prune.ts'
-import type { ReadNode } from './start.ts'
 
 export interface StepNow {
   step: PlanStep

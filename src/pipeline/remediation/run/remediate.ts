@@ -29,9 +29,8 @@ import {
 import { hashOnDisk, kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { verifyBack } from '#remediate/verify/verify.ts'
 import { replay } from '#replay/replay.ts'
-import { type FreshOptions, freshClusters, freshRecords, recordKey } from './fresh.ts'
+import { type FreshOptions, freshClusters, freshRecords, recordKey, verifyNode } from './fresh.ts'
 import type { RemediateOptions } from './options.ts'
-import { verifyNode } from './verify.ts'
 
 /** @throws OperatorError before anything is sent, or if the run stopped early: the journal then says how to continue */
 export function remediate(

@@ -218,7 +218,7 @@ export async function noteLost(
  * @param shard null: the whole cluster
  * @param mapFailure why the state machine's map ended early; null: it did not
  */
-export async function whyLost(
+async function whyLost(
   cluster: number,
   shard: number | null,
   { runId, store }: FanOutContext,
@@ -242,7 +242,7 @@ async function readReason(store: Store, key: string) {
 }
 
 /** The nodes of an unread shard, from their Node objects. @param errors receives the reason if some are missing */
-export async function* lostNodes(
+async function* lostNodes(
   run: FanOutRun,
   { cluster, shard, reason }: { cluster: number; shard: number; reason: string },
   context: FanOutContext,

@@ -14,7 +14,7 @@ import type { NodeRecord } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import type { AuditedNode, TakenNode } from '#model/report.ts'
 import { replay } from '#replay/replay.ts'
-import { nodeInput } from '#snapshot/input.ts'
+import { nodeInput } from '#snapshot/prune.ts'
 import { collectOptionsOf, type LiveOptions } from './fleet.ts'
 
 /** Minimum milliseconds between the two readings of a node. */

@@ -24,7 +24,7 @@ import type { ClusterRecord, NodeRecord, ReadError, SnapshotRecord } from '#mode
 import { readModeOf } from '#model/policy.ts'
 import type { AuditedNode, NodeDetails } from '#model/report.ts'
 import { type Judged, judgeRecords } from '#pipeline/audit/judge-records.ts'
-import { earlierInCluster } from '#pipeline/history/earlier.ts'
+import { earlierInCluster } from '#pipeline/history/saved.ts'
 import { completeNode, prune } from '#snapshot/prune.ts'
 import { openLines } from '#snapshot/write.ts'
 import {

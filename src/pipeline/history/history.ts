@@ -35,7 +35,6 @@ import type {
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, Delivery } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
-import { clustersAtOnce, type Earlier, earlierOf, nodesIn, nothingEarlier } from './earlier.ts'
 import {
   dayOf,
   nodesKey,
@@ -46,7 +45,17 @@ import {
   trendsKey,
   updateText,
 } from './keys.ts'
-import { type FoundRun, factsIn, parsedTrend, runBefore } from './saved.ts'
+import {
+  clustersAtOnce,
+  type Earlier,
+  earlierOf,
+  type FoundRun,
+  factsIn,
+  nodesIn,
+  nothingEarlier,
+  parsedTrend,
+  runBefore,
+} from './saved.ts'
 
 export interface HistoryOptions {
   store: Store

@@ -32,7 +32,7 @@ import { withChanges } from '#replay/configuration/configuration-change.ts'
 import { type PreparedNode, prepareNode } from '#replay/prepare.ts'
 import { replay } from '#replay/replay.ts'
 import { type SettingDay, settingDay } from '#replay/setting-day.ts'
-import { nodeInput } from '#snapshot/input.ts'
+import { nodeInput } from '#snapshot/prune.ts'
 
 export interface TuneOptions {
   group: string

@@ -18,14 +18,13 @@ import {
 } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { PlanBeside } from '#model/report.ts'
-import { savedFleet } from '#pipeline/audit/fleet.ts'
+import { rejectUnknownNames, savedFleet } from '#pipeline/audit/fleet.ts'
 import { savedAudit } from '#pipeline/audit/saved/saved-findings.ts'
-import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
 import { planText } from '#remediate/plan/file.ts'
 import { whyNever } from '#remediate/plan/never.ts'
 import { FleetPods } from '#remediate/pods.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
-import { nodeInput } from '#snapshot/input.ts'
+import { nodeInput } from '#snapshot/prune.ts'
 import { type NodeOutcome, PlanBuilder, type Wish } from './builder.ts'
 import {
   type ChosenFix,

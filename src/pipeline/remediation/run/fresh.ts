@@ -33,7 +33,7 @@ import { verifyStep } from '#remediate/verify/verify.ts'
 import { notYet } from '#remediate/verify/verify-health.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { replay } from '#replay/replay.ts'
-import { nodeInput } from '#snapshot/input.ts'
+import { nodeInput } from '#snapshot/prune.ts'
 
 export interface PlannedNode {
   cluster: string

@@ -35,8 +35,7 @@ import {
 } from '#pipeline/service/runtime.ts'
 import { keepNotices, namedPlaces } from '#remediate/notices.ts'
 import { byPolicy, longestMs } from '#remediate/plan/approve.ts'
-import { sealedApproval } from '#remediate/plan/file.ts'
-import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
+import { keptPolicyApproval, sealedApproval } from '#remediate/plan/file.ts'
 import {
   keepApproval,
   keptApproval,

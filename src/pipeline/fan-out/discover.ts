@@ -207,7 +207,7 @@ const aroundSeconds = 60
 const requestSeconds = readingSeconds - aroundSeconds
 
 /** The clusters read by SSM, grouped by account and region. */
-export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): ClusterTarget[][] {
+function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): ClusterTarget[][] {
   const isBySsm = ({ record, place }: ClusterTarget) =>
     place !== null && promisedSources[readModeOf(policy, record.cluster)].includes('host')
   const placeOf = ({ record: { eks }, place }: ClusterTarget) => {
@@ -218,7 +218,7 @@ export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): Cl
 }
 
 /** Nodes of one account and region that one function can read by SSM in its time: 1,100 at the default pace. */
-export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>): number =>
+const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>): number =>
   Math.floor((pace.ssmRequestsPerSecond * requestSeconds) / ssmCallsPerNodeMax)
 
 /**

@@ -3,7 +3,7 @@
 import { sfnPermissions } from '#clients/aws/sfn.ts'
 import { s3KmsPermissions, s3KmsReadPermissions, s3ReadPermissions } from '#clients/store/s3.ts'
 import { iamStatements, outputGrants } from '#facts/aws/iam.ts'
-import type { InspectOutput } from '#facts/aws/inspect-documents.ts'
+import type { InspectOutput } from '#facts/aws/inspect-targets.ts'
 import { readModes } from '#model/input/record.ts'
 import {
   type Applied,

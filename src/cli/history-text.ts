@@ -6,8 +6,8 @@ import { rankedSignal } from '#judge/events/evictions.ts'
 import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
 import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
 import { english } from '#report/languages/language.ts'
-import { formatBytes, formatPercent } from '#report/numbers.ts'
 import { growthNotes } from '#report/parts/disk-outlook.ts'
+import { formatBytes, formatPercent } from '#report/text.ts'
 import { clean, firstLines, type Screen, type Sheet, sheetOf } from './terminal.ts'
 
 const shownDays = 14

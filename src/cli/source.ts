@@ -22,7 +22,7 @@ import {
 } from '#pipeline/audit/fleet.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import { eksNames } from '#pipeline/remediation/run/fresh.ts'
-import { formatCount, plural } from '#report/numbers.ts'
+import { formatCount, plural } from '#report/text.ts'
 import {
   type FleetOptions,
   type PlaceOptions,

@@ -11,7 +11,7 @@ import { type Fill, parseFill } from '#model/plan/what-if.ts'
 import type { TuneDocument, TunedConfiguration, TuneRow } from '#model/tune.ts'
 import { earlierOf, runBefore } from '#pipeline/history/saved.ts'
 import { tune } from '#pipeline/tune/tune.ts'
-import { formatBytes, plural } from '#report/numbers.ts'
+import { formatBytes, plural } from '#report/text.ts'
 import {
   addFormatOption,
   addPolicyOption,

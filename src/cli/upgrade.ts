@@ -13,8 +13,8 @@ import type {
   UpgradeStep,
 } from '#model/upgrade.ts'
 import { plannedUpgrades } from '#pipeline/audit/fleet-upgrade.ts'
-import { plural } from '#report/numbers.ts'
 import { insightText, minorUpgradeText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
+import { plural } from '#report/text.ts'
 import {
   addFleetOptions,
   addFormatOption,

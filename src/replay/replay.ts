@@ -2,15 +2,15 @@
 
 import { quantityOrNull } from '#base/go/quantity.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
+import { supportedInput, unsupportedReason } from '#facts/kubelet/features.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { supportedInput, unsupportedReason } from '#facts/kubelet/supported.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import {
   type KubeletConfiguration,
   mistakeOf,
   type RunningConfiguration,
 } from '#model/kubelet/configuration.ts'
-import { asItIs, type WhatIf } from '#model/plan/what-if.ts'
+import { asItIs, type Fill, type WhatIf } from '#model/plan/what-if.ts'
 import type {
   ContainerRemoval,
   EvictionPrediction,
@@ -18,27 +18,33 @@ import type {
   ImageGcPrediction,
   LocalStorageEviction,
   NodePrediction,
+  TimelineEvent,
   Unknown,
 } from '#model/prediction/prediction.ts'
-import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
-import { unparsedDurations } from '#replay/configuration/threshold-origins.ts'
-import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
 import { withChanges } from './configuration/configuration-change.ts'
-import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
+import { withConfigurationOnDisk } from './configuration/configuration-on-disk.ts'
+import {
+  thresholdOrigins,
+  unparsedDurations,
+  withOrigins,
+} from './configuration/threshold-origins.ts'
 import { type ContainerGcPrediction, deadContainers } from './container-gc.ts'
 import { availableOf, countOf } from './counters.ts'
 import {
   type Collectable,
+  evaluatedThresholds,
   evictionConfigOf,
   type PredictedPass,
   predictEviction,
   rankingsOf,
   unparsedPass,
 } from './eviction/prediction.ts'
+import type { EvictionConfig } from './eviction/thresholds.ts'
 import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/round.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
 import { kubeletUpgrade, nextStartOn, refusalsOn, withKubelet } from './kubelet-upgrade.ts'
+import { unusableBytes } from './ledger/freeable.ts'
 import { nodeLedger } from './ledger/ledger.ts'
 import { overRequested, predictAllocatable, withPodsLimit } from './node-allocatable.ts'
 import { oomScores } from './oom-score.ts'
@@ -349,4 +355,43 @@ const restartedWith = (input: NodeInput, { changes }: WhatIf) =>
 function distinctUnknowns(unknowns: readonly Unknown[]) {
   const seen = new Set<string>()
   return unknowns.filter(({ what, effect }) => seen.size !== seen.add(`${what}\n${effect}`).size)
+}
+
+/* A day of a node whose disks grow, under settings of image GC and eviction that the node does not run with. */
+
+export interface SettingDay {
+  /** By the likely course. Null: the disks or the settings are unknown. */
+  timeline: TimelineEvent[] | null
+  isUnderDiskPressure: boolean
+  /** Below the highest eviction threshold of each disk. Null: unknown. */
+  unusableBytes: number | null
+}
+
+/** @param fields the running configuration with other settings of image GC and eviction */
+export function settingDay(
+  node: PreparedNode,
+  fields: KubeletConfiguration,
+  fills: readonly Fill[],
+): SettingDay {
+  const settings = settingsOf(fields, node)
+  const { eviction } = settings
+  const { layout } = node.filesystems
+  const disks = (layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']) as 'nodefs'[]
+  const filesystems = disks.flatMap(filesystem => {
+    const capacityBytes = node.filesystems[filesystem]?.capacityBytes ?? null
+    return capacityBytes === null ? [] : [{ filesystem, capacityBytes }]
+  })
+  const isKnown =
+    typeof eviction !== 'string' && layout !== null && filesystems.length === disks.length
+  return {
+    timeline: predictTimeline(node, settings, { fills, isLikelyCourse: true }, []),
+    isUnderDiskPressure: node.reported.DiskPressure?.isTrue === true,
+    unusableBytes: isKnown
+      ? unusableBytes(
+          filesystems,
+          { thresholds: evaluatedThresholds(eviction, node), error: null },
+          layout === 'shared',
+        )
+      : null,
+  }
 }

@@ -2,9 +2,11 @@
  * Foreign text for display: bounded in length, without invisible characters that could mislead a
  * reader.
  */
+
+import { once } from '#base/once.ts'
+import { percentNumber } from '#base/percent.ts'
 import { columnsOf, piecesOf } from '#base/text/text-width.ts'
 import { englishCatalogue } from './languages/messages.ts'
-import { formatCount } from './numbers.ts'
 
 /**
  * Control and format characters (bidi overrides, zero-width spaces), line separators and lone
@@ -105,4 +107,126 @@ function cut(text: string, limit: number, mark: CutMark) {
   const whole = /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit
   const end = space > Math.max(0, limit - longestWord) ? space : whole
   return `${text.slice(0, end)}${mark(formatCount(text.length))}`
+}
+
+/*
+ * Numbers and times for people, always with their unit. An unknown value reads `unknown`, never 0.
+ * Digit groups are the same in every language.
+ */
+
+/** The words and separators of a language in its numbers. */
+export interface NumberWords {
+  unknown: string
+  /** Text after the number, with its leading space if the language has one. */
+  durations: Record<DurationUnit, string>
+  /** Separator between the two units of a duration. */
+  between: string
+}
+
+type DurationUnit = 'd' | 'h' | 'min' | 's' | 'ms'
+
+/** A number and its unit stay on one line. */
+const noBreak = '\u00a0'
+/** Made at first use: the first formatters of a process take milliseconds of its start. */
+const formatter = (options: Intl.NumberFormatOptions) =>
+  once(() => new Intl.NumberFormat('en-US', options))
+const counts = formatter({})
+const oneDecimal = formatter({
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+  useGrouping: false,
+})
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+const isNumber = (value: number | null | undefined): value is number => Number.isFinite(value)
+
+export interface Numbers {
+  /** Bytes in the largest binary unit that keeps the number under 1,024: `512 B`, `72.0 GiB`. */
+  bytes(bytes: number | null): string
+  count(count: number | null): string
+  /** As `percentNumber` rounds it. */
+  percent(percent: number | null): string
+  /** A duration in its two largest units: `1 min 30 s`. */
+  duration(durationMs: number | null): string
+  /** An RFC 3339 time in UTC, to the minute: `2026-11-21 00:00 UTC`. */
+  utc(time: string | null): string
+}
+
+export function numbersIn({ unknown, durations, between }: NumberWords): Numbers {
+  return {
+    bytes: bytes => (isNumber(bytes) ? bytesText(bytes) : unknown),
+    count: count => (isNumber(count) ? counts().format(count) : unknown),
+    percent: percent => (isNumber(percent) ? `${percentNumber(percent)}${noBreak}%` : unknown),
+    duration: durationMs =>
+      !isNumber(durationMs) || durationMs < 0
+        ? unknown
+        : durationText(durationMs, durations, between),
+    utc(time) {
+      const at = time === null ? Number.NaN : Date.parse(time)
+      return Number.isNaN(at)
+        ? unknown
+        : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    },
+  }
+}
+
+export const {
+  bytes: formatBytes,
+  count: formatCount,
+  percent: formatPercent,
+  duration: formatDuration,
+  utc: formatUtc,
+} = numbersIn(englishCatalogue.numbers)
+
+function bytesText(bytes: number) {
+  let size = Math.abs(bytes)
+  let unit = 0
+  // 1,023.96 would round to 1024.0, so the next unit is used.
+  while (unit < byteUnits.length - 1 && (unit === 0 ? size >= 1024 : size >= 1023.95)) {
+    size /= 1024
+    unit += 1
+  }
+  return `${bytes < 0 ? '-' : ''}${unit === 0 ? counts().format(size) : oneDecimal().format(size)}${noBreak}${byteUnits[unit]}`
+}
+
+/**
+ * Lowest to highest, with a common unit written once: `10.0–40.0 GiB`. Equal texts are written
+ * once.
+ */
+export function formatRange(low: number, high: number, format: (value: number) => string): string {
+  const [from, to] = [format(low), format(high)]
+  if (from === to) return from
+  const [number = from, unit] = from.split(noBreak)
+  return `${unit !== undefined && unit === to.split(noBreak)[1] ? number : from}–${to}`
+}
+
+/** `1 node`, `412 nodes`. */
+export function plural(count: number, noun: string, many = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : many}`
+}
+
+const durationUnits: [DurationUnit, number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+]
+
+function durationText(
+  durationMs: number,
+  words: NumberWords['durations'],
+  between: string,
+): string {
+  if (durationMs < 1) return `0${words.s}`
+  const first = durationUnits.findIndex(([, unitMs]) => durationMs >= unitMs)
+  let restMs = Math.floor(durationMs)
+  return durationUnits
+    .slice(first, first + 2)
+    .flatMap(([name, unitMs]) => {
+      const whole = Math.floor(restMs / unitMs)
+      restMs -= whole * unitMs
+      return whole > 0 ? [`${whole}${words[name]}`] : []
+    })
+    .join(between)
 }

@@ -7,7 +7,7 @@ import {
   formatRange,
   formatUtc,
   plural,
-} from '#report/numbers.ts'
+} from '#report/text.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 

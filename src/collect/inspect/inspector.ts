@@ -20,10 +20,10 @@ import {
   type InspectDocument,
   inspectDocumentHashes,
   inspectStep,
+  inspectTargetOf,
   outputFolder,
   outputKey,
-} from '#facts/aws/inspect-documents.ts'
-import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+} from '#facts/aws/inspect-targets.ts'
 import { commandOutputMax } from '#facts/aws/limits.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'

@@ -3,7 +3,7 @@
  * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, SNS, SQS, Step Functions, CloudWatch, CloudWatch Logs, STS, KMS, Lambda, X-Ray.
  */
 import { applyDocumentHashes } from './apply-documents.ts'
-import { type InspectOutput, inspectDocumentHashes, outputFolder } from './inspect-documents.ts'
+import { type InspectOutput, inspectDocumentHashes, outputFolder } from './inspect-targets.ts'
 
 /** Resource types by action. Empty: the action permits only `*`. */
 const narrowed = {

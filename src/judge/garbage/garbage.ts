@@ -3,8 +3,17 @@
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import {
+  ebsDrivers,
+  isWholePrice,
+  monthlyUsd,
+  type VolumePerformance,
+} from '#facts/aws/ebs-prices.ts'
+import {
+  bytes,
   type ClusterEvidence,
   type ClusterFailing,
+  line,
+  lines,
   nameLength,
   plural,
   shorten,
@@ -21,9 +30,13 @@ import type {
   InstanceGarbage,
   NodeGarbage,
   OwnedGroup,
+  PodGarbage,
+  ReleasedVolume,
+  TerminatedPod,
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/input/record.ts'
+import type { Policy } from '#model/policy.ts'
 import { type Command, clusterWord, kubectl, reads } from './kubectl.ts'
 
 /** An object without a namespace is cluster-scoped. */
@@ -120,7 +133,7 @@ export const controllersOf = (
     ),
   )
 
-export function sharesOf(what: string, words: readonly string[]): ClusterEvidence {
+function sharesOf(what: string, words: readonly string[]): ClusterEvidence {
   const shares = new Map<string, number>()
   for (const word of words) shares.set(word, (shares.get(word) ?? 0) + 1)
   return { kind: 'object', what, value: sharesText(shares), shares }
@@ -301,3 +314,171 @@ function whyFinalizerStays({ finalizer, controller, state }: HeldFinalizer) {
 
 export const whyFinalizersStay = (finalizers: readonly HeldFinalizer[]): string =>
   finalizers.map(whyFinalizerStays).join('; ')
+
+export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>
+  action === 'retain' && !isBeingDeleted
+
+/**
+ * Volumes that were released long ago, by the namespace of their PVC. API servers before 1.29 do not
+ * record the time of release (KEP-3762). For such volumes the creation time counts.
+ */
+export const longReleased = (
+  released: readonly ReleasedVolume[],
+  at: string,
+  minAgeHours: number,
+) =>
+  released
+    .filter(({ sinceMs, createdMs }) => isOld(sinceMs ?? createdMs, at, minAgeHours))
+    .map(each => ({
+      ...each,
+      namespace: each.claim?.split('/')[0] ?? '',
+      name: each.volume,
+      isEbs: ebsDrivers.has(each.driver ?? ''),
+    }))
+
+/** When the volumes were released; for volumes without that time, when they were created. */
+export function releasedSince(volumes: readonly ReleasedVolume[], at: string): ClusterEvidence[] {
+  const undated = volumes.filter(({ sinceMs }) => sinceMs === null)
+  return lines(
+    ...ageEvidence(volumes, 'sinceMs', at, 'first was released'),
+    undated.length !== 0 &&
+      sumEvidence(
+        'since when is not known',
+        [undated.length],
+        ([all]) => `${all}, by age of the volume`,
+      ),
+    ...ageEvidence(undated, 'createdMs', at, 'first of these was made'),
+  )
+}
+
+/** If no volume has a time of release, some may have been released just now. */
+export const releasedConfidence = (
+  volumes: readonly ReleasedVolume[],
+): { confidence?: 'likely' } =>
+  volumes.every(({ sinceMs }) => sinceMs === null) ? { confidence: 'likely' } : {}
+
+interface SizedVolume extends Partial<VolumePerformance> {
+  capacityBytes: number | null
+  volumeType: string | null
+  isEbs: boolean
+}
+
+/** Each sum is null if no volume has a known amount. `monthlyUsd`: EBS volumes only, at list price of us-east-1. */
+export function sizeOf(volumes: readonly SizedVolume[]): {
+  bytes: number | null
+  monthlyUsd: number | null
+} {
+  const sizes = volumes.flatMap(({ capacityBytes }) => capacityBytes ?? [])
+  const costs = volumes.flatMap(volume => costOfOne(volume) ?? [])
+  return { bytes: sumOrNull(sizes), monthlyUsd: sumOrNull(costs) }
+}
+
+/** Null: not an EBS volume, or its price is unknown. */
+const costOfOne = (volume: SizedVolume) =>
+  volume.isEbs && volume.capacityBytes !== null
+    ? monthlyUsd(volume.capacityBytes, volume.volumeType, performanceOf(volume))
+    : null
+
+const performanceOf = ({
+  iops = null,
+  throughputMiBps = null,
+}: SizedVolume): VolumePerformance => ({ iops, throughputMiBps })
+
+/** Capacity of the volumes, and the cost of the EBS volumes at list price. */
+export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
+  const { bytes: held, monthlyUsd: usd } = sizeOf(volumes)
+  const bySize = volumes.filter(
+    each => costOfOne(each) !== null && !isWholePrice(each.volumeType, performanceOf(each)),
+  ).length
+  const unpriced = volumes.filter(volume => volume.isEbs && costOfOne(volume) === null).length
+  return lines(
+    held !== null && sumEvidence('capacity', [held], ([all = 0]) => bytes(all)),
+    usd !== null &&
+      sumEvidence(
+        'cost of EBS at list price of us-east-1',
+        [usd],
+        ([all = 0]) => `${dollars(all)} a month`,
+      ),
+    bySize !== 0 &&
+      sumEvidence(
+        'of EBS, and in the cost by size alone',
+        [bySize],
+        ([all]) => `${all}: IOPS and throughput are not known`,
+      ),
+    unpriced !== 0 &&
+      sumEvidence(
+        'of EBS, and not in the cost',
+        [unpriced],
+        ([all]) => `${all}: size or price is not known`,
+      ),
+  )
+}
+
+const dollars = (usd: number) => `about ${usd < 10 ? usd.toFixed(2) : Math.round(usd)} USD`
+
+type WithPods = Pick<ClusterPrediction, 'at' | 'cluster'> & {
+  pods: NonNullable<ClusterPrediction['pods']>
+}
+
+/** Reasons of pods that node pressure or node shutdown ended, not their containers. Upstream: pkg/kubelet/eviction (Evicted), nodeshutdown (Terminated, NodeShutdown), lifecycle (Preempting). */
+const byNode: ReadonlySet<string | null> = new Set([
+  'Evicted',
+  'NodeShutdown',
+  'Terminated',
+  'Preempting',
+  'NodeLost',
+  'Shutdown',
+])
+
+/** A failed pod that still exists. `debris`: the pod failed because of its node. */
+function failedPodKind({
+  phase,
+  reason,
+  isBeingDeleted,
+}: TerminatedPod): 'debris' | 'failed' | null {
+  if (phase !== 'Failed' || isBeingDeleted) return null
+  return byNode.has(reason) ? 'debris' : 'failed'
+}
+
+/** @param isDebris true: pods that their node ended; false: the other failed pods */
+export function stayingPods(
+  { cluster, at, pods: { terminated, threshold, excess } }: WithPods,
+  { clusterGarbage: { minAgeHours } }: Policy,
+  isDebris: boolean,
+): Iterable<ClusterFailing> {
+  const failed = terminated
+    .filter(pod => failedPodKind(pod) === (isDebris ? 'debris' : 'failed'))
+    // A pod that the kubelet refused or evicted may have no container that ended.
+    .map(pod => ({ ...pod, endedMs: pod.finishedMs ?? pod.createdMs }))
+  const left = oldOf(failed, 'endedMs', at, minAgeHours)
+  const noun = isDebris ? 'evicted pod' : 'failed pod'
+  return garbageIn(cluster, noun, left, (found, { all, one, subject }) => ({
+    consequence: `${all(noun)} ${one('stays', 'stay')} as long as what owns ${one('it', 'them')}: ${whenDeleted(threshold, excess)}.`,
+    evidence: lines(
+      line('object', `${noun}s`, found.length),
+      sharesOf(
+        'reasons',
+        found.map(({ reason }) => reason ?? 'its containers failed'),
+      ),
+      controllersOf(found),
+      ...ageEvidence(found, 'endedMs', at, 'first'),
+      line('object', 'pods', nameList(found)),
+      threshold.isAssumed && line('object', 'threshold of pod GC', thresholdText(threshold)),
+    ),
+    commands: [
+      reads('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
+      deleteObjects('pods', subject.name, found),
+    ],
+  }))
+}
+
+export const thresholdText = ({ pods, isAssumed }: PodGarbage['threshold']): string =>
+  isAssumed ? `${pods}, upstream's default: EKS does not say` : `${pods}, as EKS says`
+
+function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: number) {
+  if (pods <= 0) return 'pod GC deletes never'
+  const limit = `${pods}${isAssumed ? ' (assumed)' : ''}`
+  if (excess <= 0)
+    return `pod GC deletes not before more than ${limit} pods of the cluster have finished`
+  return `of all that have finished pod GC keeps ${limit}, and deletes the first ${excess} in its next round, these or others`
+}

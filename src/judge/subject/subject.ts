@@ -2,20 +2,20 @@
 
 import { once } from '#base/once.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { supportedInput } from '#facts/kubelet/supported.ts'
+import { supportedInput } from '#facts/kubelet/features.ts'
+import { type ProbePart, probePart } from '#facts/probe-parts.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
 import { recentStarts } from '#judge/events/events.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import { shorten } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
+import type { Host, HostFile } from '#model/input/inspection.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeInput, Summary } from '#model/input/node-input.ts'
 import { promisedSources, type ReadError, type ReadMode, type Source } from '#model/input/record.ts'
 import { mistakeOf } from '#model/kubelet/configuration.ts'
-import type { NodePrediction } from '#model/prediction/prediction.ts'
-import { canBeMet } from '#model/prediction/prediction.ts'
-import { type Gap, type GapInput, gapsOf } from './gaps.ts'
+import { canBeMet, type NodePrediction } from '#model/prediction/prediction.ts'
 import type { Need, NodeSubject } from './node-subject.ts'
 
 export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'
@@ -251,3 +251,82 @@ function missingEviction(prediction: NodePrediction) {
     ? shorten(`the running eviction settings do not parse: ${error}`)
     : notComputed('eviction', prediction)
 }
+
+export interface Gap {
+  source: 'host' | 'runtime' | 'summary'
+  open: string
+  why: string
+}
+
+const shown = 5
+
+export type GapInput = Pick<NodeInput, 'host' | 'runtime' | 'summary'>
+
+/** Empty if the source itself was not read. */
+export function gapsOf({ host, runtime, summary }: GapInput): Gap[] {
+  const unread = (host?.unread ?? []).map(({ what = '', why = '' }) => ({
+    what,
+    why,
+    part: probePart(what),
+  }))
+  const reasonFor = (parts: readonly ProbePart['is'][]) =>
+    unread.find(({ part }) => parts.includes(part.is))?.why ?? 'not in the answer'
+  const gaps: Gap[] = []
+  const miss = (
+    part: unknown,
+    [source, name, open]: readonly [Gap['source'], string, string],
+    ...parts: ProbePart['is'][]
+  ) => {
+    if (part === undefined)
+      gaps.push({ source, open, why: shorten(`${name}: ${reasonFor(parts)}`, 300) })
+  }
+  const isImageFsKnown =
+    Number(summary?.node?.runtime?.imageFs?.capacityBytes) > 0 ||
+    host?.filesystems?.some(({ role }) => role === 'imagefs') === true
+  if (summary?.node !== undefined && !isImageFsKnown)
+    gaps.push({
+      source: 'summary',
+      open: 'how full its image filesystem is',
+      why: 'no capacity of the image filesystem in the answer',
+    })
+  if (host !== null) {
+    const files = ['host', 'kubelet', 'what the files and flags of its kubelet say'] as const
+    miss(host.kubelet?.files, files, 'kubelet', 'kubelet-file')
+    gaps.push(...unreadFiles(host, unread))
+    miss(host.filesystems, ['host', 'filesystems', 'how full its disks are'], 'filesystems')
+  }
+  if (runtime !== null) {
+    miss(runtime.images, ['runtime', 'images', 'which images it has'], 'runtime', 'images')
+    const containers = ['runtime', 'containers', 'which containers it has'] as const
+    miss(runtime.containers, containers, 'runtime', 'containers')
+  }
+  return gaps
+}
+
+function unreadFiles(
+  host: Host | null,
+  unread: readonly { what: string; why: string; part: ProbePart }[],
+): Gap[] {
+  const files = (host?.kubelet?.files ?? []).filter(isUnread).slice(0, shown)
+  const folders = unread.filter(({ part }) => part.is === 'drop-ins').slice(0, shown)
+  return [
+    ...files.map(({ path = '' }): Gap => {
+      const reason = unread.find(({ part }) => part.is === 'kubelet-file' && part.path === path)
+      return {
+        source: 'host',
+        open: `what ${shorten(path, 200)} says`,
+        why: shorten(`${path}: ${reason?.why ?? 'without its fields'}`, 300),
+      }
+    }),
+    ...folders.map(
+      ({ what, why }): Gap => ({
+        source: 'host',
+        open: `what all ${shorten(what, 200)} say`,
+        why: shorten(`${what}: ${why}`, 300),
+      }),
+    ),
+  ]
+}
+
+const isUnread = ({ role, content }: HostFile) =>
+  (role === 'config' || role === 'drop-in') && (content === null || content === undefined)

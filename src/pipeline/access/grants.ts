@@ -1,7 +1,7 @@
 /** The permissions of a mode, ready to apply: Kubernetes manifests, IAM policies, EKS access entries. */
 import { Document, isScalar, visit } from 'yaml'
 import type { Account, IamPolicy, IamStatement } from '#facts/aws/iam.ts'
-import type { InspectOutput } from '#facts/aws/inspect-documents.ts'
+import type { InspectOutput } from '#facts/aws/inspect-targets.ts'
 import { clusterRole, type ServiceAccount } from '#facts/kubernetes/rbac.ts'
 import type { ReadMode } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'

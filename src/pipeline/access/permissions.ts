@@ -19,7 +19,7 @@ import {
   outputGrants,
   readingDocuments,
 } from '#facts/aws/iam.ts'
-import { agentOutputPermissions, type InspectOutput } from '#facts/aws/inspect-documents.ts'
+import { agentOutputPermissions, type InspectOutput } from '#facts/aws/inspect-targets.ts'
 import { promisedSources, type ReadMode } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { identityPermission } from '#remediate/cluster-identity.ts'

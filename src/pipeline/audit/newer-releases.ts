@@ -1,5 +1,5 @@
 /** Which nodegroups run an older AMI release than another one of their image and minor. */
-import { byReleaseVersion } from '#facts/eks/release.ts'
+import { byReleaseVersion } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { AuditedNode } from '#model/report.ts'
 

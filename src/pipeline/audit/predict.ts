@@ -1,7 +1,7 @@
 /** Predictions: replays each node's record with its own and with the requested configuration. Live fleets and snapshots take the same path. */
 import { timelineSteps } from '#base/limits.ts'
 import { OperatorError } from '#base/operator-error.ts'
-import { requireSupported } from '#facts/kubelet/supported.ts'
+import { requireSupported } from '#facts/kubelet/features.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
 import { asItIs, type WhatIf } from '#model/plan/what-if.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'

@@ -12,9 +12,9 @@ import {
   type InspectDocument,
   type InspectOutput,
   inspectDocumentHashes,
+  inspectTargetOf,
   outputFolder,
-} from '#facts/aws/inspect-documents.ts'
-import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+} from '#facts/aws/inspect-targets.ts'
 import { plural } from '#judge/text.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
 import type { ReadMode } from '#model/input/record.ts'

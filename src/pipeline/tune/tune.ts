@@ -30,8 +30,7 @@ import {
 } from '#model/tune.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import { type PreparedNode, prepareNode } from '#replay/prepare.ts'
-import { replay } from '#replay/replay.ts'
-import { type SettingDay, settingDay } from '#replay/setting-day.ts'
+import { replay, type SettingDay, settingDay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/prune.ts'
 
 export interface TuneOptions {

@@ -6,7 +6,6 @@ import { type Finding, severities } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import { english } from '#report/languages/language.ts'
-import { plural } from '#report/numbers.ts'
 import {
   bySeverity,
   countBySeverity,
@@ -17,6 +16,7 @@ import {
   nodesText,
   subjectPath,
 } from '#report/parts/findings.ts'
+import { plural } from '#report/text.ts'
 
 /** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Counted in bytes here, so the limit also holds if GitHub counts bytes. */
 const maxBytes = 65_536

@@ -7,8 +7,8 @@ import { stringify } from 'yaml'
 import { byText } from '#base/text/text-order.ts'
 import { type AlertLevels, alertLevels } from '#report/alert-levels.ts'
 import type { Format } from '#report/format.ts'
-import { formatCount } from '#report/numbers.ts'
 import { nameText, utcTime } from '#report/parts/findings.ts'
+import { formatCount } from '#report/text.ts'
 
 /** An alert waits for two rounds of image GC (ImageGCPeriod, 5 min) and one scrape. */
 const gcHold = '11m'

@@ -1,8 +1,8 @@
 /** The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
 import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
 import { escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
-import { plural } from '#report/numbers.ts'
 import { nameText, utcTime } from '#report/parts/findings.ts'
+import { plural } from '#report/text.ts'
 import {
   byEffect,
   detailOf,

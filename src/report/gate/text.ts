@@ -1,6 +1,6 @@
 /** The answer of a gate for a terminal or a log. */
 import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
-import { plural } from '#report/numbers.ts'
+import { plural } from '#report/text.ts'
 import {
   byEffect,
   type Effect,

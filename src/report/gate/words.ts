@@ -9,8 +9,8 @@ import type {
   GateValues,
 } from '#model/gate.ts'
 import type { Subject } from '#model/input/record.ts'
-import { formatCount, plural } from '#report/numbers.ts'
 import { lineText, nameText, nodesText } from '#report/parts/findings.ts'
+import { formatCount, plural } from '#report/text.ts'
 
 const stopWords: Partial<Record<GateProblemKind, string>> = {
   unparsed: 'cannot be parsed',

@@ -3,8 +3,14 @@
 import { once } from '#base/once.ts'
 import type { RuleDocs } from '#model/finding/finding.ts'
 import type { LanguageId } from '#model/language.ts'
-import { type Numbers, numbersIn } from '#report/numbers.ts'
-import { type Fold, foldedLine, shownBlock, shownLine } from '#report/text.ts'
+import {
+  type Fold,
+  foldedLine,
+  type Numbers,
+  numbersIn,
+  shownBlock,
+  shownLine,
+} from '#report/text.ts'
 import ja from './ja.messages.json' with { type: 'json' }
 import jaRules from './ja.rules.json' with { type: 'json' }
 import ko from './ko.messages.json' with { type: 'json' }

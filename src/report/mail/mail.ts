@@ -7,8 +7,7 @@ import { findingEvents } from '#report/parts/finding-events.ts'
 import { wrapText } from '#report/text.ts'
 import { type MailOptions, type MailView, mailView } from './view.ts'
 
-export { hasNews } from './changes.ts'
-export { openCommandOf, reportLink } from './remainder.ts'
+export { hasNews, openCommandOf, reportLink } from './changes.ts'
 
 /** A mail should be far smaller than about 102 KB, above which Gmail clips it. */
 const htmlLimitBytes = 60_000

@@ -27,10 +27,17 @@ import {
 } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
-import { type MailChanges, mailChanges, mailEndedView, mailHiddenView } from './changes.ts'
+import {
+  type MailChanges,
+  mailChanges,
+  mailDeliveriesView,
+  mailEndedView,
+  mailHiddenView,
+  mailNotAuditedView,
+  openCommandOf,
+} from './changes.ts'
 import { severityMark } from './palette.ts'
 import { mailPicture } from './picture.ts'
-import { mailDeliveriesView, mailNotAuditedView, openCommandOf } from './remainder.ts'
 import { mailSubject } from './subject.ts'
 import { mailTrend } from './trend.ts'
 

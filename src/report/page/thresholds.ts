@@ -4,7 +4,6 @@ import type { EvaluatedThreshold, Signal, ThresholdOrigin } from '#model/predict
 import { canBeMet, isWatched, sisterOf } from '#model/prediction/prediction.ts'
 import { type AuditedNode, type ImageGcSetting, imageGcFields } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { formatRange } from '#report/numbers.ts'
 import {
   type Cohort,
   canonical,
@@ -13,13 +12,15 @@ import {
   evictionOf,
   isAdded,
   isKnown,
+  loserText,
   namedNodes,
+  originText,
   unknownTexts,
   type Variant,
   variantsOf,
 } from '#report/parts/cohorts.ts'
 import { nameLimit } from '#report/parts/node.ts'
-import { loserText, originText } from '#report/parts/origins.ts'
+import { formatRange } from '#report/text.ts'
 
 const thresholdLimits = {
   cohorts: 50,

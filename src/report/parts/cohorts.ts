@@ -2,7 +2,7 @@
 
 import { parseQuantity } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal, ThresholdOrigin } from '#model/prediction/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText } from './findings.ts'
@@ -132,3 +132,24 @@ export function namedNodes(nodes: AuditedNode[], { words, line }: Language): str
   const names = nodes.slice(0, sampleSize).map(({ identity }) => line(identity.name, nameLimit))
   return words.thresholds.named(nodes.length, names, nodes.length - names.length)
 }
+
+/* The origin of a setting, in words. */
+
+const pathLimit = 120
+
+/** `drop-in /etc/…`; `likely …` if only the value indicates the source. */
+export const originText = (origin: ThresholdOrigin, language: Language): string =>
+  language.words.origin.from(
+    language.words.origin.sources[origin.source],
+    ...pathAndDoubt(origin, language),
+  )
+
+/** What removed a default, as text that follows "lost": `by evictionHard of the file /etc/…`. */
+export const loserText = (origin: ThresholdOrigin, language: Language): string =>
+  language.words.origin.lostBy(
+    language.words.origin.removers[origin.source],
+    ...pathAndDoubt(origin, language),
+  )
+
+const pathAndDoubt = ({ certainty, path }: ThresholdOrigin, { fold }: Language) =>
+  [path === null ? null : fold(path, pathLimit), certainty === 'likely'] as const

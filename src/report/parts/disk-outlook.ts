@@ -7,7 +7,7 @@ import type { ObservedGrowth, UnseenGrowth } from '#model/history.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { formatRange } from '#report/numbers.ts'
+import { formatRange } from '#report/text.ts'
 
 /*
  * Texts for the growth of a disk and for the times that follow from this growth. The times are

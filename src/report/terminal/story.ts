@@ -22,7 +22,10 @@ import type {
 } from '#model/prediction/prediction.ts'
 import { isWatched } from '#model/prediction/prediction.ts'
 import { english } from '#report/languages/language.ts'
+import { loserText, originText } from '#report/parts/cohorts.ts'
+import { ledgerText } from '#report/parts/ledger.ts'
 import {
+  foldedLine,
   formatBytes,
   formatCount,
   formatDuration,
@@ -30,10 +33,8 @@ import {
   formatRange,
   formatUtc,
   plural,
-} from '#report/numbers.ts'
-import { ledgerText } from '#report/parts/ledger.ts'
-import { loserText, originText } from '#report/parts/origins.ts'
-import { foldedLine, wrapText } from '#report/text.ts'
+  wrapText,
+} from '#report/text.ts'
 import { upgradeText } from './upgrade-text.ts'
 
 const columns = 80

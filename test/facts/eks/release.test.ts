@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
+import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/node-identity.ts'
 
 const release = (osImage: string, minor: number | null = 34): Release => ({
   image: osImage,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { applyAgentVersion, applyDocumentHashes, applyPaths } from '#facts/aws/apply-documents.ts'
-import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
+import { inspectDocumentHashes } from '#facts/aws/inspect-targets.ts'
 import {
   applyDocuments,
   contentOf,

@@ -1,4 +1,4 @@
-import { stayingPods } from '#judge/garbage/failed-pods.ts'
+import { stayingPods } from '#judge/garbage/garbage.ts'
 import { clusterRule } from '#judge/rule.ts'
 
 export const failedPods = clusterRule({

@@ -1,12 +1,14 @@
-import { garbageIn, getYaml, namedEvidence } from '#judge/garbage/garbage.ts'
 import {
   costOf,
+  garbageIn,
+  getYaml,
   isKept,
   longReleased,
+  namedEvidence,
   releasedConfidence,
   releasedSince,
   sizeOf,
-} from '#judge/garbage/released-volumes.ts'
+} from '#judge/garbage/garbage.ts'
 import { clusterRule, lines, plural } from '#judge/rule.ts'
 
 export const releasedVolume = clusterRule({

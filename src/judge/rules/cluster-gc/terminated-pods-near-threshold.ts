@@ -1,5 +1,4 @@
-import { thresholdText } from '#judge/garbage/failed-pods.ts'
-import { byFrequency } from '#judge/garbage/garbage.ts'
+import { byFrequency, thresholdText } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, percent, plural } from '#judge/rule.ts'
 
 /** The rule fails from this share of the threshold on. */

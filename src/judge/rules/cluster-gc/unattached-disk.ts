@@ -1,6 +1,13 @@
-import { ageEvidence, garbageIn, inGroups, nameList, oldOf } from '#judge/garbage/garbage.ts'
+import {
+  ageEvidence,
+  costOf,
+  garbageIn,
+  inGroups,
+  nameList,
+  oldOf,
+  sizeOf,
+} from '#judge/garbage/garbage.ts'
 import { aws, clusterWord } from '#judge/garbage/kubectl.ts'
-import { costOf, sizeOf } from '#judge/garbage/released-volumes.ts'
 import { clusterRule, line, lines, plural } from '#judge/rule.ts'
 
 export const unattachedDisk = clusterRule({

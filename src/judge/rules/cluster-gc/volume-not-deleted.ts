@@ -1,11 +1,13 @@
-import { describe, garbageIn, namedEvidence } from '#judge/garbage/garbage.ts'
 import {
   costOf,
+  describe,
+  garbageIn,
   longReleased,
+  namedEvidence,
   releasedConfidence,
   releasedSince,
   sizeOf,
-} from '#judge/garbage/released-volumes.ts'
+} from '#judge/garbage/garbage.ts'
 import { clusterRule, plural } from '#judge/rule.ts'
 
 export const volumeNotDeleted = clusterRule({

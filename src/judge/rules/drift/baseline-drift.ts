@@ -11,9 +11,15 @@ import {
 import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/drift.ts'
 import { type FieldValue, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
-import { configOf } from '#judge/drift/layer-evidence.ts'
 import { pendingPaths, runs, shownRunning } from '#judge/drift/layers.ts'
-import { baselineOf, isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
+import {
+  baselineOf,
+  configOf,
+  isOnMost,
+  peersOf,
+  type Shares,
+  sharesOf,
+} from '#judge/drift/peers.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import {
   contextRule,

@@ -1,6 +1,6 @@
 import { byText } from '#base/text/text-order.ts'
-import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import { type Loss, pendingPaths } from '#judge/drift/layers.ts'
+import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/peers.ts'
 import { nodeRule, worldCause } from '#judge/rule.ts'
 
 export const changedNotRestarted = nodeRule({

@@ -1,8 +1,7 @@
-import { releaseOf } from '#facts/eks/release.ts'
+import { releaseOf } from '#facts/eks/node-identity.ts'
 import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/fields.ts'
 import { declarationOf, declaredNode } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode, DeclaredSetting, FieldValue } from '#judge/drift/drift.ts'
-import { configOf, layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import {
   type Loss,
   lossesOnDisk,
@@ -10,7 +9,16 @@ import {
   runs,
   type StartFact,
 } from '#judge/drift/layers.ts'
-import { isOnMost, peersOf, type Shares, sharesOf } from '#judge/drift/peers.ts'
+import {
+  configOf,
+  isOnMost,
+  layerEvidence,
+  lossWords,
+  peersOf,
+  type Shares,
+  sharesOf,
+  wayEvidence,
+} from '#judge/drift/peers.ts'
 import { contextRule, line, lines, plural, settingIn } from '#judge/rule.ts'
 
 interface LossFact {

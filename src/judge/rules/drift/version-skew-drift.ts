@@ -1,6 +1,6 @@
 import { byText } from '#base/text/text-order.ts'
 import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
-import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
+import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/node-identity.ts'
 import { configurationDefaults, dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
 import { absentValue, type FieldValue, writtenSettings } from '#judge/drift/drift.ts'
 import { nodesText } from '#judge/drift/peers.ts'

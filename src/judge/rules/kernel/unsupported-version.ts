@@ -1,5 +1,4 @@
-import { featuresOf } from '#facts/kubelet/features.ts'
-import { unsupportedReason } from '#facts/kubelet/supported.ts'
+import { featuresOf, unsupportedReason } from '#facts/kubelet/features.ts'
 import { type VersionSkew, versionSkew } from '#facts/kubernetes/version-skew.ts'
 import { contextRule, line, plural, worldCause } from '#judge/rule.ts'
 

@@ -23,7 +23,7 @@ import type {
 import type { GarbageFate } from '#model/finding/garbage-overview.ts'
 import type { GateProblemKind } from '#model/gate.ts'
 import type { Subject } from '#model/input/record.ts'
-import type { Policy } from '#model/policy.ts'
+import type { ClusterGarbagePolicy, Policy } from '#model/policy.ts'
 import { bytes, shorten } from './text.ts'
 
 export type { ClusterContext, NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
@@ -88,7 +88,7 @@ interface RuleHead {
   docs: RuleDocs
   /** The effect at rollout that its findings report. Default: `worse`. */
   effect?: GateProblemKind
-  /** Keys of highwater.yaml that `judge` reads. All cluster rules read `clusterGarbage`. */
+  /** Keys of highwater.yaml that `judge` reads. Cluster rules get `clusterGarbage` alone. */
   policy?: readonly (keyof Policy)[]
   /** Titles that a finding may have instead of `docs.title`, by the key that translations use. */
   titles?: Readonly<Record<string, string>>
@@ -203,7 +203,10 @@ export interface ClusterRule extends RuleHead {
   /** What happens to the objects if no operator acts. */
   fate: GarbageFate
   /** The prediction must have all `needs`. */
-  judge(cluster: ClusterPrediction, policy: Policy): Iterable<ClusterFailing | Undecided>
+  judge(
+    cluster: ClusterPrediction,
+    policy: ClusterGarbagePolicy,
+  ): Iterable<ClusterFailing | Undecided>
 }
 
 /** Rules with one outcome per node. */
@@ -305,7 +308,7 @@ export const clusterRule = <Needed extends ClusterNeed>(
   rule: Definition<
     ClusterRule,
     Needed,
-    (cluster: SatisfiedCluster<Needed>, policy: Policy) => Yields<ClusterFailing>,
+    (cluster: SatisfiedCluster<Needed>, policy: ClusterGarbagePolicy) => Yields<ClusterFailing>,
     unknown
   >,
 ) =>

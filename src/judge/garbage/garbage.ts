@@ -36,7 +36,7 @@ import type {
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/input/record.ts'
-import type { Policy } from '#model/policy.ts'
+import type { ClusterGarbagePolicy } from '#model/policy.ts'
 import { type Command, clusterWord, kubectl, reads } from './kubectl.ts'
 
 /** An object without a namespace is cluster-scoped. */
@@ -443,7 +443,7 @@ function failedPodKind({
 /** @param isDebris true: pods that their node ended; false: the other failed pods */
 export function stayingPods(
   { cluster, at, pods: { terminated, threshold, excess } }: WithPods,
-  { clusterGarbage: { minAgeHours } }: Policy,
+  { minAgeHours }: ClusterGarbagePolicy,
   isDebris: boolean,
 ): Iterable<ClusterFailing> {
   const failed = terminated

@@ -49,7 +49,7 @@ export function judgeCluster(
   if (rule.needs.some(need => cluster[need] === null))
     return settledCluster({ state: 'notApplicable' })
   try {
-    const yields = [...rule.judge(cluster, policy)]
+    const yields = [...rule.judge(cluster, policy.clusterGarbage)]
     const failings = yields.filter(yielded => 'consequence' in yielded)
     const [first] = failings
     const reasons = [

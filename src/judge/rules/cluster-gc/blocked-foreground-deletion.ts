@@ -14,7 +14,7 @@ export const blockedForegroundDeletion = clusterRule({
     'pkg/controller/garbagecollector/graph.go blockingDependents',
   ],
 
-  *judge({ cluster, at, owners: { blocked } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, owners: { blocked } }, { minAgeHours }) {
     const left = oldOf(blocked, 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'object in deletion', left, (found, { all, one }) => {
       const known = found.find(({ dependents }) => dependents.length > 0)

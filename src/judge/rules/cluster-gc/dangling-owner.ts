@@ -19,7 +19,7 @@ export const danglingOwner = clusterRule({
   fix: "Look into the object's events and at admission webhooks that refuse deletions, and whether every API service is available. If the object is wanted, take the reference away or name the new owner's UID.",
   sources: ['pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling'],
 
-  *judge({ cluster, at, owners: { dangling } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, owners: { dangling } }, { minAgeHours }) {
     const left = oldOf(dangling, 'createdMs', at, minAgeHours).map(labelGroup)
     yield* garbageIn(cluster, 'object', left, (found, { subject }) => {
       const count = totalOf(found)

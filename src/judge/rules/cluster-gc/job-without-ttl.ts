@@ -25,7 +25,7 @@ export const jobWithoutTtl = clusterRule({
     'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
   ],
 
-  *judge({ cluster, at, jobs }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, jobs }, { minAgeHours }) {
     const left = jobs.finished.filter(
       ({ ttlSeconds, controller, isBeingDeleted, finishedMs }) =>
         ttlSeconds === null &&

@@ -11,7 +11,7 @@ export const leftoverLease = clusterRule({
   fix: 'Delete the leases whose node is gone; if new ones keep coming, look who else writes to kube-node-lease. Where they have owners, look why the garbage collector does not work (an API group that does not answer, a webhook that refuses).',
   sources: ['pkg/kubelet/util/nodelease.go SetNodeOwnerFunc'],
 
-  *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, leases: { nodes } }, { minAgeHours }) {
     // The garbage collector deletes `collectable` leases within seconds, so it missed an old lease.
     const left = nodes
       .filter(

@@ -21,7 +21,7 @@ export const nodeNotReadyLong = clusterRule({
     'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
   ],
 
-  *judge({ cluster, at, nodes, instances }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, nodes, instances }, { minAgeHours }) {
     const left = oldOf(silentNodes(nodes, instances, at), 'sinceMs', at, minAgeHours).map(each => ({
       ...each,
       name: each.node,

@@ -22,7 +22,7 @@ export const orphanedDependent = clusterRule({
     'pkg/controller/controller_ref_manager.go ClaimObject',
   ],
 
-  *judge({ cluster, at, owners: { orphaned } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, owners: { orphaned } }, { minAgeHours }) {
     const left = oldOf(orphaned, 'createdMs', at, minAgeHours)
     yield* garbageIn(cluster, 'orphan', left, (found, { all, one }) => {
       const kindOf = ({ kind, controllerKind }: (typeof found)[0]) =>

@@ -23,7 +23,7 @@ export const podStuckTerminating = clusterRule({
     'pkg/kubelet/kubelet_pods.go PodCouldHaveRunningContainers',
   ],
 
-  *judge({ cluster, at, pods: { terminating } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, pods: { terminating } }, { minAgeHours }) {
     const left = oldOf(terminating, 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'pod in deletion', left, (found, { all, one }) => {
       const reasons = byFrequency(found, whyPodStays)

@@ -21,7 +21,7 @@ export const releasedVolume = clusterRule({
   fix: 'Check whether the data is still needed. If it is, clear spec.claimRef so that a PVC can bind the volume; else delete the PersistentVolume and then its disk.',
   sources: ['pkg/controller/volume/persistentvolume/pv_controller.go reclaimVolume'],
 
-  *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, volumes: { released } }, { minAgeHours }) {
     const left = longReleased(released, at, minAgeHours).filter(isKept)
     yield* garbageIn(cluster, 'volume', left, (found, { one, subject }) => {
       const disks = found.flatMap(({ handle, driver }) =>

@@ -24,7 +24,7 @@ export const stuckFinalizer = clusterRule({
     'k8s.io/apimachinery pkg/apis/meta/v1 ObjectMeta.Finalizers',
   ],
 
-  *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours, kinds } }) {
+  *judge({ cluster, at, finalizers }, { minAgeHours, kinds }) {
     const left = oldOf(heldObjects(finalizers, at, kinds), 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'object in deletion', left, (found, { all, one }) => {
       const holders = byFrequency(found, ({ finalizers }) => whyFinalizersStay(finalizers))

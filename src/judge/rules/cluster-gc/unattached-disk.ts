@@ -20,10 +20,7 @@ export const unattachedDisk = clusterRule({
   fix: 'Its tags name its former PVC. Take a snapshot if the data may be needed. Then delete the PersistentVolume that names the volume, if any, and the volume.',
   sources: ['EC2 API reference, DescribeVolumes', 'aws-ebs-csi-driver docs/tagging.md'],
 
-  *judge(
-    { cluster, at, disks: { unattached, areVolumesKnown } },
-    { clusterGarbage: { minAgeHours } },
-  ) {
+  *judge({ cluster, at, disks: { unattached, areVolumesKnown } }, { minAgeHours }) {
     const left = oldOf(unattached, 'createdMs', at, minAgeHours).map(disk => ({
       ...disk,
       name: disk.volumeId,

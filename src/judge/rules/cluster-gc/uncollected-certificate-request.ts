@@ -24,10 +24,7 @@ export const uncollectedCertificateRequest = clusterRule({
   fix: 'Delete them: a request is of no use once it is answered. If new ones keep staying, look whether an admission webhook refuses the deletion.',
   sources: ['pkg/controller/certificates/cleaner/cleaner.go handle'],
 
-  *judge(
-    { cluster, at, controlPlane, certificates: { requests } },
-    { clusterGarbage: { minAgeHours } },
-  ) {
+  *judge({ cluster, at, controlPlane, certificates: { requests } }, { minAgeHours }) {
     const left = requests.filter(
       ({ overdue, isNeverCollected, sinceMs }) =>
         overdue !== null || (isNeverCollected && isOld(sinceMs, at, minAgeHours)),

@@ -14,7 +14,7 @@ export const unrenewedLease = clusterRule({
     'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
   ],
 
-  *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, leases: { nodes } }, { minAgeHours }) {
     const old = oldOf(nodes, 'renewedMs', at, minAgeHours)
     const left = old
       .filter(({ state }) => state === 'held' || state === 'ownerless' || state === 'stale-owner')

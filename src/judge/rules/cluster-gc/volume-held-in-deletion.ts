@@ -22,7 +22,7 @@ export const volumeHeldInDeletion = clusterRule({
     'pkg/controller/volume/pvprotection/pv_protection_controller.go isBeingUsed',
   ],
 
-  *judge({ cluster, at, volumes: { held } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, volumes: { held } }, { minAgeHours }) {
     const left = oldOf(held, 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'claim', left, (found, { all, one, subject }) => {
       const noun = subject.kind === 'Cluster' ? 'volume' : 'claim'

@@ -23,7 +23,7 @@ export const volumeNotDeleted = clusterRule({
     'sig-storage-lib-external-provisioner controller/controller.go shouldDelete',
   ],
 
-  *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, volumes: { released } }, { minAgeHours }) {
     const left = longReleased(released, at, minAgeHours).filter(each => each.action !== 'retain')
     yield* garbageIn(cluster, 'volume', left, (found, { one, subject }) => {
       const undeletable = found.filter(({ action }) => action === 'fail').length

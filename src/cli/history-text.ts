@@ -114,7 +114,8 @@ function usageLine(days: Day[], { width }: Sheet) {
 
 function diskTitle({ layout, nodefs, imagefs }: NodeFacts) {
   const bytes = (layout === 'shared' ? nodefs : imagefs)?.capacityBytes
-  return `Its disk for images${bytes == null ? '' : `, ${formatBytes(bytes).replace('\u00a0', ' ')}`}`
+  const size = bytes == null ? '' : `, ${formatBytes(bytes).replace('\u00a0', ' ')}`
+  return `Its disk for images${size}; use rounded up, as image GC counts it`
 }
 
 function headroomText(imageGC: Day['imageGC']) {

@@ -333,7 +333,7 @@ describe('highwater history', () => {
     expect(stdout).toMatch(/^prod \/ a\n/)
     expect(stdout).toContain('known from 2026-11-20 to 2026-11-20, and gone in the last run')
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
-      /image GC 85\/80; eviction .* Its disk for images, 3.9 GiB [▁-█] 2026-11-20 \d+ % used, .* until image GC, .* until eviction Found on it .*alert-before-image-gc +on 2026-11-20/,
+      /image GC 85\/80; eviction .* Its disk for images, 3.9 GiB; use rounded up, as image GC counts it [▁-█] 2026-11-20 \d+ % used, .* until image GC, .* until eviction Found on it .*alert-before-image-gc +on 2026-11-20/,
     )
   })
 

@@ -6,7 +6,6 @@ import { nodeKey } from '#base/text/node-key.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
 import { type NodeFindingChange, nodeFindingChanges } from '#judge/compare/delta/node-changes.ts'
-import { declaredNode } from '#judge/drift/declared.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
 import { severityRank } from '#judge/run/outcome.ts'
@@ -30,6 +29,7 @@ import { clusterInput, nodeInput, objectsInput } from '#snapshot/prune.ts'
 import { openBudget, readChangedFile } from './changed-file.ts'
 import type { ChangedFile, ChangedPart, Place } from './changed-part.ts'
 import {
+  added,
   changeOf,
   changesOf,
   type NodeChange,
@@ -210,9 +210,8 @@ function addFileProblems(
       problems.add({ kind: 'unread', file, line: unreadLine, field: null, text }, null)
     }
     const before = bases.find(base => base.file === file)?.problems ?? []
-    for (const problem of own)
-      if (!before.some(({ kind, field }) => kind === problem.kind && field === problem.field))
-        problems.add({ ...problem, file }, null)
+    for (const problem of added(own, before, ({ kind, field }) => [kind, field]))
+      problems.add({ ...problem, file }, null)
   }
 }
 
@@ -239,16 +238,14 @@ async function judgeNodes(snapshot: string, judging: Judging) {
     const node = reachedNode(record.cluster, record.node)
     const partsReaching = (parts: readonly Part[]) =>
       isReachable(node) ? parts.filter(({ reach }) => reach.has(node)) : []
-    const parts = [...partsReaching(change.head), ...partsReaching(change.base)]
+    const parts = { head: partsReaching(change.head), base: partsReaching(change.base) }
+    const files = new Set([...parts.head, ...parts.base].map(({ file }) => file))
     const key = nodeKey(record.cluster, node.identity.name)
     const tried = stands.get(key) ?? []
     if (tried.length > 0) tryParts(judging, nodeInput(record), tried)
-    if (parts.length === 0 || changed.has(key)) continue
-    for (const file of new Set(parts.map(part => part.file)))
-      reached.set(file, (reached.get(file) ?? 0) + 1)
-    const place = { cluster: record.cluster, ...node.identity }
-    const input = nodeInput(record)
-    changed.set(key, { place, ...judgeNode(judging, judgement, { input, node, place }) })
+    if (files.size === 0 || changed.has(key)) continue
+    for (const file of files) reached.set(file, (reached.get(file) ?? 0) + 1)
+    changed.set(key, judgeNode(judging, judgement, { input: nodeInput(record), node, parts }))
   }
   const findings = Map.groupBy(judgement.close(), ({ finding: { cluster }, node }) =>
     nodeKey(cluster, node),
@@ -322,26 +319,26 @@ function openBlame(policy: Policy, takenAt: string): Blame {
 interface ReachedInput {
   input: NodeInput
   node: ReachedNode
-  place: NodePlace
+  /** Those that reach the node. */
+  parts: Pick<Change, 'head' | 'base'>
 }
 
 function judgeNode(
   { change, survey, problems }: Judging,
   judgement: ChangeJudgement,
-  { input, node, place }: ReachedInput,
-): Omit<ChangedNode, 'place'> {
+  { input, node, parts }: ReachedInput,
+): ChangedNode {
+  const { cluster, identity, nodeClass } = node
+  const { owner, group } = identity
+  const place = { cluster, ...identity }
   problems.reach(place)
-  const partsReaching = (parts: readonly Part[]) => parts.filter(({ reach }) => reach.has(node))
-  const [head, base] = [partsReaching(change.head), partsReaching(change.base)]
-  const isWhole = !change.hasBase && head.some(part => part.isWhole)
-  const sources = isWhole ? survey.classes.get(nodeKey(node.cluster, node.nodeClass ?? '')) : []
+  const isWhole = !change.hasBase && parts.head.some(part => part.isWhole)
+  const sources = isWhole ? survey.classes.get(nodeKey(cluster, nodeClass ?? '')) : []
   const declared = (sources ?? []).flatMap(settingPaths)
-  const { owner, group } = node.identity
   const isAppended =
     owner === 'karpenter' ||
-    (owner === 'managed-nodegroup' && survey.ofEksImage.has(nodeKey(node.cluster, group.name)))
-  const parts = { head, base, declared, isAppended }
-  const nodeChange = changeBy(parts, change, input)
+    (owner === 'managed-nodegroup' && survey.ofEksImage.has(nodeKey(cluster, group.name)))
+  const nodeChange = changeOf(input, { ...change, ...parts, declared, isAppended })
   for (const { kind, text, ...at } of nodeChange.problems)
     problems.add({ kind, text, ...placeOfProblem(at) }, place)
   for (const path of new Set([...nodeChange.paths].map(fieldOf)))
@@ -349,16 +346,10 @@ function judgeNode(
       problems.change(place, field, values)
   const { before, after, disk } = nodeChange
   if (disk !== null) problems.change(place, disk.path, disk.values)
-  if (before === null || after === null) return { change: nodeChange, atOnce: [] }
-  return { change: nodeChange, atOnce: startsAtOnce(judgement.take(before, after), nodeChange) }
+  const atOnce =
+    before === null || after === null ? [] : startsAtOnce(judgement.take(before, after), nodeChange)
+  return { place, change: nodeChange, atOnce }
 }
-
-/** What the parts of the files change on one node. */
-const changeBy = (
-  parts: Omit<Parameters<typeof changeOf>[2], 'hasBase' | 'causes'>,
-  { hasBase, causes }: Change,
-  input: NodeInput,
-) => changeOf(input, declaredOf(input), { ...parts, hasBase, causes })
 
 const placeOfProblem = ({ part, path, line }: Pick<NodeProblem, 'part' | 'path' | 'line'>) => ({
   file: part.file,
@@ -385,15 +376,12 @@ function standInOf({ amiFamily, by }: Part, nodes: readonly ReachedNode[]) {
 function tryParts({ change, problems }: Judging, input: NodeInput, parts: readonly Part[]) {
   const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
   for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
-    const tried = changeBy({ head, base, declared: [], isAppended: true }, change, input)
+    const tried = changeOf(input, { ...change, head, base, declared: [], isAppended: true })
     for (const { kind, text, isLostOnEachNode, ...at } of tried.problems)
       if (kind === 'refused' || (isLostOnEachNode && at.part.amiFamily !== undefined))
         problems.add({ kind, text, ...placeOfProblem(at) }, null)
   }
 }
-
-const declaredOf = (input: NodeInput) =>
-  declaredNode({ identity: nodeIdentity(input.node), node: input.node })
 
 function fileOf(
   { file, problems, unread }: ChangedFile,
@@ -444,31 +432,27 @@ const effects = new Map(changeRules.map(({ id, effect }) => [id, effect]))
 
 const bySeverity = (a: Finding, b: Finding) => severityRank(a.severity) - severityRank(b.severity)
 
-interface ChangeJudgement {
-  takeCluster(input: ClusterInput): void
-  takeObjects(input: ObjectsInput): void
-  take(before: NodeInput, after: NodeInput): Record<'before' | 'after', NodePrediction>
-  /** Findings that only one of both has, or that have another severity; one entry for each node. */
-  close(): NodeFindingChange[]
-}
+type ChangeJudgement = ReturnType<typeof openChangeJudgement>
 
 /** @param takenAt time of the snapshot */
-function openChangeJudgement(policy: Policy, takenAt: string): ChangeJudgement {
+function openChangeJudgement(policy: Policy, takenAt: string) {
   const openChange = () => openJudgement(changeRules, policy, { allNodes: true })
   const [old, now] = [openChange(), openChange()]
   return {
-    takeCluster(input) {
+    takeCluster(input: ClusterInput): void {
       for (const judgement of [old, now]) judgement.takeCluster(input)
     },
-    takeObjects(input) {
+    takeObjects(input: ObjectsInput): void {
       for (const judgement of [old, now]) judgement.takeObjects(input)
     },
-    take(before, after) {
+    take(before: NodeInput, after: NodeInput): Record<'before' | 'after', NodePrediction> {
       const predictions = { before: replay(before, takenAt), after: replay(after, takenAt) }
       old.take(before, predictions.before)
       now.take(after, predictions.after)
       return predictions
     },
-    close: () => nodeFindingChanges(old.close(takenAt).findings, now.close(takenAt).findings),
+    /** Findings that only one of both has, or that have another severity; one entry for each node. */
+    close: (): NodeFindingChange[] =>
+      nodeFindingChanges(old.close(takenAt).findings, now.close(takenAt).findings),
   }
 }

@@ -6,6 +6,7 @@ import { nodeClassMistakes } from '#facts/eks/karpenter.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
 import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
+import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/drift.ts'
 import { isExpression, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import { shorten } from '#judge/text.ts'
@@ -72,9 +73,11 @@ interface Parts {
   isAppended: Rollout['isAppended']
 }
 
-export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): NodeChange {
+export function changeOf(input: NodeInput, parts: Parts): NodeChange {
   const { head, base, hasBase, causes, isAppended } = parts
-  const image = withImage(nodeIdentity(input.node), head)
+  const identity = nodeIdentity(input.node)
+  const node = declaredNode({ identity, node: input.node })
+  const image = withImage(identity, head)
   const set = [...placedSettings(base).map(({ path }) => path), ...parts.declared]
   const earlier: Rollout = { parts: base, gone: set, isAppended }
   const before = hasBase ? rolledOut(input, withImage(image, base), earlier) : null
@@ -129,7 +132,7 @@ export function changeOf(input: NodeInput, node: DeclaredNode, parts: Parts): No
 }
 
 /** Those that the files did not have before the change. */
-function added<One>(
+export function added<One>(
   now: readonly One[],
   before: readonly One[],
   keyOf: (one: One) => unknown,

@@ -53,10 +53,12 @@ export function gateMarkdown(document: GateDocument): string {
   addFolded(sheet, 'Better, and what to know', others.map(entry))
   const fileTexts = files.map(file => escapeMarkdown(fileText(file)))
   const isOne = fileTexts.length === 1
-  if (!isOne) {
-    const entries = fileTexts.map(text => `- ${text}\n`)
-    addFolded(sheet, 'Files', entries)
-  }
+  if (!isOne)
+    addFolded(
+      sheet,
+      'Files',
+      fileTexts.map(text => `- ${text}\n`),
+    )
   const of = isOne ? ` ${fileTexts[0]}.` : ''
   sheet.count(`\n*highwater gate: ${scopeOf(document)}.${of} Snapshot of ${utcTime(takenAt)}.*\n`)
   return sheet.text()
@@ -75,16 +77,16 @@ const placeText = ([first]: Effect) => escapeMarkdown(placeOf(first))
 
 function shortText(effect: Effect) {
   const label = labelOf(effect[0])
-  const text = escapeMarkdown(headlineOf(effect))
-  return label === null ? text : `${label}: ${text}`
+  return `${label === null ? '' : `${label}: `}${escapeMarkdown(headlineOf(effect))}`
 }
 
 /** The place once, with what it does. */
 function shortEntries(effects: readonly Effect[]) {
-  const [first, ...others] = effects
+  const [first, second] = effects
   if (first === undefined) return ''
-  if (others.length === 0) return `- **${placeText(first)}** ${shortText(first)}\n`
-  return `- **${placeText(first)}**\n${effects.map(effect => `  - ${shortText(effect)}\n`).join('')}`
+  const place = `- **${placeText(first)}**`
+  if (second === undefined) return `${place} ${shortText(first)}\n`
+  return `${place}\n${effects.map(effect => `  - ${shortText(effect)}\n`).join('')}`
 }
 
 function entry(effect: Effect) {
@@ -96,7 +98,7 @@ function entry(effect: Effect) {
 /** What the short entry and the table do not say. */
 function rest(effect: Effect) {
   const detail = detailOf(effect)
-  const isOfGroups = new Set(effect.map(({ cluster, group }) => pathOf(cluster, group))).size > 1
+  const isOfGroups = new Set(effect.map(pathOf)).size > 1
   if (detail === '' && !isOfGroups) return []
   const fields = new Set(effect.flatMap(({ field }) => field ?? []).map(nameText))
   const text = withNodes(effect, detail || [...fields].slice(0, shownSettings).join(', '))
@@ -118,10 +120,9 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
   const byGroup = Map.groupBy(problems, ({ cluster, group }) => JSON.stringify([cluster, group]))
   sheet.add('| group | nodes | settings | at rollout |\n| --- | --- | --- | --- |\n')
   const left = sheet.addAll(groups.slice(0, shownRows), row => {
-    const { cluster, group, nodes } = row
-    const own = byGroup.get(JSON.stringify([cluster, group])) ?? []
+    const own = byGroup.get(JSON.stringify([row.cluster, row.group])) ?? []
     const cells = [settingsCell(row, own), consequences(row, own).join('<br>')]
-    return `| ${escapeMarkdown(pathOf(cluster, group))} | ${nodes} | ${cells.join(' | ')} |\n`
+    return `| ${escapeMarkdown(pathOf(row))} | ${row.nodes} | ${cells.join(' | ')} |\n`
   })
   const more = groups.length - Math.min(groups.length, shownRows) + left.length
   if (more > 0) sheet.count(`| and ${plural(more, 'more group')} | | | |\n`)

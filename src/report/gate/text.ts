@@ -43,15 +43,15 @@ function effectLines(effect: Effect) {
   ]
 }
 
-const groupLine = (group: GateGroup) => {
-  const { cluster, group: subject, nodes, imageGcs, evictions } = group
+function groupLine(group: GateGroup) {
+  const { nodes, imageGcs, evictions } = group
   const effects = (['refused', 'worse', 'better', 'unchanged'] as const).filter(
     effect => group[effect] > 0,
   )
-  const at = [
+  const shown = [
+    ...effects.map(effect => `${group[effect]} ${effect}`),
     ...(imageGcs > 0 ? [`image GC at once on ${imageGcs}`] : []),
     ...(evictions > 0 ? [`evictions at once on ${evictions}`] : []),
   ]
-  const shown = [...effects.map(effect => `${group[effect]} ${effect}`), ...at].join(', ')
-  return `  ${pathOf(cluster, subject)}: ${plural(nodes, 'node')}: ${shown}`
+  return `  ${pathOf(group)}: ${plural(nodes, 'node')}: ${shown.join(', ')}`
 }

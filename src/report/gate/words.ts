@@ -8,7 +8,6 @@ import type {
   GateProblemKind,
   GateValues,
 } from '#model/gate.ts'
-import type { Subject } from '#model/input/record.ts'
 import { lineText, nameText, nodesText } from '#report/parts/findings.ts'
 import { formatCount, plural } from '#report/text.ts'
 
@@ -98,35 +97,30 @@ const groupProblems = (
 
 /** The problem with the most nodes of each group. */
 const groupsOf = (effect: Effect) =>
-  groupProblems(effect, ({ cluster, group }) => [cluster, group]).map(
-    own => own.toSorted((a, b) => b.nodes.count - a.nodes.count)[0] ?? own[0],
+  groupProblems(effect, ({ cluster, group }) => [cluster, group]).map(([first, ...others]) =>
+    others.reduce((most, one) => (one.nodes.count > most.nodes.count ? one : most), first),
   )
 
 const nodeCount = (groups: readonly GateProblem[]) =>
   groups.reduce((sum, { nodes }) => sum + nodes.count, 0)
 
-/** `5 nodes in 2 groups: prod/general (3), prod/batch (2)`. */
+/** `5 nodes in 2 groups: prod/general (3), prod/batch (2)`, `prod/general, 3 nodes: a, b, c`; null: the problem is the file's own. */
 export function placesOf(effect: Effect, names: number): string | null {
   const groups = groupsOf(effect)
-  const [first] = groups
-  if (first === undefined || groups.length === 1) return whereOf(first ?? effect[0], names)
+  const [first = effect[0]] = groups
+  if (groups.length === 1) {
+    if (first.cluster === null || first.group === null) return null
+    return [pathOf(first), nodesText(first.nodes, names)].filter(Boolean).join(', ')
+  }
   const shown = groups
     .slice(0, names)
-    .map(one => `${pathOf(one.cluster, one.group)} (${formatCount(one.nodes.count)})`)
+    .map(one => `${pathOf(one)} (${formatCount(one.nodes.count)})`)
   const more = groups.length > names ? `, and ${groups.length - names} more` : ''
   return `${plural(nodeCount(groups), 'node')} in ${plural(groups.length, 'group')}: ${shown.join(', ')}${more}`
 }
 
-export const pathOf = (cluster: string | null, group: Subject | null): string =>
+export const pathOf = ({ cluster, group }: Pick<GateProblem, 'cluster' | 'group'>): string =>
   `${nameText(cluster ?? '')}/${nameText(group?.name ?? '')}`
-
-/** `prod/general, 3 nodes: a, b, c`; null: the problem is the file's own. */
-function whereOf(problem: GateProblem, names: number) {
-  const { cluster, group, nodes } = problem
-  if (cluster === null || group === null) return null
-  const on = nodesText(nodes, names)
-  return [pathOf(cluster, group), ...(on === null ? [] : [on])].join(', ')
-}
 
 const shownFields = 6
 const shownValues = 3
@@ -135,14 +129,12 @@ const shownValues = 3
 export function headlineOf(effect: Effect): string {
   const [{ kind, text, line }] = effect
   if (kind !== 'no-effect') return [lineText(text), ...valueTexts(effect)].join(' ')
-  const settings = groupProblems(effect, one => [one.field, one.line]).map(([one]) => {
-    const at = one.line === line ? '' : ` (line ${one.line})`
-    return `${nameText(one.field ?? '')}${at}`
-  })
+  const settings = groupProblems(effect, one => [one.field, one.line]).map(
+    ([one]) => `${nameText(one.field ?? '')}${one.line === line ? '' : ` (line ${one.line})`}`,
+  )
   const more = settings.length - shownFields
   const shown = [...settings.slice(0, shownFields), ...(more > 0 ? [`${more} more`] : [])]
-  const take = settings.length === 1 ? 'takes' : 'take'
-  return `${shown.join(', ')} ${take} no effect: ${lineText(text)}`
+  return `${shown.join(', ')} ${settings.length === 1 ? 'takes' : 'take'} no effect: ${lineText(text)}`
 }
 
 /** The value to write. */
@@ -159,10 +151,12 @@ function valueTexts(effect: Effect): string[] {
 
 /** `imageGCHighThresholdPercent 56 and imageGCLowThresholdPercent 51`, with the nodes that each is for if they differ. */
 function insteadTexts(effect: Effect): string[] {
-  const all = effect.flatMap(({ cluster, group, instead }) =>
-    instead.map(({ settings, nodes }) => ({
-      text: settingsText(settings),
-      place: `${plural(nodes, 'node')} of ${pathOf(cluster, group)}`,
+  const all = effect.flatMap(problem =>
+    problem.instead.map(({ settings, nodes }) => ({
+      text: Object.entries(settings)
+        .map(pair => pair.map(nameText).join(' '))
+        .join(' and '),
+      place: `${plural(nodes, 'node')} of ${pathOf(problem)}`,
     })),
   )
   const byText = [...Map.groupBy(all, ({ text }) => text)]
@@ -170,11 +164,6 @@ function insteadTexts(effect: Effect): string[] {
     byText.length === 1 ? text : `${text} on ${own.map(({ place }) => place).join(' and ')}`,
   )
 }
-
-const settingsText = (settings: Record<string, string>) =>
-  Object.entries(settings)
-    .map(([field, value]) => `${nameText(field)} ${nameText(value)}`)
-    .join(' and ')
 
 /** The value that runs, if all nodes have one: with it the problem is not there. */
 function todayText(effect: Effect): string {
@@ -207,27 +196,19 @@ function amountText(signal: string, available: number) {
 }
 
 /** The whole sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or 15% → 5%)`. */
-export const sentenceOf = (effect: Effect): string =>
-  [headlineOf(effect), restOf(effect)].filter(Boolean).join(' ')
-
-/** What the headline does not say. Empty: it says all. */
-function restOf(effect: Effect): string {
+export function sentenceOf(effect: Effect): string {
   const [{ field }] = effect
   const known = effect.flatMap(({ values }) => values ?? [])
-  return [
-    detailOf(effect),
-    ...(field === null || known.length === 0 ? [] : [`(${settingText(field, known)})`]),
-  ]
-    .filter(Boolean)
-    .join(' ')
+  const values = field === null || known.length === 0 ? '' : `(${settingText(field, known)})`
+  return [headlineOf(effect), detailOf(effect), values].filter(Boolean).join(' ')
 }
 
 /** What follows on the first node. Empty: the headline says all. */
 export function detailOf(effect: Effect): string {
-  const [{ detail, cluster, group }] = effect
-  if (detail === null) return ''
+  const [first] = effect
+  if (first.detail === null) return ''
   const isOfOne = new Set(effect.map(one => one.detail)).size > 1
-  return `${isOfOne ? `In ${pathOf(cluster, group)}: ` : ''}${lineText(detail)}`
+  return `${isOfOne ? `In ${pathOf(first)}: ` : ''}${lineText(first.detail)}`
 }
 
 /** `imageMaximumGCAge: 12h or not set → 24h`; without a key of evictionHard nothing evicts. */

@@ -14,7 +14,7 @@ import {
   type ChangedPart,
   type FileProblem,
   type FileReading,
-  note,
+  fileProblem,
   unnamed,
   unparsedProblem,
 } from './changed-part.ts'
@@ -234,7 +234,7 @@ function readHcl(reading: FileReading, { text }: LocatedText) {
   const why = 'Only the texts that are written out in this file are judged.'
   reading.problems.push(
     ...found.flatMap(({ problems }) => problems.filter(problem => !isUnparsed(problem))),
-    note(1, why),
+    fileProblem('note', 1, why),
   )
 }
 

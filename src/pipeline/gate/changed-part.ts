@@ -2,7 +2,7 @@
 import type { TextBudget } from '#base/foreign-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import type { LineOf } from '#clients/user-data/settings.ts'
-import type { ChangedFileKind, GateProblem, UnreadFileKind } from '#model/gate.ts'
+import type { ChangedFileKind, GateProblem, GateProblemKind, UnreadFileKind } from '#model/gate.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 import type { KubeletSettings } from '#model/kubelet/settings.ts'
 
@@ -94,26 +94,16 @@ export interface FileReading extends ChangedFile {
   budget: TextBudget
 }
 
-export const refusedProblem = (field: string, line: number, text: string): FileProblem => ({
-  kind: 'refused',
-  line,
-  field,
-  text,
-})
-
-export const note = (line: number, text: string): FileProblem => ({
-  kind: 'note',
-  line,
-  field: null,
-  text,
-})
+/** @param field null: the whole file */
+export const fileProblem = (
+  kind: GateProblemKind,
+  line: number,
+  text: string,
+  field: string | null = null,
+): FileProblem => ({ kind, line, field, text })
 
 /** One of several texts of a file, each for other nodes, which the file does not name. */
 export const unnamed: Target = { group: '' }
 
-export const unparsedProblem = (line: number, why: string): FileProblem => ({
-  kind: 'unparsed',
-  line,
-  field: null,
-  text: `The file cannot be parsed: ${why}.`,
-})
+export const unparsedProblem = (line: number, why: string): FileProblem =>
+  fileProblem('unparsed', line, `The file cannot be parsed: ${why}.`)

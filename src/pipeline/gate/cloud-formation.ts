@@ -4,14 +4,14 @@
  */
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, textOnLine, type YamlPlace } from '#base/yaml-place.ts'
-import { type FileReading, type Target, unnamed } from './changed-part.ts'
+import { type FileReading, fileProblem, type Target, unnamed } from './changed-part.ts'
 import { hidesSettings, takeUserData } from './user-data-parts.ts'
 import { takeVolumes, volumeOf, volumesIn } from './volumes.ts'
 
 /** Where the user data is, by type of resource. */
 const userDataPaths = new Map([
-  ['AWS::EC2::LaunchTemplate', ['Properties', 'LaunchTemplateData', 'UserData']],
-  ['AWS::AutoScaling::LaunchConfiguration', ['Properties', 'UserData']],
+  ['AWS::EC2::LaunchTemplate', ['LaunchTemplateData', 'UserData']],
+  ['AWS::AutoScaling::LaunchConfiguration', ['UserData']],
 ])
 
 /** Whether a document is a template of a stack. */
@@ -19,14 +19,14 @@ export const isStack = ({ Resources }: Readonly<Record<string, unknown>>): boole
   Object.values(mapOf(Resources)).some(resource => /^AWS::/.test(String(mapOf(resource).Type)))
 
 export function takeStack(reading: FileReading, place: YamlPlace): void {
-  const resources = place.at('Resources')
+  const resources = resourcesIn(place)
   const targets = targetsIn(resources)
-  const found = Object.entries(mapOf(resources.value)).flatMap(([name, resource]) => {
-    const path = userDataPaths.get(String(mapOf(resource).Type)) ?? []
-    const userData = resources.at(name, ...path)
-    return path.length === 0 || userData.value === undefined ? [] : [{ name, userData }]
+  const found = resources.flatMap(({ name, type, properties }) => {
+    const userData = properties.at(...(userDataPaths.get(type) ?? []))
+    return !userDataPaths.has(type) || userData.value === undefined ? [] : [{ name, userData }]
   })
-  takeStackVolumes(reading, resources, targets)
+  const whole = JSON.stringify(mapOf(place.value).Resources)
+  for (const resource of resources) takeStackVolumes(reading, resource, { targets, whole })
   const isElsewhere = mentionsSettings.test(JSON.stringify(withoutUserData(place.value, found)))
   reading.isWhole = !isElsewhere
   for (const { name, userData } of found) {
@@ -38,30 +38,37 @@ export function takeStack(reading: FileReading, place: YamlPlace): void {
     } else {
       reading.isWhole = false
       const text = `The user data of ${name} is not judged: it is not written out. Give it as a file.`
-      reading.problems.push({ kind: 'unread', line: userData.lineOf(), field: null, text })
+      reading.problems.push(fileProblem('unread', userData.lineOf(), text))
     }
   }
 }
 
+interface Resource {
+  name: string
+  type: string
+  properties: YamlPlace
+}
+
+const resourcesIn = (stack: YamlPlace): Resource[] =>
+  Object.entries(mapOf(mapOf(stack.value).Resources)).map(([name, resource]) => ({
+    ...{ name, type: String(mapOf(resource).Type) },
+    properties: stack.at('Resources', name, 'Properties'),
+  }))
+
 /** Sizes of volumes in launch templates, and of disks in nodegroups. */
 function takeStackVolumes(
   reading: FileReading,
-  resources: YamlPlace,
-  targets: ReadonlyMap<string, Target>,
+  { name, type, properties }: Resource,
+  { targets, whole }: { targets: ReadonlyMap<string, Target>; whole: string },
 ) {
-  for (const [name, resource] of Object.entries(mapOf(resources.value))) {
-    const { Type } = mapOf(resource)
-    const properties = resources.at(name, 'Properties')
-    const { DiskSize, NodegroupName } = mapOf(properties.value)
-    const isOfNodegroup = Type === 'AWS::EKS::Nodegroup' && DiskSize !== undefined
-    const volumes = isOfNodegroup
-      ? [volumeOf(DiskSize, null, properties.lineOf('DiskSize'))]
-      : volumesOfTemplate(Type, properties)
-    const ofNodegroup = typeof NodegroupName === 'string' ? { group: NodegroupName } : unnamed
-    const target = isOfNodegroup ? ofNodegroup : (targets.get(name) ?? unnamed)
-    const userData = JSON.stringify(resources.value)
-    takeVolumes(reading, volumes, { target, userData, line: properties.lineOf() })
-  }
+  const { DiskSize, NodegroupName } = mapOf(properties.value)
+  const isOfNodegroup = type === 'AWS::EKS::Nodegroup' && DiskSize !== undefined
+  const volumes = isOfNodegroup
+    ? [volumeOf(DiskSize, null, properties.lineOf('DiskSize'))]
+    : volumesOfTemplate(type, properties)
+  const ofNodegroup = typeof NodegroupName === 'string' ? { group: NodegroupName } : unnamed
+  const target = isOfNodegroup ? ofNodegroup : (targets.get(name) ?? unnamed)
+  takeVolumes(reading, volumes, { target, userData: whole, line: properties.lineOf() })
 }
 
 const volumesOfTemplate = (type: unknown, properties: YamlPlace) =>
@@ -91,14 +98,14 @@ function withoutUserData(template: unknown, read: readonly { name: string }[]) {
 }
 
 /** The nodegroups that name a launch template, by the template's name. */
-function targetsIn(resources: YamlPlace): ReadonlyMap<string, Target> {
+function targetsIn(resources: readonly Resource[]): ReadonlyMap<string, Target> {
   const targets = new Map<string, Target>()
-  for (const [name, resource] of Object.entries(mapOf(resources.value))) {
-    if (mapOf(resource).Type !== 'AWS::EKS::Nodegroup') continue
-    const { value: id } = resources.at(name, 'Properties', 'LaunchTemplate', 'Id')
-    const group = resources.at(name, 'Properties', 'NodegroupName')
-    const isKnown = typeof group.value === 'string' && group.tag() === null
-    if (isKnown) targets.set(String(mapOf(id).Ref ?? id), { group: String(group.value) })
+  for (const { type, properties } of resources) {
+    if (type !== 'AWS::EKS::Nodegroup') continue
+    const { value: id } = properties.at('LaunchTemplate', 'Id')
+    const { value: group, tag } = properties.at('NodegroupName')
+    if (typeof group === 'string' && tag() === null)
+      targets.set(String(mapOf(id).Ref ?? id), { group })
   }
   return targets
 }

@@ -14,8 +14,7 @@ import {
   type DeclaredVolume,
   type FileProblem,
   type FileReading,
-  note,
-  refusedProblem,
+  fileProblem,
 } from './changed-part.ts'
 import { isStack, takeStack } from './cloud-formation.ts'
 import { settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
@@ -87,7 +86,7 @@ function takeText(reading: FileReading, located: LocatedText) {
   } catch (error) {
     if (error instanceof BudgetExceeded || !(error instanceof ForeignTextError)) throw error
     const text = `The object of Karpenter is not judged: ${error.message}.`
-    reading.problems.push(note(error.line ?? located.fileLine(1), text))
+    reading.problems.push(fileProblem('note', error.line ?? located.fileLine(1), text))
   }
 }
 
@@ -228,7 +227,7 @@ const unknownFields = ({ value, lineOf }: YamlPlace): FileProblem[] =>
       const since = isConfigurationField(field)
         ? ': EC2NodeClass does not have it up to Karpenter 1.14.'
         : '.'
-      return refusedProblem(field, lineOf(field), `${unknown}${since}`)
+      return fileProblem('refused', lineOf(field), `${unknown}${since}`, field)
     })
 
 /** Only v1beta1 has kubelet settings in a NodePool. Source: karpenter.sh upgrade guide, v1 migration. */
@@ -243,7 +242,7 @@ function takeNodePool(reading: FileReading, place: YamlPlace) {
     ...{ kind: 'NodePool', file: reading.file, target: { nodePool: nameOf(value) } },
     lineOf: linesIn(kubelet),
     ...{ config: isOld ? kubelet.value : {}, flags: [], by: 'karpenter' },
-    refusals: isOld ? [] : [refusedProblem(field, kubelet.lineOf(), text)],
+    refusals: isOld ? [] : [fileProblem('refused', kubelet.lineOf(), text, field)],
   })
 }
 
@@ -319,7 +318,12 @@ function extraConfigMistakes(place: YamlPlace, list: string): FileProblem[] {
   const name = 'kubeletExtraConfig'
   const { [name]: extra, amiFamily } = group
   const refuse = (text: string, field: string, key = name) =>
-    refusedProblem(field, place.lineOf(key, field), `eksctl refuses the whole file: ${text}`)
+    fileProblem(
+      'refused',
+      place.lineOf(key, field),
+      `eksctl refuses the whole file: ${text}`,
+      field,
+    )
   const misspelt = Object.keys(group)
     .filter(key => key !== name && nearestName(key, [name]) !== null)
     .map(key => refuse(`json: unknown field "${key}", did you mean ${name}`, key, key))

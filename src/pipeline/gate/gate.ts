@@ -27,7 +27,7 @@ import { unknownTime } from '#pipeline/audit/judge-records.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, nodeInput, objectsInput } from '#snapshot/prune.ts'
 import { openBudget, readChangedFile } from './changed-file.ts'
-import type { ChangedFile, ChangedPart, Place } from './changed-part.ts'
+import { type ChangedFile, type ChangedPart, fileProblem, type Place } from './changed-part.ts'
 import {
   added,
   changeOf,
@@ -207,7 +207,7 @@ function addFileProblems(
   for (const { file, problems: own, unread, unreadLine = 1 } of files) {
     if (unread !== null && !own.some(({ kind }) => kind === 'unread')) {
       const text = `Not read: ${unread}. ${neededInstead[unread]}.`
-      problems.add({ kind: 'unread', file, line: unreadLine, field: null, text }, null)
+      problems.add({ file, ...fileProblem('unread', unreadLine, text) }, null)
     }
     const before = bases.find(base => base.file === file)?.problems ?? []
     for (const problem of added(own, before, ({ kind, field }) => [kind, field]))

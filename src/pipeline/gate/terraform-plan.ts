@@ -6,7 +6,13 @@ import { ForeignTextError } from '#base/foreign-text.ts'
 import { inputLimits } from '#base/limits.ts'
 import { isRawObject, jsonFlaw, mapOf, parsedJson, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textOnLine } from '#base/yaml-place.ts'
-import { type DeclaredVolume, type FileReading, type Target, unnamed } from './changed-part.ts'
+import {
+  type DeclaredVolume,
+  type FileReading,
+  fileProblem,
+  type Target,
+  unnamed,
+} from './changed-part.ts'
 import { takeDocument } from './documents.ts'
 import { mention, takeUserData } from './user-data-parts.ts'
 import { takeVolumes, volumeOf } from './volumes.ts'
@@ -57,7 +63,7 @@ export function takePlan(reading: FileReading, { text }: LocatedText): void {
   }
   for (const address of unknown) {
     const said = `The user data of ${address} is not judged: it is known after apply.`
-    reading.problems.push({ kind: 'unread', line: 1, field: null, text: said })
+    reading.problems.push(fileProblem('unread', 1, said))
   }
 }
 

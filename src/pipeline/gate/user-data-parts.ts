@@ -12,7 +12,7 @@ import { cutSettings, isConfigurationField } from '#model/kubelet/settings.ts'
 import {
   type FileProblem,
   type FileReading,
-  refusedProblem,
+  fileProblem,
   type Target,
   unparsedProblem,
 } from './changed-part.ts'
@@ -120,16 +120,16 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
       // Any other name may be a field of a later nodeadm.
       .filter(field => isConfigurationField(field) || nearestName(field, meant) !== null)
       .filter(field => !known.includes(field))
-      .map((field): FileProblem => {
-        const place = { line: lineOf(...path, field), field: [...path, field].join('.') }
-        return { kind: 'no-effect', ...place, text: 'a NodeConfig has no such field.' }
-      })
+      .map(field => [...path, field])
+      .map(at =>
+        fileProblem('no-effect', lineOf(...at), 'a NodeConfig has no such field.', at.join('.')),
+      )
   const noMap = 'nodeadm: spec.kubelet.config is no map'
   return [
-    ...(isRegistered ? [] : [refusedProblem(head, lineOf(head), unregistered)]),
+    ...(isRegistered ? [] : [fileProblem('refused', lineOf(head), unregistered, head)]),
     ...(config === null || isRawObject(config)
       ? []
-      : [refusedProblem('config', lineOf('spec', 'kubelet', 'config'), noMap)]),
+      : [fileProblem('refused', lineOf('spec', 'kubelet', 'config'), noMap, 'config')]),
     ...ignoredFields(['spec'], spec, nodeConfigFields.spec),
     ...ignoredFields(['spec', 'kubelet'], kubelet, nodeConfigFields.kubelet),
   ]
@@ -141,10 +141,11 @@ function tomlMistakes({ value, lineOf }: WrittenDocument) {
   return [
     ...settingMistakes(mapOf(kubernetes), (...path) => lineOf(...bottlerocketRoot, ...path)),
     ...misplacedSettings(document).map(([table, setting]) =>
-      refusedProblem(
-        setting,
+      fileProblem(
+        'refused',
         lineOf(...bottlerocketRoot, setting),
         `Bottlerocket refuses ${table}: unknown field, ${setting} is one of settings.kubernetes.`,
+        setting,
       ),
     ),
   ]
@@ -159,7 +160,12 @@ export const settingMistakes = (
     const [field] = fieldOfSetting(setting)
     const pathTo = (name: string) => (key === null ? [name] : [name, key])
     const text = `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
-    return refusedProblem(pathTo(field ?? setting).join('.'), lineOf(...pathTo(setting)), text)
+    return fileProblem(
+      'refused',
+      lineOf(...pathTo(setting)),
+      text,
+      pathTo(field ?? setting).join('.'),
+    )
   })
 
 export const isMisplacedToml = (document: RawObject): boolean =>

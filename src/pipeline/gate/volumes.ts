@@ -19,8 +19,8 @@ import {
   type DeclaredVolume,
   type FileProblem,
   type FileReading,
+  fileProblem,
   type Place,
-  refusedProblem,
   type Target,
 } from './changed-part.ts'
 
@@ -57,26 +57,26 @@ export function volumeOf(value: unknown, device: string | null, line: number): D
 export const unclearVolumes = (volumes: readonly DeclaredVolume[]): FileProblem[] =>
   volumes
     .filter(({ bytes }) => bytes === null)
-    .map(({ path, line }) => ({
-      ...{ kind: 'unread', line, field: path },
-      text: `${path} is not judged: its value is an expression.`,
-    }))
+    .map(({ path, line }) =>
+      fileProblem('unread', line, `${path} is not judged: its value is an expression.`, path),
+    )
 
 /** An operation of a patch changes one mapping by its index, so its device is elsewhere. */
 export const unnamedVolumes = ({ value, lineOf }: YamlPlace): FileProblem[] =>
   (isRawObject(value) ? Object.entries(value) : [])
     .filter(([, mapping]) => mapOf(mapOf(mapping).ebs).volumeSize !== undefined)
-    .map(([index]) => ({
-      ...{ kind: 'unread', line: lineOf(index, 'ebs', 'volumeSize'), field: 'volumeSize' },
-      text: 'volumeSize is not judged: its device is not in the patch. Give the rendered object.',
-    }))
+    .map(([index]) => {
+      const text =
+        'volumeSize is not judged: its device is not in the patch. Give the rendered object.'
+      return fileProblem('unread', lineOf(index, 'ebs', 'volumeSize'), text, 'volumeSize')
+    })
 
 /** What the API server refuses in an EC2NodeClass. */
 export const refusedVolumes = (volumes: readonly DeclaredVolume[]): FileProblem[] =>
   volumes.flatMap(({ value, written, path, line }) => {
     const why = isExpression(written) ? null : volumeSizeMistake(value)
     const text = `The API server refuses spec.blockDeviceMappings: ${path} ${why}.`
-    return why === null ? [] : [refusedProblem(path, line, text)]
+    return why === null ? [] : [fileProblem('refused', line, text, path)]
   })
 
 /** The line of a setting, or of a volume's size. */
@@ -161,29 +161,25 @@ function diskOf({ summary, volumes }: NodeInput, image: Image) {
 
 function withDisk(input: NodeInput, ratio: number): NodeInput {
   const { node, summary } = input
-  const { fs, runtime } = summary?.node ?? {}
-  const resize = (stats: FilesystemStats | undefined) => stats && resized(stats, ratio)
   const storage = amountOrNull(node.status?.capacity?.['ephemeral-storage'])
   const capacity = {
     ...node.status?.capacity,
     ...(storage !== null && { 'ephemeral-storage': String(Math.round(storage * ratio)) }),
   }
+  const withStats = (stats: object | undefined) =>
+    Object.fromEntries(
+      Object.entries(stats ?? {}).map(([name, one]) => [
+        name,
+        /^(?:fs|imageFs|containerFs)$/.test(name) ? resized(one, ratio) : one,
+      ]),
+    )
+  const stats = summary?.node
   return {
     ...input,
     node: { ...node, status: { ...node.status, capacity } },
     summary: summary && {
       ...summary,
-      node: {
-        ...summary.node,
-        ...(fs && { fs: resized(fs, ratio) }),
-        ...(runtime && {
-          runtime: {
-            ...runtime,
-            ...(runtime.imageFs && { imageFs: resize(runtime.imageFs) }),
-            ...(runtime.containerFs && { containerFs: resize(runtime.containerFs) }),
-          },
-        }),
-      },
+      node: { ...withStats(stats), ...(stats?.runtime && { runtime: withStats(stats.runtime) }) },
     },
   } as NodeInput
 }
@@ -211,19 +207,21 @@ export function misplacedVolumes(parts: readonly ChangedPart[], image: Image): M
   if (amiFamily === 'other' || dataVolume(parts, image) !== null) return []
   const data = dataDevice(image)
   const isMounted = parts.some(({ mountsDisks }) => mountsDisks === true)
+  const whyMisplaced = ({ device, bytes }: DeclaredVolume) => {
+    if (device === null) return null
+    if (amiFamily !== 'Bottlerocket')
+      return isMounted
+        ? null
+        : `images, containers and pods are on ${data}, and nothing mounts ${device}`
+    return (bytes ?? 0) > largestSystemBytes
+      ? `Bottlerocket has images, containers and pods on ${data}, and ${device} is its system volume`
+      : null
+  }
   return parts.flatMap(part =>
-    (part.volumes ?? []).flatMap(({ device, bytes, path }): MisplacedVolume[] => {
-      if (amiFamily === 'Bottlerocket' && device !== null && (bytes ?? 0) > largestSystemBytes)
-        return [
-          {
-            part,
-            path,
-            text: `Bottlerocket has images, containers and pods on ${data}, and ${device} is its system volume: declare the size for ${data}`,
-          },
-        ]
-      if (amiFamily === 'Bottlerocket' || isMounted || device === null) return []
-      const text = `images, containers and pods are on ${data}, and nothing mounts ${device}: declare the size for ${data}`
-      return [{ part, path, text }]
+    (part.volumes ?? []).flatMap(volume => {
+      const why = whyMisplaced(volume)
+      const text = `${why}: declare the size for ${data}`
+      return why === null ? [] : [{ part, path: volume.path, text }]
     }),
   )
 }

@@ -50,10 +50,13 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
   const { patch, users, first, takenAt, inputErrors } = known
   if (first === null)
     throw new OperatorError(`No node of the group ${options.group} is in the snapshot`)
-  const rows = tuneSettings.map(openRow)
+  const rows = tuneSettings.map(emptyRow)
   const unmeasured: string[] = []
   let bytesPerHour = 0
-  for await (const input of nodesOf(options.records())) {
+  let nodes = 0
+  for await (const read of options.records()) {
+    if (read.kind !== 'Node') continue
+    const input = nodeInput(read)
     const identity = nodeIdentity(input.node)
     const growth = fillsOf(options.growthOf(input.cluster, identity.name))
     const fills = growth.length > 0 ? growth : options.fills
@@ -62,6 +65,7 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
     const node = prepareNode(input, takenAt, null)
     const pulledAgain = fills.length === 0 ? null : pulledAgainOn(node, users)
     const settings = settingsOf(input, identity, patch)
+    const isFirst = nodes++ === 0
     // Equal settings are one object.
     const days = new Map<KubeletConfiguration, SettingDay>()
     for (const row of rows) {
@@ -69,7 +73,7 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
       const fields = configuration?.fields ?? {}
       const day = days.get(fields) ?? settingDay(node, fields, fills)
       days.set(fields, day)
-      row.take(fields, day, pulledAgain)
+      addNode(row, { isFirst, fields, day, pulledAgain })
     }
   }
   return {
@@ -80,7 +84,7 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
     nodes: known.nodes,
     unmeasured: { count: unmeasured.length, sample: unmeasured.toSorted(byText).slice(0, 20) },
     bytesPerHour: Math.round(bytesPerHour),
-    rows: rows.map(row => row.close()),
+    rows,
     changes: changesBy(patch).map(({ path, value }) => `${path.join('.')}=${value}`),
     durable: durableOf(first, patch),
     inputErrors: inputErrors.list(),
@@ -110,12 +114,6 @@ async function learn({ records, policy }: TuneOptions) {
   }
   const patch = recommendation.patch()
   return { patch, users, clusters, first, nodes, takenAt, inputErrors }
-}
-
-async function* nodesOf(
-  records: AsyncIterable<SnapshotRecord | MalformedLine>,
-): AsyncGenerator<NodeInput> {
-  for await (const read of records) if (read.kind === 'Node') yield nodeInput(read)
 }
 
 const imagesOf = ({ imageEvidence }: PreparedNode) => imageEvidence.images ?? []
@@ -158,33 +156,29 @@ const dayMs = 24 * 60 * minuteMs
 /** Packed bytes of an image if pods use it on other nodes of the group; 0: they do not. */
 type PulledAgain = (image: string) => number
 
-function openRow(setting: TuneSetting) {
-  const row: TuneRow = {
-    setting,
-    configuration: {},
-    isAlike: true,
-    first: { imageGC: 0, eviction: 0, nothing: 0 },
-    imageGCs: 0,
-    deletedBytes: 0,
-    pulledAgainBytes: 0,
-    evictions: 0,
-    diskPressureMinutes: 0,
-    unusableBytes: null,
-  }
-  let nodes = 0
-  return {
-    setting,
-    /** @param pulledAgain null: the growth of the node is unknown, so its day does not count */
-    take(fields: KubeletConfiguration, day: SettingDay, pulledAgain: PulledAgain | null): void {
-      const configuration = tunedPart(fields)
-      if (nodes++ === 0) row.configuration = configuration
-      else row.isAlike &&= JSON.stringify(row.configuration) === JSON.stringify(configuration)
-      if (day.unusableBytes !== null)
-        row.unusableBytes = (row.unusableBytes ?? 0) + day.unusableBytes
-      if (pulledAgain !== null) addDay(row, day, pulledAgain)
-    },
-    close: (): TuneRow => row,
-  }
+const emptyRow = (setting: TuneSetting): TuneRow => ({
+  setting,
+  configuration: {},
+  isAlike: true,
+  first: { imageGC: 0, eviction: 0, nothing: 0 },
+  ...{ imageGCs: 0, deletedBytes: 0, pulledAgainBytes: 0, evictions: 0, diskPressureMinutes: 0 },
+  unusableBytes: null,
+})
+
+interface NodeDay {
+  isFirst: boolean
+  fields: KubeletConfiguration
+  day: SettingDay
+  /** Null: the growth of the node is unknown, so its day does not count. */
+  pulledAgain: PulledAgain | null
+}
+
+function addNode(row: TuneRow, { isFirst, fields, day, pulledAgain }: NodeDay) {
+  const configuration = tunedPart(fields)
+  if (isFirst) row.configuration = configuration
+  else row.isAlike &&= JSON.stringify(row.configuration) === JSON.stringify(configuration)
+  if (day.unusableBytes !== null) row.unusableBytes = (row.unusableBytes ?? 0) + day.unusableBytes
+  if (pulledAgain !== null) addDay(row, day, pulledAgain)
 }
 
 function tunedPart({
@@ -257,7 +251,10 @@ function openRecommendation(policy: Policy) {
       for (const rule of tunedRules) {
         const outcome = outcomeOf(rule, subject, policy)
         const config = outcome.state === 'fail' ? (outcome.failing.fix?.config ?? {}) : {}
-        if (config[high] !== undefined) patch = { ...patch, ...lowestOf(patch, config) }
+        if (config[high] !== undefined) {
+          const { [high]: start, [low]: stop } = withLowestImageGc(config, [patch])
+          patch = { ...patch, [high]: start, [low]: stop }
+        }
         const running = mapOf(subject.configuration?.evictionHard)
         const news = Object.entries(mapOf(config.evictionHard)).filter(
           ([signal, value]) => running[signal] !== value,
@@ -271,11 +268,6 @@ function openRecommendation(policy: Policy) {
     },
     patch: (): RawObject => patch,
   }
-}
-
-function lowestOf(patch: RawObject, config: RawObject): RawObject {
-  const { [high]: start, [low]: stop } = withLowestImageGc(config, [patch])
-  return { [high]: start, [low]: stop }
 }
 
 /** @param recommended the group's patch */

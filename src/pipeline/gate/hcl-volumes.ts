@@ -9,7 +9,7 @@ const size = /\b(disk_size|volume_size)"?[ \t]*=(?!=)[ \t]*"?([^\s",}]+)/g
 const device = /\bdevice_name"?[ \t]*=(?!=)[ \t]*"?([^\s",}]+)/
 const ofNodegroup = /aws_eks_node_group"|node_groups?\b/
 const ofTemplate = /aws_launch_template"|block_device_mappings/
-const ebs = /\bebs"?[ \t]*=?[ \t]*\[?[ \t]*$/
+const ebs = /\bebs\W{0,9}$/
 /** Each size has a search for its blocks. */
 const most = { sizes: 60, blocks: 20, head: 500 }
 

@@ -106,7 +106,7 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
   const read = readerOf(file, text)
   const isLong = text.length > longestOf(text)
   if (read === null || (isLong && rendered !== null))
-    return { ...boundFile(reading), unread: isEmptyHcl(file, text) ? null : rendered }
+    return { ...boundFile(reading), unread: !isLong && isEmptyHcl(file, text) ? null : rendered }
   // No user data is so long.
   if (isLong && read === takeUserData && !mention.test(text)) return boundFile(reading)
   try {

@@ -2,7 +2,7 @@
  * Sizes of volumes that are written out in HCL.
  * Source: Terraform provider aws, aws_launch_template, aws_eks_node_group; terraform-aws-modules/eks, inputs
  */
-import { type FileReading, unnamed } from './changed-part.ts'
+import { type FileReading, fileProblem, unnamed } from './changed-part.ts'
 import { takeVolumes, volumeOf } from './volumes.ts'
 
 const size = /\b(disk_size|volume_size)"?[ \t]*=(?!=)[ \t]*"?([^\s",}]+)/g
@@ -30,15 +30,29 @@ export function takeHclVolumes(reading: FileReading, text: string, whole: string
   })
   if (found.length === 0) return
   const groups = groupsIn(text)
-  for (const { volume, heads } of found) {
+  const placed = found.map(({ volume, heads }) => {
     const [, name] = /"aws_(?:launch_template|eks_node_group)"[ \t]+"([^"]+)"/.exec(heads) ?? []
-    const group = groups.find(
-      ({ resource, template }) => name === (volume.device === null ? resource : template),
-    )
-    const { target = unnamed } = group ?? {}
-    takeVolumes(reading, [volume], { target, userData: whole, line: volume.line })
+    const isNamed = ({ resource, template }: (typeof groups)[number]) =>
+      name === (volume.device === null ? resource : template)
+    return { volume, target: groups.find(isNamed)?.target ?? unnamed }
+  })
+  for (const { volume, target } of placed) {
+    const { device, written, line, path } = volume
+    const isOneOfSeveral =
+      target === unnamed &&
+      placed.some(
+        other =>
+          other.target === unnamed &&
+          other.volume.device === device &&
+          other.volume.written !== written,
+      )
+    if (isOneOfSeveral) reading.problems.push(fileProblem('unread', line, several(path), path))
+    else takeVolumes(reading, [volume], { target, userData: whole, line })
   }
 }
+
+const several = (path: string) =>
+  `${path} is not judged: this file has several sizes, and does not say of which nodegroup each is. Give the plan as JSON.`
 
 interface Block {
   /** The line before its bracket. */

@@ -91,6 +91,8 @@ it.each([
   ['a size that is known', template('200'), 'ok'],
   ['a size of a variable', template('var.disk'), 'unread'],
   ['user data of a variable', `${template('200')}locals {\n  user_data = var.x\n}\n`, 'unread'],
+  ['two sizes of unknown groups', `${module('50')}${module('200')}`, 'unread'],
+  ['a size after much else', `${'# a nodegroup\n'.repeat(50_000)}${template('50')}`, 'unread'],
   [
     'another machine',
     'resource "aws_instance" "x" {\n  root_block_device {\n    volume_size = 50\n  }\n}\n# node_group\n',

@@ -286,31 +286,32 @@ function addEffects(
     const isBetter = kind === 'better'
     const text = isBetter ? `Ends: ${title}.` : `${title}.`
     const detail = isBetter ? null : consequence
-    const at = placeOfProblem(
-      isBetter ? placeOfFinding(finding, change, () => false) : blame(finding, change),
-    )
+    const at = placeOfProblem(blame(finding, change, isBetter))
     const values = valuesOf(change, at.field)
     const instead = isBetter ? [] : settingsInstead(finding, change, at.field)
     problems.add({ kind, rule, severity, text, detail, values, instead, ...at }, place)
   }
 }
 
-type Blame = (finding: Finding, change: NodeChange) => Place
+/** @param ends whether the change ends the finding */
+type Blame = (finding: Finding, change: NodeChange, ends: boolean) => Place
 
 /** The setting that a finding comes from; the nodes of a subject share it. */
 function openBlame(policy: Policy, takenAt: string): Blame {
   const places = new Map<string, Place>()
-  return (finding, change) => {
+  return (finding, change, ends) => {
     const { rule: id, cluster, subject } = finding
-    const key = JSON.stringify([id, cluster, subject])
+    const key = JSON.stringify([id, cluster, subject, ends])
     const known = places.get(key)
     if (known !== undefined && change.parts.includes(known.part)) return known
     const own = changeRules.filter(rule => rule.id === id)
-    const place = placeOfFinding(finding, change, input => {
+    const isAsAfter = (input: NodeInput) => {
       const judgement = openJudgement(own, policy, { refusalsOf: null })
       judgement.take(input, replay(input, takenAt))
-      return judgement.close(takenAt).findings.some(one => bySeverity(one, finding) <= 0)
-    })
+      const { findings } = judgement.close(takenAt)
+      return findings.some(one => bySeverity(one, finding) <= 0) !== ends
+    }
+    const place = placeOfFinding(finding, change, isAsAfter)
     places.set(key, place)
     return place
   }

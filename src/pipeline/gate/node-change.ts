@@ -421,13 +421,13 @@ export function settingsInstead(
 const mostBlamed = 20
 
 /**
- * The changed setting without which the finding ends. Else the one that the finding names; else the first one.
- * @param isFound whether the node has the finding
+ * The changed setting without which the finding would not come, or would not end. Else the one that the finding names; else the first one.
+ * @param isAsAfter whether the node has the finding, or no longer has it, as after the change
  */
 export function placeOfFinding(
   finding: Finding,
   change: NodeChange,
-  isFound: (node: NodeInput) => boolean,
+  isAsAfter: (node: NodeInput) => boolean,
 ): Place {
   const { evidence, fix, cause } = finding
   const named = [
@@ -439,12 +439,12 @@ export function placeOfFinding(
   const { after } = change
   const { disk } = change
   const isOfDisk =
-    disk !== null && (changed.length === 0 || (after !== null && !isFound(disk.undo(after))))
+    disk !== null && (changed.length === 0 || (after !== null && !isAsAfter(disk.undo(after))))
   if (isOfDisk) return disk
-  if (changed.length < 2 || after === null || !isFound(after)) return settingNear(change, named)
+  if (changed.length < 2 || after === null || !isAsAfter(after)) return settingNear(change, named)
   const blamed = changed
     .slice(0, mostBlamed)
-    .find(path => !isFound(withOldValue(change, after, path)))
+    .find(path => !isAsAfter(withOldValue(change, after, path)))
   return settingNear(change, blamed === undefined ? named : [blamed])
 }
 

@@ -1,6 +1,6 @@
 /** The gate on sizes of volumes. */
 import { expect, it } from 'vitest'
-import { gated, gateSnapshot, snapshotOf } from '#test/gate-changes.ts'
+import { changedTexts, gated, gateSnapshot, snapshotOf } from '#test/gate-changes.ts'
 import { gateWorld } from '#test/gate-world.ts'
 
 const nodeClass = (size: string) =>
@@ -107,4 +107,13 @@ it('names a size of HCL whose nodes are not known', async () => {
   const texts = [{ file: 'lt.tf', text: template('50'), base: null }]
   const { files } = await gated(gateSnapshot(), texts)
   expect(files[0]).toMatchObject({ nodes: 0, reach: expect.stringContaining('--group') })
+})
+
+it('names the setting that ends a finding, not the size beside it', async () => {
+  const texts = changedTexts({ verdict: 'good', name: 'class-with-volume-and-pool' })
+  const { problems } = await gated(gateSnapshot(), texts)
+  const better = problems.filter(({ kind }) => kind === 'better')
+  expect(better.map(({ rule, field }) => `${rule}: ${field}`)).toContain(
+    'alert-before-image-gc: imageGCHighThresholdPercent',
+  )
 })

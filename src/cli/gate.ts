@@ -135,15 +135,18 @@ function encodingOf([first, second]: Uint8Array) {
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
 
-/** The text of a file, one byte longer than the limit at most: a longer file is of another kind. @throws OperatorError */
+/** A character has at most 3 bytes for each of its units in UTF-16. */
+const bytesPerUnit = 3
+
+/** The text of a file, longer than the limit if the file is: such a file is of another kind. @throws OperatorError */
 function boundedText(file: string) {
   try {
     if (!statSync(file).isFile()) throw new Error('it is no file')
     const handle = openSync(file, 'r')
     try {
-      const start = textFrom(handle, inputLimits.userData.maxBytes + 1)
+      const start = textFrom(handle, bytesPerUnit * (inputLimits.userData.maxBytes + 1))
       const longest = longestOf(start)
-      return longest < start.length ? start : textFrom(handle, longest + 1)
+      return longest < start.length ? start : textFrom(handle, bytesPerUnit * (longest + 1))
     } finally {
       closeSync(handle)
     }

@@ -124,6 +124,22 @@ describe('highwater gate', () => {
     expect(stdout).toContain('plan.json:1 evicts pods at once')
   })
 
+  it.each(['utf8', 'utf16le'] as const)(
+    'does not judge the start of a long file in %s',
+    async encoding => {
+      const spot =
+        'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: spot}\nspec: {}\n'
+      const cwd = temporaryFolder()
+      const text = `\ufeff${spot}${'# \u20ac\n'.repeat(150_000)}`
+      writeFileSync(join(cwd, 'a.yaml'), Buffer.from(text, encoding))
+      const { code, stdout } = await runCommand(['gate', '--snapshot', gateSnapshot(), 'a.yaml'], {
+        cwd,
+      })
+      expect(code).toBe(1)
+      expect(stdout).toContain('it is longer than any configuration')
+    },
+  )
+
   it('judges a file that the change deletes', async () => {
     const { cwd, args } = checkout('base-stays-as-bad')
     rmSync(join(cwd, 'nodeconfig.yaml'))

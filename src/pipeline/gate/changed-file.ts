@@ -65,7 +65,16 @@ const isEmptyHcl = (file: string, text: string) =>
   !setsInHcl.test(withoutComments(text)) &&
   !mention.test(text)
 
-const withoutComments = (text: string) => text.replace(/(?:#|\/\/).*$/gm, '')
+/** A URL has `//`, too, and a name of a resource `/*`. Lines stay. Source: Terraform, Configuration Syntax, Comments */
+function withoutComments(text: string): string {
+  const [first = '', ...commented] = text.split(/^[ \t]*\/\*/m)
+  const kept = commented.map(part => {
+    const end = part.indexOf('*/')
+    const lines = '\n'.repeat((end < 0 ? part : part.slice(0, end)).split('\n').length - 1)
+    return end < 0 ? lines : `${lines}${part.slice(end + 2)}`
+  })
+  return [first, ...kept].join('').replace(/(?:#|(?<!\S)\/\/).*$/gm, '')
+}
 
 /** NodePools of v1 have no settings of a kubelet. Anything may come of a template that inserts blocks. */
 const isNodePool = (text: string) => {

@@ -154,10 +154,12 @@ function selectedNames(name: unknown): string[] {
 function takeOperations(reading: FileReading, operations: YamlPlace, target: RawObject | null) {
   const object = patchedObject(operations)
   const kind = target === null ? 'EC2NodeClass' : target.kind
-  const { kubelet, userData, blockDeviceMappings } = mapOf(mapOf(object.value).spec)
+  const { spec, metadata } = mapOf(object.value)
+  const { kubelet, userData, blockDeviceMappings } = mapOf(spec)
   const isOfNodes = isRawObject(kubelet) || (userData ?? blockDeviceMappings) !== undefined
   if (!Object.hasOwn(patchable, String(kind)) || (target === null && !isOfNodes)) return
-  const value = selectedObject(object.value, { kind, name: target?.name ?? '' })
+  const { name = '' } = target ?? mapOf(metadata)
+  const value = selectedObject(object.value, { kind, name })
   takeDocument(reading, { ...object, value })
 }
 
@@ -359,10 +361,8 @@ function patchedObject(list: YamlPlace): YamlPlace {
     if (typeof path !== 'string' || !['add', 'replace', 'remove'].includes(String(op))) return []
     return [{ at: list.at(index), path: segments(path), value: op === 'remove' ? null : value }]
   })
-  const object = operations.reduce<unknown>(
-    (before, { path, value }) => withValue(before, path, value),
-    {},
-  )
+  const object: RawObject = {}
+  for (const { path, value } of operations) set(object, path, value)
   return placeIn(object, path => placeOf(list, operations, path))
 }
 
@@ -373,11 +373,16 @@ const segments = (pointer: string) =>
     .slice(1, deepest)
     .map(segment => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-function withValue(before: unknown, [name, ...deeper]: string[], value: unknown): unknown {
-  if (name === undefined) return value
-  const fields = mapOf(before)
-  const inner = Object.hasOwn(fields, name) ? fields[name] : undefined
-  return { ...fields, [name]: withValue(inner, deeper, value) }
+function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown): void {
+  if (name === '__proto__') return
+  if (deeper.length === 0) {
+    target[name] = value
+    return
+  }
+  const before = Object.hasOwn(target, name) ? target[name] : undefined
+  const inner: RawObject = isRawObject(before) ? before : {}
+  target[name] = inner
+  set(inner, deeper, value)
 }
 
 type Path = (string | number)[]

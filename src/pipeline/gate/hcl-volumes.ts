@@ -5,8 +5,9 @@
 import { type FileReading, fileProblem, unnamed } from './changed-part.ts'
 import { takeVolumes, volumeOf } from './volumes.ts'
 
-const size = /\b(disk_size|volume_size)"?[ \t]*=(?!=)[ \t]*"?([^\s",}]+)/g
-const device = /\bdevice_name"?[ \t]*=(?!=)[ \t]*"?([^\s",}]+)/
+/** The whole value, since a part of an expression is no size. */
+const size = /\b(disk_size|volume_size)"?[ \t]*=(?!=)([^\n,}]*)/g
+const device = /\bdevice_name"?[ \t]*=(?!=)[ \t]*"([^"$\n]+)"/
 const ofNodegroup = /aws_eks_node_group"|node_groups?\b/
 const ofTemplate = /aws_launch_template"|block_device_mappings/
 const ebs = /\bebs\W{0,9}$/
@@ -15,25 +16,35 @@ const most = { sizes: 60, blocks: 20, head: 500 }
 
 /** @param text without comments; @param whole with the user data */
 export function takeHclVolumes(reading: FileReading, text: string, whole: string): void {
-  const found = [...text.matchAll(size)].slice(0, most.sizes).flatMap(match => {
-    const [, field, written = ''] = match
+  const sizes = [...text.matchAll(size)]
+  const found = sizes.slice(0, most.sizes).flatMap(match => {
+    const written = (match[2] ?? '').trim().replace(/^"(.*)"$/, '$1')
     const blocks = blocksAround(text, match.index)
     const [own, mapping] = blocks
     const heads = blocks.map(({ head }) => head).join('\n')
     const line = text.slice(0, match.index).split('\n').length
-    const isOfDisk = field === 'disk_size'
+    const isOfDisk = match[1] === 'disk_size'
     const isOfNodes = isOfDisk
       ? ofNodegroup.test(heads)
       : ofTemplate.test(heads) && ebs.test(own?.head ?? '')
-    const [, name = ''] = device.exec(text.slice(mapping?.start)) ?? []
-    return isOfNodes ? [{ volume: volumeOf(written, isOfDisk ? null : name, line), heads }] : []
+    if (!isOfNodes || written === 'null') return []
+    const [, name] = device.exec(blockFrom(text, mapping?.start ?? 0)) ?? []
+    if (!isOfDisk && name === undefined) {
+      reading.problems.push(fileProblem('unread', line, noDevice, 'volumeSize'))
+      return []
+    }
+    return [{ volume: volumeOf(written, isOfDisk ? null : (name ?? ''), line), heads }]
   })
+  if (sizes.length > most.sizes)
+    reading.problems.push(
+      fileProblem('unread', 1, `Only the first ${most.sizes} sizes are judged.`),
+    )
   if (found.length === 0) return
   const groups = groupsIn(text)
   const placed = found.map(({ volume, heads }) => {
     const [, name] = /"aws_(?:launch_template|eks_node_group)"[ \t]+"([^"]+)"/.exec(heads) ?? []
     const isNamed = ({ resource, template }: (typeof groups)[number]) =>
-      name === (volume.device === null ? resource : template)
+      name !== undefined && name === (volume.device === null ? resource : template)
     return { volume, target: groups.find(isNamed)?.target ?? unnamed }
   })
   for (const { volume, target } of placed) {
@@ -51,6 +62,7 @@ export function takeHclVolumes(reading: FileReading, text: string, whole: string
   }
 }
 
+const noDevice = 'volumeSize is not judged: its device is not written out beside it.'
 const several = (path: string) =>
   `${path} is not judged: this file has several sizes, and does not say of which nodegroup each is. Give the plan as JSON.`
 
@@ -72,6 +84,16 @@ function blocksAround(text: string, at: number): Block[] {
     blocks.push({ head: before.slice(before.lastIndexOf('\n') + 1), start })
   }
   return blocks
+}
+
+/** The text of a block, up to its end. */
+function blockFrom(text: string, start: number): string {
+  let open = 0
+  for (let end = start; end < text.length; end++) {
+    if (text[end] === '{') open++
+    if (text[end] === '}' && --open === 0) return text.slice(start, end)
+  }
+  return text.slice(start)
 }
 
 /** Nodegroups whose name is written out. */

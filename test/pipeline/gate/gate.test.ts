@@ -90,20 +90,25 @@ describe('the largest threshold that does not evict', () => {
   })
 })
 
-/** nodeadm makes the folder of drop-ins and its flag with the first NodeConfig. */
-it('takes the present values of a kubelet that was not asked from its files', async () => {
+/** The snapshot with the kubelet's file of one node. */
+function withFileOf(name: string, fields: object) {
   const path = '/etc/kubernetes/kubelet/config.json'
   const config = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
-  const lines = gateWorld().map(line => {
+  return gateWorld().map(line => {
     const record = JSON.parse(line)
-    if (record.node?.metadata.name !== 'small-0') return line
-    const content = { ...config, ...record.configz.kubeletconfig, imageGCHighThresholdPercent: 83 }
+    if (record.node?.metadata.name !== name) return line
+    const content = { ...config, ...record.configz.kubeletconfig, ...fields }
     const files = [{ path, role: 'config', sha256: '0'.repeat(64), content }]
     const commandLine = ['/usr/bin/kubelet', `--config=${path}`]
     const kubelet = { startedAt: record.at, commandLine, files }
     const host = { schema: 'highwater.host/1', kubelet }
     return JSON.stringify({ ...record, configz: undefined, mode: 'ssm', host })
   })
+}
+
+/** nodeadm makes the folder of drop-ins and its flag with the first NodeConfig. */
+it('takes the present values of a kubelet that was not asked from its files', async () => {
+  const lines = withFileOf('small-0', { imageGCHighThresholdPercent: 83 })
   const text =
     'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {imageGCHighThresholdPercent: 82}}}\n'
   const { groups } = await gated(snapshotOf(lines), [{ file: 'a.yaml', text, base: null }], {
@@ -112,6 +117,33 @@ it('takes the present values of a kubelet that was not asked from its files', as
   expect(groups[0]?.settings[0]).toMatchObject({
     ...{ field: 'imageGCHighThresholdPercent', values: { before: ['83', '85'], after: ['82'] } },
   })
+})
+
+it.each([
+  ['small-0', false],
+  ['small-1', true],
+])('loses settings of %s unless a file that was not read has them: %s', async (name, isUnknown) => {
+  const lines = withFileOf('small-0', { imageGCHighThresholdPercent: 83 })
+  const text = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+  const texts = [{ file: `${name}/kubelet.yaml`, text, base: null }]
+  const { problems } = await gated(snapshotOf(lines), texts)
+  const lost = problems.find(({ kind }) => kind === 'settings-lost')
+  expect(lost?.text.includes('unless a flag or a drop-in sets them')).toBe(isUnknown)
+})
+
+it.each([
+  ['spot', 'EC2NodeClass spot'],
+  [null, 'its name is not known: --group names its nodes'],
+])('takes the name %s from a JSON patch without a target', async (name, reach) => {
+  const operations = [
+    ...(name === null ? [] : [{ op: 'add', path: '/metadata/name', value: name }]),
+    { op: 'add', path: '/spec/kubelet', value: { imageGCHighThresholdPercent: 75 } },
+    { op: 'replace', path: '', value: {} },
+    { op: 'add', path: '/spec/__proto__/x', value: 1 },
+  ]
+  const texts = [{ file: 'patch.yaml', text: JSON.stringify(operations), base: null }]
+  const { files } = await gated(gateSnapshot(), texts)
+  expect(files[0]).toMatchObject({ kinds: ['EC2NodeClass'], reach })
 })
 
 it('names the value that ends a finding', async () => {

@@ -91,6 +91,29 @@ it.each([
   ['a size that is known', template('200'), 'ok'],
   ['a size of a variable', template('var.disk'), 'unread'],
   ['user data of a variable', `${template('200')}locals {\n  user_data = var.x\n}\n`, 'unread'],
+  ['a size in a comment of several lines', `/*\n${template('50')}\n*/\n${template('200')}`, 'ok'],
+  [
+    'a size behind a URL',
+    template('50 ').replace(
+      'device_name',
+      'x = "https://a/b" }\n  block_device_mappings {\n    device_name',
+    ),
+    'worse',
+  ],
+  ['a size behind a name with an asterisk', `x = "arn:aws:s3:::a/*"\n${template('50')}`, 'worse'],
+  ['an expression that begins with a number', template('20 + var.x'), 'unread'],
+  ['a size that is null', template('null'), 'ok'],
+  ['a device that is an expression', template('50').replace('"/dev/xvda"', 'var.root'), 'unread'],
+  [
+    'a device of another mapping',
+    `${template('50').replace('    device_name = "/dev/xvda"\n', '')}${template('200')}`,
+    'unread',
+  ],
+  [
+    'more sizes than are read',
+    Array.from({ length: 61 }, () => 'ebs { volume_size = 1 }\n').join(''),
+    'unread',
+  ],
   ['two sizes of unknown groups', `${module('50')}${module('200')}`, 'unread'],
   ['a size after much else', `${'# a nodegroup\n'.repeat(50_000)}${template('50')}`, 'unread'],
   [
@@ -101,6 +124,21 @@ it.each([
 ])('of HCL with %s', async (_, text, expected) => {
   const texts = [{ file: 'general/lt.tf', text, base: null }]
   expect((await gated(gateSnapshot(), texts)).verdict).toBe(expected)
+})
+
+it('gives a size of a module to no nodegroup beside it', async () => {
+  const texts = [{ file: 'eks.tf', text: `${module('50')}${nodegroup('')}`, base: null }]
+  const { groups } = await gated(gateSnapshot(), texts)
+  expect(groups).toEqual([])
+})
+
+it('does not judge a partition that does not grow with its volume', async () => {
+  const lines = gateWorld().map(line => {
+    const record = JSON.parse(line)
+    const volumes = [{ VolumeId: 'vol-1', Size: 300, VolumeType: 'gp3', Device: '/dev/xvda' }]
+    return record.kind === 'Node' ? JSON.stringify({ ...record, volumes }) : line
+  })
+  expect(await sizesOf(snapshotOf(lines), '400Gi')).toEqual([])
 })
 
 it('names a size of HCL whose nodes are not known', async () => {

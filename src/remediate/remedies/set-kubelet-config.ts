@@ -10,7 +10,7 @@ import {
   bottlerocketTexts,
   hasBottlerocketRelease,
   plannableSettings,
-} from '#facts/eks/bottlerocket-settings.ts'
+} from '#facts/eks/ami-defaults.ts'
 import {
   bottlerocketPlace,
   kubeletDropIn,

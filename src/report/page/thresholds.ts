@@ -18,7 +18,7 @@ import {
   unknownTexts,
   type Variant,
   variantsOf,
-} from '#report/parts/cohorts.ts'
+} from '#report/parts/fleet.ts'
 import { nameLimit } from '#report/parts/node.ts'
 import { formatRange } from '#report/text.ts'
 

@@ -23,7 +23,7 @@ import { savedAudit } from '#pipeline/audit/saved/saved-findings.ts'
 import { planText } from '#remediate/plan/file.ts'
 import { whyNever } from '#remediate/plan/never.ts'
 import { FleetPods } from '#remediate/pods.ts'
-import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/threshold-origins.ts'
 import { nodeInput } from '#snapshot/prune.ts'
 import { type NodeOutcome, PlanBuilder, type Wish } from './builder.ts'
 import {

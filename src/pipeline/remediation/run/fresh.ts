@@ -31,7 +31,7 @@ import { stepKey } from '#remediate/run/journal.ts'
 import { kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
 import { notYet } from '#remediate/verify/verify-health.ts'
-import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/threshold-origins.ts'
 import { replay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/prune.ts'
 

@@ -6,14 +6,8 @@ import type { FindingEvent } from '#model/finding/finding-event.ts'
 import type { GateDocument } from '#model/gate.ts'
 import type { NodeHistory } from '#model/history.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
-import type {
-  Approval,
-  Plan,
-  PlanCohort,
-  PlanStep,
-  RemediationRun,
-  VerificationReport,
-} from '#model/plan/plan.ts'
+import type { Approval, Plan, PlanCohort, PlanStep } from '#model/plan/plan.ts'
+import type { RemediationRun, VerificationReport } from '#model/plan/remediation.ts'
 import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import type { TuneDocument } from '#model/tune.ts'

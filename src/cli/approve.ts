@@ -7,12 +7,8 @@ import { parseMoment } from '#model/plan/what-if.ts'
 import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { approve } from '#remediate/plan/approve.ts'
-import {
-  approvePolicy,
-  keepPolicyApproval,
-  parsePlan,
-  sealedApproval,
-} from '#remediate/plan/file.ts'
+import { parsePlan, sealedApproval } from '#remediate/plan/file.ts'
+import { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { keepApproval, keepPlan } from '#remediate/plan/store.ts'
 import { attemptWrite } from './folder.ts'
 import { parseText, textOf } from './options.ts'

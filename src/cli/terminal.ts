@@ -5,7 +5,7 @@ import { columnsOf, piecesOf } from '#base/text/text-width.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
 import type { GateDocument } from '#model/gate.ts'
-import type { RemediationRun, StepState, VerificationReport } from '#model/plan/plan.ts'
+import type { RemediationRun, StepState, VerificationReport } from '#model/plan/remediation.ts'
 import packageJson from '#package.json' with { type: 'json' }
 import type { AuditResult } from '#pipeline/audit/audit.ts'
 import { type DiffResult, type Unread, unreadOf } from '#pipeline/audit/diff.ts'

@@ -11,8 +11,9 @@ import {
   selectsCluster,
   selectsNode,
 } from '#model/input/record.ts'
-import type { Plan, VerificationReport } from '#model/plan/plan.ts'
-import { verifyPlan } from '#pipeline/remediation/run/fresh.ts'
+import type { Plan } from '#model/plan/plan.ts'
+import type { VerificationReport } from '#model/plan/remediation.ts'
+import { verifyPlan } from '#pipeline/remediation/run/verify.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
 import {
   addFleetOptions,

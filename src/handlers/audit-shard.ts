@@ -1,6 +1,8 @@
 /** Middle function of a fan-out: reads a shard of nodes, judges a cluster whose shards are read, or notes why either failed. */
 import { type FanOutContext, inFanOut } from '#pipeline/fan-out/context.ts'
-import { judgeCluster, noteLost, readShard } from '#pipeline/fan-out/judge-cluster.ts'
+import { judgeCluster } from '#pipeline/fan-out/judge-cluster.ts'
+import { noteLost } from '#pipeline/fan-out/lost.ts'
+import { readShard } from '#pipeline/fan-out/read-shard.ts'
 import { parseSettings } from '#settings.ts'
 import { parseShardEvent, type ShardEvent } from './fan-out-event.ts'
 import { type LambdaContext, runLogged } from './lambda.ts'

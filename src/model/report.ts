@@ -13,7 +13,8 @@ import type {
 import type { FindingEvent } from '#model/finding/finding-event.ts'
 import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
 import type { NodeIdentity, ReadError, ReadMode, Subject } from '#model/input/record.ts'
-import type { ReportedPlan, RunState } from '#model/plan/plan.ts'
+import type { ReportedPlan } from '#model/plan/plan.ts'
+import type { RunState } from '#model/plan/remediation.ts'
 import type { DiskLedger, FilesystemLedger } from '#model/prediction/disk-ledger.ts'
 import type {
   EvictionPrediction,

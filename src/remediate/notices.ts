@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { parsedJson } from '#base/raw-object.ts'
 import { oneLine } from '#clients/failure.ts'
 import { type Store, update } from '#clients/store/store.ts'
-import { type RemediationRun, runStates, type StepState } from '#model/plan/plan.ts'
+import { type RemediationRun, runStates, type StepState } from '#model/plan/remediation.ts'
 import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import { Unsealed, unsealedText } from './seal.ts'
 

@@ -6,30 +6,11 @@
 import { longestMessage, redactionLimits } from '#base/limits.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { RedactionBudget, redact, redactTexts } from '#base/redaction/redact.ts'
-import {
-  type ClusterInput,
-  type EksCluster,
-  eksClusterShape,
-  type Insight,
-  insightShape,
-  type LaunchTemplateVersion,
-  type Nodegroup,
-  nodegroupShape,
-  type ObjectsInput,
-} from '#model/input/cluster-input.ts'
-import { type Host, hostShape, type Runtime, runtimeShape } from '#model/input/inspection.ts'
-import {
-  type AttachedVolume,
-  type KnownImages,
-  knownShape,
-  type NodeInput,
-  type Summary,
-  summaryShape,
-  volumeShape,
-} from '#model/input/node-input.ts'
+import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
+import { hostShape, runtimeShape } from '#model/input/inspection.ts'
+import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
 import {
   type ClusterRecord,
-  defaultReadMode,
   isReadMode,
   type NodeRecord,
   type ObjectsRecord,
@@ -38,7 +19,6 @@ import {
   type UnreadPart,
 } from '#model/input/record.ts'
 import { list, type Shape } from '#model/input/shape.ts'
-import { parseConfigz } from '#model/kubelet/configuration.ts'
 import {
   withoutHostSecrets,
   withoutNodeClassSecrets,
@@ -240,50 +220,3 @@ export function completeNode({
     errors: redactTexts(errors ?? [], '', budgetOf('errors').redact) as ReadError[],
   }
 }
-
-/* The only place where records get their types. */
-
-/** @param record as `prune` leaves it: each part is cut to the shape of its type (shapes.ts), so a field has its type or is absent. */
-export function nodeInput(record: NodeRecord): NodeInput {
-  const { cluster, at, mode, node, configz, summary, pods, runtime, host, known, volumes, errors } =
-    record
-  return {
-    kind: 'Node',
-    cluster,
-    at: at ?? null,
-    mode: mode ?? defaultReadMode,
-    node,
-    configuration: configz ? parseConfigz(configz) : null,
-    summary: (summary as Summary | null | undefined) ?? null,
-    pods: pods ?? null,
-    runtime: (runtime as Runtime | null | undefined) ?? null,
-    host: (host as Host | null | undefined) ?? null,
-    known: (known as KnownImages | null | undefined) ?? null,
-    volumes: (volumes as AttachedVolume[] | null | undefined) ?? null,
-    errors: (errors ?? []).map(withCause),
-  }
-}
-
-/** Whether the kubelet does not listen, in the API server's words. Source: net.Dial, `dial tcp 10.0.1.2:10250: connect: connection refused`. */
-const isRefusedKubelet = (message: string): boolean =>
-  message.includes('connection refused') && /:10250\b/.test(message)
-
-const withCause = (error: ReadError): ReadError =>
-  isRefusedKubelet(error.message) ? { ...error, isKubeletDown: true } : error
-
-/** @param record as `prune` leaves it: nodegroups and launch templates are cut to their shapes */
-export const clusterInput = (record: ClusterRecord): ClusterInput => ({
-  cluster: record.cluster,
-  eks: (keep(record.eks, eksClusterShape) as EksCluster | undefined) ?? null,
-  nodegroups: (record.nodegroups as Nodegroup[] | undefined) ?? null,
-  launchTemplates: (record.launchTemplates as LaunchTemplateVersion[] | undefined) ?? null,
-  insights: (record.insights as Insight[] | undefined) ?? null,
-  errors: record.errors ?? null,
-})
-
-/** @param record as `prune` leaves it: each object is cut to the shape of its resource (shapes.ts), so a field has its type, or is absent */
-export const objectsInput = ({ cluster, resource, items }: ObjectsRecord): ObjectsInput => ({
-  cluster,
-  resource,
-  items: items as ObjectsInput['items'],
-})

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { withRemediation } from '#cli/apply.ts'
-import type { RemediationRun } from '#model/plan/plan.ts'
+import { withRemediation } from '#cli/remediation.ts'
+import type { RemediationRun } from '#model/plan/remediation.ts'
 import type { AccountSelection } from '#model/policy.ts'
 import { temporaryFolder } from '#test/cli.ts'
 

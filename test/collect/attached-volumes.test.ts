@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ReadDepth } from '#collect/collectors/node.ts'
+import type { ReadDepth } from '#collect/modes.ts'
 import { attachedInstancesMax } from '#facts/aws/cluster-resources.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { nodes, scenario } from '#lab/test/support.ts'

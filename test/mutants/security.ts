@@ -31,7 +31,6 @@ const rows: Record<string, Row[]> = {
     ],
   ],
   'src/remediate/plan/file.ts': [
-    [' || now.getTime() >= Date.parse(approval.until)', '', 'remediate/policy-approval'],
     ['if (written !== planText(plan))', 'if (written === "")', 'remediate/step-truth'],
     [
       'plan.digest !== digest || plan.id !== digest.slice(0, 16)',
@@ -64,9 +63,11 @@ const rows: Record<string, Row[]> = {
     ['if (Date.parse(now) >= Date.parse(until))', 'if (until === "")', 'remediate/approve'],
     ['Date.parse(until) - Date.parse(at) > longestMs', 'until === ""', 'remediate/approve'],
     ['Date.parse(now) + skewMs < Date.parse(at)', 'at === ""', 'remediate/approve'],
-    ['latinWords.test(by) &&', '', 'remediate/approve'],
-    ["by === by.normalize('NFKC') &&", '', 'remediate/approve'],
-    ['!likePolicy.test(', '(', 'remediate/approve'],
+    ['printableWords.test(by) &&', '', 'remediate/approve'],
+    ["!likePolicy.test(by.replaceAll(/[^\\w|!]|_/g, ''))", 'by !== ""', 'remediate/approve'],
+  ],
+  'src/remediate/plan/policy-approval.ts': [
+    [' || now.getTime() >= Date.parse(approval.until)', '', 'remediate/policy-approval'],
   ],
   'src/remediate/run/journal.ts': [
     [

@@ -1,6 +1,10 @@
 /** The approval of a policy ends, and counts for its own text only. */
 import { expect, it } from 'vitest'
-import { approvePolicy, keepPolicyApproval, keptPolicyApproval } from '#remediate/plan/file.ts'
+import {
+  approvePolicy,
+  keepPolicyApproval,
+  keptPolicyApproval,
+} from '#remediate/plan/policy-approval.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { memoryStore } from '#test/remediation-world.ts'
 import { memoryKeys } from '#test/seals.ts'

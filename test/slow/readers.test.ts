@@ -23,7 +23,8 @@ import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { factsIn, parsedTrend } from '#pipeline/history/saved.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseApproval, parseBegunPlan, parsePlan } from '#remediate/plan/file.ts'
-import { nodeInput, prune } from '#snapshot/prune.ts'
+import { nodeInput } from '#snapshot/input.ts'
+import { prune } from '#snapshot/prune.ts'
 import { isLinear, numbered, repeated } from '#test/linear.ts'
 
 vi.setConfig({ testTimeout: 600_000 })

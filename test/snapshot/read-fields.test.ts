@@ -7,7 +7,7 @@ import { everything } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { replay } from '#replay/replay.ts'
-import { nodeInput } from '#snapshot/prune.ts'
+import { nodeInput } from '#snapshot/input.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 const at = '2026-11-21T00:00:00Z'

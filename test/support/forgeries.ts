@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Plan } from '#model/plan/plan.ts'
-import { stepStates } from '#model/plan/plan.ts'
+import { stepStates } from '#model/plan/remediation.ts'
 import type { RemediationRequest } from '#model/plan/remediation-request.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { approvalText, planText, sealedApproval } from '#remediate/plan/file.ts'

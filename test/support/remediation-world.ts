@@ -1,7 +1,6 @@
 /** Nodes that answer as the scripts of the documents do, a store, and processes that may die at any call they make. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store/store.ts'
-import type { ApplyAnswer, RemediationRun, Verification } from '#model/plan/plan.ts'
 import {
   type Approval,
   approvalSchema,
@@ -10,6 +9,7 @@ import {
   type PlanStep,
   planSchema,
 } from '#model/plan/plan.ts'
+import type { ApplyAnswer, RemediationRun, Verification } from '#model/plan/remediation.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
 import { digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { pruningFields } from '#remediate/plan/step-truth.ts'

@@ -8,7 +8,7 @@ import type { MacKey, Store } from '#clients/store/store.ts'
 import { labApprovalKey, labRunKey } from '#lab/world.ts'
 import type { Approval } from '#model/plan/plan.ts'
 import { approve } from '#remediate/plan/approve.ts'
-import { approvePolicy, keepPolicyApproval } from '#remediate/plan/file.ts'
+import { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { keepApproval, keptPlan } from '#remediate/plan/store.ts'
 import { type SealKeys, sealedStore } from '#remediate/seal.ts'
 

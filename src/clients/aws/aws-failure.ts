@@ -2,7 +2,7 @@
 
 import { channel } from 'node:diagnostics_channel'
 import { codeOf, messageOf } from '#base/operator-error.ts'
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { isRawObject } from '#base/raw-object.ts'
 import { didYouMean } from '#base/text/nearest.ts'
 import { connectionFailure, oneLine, RequestFailure } from '#clients/failure.ts'
 import type { CredentialSource } from './credentials.ts'
@@ -74,9 +74,6 @@ export async function* awsPages<Page>(
     yield page.value
   }
 }
-
-/** An answer as plain JSON, with times as RFC 3339. */
-export const plainJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
 
 function credentialHint() {
   const { AWS_PROFILE: profile = '' } = process.env

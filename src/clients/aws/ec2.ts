@@ -1,23 +1,19 @@
 /** The EC2 API: kubelet settings in launch templates, and the volumes and instances of a cluster. */
 import {
   EC2Client,
+  type Instance,
   type LaunchTemplateVersion,
   paginateDescribeInstances,
   paginateDescribeLaunchTemplateVersions,
   paginateDescribeVolumes,
+  type Volume,
 } from '@aws-sdk/client-ec2'
 import type { TextBudget } from '#base/foreign-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { readUserData } from '#clients/user-data.ts'
 import { ec2PageMax, type TagFilter } from '#facts/aws/cluster-resources.ts'
 import { launchTemplateVersionsMax } from '#facts/aws/limits.ts'
-import {
-  type AwsError,
-  awsPages,
-  countingSlowDowns,
-  plainJson,
-  retryOptions,
-} from './aws-failure.ts'
+import { type AwsError, awsPages, countingSlowDowns, retryOptions } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 
 /** IAM actions of discovery. The collectors list the IAM actions that they need. */
@@ -76,7 +72,7 @@ export class Ec2Api {
     const config = { client: this.client, pageSize: ec2PageMax }
     const pages = paginateDescribeVolumes(config, filtersOf(filters), { abortSignal: signal })
     for await (const { Volumes = [] } of this.pages('DescribeVolumes', pages, signal))
-      yield Volumes.map(plainJson)
+      yield Volumes.map(volumeObject)
   }
 
   /** Yields pages of instances, in the same form as `volumes`. @throws as launchTemplates */
@@ -87,7 +83,7 @@ export class Ec2Api {
     const config = { client: this.client, pageSize: ec2PageMax }
     const pages = paginateDescribeInstances(config, filtersOf(filters), { abortSignal: signal })
     for await (const { Reservations = [] } of this.pages('DescribeInstances', pages, signal))
-      yield Reservations.flatMap(({ Instances = [] }) => Instances).map(plainJson)
+      yield Reservations.flatMap(({ Instances = [] }) => Instances).map(instanceObject)
   }
 
   close(): void {
@@ -148,4 +144,40 @@ function partsOfTemplate(
 
 const filtersOf = (filters: readonly TagFilter[]) => ({
   Filters: filters.map(({ name, values }) => ({ Name: name, Values: values })),
+})
+
+const volumeObject = ({
+  VolumeId,
+  Size,
+  VolumeType,
+  Iops,
+  Throughput,
+  State,
+  CreateTime,
+  AvailabilityZone,
+  Attachments,
+}: Volume): RawObject => ({
+  VolumeId,
+  Size,
+  VolumeType,
+  Iops,
+  Throughput,
+  State,
+  AvailabilityZone,
+  CreateTime: CreateTime?.toISOString(),
+  Attachments: Attachments?.map(({ InstanceId, Device }) => ({ InstanceId, Device })),
+})
+
+const instanceObject = ({
+  InstanceId,
+  InstanceType,
+  State,
+  LaunchTime,
+  PrivateDnsName,
+}: Instance): RawObject => ({
+  InstanceId,
+  InstanceType,
+  PrivateDnsName,
+  State: { Name: State?.Name },
+  LaunchTime: LaunchTime?.toISOString(),
 })

@@ -10,14 +10,7 @@ import {
   paginateListNodegroups,
 } from '@aws-sdk/client-eks'
 import type { RawObject } from '#base/raw-object.ts'
-import {
-  type AwsError,
-  awsCall,
-  awsPages,
-  countingSlowDowns,
-  plainJson,
-  retryOptions,
-} from './aws-failure.ts'
+import { type AwsError, awsCall, awsPages, countingSlowDowns, retryOptions } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 
 /** IAM actions that this file calls, for the function's role. */
@@ -120,6 +113,8 @@ export class EksApi {
 
 const explain = ({ name, text }: AwsError) =>
   name === 'ResourceNotFoundException' ? `there is no such thing (${text})` : null
+
+const plainJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
 
 /** Why there is no region, for people. */
 export const noRegion = (): string =>

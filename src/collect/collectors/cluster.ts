@@ -1,12 +1,8 @@
 /** Collectors of a cluster: objects that all nodes share, leftover objects, volumes and instances. */
 
-import { TextBudget } from '#base/foreign-text.ts'
-import { textLimits } from '#base/limits.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { firstReasons } from '#base/text/first-of.ts'
 import { Ec2Api } from '#clients/aws/ec2.ts'
 import { RequestFailure } from '#clients/failure.ts'
-import { readUserData } from '#clients/user-data.ts'
 import type { ClusterCollector, ClusterInAws, ObjectsContext } from '#collect/collector.ts'
 import {
   type AwsResource,
@@ -16,7 +12,6 @@ import {
   unattachedVolumeState,
   volumesResource,
 } from '#facts/aws/cluster-resources.ts'
-import { type CustomResource, nodeClasses } from '#facts/eks/node-classes.ts'
 import { eventsKeptPerReason, isReadByRules, routineReasons } from '#facts/kubelet/event-reasons.ts'
 import { versionPath, versionResource } from '#facts/kubernetes/discovery.ts'
 import {
@@ -25,6 +20,7 @@ import {
   podResource,
 } from '#facts/kubernetes/garbage-resources.ts'
 import type { Policy } from '#model/policy.ts'
+import { nodeClassCollectors } from './node-classes.ts'
 
 /** Lists objects that may be uncollected garbage, one paged list per kind. A kind that the server does not have yields no objects. */
 const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
@@ -34,7 +30,7 @@ const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
     try {
       yield* pagesOf(context, resource.path, {}, resource.isMetadataOnly)
     } catch (error) {
-      if (!isAbsent(error)) throw error
+      if (!(error instanceof RequestFailure && error.status === 404)) throw error
     }
   },
 }))
@@ -189,64 +185,6 @@ const serverVersion: ClusterCollector = {
     const answer = await kubernetes.getJson(versionPath, { signal, timeoutMs: timeoutsMs.list })
     yield isRawObject(answer) ? [answer] : []
   },
-}
-
-/** NodePools, EC2NodeClasses and Auto Mode's NodeClasses: the settings of nodes outside nodegroups. A cluster may lack these resources. */
-const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource => ({
-  resource: `${resource.plural}.${resource.group}`,
-  permissions: { kubernetes: [`list ${resource.plural}.${resource.group}`] },
-  purpose: `kubelet settings of ${resource.plural}`,
-
-  async *collect(context) {
-    const version = await servedVersion(context, resource)
-    if (version === null) return
-    const unread: string[] = []
-    const budget = new TextBudget(textLimits.clusterUserData)
-    try {
-      const path = `/apis/${resource.group}/${version}/${resource.plural}`
-      for await (const items of pagesOf(context, path))
-        yield items.map(item => withCutUserData(item, unread, budget))
-    } catch (error) {
-      // The group may be installed only for other resources.
-      if (!isAbsent(error)) throw error
-    }
-    if (unread.length > 0) throw new Error(firstReasons(unread, mostNamed))
-  },
-}))
-
-/** Number of reasons that an error names. */
-const mostNamed = 20
-
-/** The newest known version that the server serves; null: none, for example if the group is not installed. */
-async function servedVersion(
-  { kubernetes, signal, timeoutsMs }: ObjectsContext,
-  { group, versions }: CustomResource,
-): Promise<string | null> {
-  try {
-    const found = await kubernetes.getJson(`/apis/${group}`, { signal, timeoutMs: timeoutsMs.list })
-    const served =
-      isRawObject(found) && Array.isArray(found.versions)
-        ? found.versions.filter(isRawObject).map(({ version }) => version)
-        : []
-    return versions.find(version => served.includes(version)) ?? null
-  } catch (error) {
-    if (isAbsent(error)) return null
-    // An identity without the right to read API groups might still be allowed to list.
-    if (error instanceof RequestFailure && error.status === 403) return versions[0] ?? null
-    throw error
-  }
-}
-
-const isAbsent = (error: unknown) => error instanceof RequestFailure && error.status === 404
-
-/** User data may hold secrets, so only the kubelet's settings in it are kept. */
-function withCutUserData(item: RawObject, unread: string[], budget: TextBudget): RawObject {
-  if (!isRawObject(item.spec) || typeof item.spec.userData !== 'string') return item
-  const read = readUserData(item.spec.userData, budget)
-  const name = isRawObject(item.metadata) ? item.metadata.name : ''
-  unread.push(...read.unread.map(why => `the user data of ${name} is not fully known: ${why}`))
-  const isKnown = read.unread.length === 0 || read.settings.length > 0
-  return { ...item, spec: { ...item.spec, userData: isKnown ? read.settings : null } }
 }
 
 /** Collectors of every mode, besides the list of nodes. */

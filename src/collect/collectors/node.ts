@@ -1,16 +1,15 @@
 /** Collectors of one node: through the API server, from its kubelet, and by a script on the node. */
-
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { ssmPermissions } from '#clients/aws/ssm.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { Unparsed } from '#clients/kubernetes/kubernetes.ts'
 import { type Collector, kubeletOptions, type NodeContext } from '#collect/collector.ts'
 import { asksForConfigzRight, kubeletPath, ownPath } from '#facts/kubelet/endpoints.ts'
-import type { ReadError, ReadMode } from '#model/input/record.ts'
+import type { ReadError } from '#model/input/record.ts'
 import { checkAnsweredConfigz } from '#model/kubelet/configuration.ts'
 
 /** The kubelet's running configuration, read through the API server's node proxy. */
-const configz: Collector = {
+export const configz: Collector = {
   answers: ['configz'],
   permissions: { kubernetes: ['get nodes/proxy'] },
   purpose: 'the running configuration of each kubelet: thresholds, image GC, reservations, logs',
@@ -48,7 +47,7 @@ const noDebuggingHandlers =
   'the kubelet answers, but shows no /configz (404): its debugging handlers are off (enableDebuggingHandlers: false), so its running configuration cannot be read. Mode ssm reads its configuration on disk'
 
 /** Reads configz from the kubelet directly. There the narrow right `get nodes/configz` is enough since 1.33. */
-const kubeletConfigz: Collector = {
+export const kubeletConfigz: Collector = {
   answers: ['configz'],
   permissions: { kubernetes: ['get nodes/configz'] },
   purpose: configz.purpose,
@@ -90,7 +89,7 @@ function withRight(error: unknown, right: string | null, kubeletVersion: string 
 }
 
 /** The kubelet's measurements of filesystems, memory and pods, read through the API server's node proxy. */
-const statsSummary: Collector = {
+export const statsSummary: Collector = {
   answers: ['summary'],
   permissions: { kubernetes: ['get nodes/proxy'] },
   purpose: 'usage of the disks and memory of each node',
@@ -111,7 +110,7 @@ export function summaryOf(body: unknown): RawObject {
 }
 
 /** Reads the same summary as `stats-summary`, from the kubelet directly. */
-const kubeletStatsSummary: Collector = {
+export const kubeletStatsSummary: Collector = {
   answers: ['summary'],
   permissions: { kubernetes: ['get nodes/stats'] },
   purpose: statsSummary.purpose,
@@ -136,7 +135,7 @@ const kubeletStatsSummary: Collector = {
  * The pods bound to the node, in any phase. One small list per node keeps the memory of a run constant. With `resourceVersion=0` the API server answers
  * from its watch cache, which is indexed by node (upstream: pkg/registry/core/pod/strategy.go NodeNameTriggerFunc), not from etcd.
  */
-const pods: Collector = {
+export const pods: Collector = {
   answers: ['pods'],
   permissions: { kubernetes: ['list pods'] },
   purpose: 'pods of each node: the order of eviction, images in use',
@@ -154,7 +153,7 @@ const pods: Collector = {
 }
 
 /** Data that only the node itself has, from a fixed script that SSM runs there: kubelet files and flags, disks, logs, images, containers. */
-const inspect: Collector = {
+export const inspect: Collector = {
   answers: ['host', 'runtime'],
   permissions: { kubernetes: [], aws: ssmPermissions },
   purpose:
@@ -193,30 +192,3 @@ function lack(what: 'host' | 'runtime', { unread }: RawObject, otherwise: string
 }
 
 const reasonMaxLength = 600
-
-/* The data requested of each node, by mode. */
-
-/** Collectors that call the kubelet directly, with a token that the kubelet receives. */
-export const kubeletCollectors: readonly Collector[] = [kubeletConfigz, kubeletStatsSummary]
-
-/** Collectors besides the Node object. If two fill the same key, the later one wins. */
-export const collectorsOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
-  proxy: [pods, configz, statsSummary],
-  ssm: [pods, inspect],
-  both: [pods, inspect, configz, statsSummary],
-  kubelet: [pods, ...kubeletCollectors],
-}
-
-/** How much is read of a node if less than its mode reads is needed: the Node object; with pods; or with pods and filesystem use. */
-export type ReadDepth = 'nodes' | 'pods' | 'summary'
-const summaryCollectors: Readonly<Record<ReadMode, readonly Collector[]>> = {
-  proxy: [statsSummary],
-  ssm: [],
-  both: [statsSummary],
-  kubelet: [kubeletStatsSummary],
-}
-
-export function shallowCollectors(depth: ReadDepth, mode: ReadMode): readonly Collector[] {
-  if (depth === 'nodes') return []
-  return depth === 'pods' ? [pods] : [pods, ...summaryCollectors[mode]]
-}

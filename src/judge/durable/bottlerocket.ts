@@ -9,7 +9,7 @@ import {
   bottlerocketSettingOf,
   bottlerocketSince,
   bottlerocketTexts,
-} from '#facts/eks/ami-defaults.ts'
+} from '#facts/eks/bottlerocket-settings.ts'
 import {
   comments,
   type DurableRequest,

@@ -1,7 +1,7 @@
 /** Request and response of the function `remediate`. */
 
 import type { Selection } from '#model/input/record.ts'
-import type { RunState, StepState } from './plan.ts'
+import type { RunState, StepState } from './remediation.ts'
 import type { ConfigurationChange } from './what-if.ts'
 
 /** Make a plan and store it in the bucket. */

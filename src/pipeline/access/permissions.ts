@@ -7,7 +7,7 @@ import { ssmPermissions } from '#clients/aws/ssm.ts'
 import { s3ReadPermissions } from '#clients/store/s3.ts'
 import { listNodesPermission, listNodesPurpose } from '#collect/collect.ts'
 import { clusterCollectorsOf } from '#collect/collectors/cluster.ts'
-import { collectorsOf, kubeletCollectors } from '#collect/collectors/node.ts'
+import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
 import { awsResources } from '#facts/aws/cluster-resources.ts'
 import {
   type Account,

@@ -3,7 +3,7 @@
 import { documentLimits as limits } from '#base/limits.ts'
 import { byText } from '#base/text/text-order.ts'
 import { listNodesPermission } from '#collect/collect.ts'
-import { collectorsOf } from '#collect/collectors/node.ts'
+import { collectorsOf } from '#collect/modes.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'

@@ -28,7 +28,7 @@ import {
   upgradeSteps,
 } from '#model/upgrade.ts'
 import { kubeletUpgrade } from '#replay/kubelet-upgrade.ts'
-import { clusterInput, nodeInput } from '#snapshot/prune.ts'
+import { clusterInput, nodeInput } from '#snapshot/input.ts'
 import { savedFleet } from './fleet.ts'
 
 const sampleSize = 20

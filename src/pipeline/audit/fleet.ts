@@ -1,7 +1,6 @@
 /** Sources of records: a live fleet, clusters of a kubeconfig, or a saved snapshot. Later stages do not see the difference. */
 
 import { messageOf, OperatorError } from '#base/operator-error.ts'
-import { firstNames } from '#base/text/first-of.ts'
 import { credentialSource } from '#clients/aws/credentials.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import { callerAccount } from '#clients/aws/sts.ts'
@@ -9,15 +8,14 @@ import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
 import type { ClusterInAws } from '#collect/collector.ts'
 import { clusterCollectorsOf, disruptionBudgets, events } from '#collect/collectors/cluster.ts'
-import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/collectors/node.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
+import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/modes.ts'
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { readForNodes } from '#facts/kubernetes/discovery.ts'
 import {
   type ClusterRecord,
   type MalformedLine,
-  type NodeIdentity,
   type NodeRecord,
   promisedSources,
   type Selection,
@@ -30,7 +28,8 @@ import {
 } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import type { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
-import { clusterInput, completeNode, prune, pruneParts } from '#snapshot/prune.ts'
+import { clusterInput } from '#snapshot/input.ts'
+import { completeNode, prune, pruneParts } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 
 const objectCollectors = {
@@ -325,35 +324,3 @@ export async function* merge<T>(
 type Event<T> =
   | { opened: IteratorResult<AsyncIterable<T>> }
   | { stream: AsyncIterator<T>; result: IteratorResult<T> }
-
-const named = 10
-
-/** Parts of a cluster whose errors leave nodes unknown. `isListBroken` is the same check for a report. */
-const listErrors = ['nodes', 'cluster', 'clusters']
-
-/** Whether all of the cluster's nodes are known. */
-export const isListWhole = ({ errors }: ClusterRecord): boolean =>
-  errors?.some(({ what }) => listErrors.includes(what)) !== true
-
-/**
- * A selected name that no node has is probably a typing error, so it is rejected.
- * @param areListsWhole false: a list broke off, so a missing name might exist. The report shows the broken list
- * @throws OperatorError
- */
-export function rejectUnknownNames(
-  { nodes: wanted, nodegroups }: Selection,
-  nodes: readonly { identity: Pick<NodeIdentity, 'name'> }[],
-  areListsWhole = true,
-): void {
-  if (!areListsWhole) return
-  const names = new Set(nodes.map(({ identity }) => identity.name))
-  const unknown = wanted.filter(name => !names.has(name))
-  if (unknown.length > 0)
-    throw new OperatorError(
-      `No node is named ${firstNames(unknown, named)} in what was read. Names are those of kubectl get nodes`,
-    )
-  if (nodegroups.length > 0 && nodes.length === 0)
-    throw new OperatorError(
-      `No node belongs to the nodegroup ${nodegroups.join(', ')} in what was read`,
-    )
-}

@@ -6,7 +6,7 @@ import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
 import { asItIs, type WhatIf } from '#model/plan/what-if.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { replay } from '#replay/replay.ts'
-import { nodeInput } from '#snapshot/prune.ts'
+import { nodeInput } from '#snapshot/input.ts'
 
 export interface Predicted {
   prediction: NodePrediction

@@ -26,17 +26,11 @@ import {
   type NeededRight,
 } from '#pipeline/access/permissions.ts'
 import { clusterInAws } from '#pipeline/audit/fleet.ts'
-import { clusterInput } from '#snapshot/prune.ts'
-import {
-  kubeletChecks,
-  type NodeAtHand,
-  nodesAtHand,
-  rightChecks,
-  sampleChecks,
-  wayToServer,
-} from './api-server.ts'
+import { clusterInput } from '#snapshot/input.ts'
+import { kubeletChecks, rightChecks, wayToServer } from './api-server.ts'
 import { callCheck, check, everything } from './checks.ts'
 import { fixesOf } from './fixes.ts'
+import { type NodeAtHand, nodesAtHand, sampleChecks } from './sample.ts'
 import { applyChecks, ssmChecks } from './ssm.ts'
 
 export interface DoctorOptions {

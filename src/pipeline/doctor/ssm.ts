@@ -20,8 +20,8 @@ import type { Check, CheckState } from '#model/checkup.ts'
 import type { ReadMode } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { awsRights, hasOutput, type NeededRight } from '#pipeline/access/permissions.ts'
-import type { NodeAtHand } from './api-server.ts'
 import { callCheck, check, failedCall } from './checks.ts'
+import type { NodeAtHand } from './sample.ts'
 
 interface SsmContext {
   ssm: SsmApi

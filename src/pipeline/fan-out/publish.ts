@@ -13,16 +13,10 @@ import type { KeptRecords } from '#pipeline/audit/saved/kept-records.ts'
 import { doneBefore, openServiceReport } from '#pipeline/service/report.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import {
-  BrokenFile,
-  type FanOutContext,
-  type FanOutRun,
-  keys,
-  runOf,
-  runPolicy,
-  spentBefore,
-} from './context.ts'
-import { judgeLostCluster, type LostCluster, readJudged } from './judge-cluster.ts'
+import { type FanOutContext, runOf, runPolicy } from './context.ts'
+import { BrokenFile, type FanOutRun, keys, spentBefore } from './files.ts'
+import { judgeLostCluster, type LostCluster } from './judge-cluster.ts'
+import { readJudged } from './judged-files.ts'
 
 export type PublishContext = FanOutContext & Pick<LostCluster, 'mapFailure'>
 

@@ -25,7 +25,7 @@ import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
 import { unknownTime } from '#pipeline/audit/judge-records.ts'
 import { replay } from '#replay/replay.ts'
-import { clusterInput, nodeInput, objectsInput } from '#snapshot/prune.ts'
+import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
 import { openBudget, readChangedFile } from './changed-file.ts'
 import { type ChangedFile, type ChangedPart, fileProblem, type Place } from './changed-part.ts'
 import {

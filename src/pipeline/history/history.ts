@@ -35,6 +35,7 @@ import type {
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, Delivery } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
+import { clustersAtOnce, type Earlier, earlierOf, nodesIn, nothingEarlier } from './earlier.ts'
 import {
   dayOf,
   nodesKey,
@@ -45,17 +46,7 @@ import {
   trendsKey,
   updateText,
 } from './keys.ts'
-import {
-  clustersAtOnce,
-  type Earlier,
-  earlierOf,
-  type FoundRun,
-  factsIn,
-  nodesIn,
-  nothingEarlier,
-  parsedTrend,
-  runBefore,
-} from './saved.ts'
+import { type FoundRun, factsIn, parsedTrend, runBefore } from './saved.ts'
 
 export interface HistoryOptions {
   store: Store

@@ -11,10 +11,11 @@ import {
   unauditedAnswer,
 } from '#model/run.ts'
 import { audit } from '#pipeline/audit/audit.ts'
-import { type LiveOptions, liveFleet, rejectUnknownNames } from '#pipeline/audit/fleet.ts'
+import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
 import { judgeRecords, unknownTime } from '#pipeline/audit/judge-records.ts'
 import { openSecondReading } from '#pipeline/audit/second-reading.ts'
-import { fanOut } from '#pipeline/fan-out/discover.ts'
+import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
+import { fanOut } from '#pipeline/fan-out/start.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'

@@ -31,7 +31,7 @@ import {
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import { type PreparedNode, prepareNode } from '#replay/prepare.ts'
 import { replay, type SettingDay, settingDay } from '#replay/replay.ts'
-import { nodeInput } from '#snapshot/prune.ts'
+import { nodeInput } from '#snapshot/input.ts'
 
 export interface TuneOptions {
   group: string

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
 import { parsedJson } from '#base/raw-object.ts'
 import { listOf } from '#base/text/list-of.ts'
-import type { MacKey, Store } from '#clients/store/store.ts'
+import type { MacKey } from '#clients/store/store.ts'
 import { isPlace } from '#facts/eks/kubelet-places.ts'
 import { digestIn } from '#model/input/image-reference.ts'
 import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
@@ -21,7 +21,7 @@ import {
 } from '#model/plan/plan.ts'
 import { isMoment } from '#model/plan/what-if.ts'
 import { isImageChange, sourceIn } from '#remediate/remedies/pull-image.ts'
-import { checkSeal, type SealKeys, sealedText, Unsealed, unsealedText } from '#remediate/seal.ts'
+import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/seal.ts'
 import { byPolicy, isPlainName } from './approve.ts'
 import { canonicalJson, digestOf, sha256 } from './canonical.ts'
 import { longestPruneMs, untrueSteps } from './step-truth.ts'
@@ -332,100 +332,12 @@ const planForm = z.strictObject({
   waves: listOf(z.array(text).min(1)),
 })
 
-const latin = 'a name in Latin letters'
-/** The approver's identity, as reported by STS or the machine. */
-const identity = z.string().min(1).max(2100).refine(isPlainName, latin)
-
 const approvalForm = z.strictObject({
   schema: z.literal(approvalSchema),
   plan: hash,
-  by: z.string().min(1).max(200).refine(isPlainName, latin),
-  identity,
+  by: z.string().min(1).max(200).refine(isPlainName, 'a name in Latin letters'),
+  identity: z.string().min(1).max(2100).refine(isPlainName, 'a name in Latin letters'),
   at: time,
   until: time,
   options: z.strictObject({ allowActAtOnce: z.boolean() }),
 })
-
-/* The approval of one text of `highwater.yaml`: write access to that file alone opens no window and approves no plan. */
-
-const policyApprovalSchema = 'highwater.policy-approval/1'
-const dayMs = 24 * 3_600_000
-const longestPolicyDays = 366
-
-const policyApprovalForm = z.strictObject({
-  schema: z.literal(policyApprovalSchema),
-  /** SHA-256 of the file. */
-  policy: hash,
-  by: identity,
-  identity,
-  at: z.iso.datetime(),
-  until: z.iso.datetime(),
-})
-export type PolicyApproval = z.infer<typeof policyApprovalForm>
-
-const policyKeyOf = (digest: string) => `remediation/approvals/policy-${digest}.json`
-const policySealName = (digest: string) => `approval of policy ${digest}`
-
-/** @throws OperatorError if the approval would last too long, or has ended */
-export function approvePolicy(
-  text: string,
-  { by, identity, at, until }: Pick<PolicyApproval, 'by' | 'identity' | 'at' | 'until'>,
-): PolicyApproval {
-  const ms = Date.parse(until) - Date.parse(at)
-  if (!(ms > 0 && ms <= longestPolicyDays * dayMs))
-    throw new OperatorError(
-      `An approval of a policy ends after now, and within ${longestPolicyDays} days: ${until} does not`,
-    )
-  if (by.trim() === '' || !isPlainName(by))
-    throw new OperatorError(
-      'An approval needs the name of the person who gives it, on one line, in Latin letters',
-    )
-  return { schema: policyApprovalSchema, policy: sha256(text), by, identity, at, until }
-}
-
-/** @returns where the approval lies, for people */
-export async function keepPolicyApproval(
-  store: Store,
-  approval: PolicyApproval,
-  key: MacKey,
-): Promise<string> {
-  const at = policyKeyOf(approval.policy)
-  const text = `${canonicalJson(approval, 1)}\n`
-  await store.write(
-    at,
-    await sealedText(text, policySealName(approval.policy), key),
-    'application/json',
-  )
-  return `${store.location}/${at}`
-}
-
-/**
- * @param text the policy's text; null: there is no policy
- * @throws Unsealed when no approver has approved that text, or the approval has ended
- */
-export async function keptPolicyApproval(
-  store: Store,
-  text: string | null,
-  key: MacKey,
-  now: Date,
-): Promise<PolicyApproval> {
-  if (text === null) throw unapprovedPolicy(store, 'there is none')
-  const digest = sha256(text)
-  const at = policyKeyOf(digest)
-  const place = `${store.location}/${at}`
-  const found = await store.read(at)
-  if (found === null)
-    throw unapprovedPolicy(store, `no approver has approved it (${place} is not there)`)
-  const opened = unsealedText(found.body.toString('utf8'), place)
-  await checkSeal(opened, policySealName(digest), key, place)
-  const approval = policyApprovalForm.parse(JSON.parse(opened.text))
-  if (approval.policy !== digest || now.getTime() >= Date.parse(approval.until))
-    throw unapprovedPolicy(store, `its approval by ${approval.by} ended at ${approval.until}`)
-  return approval
-}
-
-const unapprovedPolicy = (store: Store, why: string) =>
-  new Unsealed(
-    `${store.location}/highwater.yaml`,
-    `Nodes are changed only by an approved policy. The policy ${store.location}/highwater.yaml: ${why}. Read it, then: highwater approve-policy highwater.yaml --by NAME --store ${store.location}`,
-  )

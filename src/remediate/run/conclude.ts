@@ -1,5 +1,6 @@
 /** The node's new state from the result of its command. Null: undecided; read the result again. */
-import type { PlanStep, StepState } from '#model/plan/plan.ts'
+import type { PlanStep } from '#model/plan/plan.ts'
+import type { StepState } from '#model/plan/remediation.ts'
 import type { CommandResult } from './apply.ts'
 
 export interface Conclusion {

@@ -14,11 +14,13 @@ import {
   type HeldApproval,
   type Plan,
   type PlanStep,
+} from '#model/plan/plan.ts'
+import {
   type RemediationRun,
   runStates,
   type StepEntry,
   stepStates,
-} from '#model/plan/plan.ts'
+} from '#model/plan/remediation.ts'
 import { approvalText, parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { answerForm } from './answer.ts'

@@ -1,5 +1,6 @@
 /** Rolls nodes back: a wave with too many failures, or a whole run on request. Needs only the journal. */
-import type { Plan, PlanStep, StepEntry } from '#model/plan/plan.ts'
+import type { Plan, PlanStep } from '#model/plan/plan.ts'
+import type { StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { lookBack, seeBack, type Waiting } from '#remediate/verify/await-seen.ts'
 import { type RunHead, stepKey } from './journal.ts'

@@ -6,13 +6,13 @@ import { firstReasons } from '#base/text/first-of.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ReadError } from '#model/input/record.ts'
-import type { Verification } from '#model/plan/plan.ts'
 import {
   type ExpectedSetting,
   type NodeState,
   type PlanStep,
   restartsKubelet,
 } from '#model/plan/plan.ts'
+import type { Verification } from '#model/plan/remediation.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { hashOnDisk, hashText, kubeletStartedAt } from './found-on-node.ts'
 import { isAsked, otherDoubts, unmetIn } from './other-settings.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { folderStore } from '#clients/store/folder-store.ts'
-import { keys, readJson } from '#pipeline/fan-out/context.ts'
+import { keys, readJson } from '#pipeline/fan-out/files.ts'
 import { temporaryFolder } from '#test/cli.ts'
 
 it.each([

@@ -7,7 +7,7 @@ import { Pace } from '#clients/pace.ts'
 import { leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/discover.ts'
+import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/shards.ts'
 import { readingSeconds } from '#pipeline/service/runtime.ts'
 
 beforeEach(

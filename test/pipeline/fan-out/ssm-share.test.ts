@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
-import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/discover.ts'
+import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/shards.ts'
 import { readingSeconds } from '#pipeline/service/runtime.ts'
 
 const limits = (

@@ -5,7 +5,7 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { openBudget, readChangedFile } from '#pipeline/gate/changed-file.ts'
 import { rolledOut } from '#pipeline/gate/rollout.ts'
-import { nodeInput } from '#snapshot/prune.ts'
+import { nodeInput } from '#snapshot/input.ts'
 import { gated, gateSnapshot } from '#test/gate-changes.ts'
 import { gateWorld } from '#test/gate-world.ts'
 

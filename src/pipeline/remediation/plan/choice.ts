@@ -8,7 +8,7 @@ import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import type { StepActionId } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
-import type { ReadNode } from './node.ts'
+import type { ReadNode } from './start.ts'
 
 export interface PlanChoice {
   /** Rule and finding ids; both empty: every finding with a fix that a plan may apply, unless there are changes. */

@@ -26,13 +26,13 @@ import {
   type LogrotateStyle,
   logrotateStyleOf,
   parseLogrotate,
-  syncLogRotation,
   type WrittenBlock,
   writtenBlocks,
 } from '#remediate/remedies/logrotate-text.ts'
+import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import type { NodeOutcome } from './builder.ts'
-import type { ReadNode } from './node.ts'
 import { noInstance, type PlanRules, plannedFile, refusedChange, refusedNode } from './node.ts'
+import type { ReadNode } from './start.ts'
 
 /** `content`: the whole file; `why`: the reason why no plan writes the file. */
 export type WantedFile = FoundFile | { path: string; why: string }

@@ -14,8 +14,8 @@ import { imageGcPolicyOf } from '#replay/image-gc/round.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { replay } from '#replay/replay.ts'
 import type { NodeOutcome } from './builder.ts'
-import type { ReadNode } from './node.ts'
 import { type PlanRules, planNode, refusedChange, refusedNode } from './node.ts'
+import type { ReadNode } from './start.ts'
 import { pullsOf } from './state.ts'
 
 /**

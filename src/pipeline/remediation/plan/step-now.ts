@@ -8,15 +8,15 @@ import type { ExpectedSetting, PlanCohort, PlanStep } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { FleetPods } from '#remediate/pods.ts'
-import { syncLogRotation } from '#remediate/remedies/logrotate-text.ts'
 import { isPulledFrom, pullImage, sourceIn } from '#remediate/remedies/pull-image.ts'
 import type { WrittenChange } from '#remediate/remedies/remedy.ts'
+import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { otherDoubts } from '#remediate/verify/other-settings.ts'
 import { sourceBy } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
-import type { ReadNode } from './node.ts'
 import { planNode, readNode } from './node.ts'
 import { planPrune } from './prune.ts'
+import type { ReadNode } from './start.ts'
 
 export interface StepNow {
   step: PlanStep

@@ -2,10 +2,11 @@
 
 import type { OperatorError } from '#base/operator-error.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
-import type { Plan, StepEntry } from '#model/plan/plan.ts'
+import type { Plan } from '#model/plan/plan.ts'
+import type { StepEntry } from '#model/plan/remediation.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
-import type { PolicyApproval } from '#remediate/plan/file.ts'
+import type { PolicyApproval } from '#remediate/plan/policy-approval.ts'
 import type { Clock } from '#remediate/run/pausing.ts'
 import type { SessionOptions } from '#remediate/run/session.ts'
 import type { SealKeys, Unsealed } from '#remediate/seal.ts'

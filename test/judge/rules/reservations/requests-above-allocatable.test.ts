@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { requestsAboveAllocatable } from '#judge/rules/reservations/requests-above-allocatable.ts'
 import { replay } from '#replay/replay.ts'
-import { nodeInput } from '#snapshot/prune.ts'
+import { nodeInput } from '#snapshot/input.ts'
 import { gateWorld } from '#test/gate-world.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf } from '#test/rules/reservations.ts'

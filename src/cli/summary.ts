@@ -17,10 +17,9 @@ import {
   moreCauses,
   stepWithCount,
 } from '#report/parts/causes.ts'
-import { worstFirst } from '#report/parts/findings.ts'
+import { policyNotices, worstFirst } from '#report/parts/findings.ts'
 import { isClusterRead, worstClusterFirst } from '#report/parts/fleet.ts'
 import { ledgersView } from '#report/parts/ledger.ts'
-import { policyNotices } from '#report/parts/notices.ts'
 import { type TitleOf, titlesOf } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import {

@@ -22,10 +22,10 @@ import type {
   Unknown,
 } from '#model/prediction/prediction.ts'
 import { withChanges } from './configuration/configuration-change.ts'
-import { withConfigurationOnDisk } from './configuration/configuration-on-disk.ts'
 import {
   thresholdOrigins,
   unparsedDurations,
+  withConfigurationOnDisk,
   withOrigins,
 } from './configuration/threshold-origins.ts'
 import { type ContainerGcPrediction, deadContainers } from './container-gc.ts'

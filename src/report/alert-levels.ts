@@ -7,7 +7,7 @@
 import type { Subject } from '#model/input/record.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { cohortsOf, evictionOf, variantsOf } from '#report/parts/cohorts.ts'
+import { cohortsOf, evictionOf, variantsOf } from './parts/fleet.ts'
 
 export interface AlertLevels {
   cluster: string

@@ -30,6 +30,9 @@ const rows: Record<string, Row[]> = {
       'remediate/seal',
     ],
   ],
+  'src/remediate/plan/policy-approval.ts': [
+    [' || now.getTime() >= Date.parse(approval.until)', '', 'remediate/policy-approval'],
+  ],
   'src/remediate/plan/file.ts': [
     ['if (written !== planText(plan))', 'if (written === "")', 'remediate/step-truth'],
     [
@@ -63,11 +66,9 @@ const rows: Record<string, Row[]> = {
     ['if (Date.parse(now) >= Date.parse(until))', 'if (until === "")', 'remediate/approve'],
     ['Date.parse(until) - Date.parse(at) > longestMs', 'until === ""', 'remediate/approve'],
     ['Date.parse(now) + skewMs < Date.parse(at)', 'at === ""', 'remediate/approve'],
-    ['printableWords.test(by) &&', '', 'remediate/approve'],
-    ["!likePolicy.test(by.replaceAll(/[^\\w|!]|_/g, ''))", 'by !== ""', 'remediate/approve'],
-  ],
-  'src/remediate/plan/policy-approval.ts': [
-    [' || now.getTime() >= Date.parse(approval.until)', '', 'remediate/policy-approval'],
+    ['latinWords.test(by) &&', '', 'remediate/approve'],
+    ["by === by.normalize('NFKC') &&", '', 'remediate/approve'],
+    ['!likePolicy.test(', '(', 'remediate/approve'],
   ],
   'src/remediate/run/journal.ts': [
     [

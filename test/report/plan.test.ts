@@ -4,7 +4,7 @@ import type { ReportedPlan } from '#model/plan/plan.ts'
 import { html } from '#report/formats/html.ts'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
-import { planView } from '#report/parts/notices.ts'
+import { planView } from '#report/parts/findings.ts'
 import { morningReport } from '#test/report-builder.ts'
 
 const { words } = english

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { bottlerocketMistakes, bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { bottlerocketMistakes, bottlerocketSettings } from '#facts/eks/ami-defaults.ts'
 import { bottlerocketFile } from '#lab/machines/bottlerocket.ts'
 import { configurationText, kind } from '#lab/machines/nodeadm-files.ts'
 import { replace } from './beside.ts'

@@ -1,7 +1,7 @@
 import { ForeignTextError, parseToml, type TextBudget } from '#base/foreign-text.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
-import { fieldOfSetting } from '#facts/eks/bottlerocket-settings.ts'
+import { fieldOfSetting } from '#facts/eks/ami-defaults.ts'
 import { type LineOf, lineIn, type Piece, piece } from './settings.ts'
 
 /** Reads the kubelet settings in Bottlerocket's user data, and names them as the kubelet does. @throws ForeignTextError */

@@ -3,7 +3,7 @@ import { BudgetExceeded, ForeignTextError, type TextBudget } from '#base/foreign
 import { overlay } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
-import { bottlerocketSettingOf } from '#facts/eks/bottlerocket-settings.ts'
+import { bottlerocketSettingOf } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagOfField } from '#facts/kubelet/flag-settings.ts'
 import { isConfigurationField, type KubeletSettings } from '#model/kubelet/settings.ts'

@@ -2,16 +2,10 @@
  * What `spec.kubelet` of Karpenter's EC2NodeClass accepts up to v1.14: these fields and, in maps, these keys. Later releases accept any field.
  * Source: karpenter-provider-aws pkg/apis/v1 KubeletConfiguration; pkg/providers/amifamily/bootstrap/bottlerocket.go (fields that become settings there).
  */
-import { mapOf, type RawObject } from '#base/raw-object.ts'
 
-const signals = [
-  'memory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'pid.available',
-]
+import { mapOf, type RawObject } from '#base/raw-object.ts'
+import { settableSignals } from './ami-defaults.ts'
+
 const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
 interface NodeClassField {
@@ -27,7 +21,7 @@ interface NodeClassField {
 }
 
 const percent: NodeClassField = { type: 'integer', minimum: 0, maximum: 100 }
-const thresholds: NodeClassField = { type: 'object', keys: signals, entry: 'threshold' }
+const thresholds: NodeClassField = { type: 'object', keys: settableSignals, entry: 'threshold' }
 const reservations: NodeClassField = { type: 'object', keys: resources, entry: 'reservation' }
 
 export const nodeClassKubeletFields: Readonly<Record<string, NodeClassField>> = {
@@ -36,7 +30,7 @@ export const nodeClassKubeletFields: Readonly<Record<string, NodeClassField>> = 
   evictionHard: thresholds,
   evictionMaxPodGracePeriod: { type: 'integer' },
   evictionSoft: thresholds,
-  evictionSoftGracePeriod: { type: 'object', keys: signals },
+  evictionSoftGracePeriod: { type: 'object', keys: settableSignals },
   imageGCHighThresholdPercent: percent,
   imageGCLowThresholdPercent: percent,
   kubeReserved: reservations,

@@ -3,8 +3,7 @@
 import { formatDuration } from '#base/go/duration.ts'
 import { oncePerText } from '#base/once.ts'
 import { mapOf } from '#base/raw-object.ts'
-import { amiDefaults } from '#facts/eks/ami-defaults.ts'
-import { bottlerocketSettingOf } from '#facts/eks/bottlerocket-settings.ts'
+import { amiDefaults, bottlerocketSettingOf } from '#facts/eks/ami-defaults.ts'
 import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import {

@@ -9,7 +9,7 @@ import {
   bottlerocketSettingOf,
   bottlerocketSince,
   bottlerocketTexts,
-} from '#facts/eks/bottlerocket-settings.ts'
+} from '#facts/eks/ami-defaults.ts'
 import {
   comments,
   type DurableRequest,

@@ -2,7 +2,7 @@
 
 import { byText } from '#base/text/text-order.ts'
 import type { Rule } from '#judge/rule.ts'
-import type { Need } from '#judge/subject/node-subject.ts'
+import { needFacts } from '#judge/subject/node-subject.ts'
 import type { ClusterNeed } from '#model/finding/cluster-garbage.ts'
 import type { Family, RuleDocs, Severity } from '#model/finding/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -37,22 +37,6 @@ export const policyKeys = ({ kind, policy = [] }: Rule): (keyof Policy)[] => [
   ...(kind === 'cluster' ? (['clusterGarbage'] as const) : []),
 ]
 
-const needWords: Record<Need, string[]> = {
-  configuration: ['`configz`'],
-  disks: ['`stats/summary`'],
-  imageGC: ['`configz`', '`stats/summary`'],
-  eviction: ['`configz`', '`stats/summary`'],
-  nextStart: ["the configuration files on the node's disk (`host` in the snapshot)"],
-  containerGC: ["the runtime's containers and sandboxes (`runtime` in the snapshot)", 'pods'],
-  localStorageEvictions: ['`configz`', '`stats/summary`', 'pods'],
-  allocatable: ['`configz`', 'the Node object'],
-  ledger: ['`stats/summary`', 'what the node measured of its disks (`host.diskUse`)'],
-  pods: ['pods'],
-  summary: ['`stats/summary`'],
-  runtime: ["the runtime's images and containers (`runtime` in the snapshot)"],
-  host: ['data of the node itself (`host` in the snapshot)'],
-}
-
 const clusterNeedWords: Record<ClusterNeed, string[]> = {
   pods: ['pods', 'pods of no node'],
   jobs: ['Jobs', 'CronJobs'],
@@ -71,6 +55,6 @@ export const needsInWords = (rule: Rule): string[] => [
   ...new Set(
     rule.kind === 'cluster'
       ? rule.needs.flatMap(need => clusterNeedWords[need])
-      : rule.needs.flatMap(need => needWords[need]),
+      : rule.needs.flatMap(need => needFacts[need].words),
   ),
 ]

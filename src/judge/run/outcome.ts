@@ -30,7 +30,12 @@ import {
   shorten,
   type Undecided,
 } from '#judge/rule.ts'
-import type { JudgedNode, Need, NodeSubject } from '#judge/subject/node-subject.ts'
+import {
+  type JudgedNode,
+  type Need,
+  type NodeSubject,
+  needFacts,
+} from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import {
   type ClusterResult,
@@ -48,7 +53,6 @@ import {
   type NodeIdentity,
   promisedSources,
   type ReadMode,
-  type Source,
   type Subject,
 } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
@@ -129,19 +133,11 @@ const certainty: readonly Confidence[] = ['possible', 'likely', 'certain']
 export const leastCertain = (found: readonly Confidence[]): Confidence =>
   certainty.find(confidence => found.includes(confidence)) ?? 'certain'
 
-/** The sources that a need depends on in every mode. Needs that several sources can meet are absent. */
-const sourcesOfNeed: Partial<Record<Need, readonly Source[]>> = {
-  disks: ['summary'],
-  summary: ['summary'],
-  nextStart: ['host'],
-  host: ['host'],
-  runtime: ['runtime'],
-  containerGC: ['runtime'],
-}
-
 /** Whether mode `both` reads a source that a need depends on and this mode does not read. */
 export const isEndedByBoth = (needs: readonly Need[], mode: ReadMode): boolean =>
-  needs.some(need => sourcesOfNeed[need]?.some(source => !promisedSources[mode].includes(source)))
+  needs.some(need =>
+    needFacts[need].sources?.some(source => !promisedSources[mode].includes(source)),
+  )
 
 /* Confidence of a failing, and the source of its settings, from what is known of the node. */
 
@@ -154,7 +150,7 @@ export function limitConfidence(
   const isBorrowed = needs.length > 0 && !featuresOf(identity.kubeletVersion).exact
   // A rule that does not need a configuration may still have used it.
   const isUsed =
-    needs.some(need => needsConfiguration[need]) ||
+    needs.some(need => needFacts[need].isOfConfiguration) ||
     failing.evidence.some(({ kind }) => kind === 'configz')
   const isOnDisk = isConfigurationOnDisk && isUsed
   const evidence = failing.evidence.map(entry => sourcedLine(entry, isOnDisk))
@@ -171,14 +167,6 @@ function sourcedLine(entry: Evidence, isOnDisk: boolean) {
   return isOnDisk
     ? line('onDisk', `on disk ${entry.what}`, entry.value)
     : line('configz', `configz ${entry.what}`, entry.value)
-}
-
-const needsConfiguration: Readonly<Partial<Record<Need, true>>> = {
-  configuration: true,
-  imageGC: true,
-  eviction: true,
-  localStorageEvictions: true,
-  allocatable: true,
 }
 
 /* A new hard eviction threshold above what is free: the kubelet evicts pods within seconds of its restart. So room comes first. */

@@ -80,20 +80,46 @@ export interface NodeSubject
   doubts: Partial<Record<Need, string>>
 }
 
-export type Need =
-  | 'configuration'
-  | 'disks'
-  | 'imageGC'
-  | 'eviction'
-  | 'nextStart'
-  | 'containerGC'
-  | 'localStorageEvictions'
-  | 'allocatable'
-  | 'ledger'
-  | 'pods'
-  | 'summary'
-  | 'runtime'
-  | 'host'
+interface NeedFacts {
+  /** Data that it comes from, in Markdown. */
+  words: readonly string[]
+  /** Sources that it depends on in every mode. Absent: several sources can meet it. */
+  sources?: readonly Source[]
+  isOfConfiguration?: true
+}
+
+const needs = {
+  configuration: { words: ['`configz`'], isOfConfiguration: true },
+  disks: { words: ['`stats/summary`'], sources: ['summary'] },
+  imageGC: { words: ['`configz`', '`stats/summary`'], isOfConfiguration: true },
+  eviction: { words: ['`configz`', '`stats/summary`'], isOfConfiguration: true },
+  nextStart: {
+    words: ["the configuration files on the node's disk (`host` in the snapshot)"],
+    sources: ['host'],
+  },
+  containerGC: {
+    words: ["the runtime's containers and sandboxes (`runtime` in the snapshot)", 'pods'],
+    sources: ['runtime'],
+  },
+  localStorageEvictions: {
+    words: ['`configz`', '`stats/summary`', 'pods'],
+    isOfConfiguration: true,
+  },
+  allocatable: { words: ['`configz`', 'the Node object'], isOfConfiguration: true },
+  ledger: { words: ['`stats/summary`', 'what the node measured of its disks (`host.diskUse`)'] },
+  pods: { words: ['pods'] },
+  summary: { words: ['`stats/summary`'], sources: ['summary'] },
+  runtime: {
+    words: ["the runtime's images and containers (`runtime` in the snapshot)"],
+    sources: ['runtime'],
+  },
+  host: { words: ['data of the node itself (`host` in the snapshot)'], sources: ['host'] },
+} satisfies Record<string, NeedFacts>
+
+/** Data of a node that a rule may need. */
+export type Need = keyof typeof needs
+
+export const needFacts: Readonly<Record<Need, NeedFacts>> = needs
 
 export type JudgedNode = Pick<
   NodeSubject,

@@ -249,23 +249,17 @@ function readHcl(reading: FileReading, { text }: LocatedText) {
 
 /** A document begins at a line `---`. Within a block scalar no line begins so. */
 function documentsIn({ text, fileLine }: LocatedText): LocatedText[] {
-  const documents: LocatedText[] = []
-  let lines: string[] = []
-  let start = 1
-  const close = () => {
-    const first = start
-    documents.push({ text: lines.join('\n'), fileLine: line => fileLine(first + line - 1) })
-  }
-  for (const [index, written] of text.split('\n').entries()) {
-    if (/^---(\s|$)/.test(written) && lines.some(one => /^[^#\s]/.test(one))) {
-      close()
-      lines = []
-      start = index + 1
-    }
-    lines.push(written)
-  }
-  close()
-  return documents
+  const lines = text.split('\n')
+  let hasContent = false
+  const starts = lines.flatMap((line, index) => {
+    const isStart = hasContent && /^---(\s|$)/.test(line)
+    hasContent ||= /^[^#\s]/.test(line)
+    return isStart ? [index] : []
+  })
+  return [0, ...starts].map((start, at) => ({
+    text: lines.slice(start, starts[at]).join('\n'),
+    fileLine: line => fileLine(start + line),
+  }))
 }
 
 /** Texts in a file of HCL, and the lines outside them. Source: Terraform, Strings and Templates, Heredoc Strings */

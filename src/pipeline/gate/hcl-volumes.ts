@@ -47,18 +47,14 @@ export function takeHclVolumes(reading: FileReading, text: string, whole: string
       name !== undefined && name === (volume.device === null ? resource : template)
     return { volume, target: groups.find(isNamed)?.target ?? unnamed }
   })
+  const unknown = placed.filter(({ target }) => target === unnamed).map(({ volume }) => volume)
   for (const { volume, target } of placed) {
-    const { device, written, line, path } = volume
-    const isOneOfSeveral =
-      target === unnamed &&
-      placed.some(
-        other =>
-          other.target === unnamed &&
-          other.volume.device === device &&
-          other.volume.written !== written,
-      )
-    if (isOneOfSeveral) reading.problems.push(fileProblem('unread', line, several(path), path))
-    else takeVolumes(reading, [volume], { target, userData: whole, line })
+    const { device, line, path } = volume
+    const sameDevice = unknown.filter(one => one.device === device)
+    const isClear = new Set(sameDevice.map(({ written }) => written)).size < 2
+    if (target !== unnamed || isClear)
+      takeVolumes(reading, [volume], { target, userData: whole, line })
+    else reading.problems.push(fileProblem('unread', line, several(path), path))
   }
 }
 

@@ -1,7 +1,7 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
 
 import { durationMs } from '#base/go/duration.ts'
-import { mergePatch, patchAt } from '#base/merge-patch.ts'
+import { leavesOf, mergePatch, patchAt } from '#base/merge-patch.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadOn, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
@@ -58,11 +58,7 @@ const pathsOf = (config: Readonly<RawObject>) =>
 /** Paths that a patch or a file sets to nothing. */
 export const removedPaths = (parts: readonly ChangedPart[]): string[] =>
   parts.flatMap(({ config }) =>
-    Object.entries(config).flatMap(([field, value]) => {
-      if (value === null) return [field]
-      const gone = isRawObject(value) ? Object.keys(value).filter(key => value[key] === null) : []
-      return gone.map(key => `${field}.${key}`)
-    }),
+    leavesOf(config).flatMap(([path, value]) => (value === null ? [path] : [])),
   )
 
 /** The part without a setting. */

@@ -4,7 +4,7 @@ import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import { leavesOf, valueAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, parsedJson, type RawObject, withoutKeys } from '#base/raw-object.ts'
-import { fieldOfSetting } from '#facts/eks/bottlerocket-settings.ts'
+import { fieldOfSetting } from '#facts/eks/ami-defaults.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import {
   methodFacts,

@@ -9,7 +9,7 @@ import {
   bottlerocketTexts,
   hasBottlerocketRelease,
   plannableSettings,
-} from '#facts/eks/bottlerocket-settings.ts'
+} from '#facts/eks/ami-defaults.ts'
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
 import type { Host } from '#model/input/inspection.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'

@@ -5,7 +5,7 @@ import {
   bottlerocketKeys,
   bottlerocketSettings,
   plannableSettings,
-} from '#facts/eks/bottlerocket-settings.ts'
+} from '#facts/eks/ami-defaults.ts'
 import { longestValue, plannableForms, valueForms } from '#facts/kubelet/plannable-values.ts'
 import { logPatternForm, logrotateDirectives, noLogForm } from '#facts/logrotate.ts'
 import { imageNameForm, imageSourceForm } from '#model/input/image-reference.ts'

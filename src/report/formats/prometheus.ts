@@ -8,8 +8,8 @@ import { byText } from '#base/text/text-order.ts'
 import { type FindingsDocument, severities } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
-import { evictionOf } from '#report/parts/cohorts.ts'
 import { nameText, utcTime } from '#report/parts/findings.ts'
+import { evictionOf } from '#report/parts/fleet.ts'
 
 type Metric = ReturnType<typeof openMetric>
 type Labels = Record<string, string>

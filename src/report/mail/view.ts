@@ -15,8 +15,7 @@ import {
   stepsAlone,
   stepWithCount,
 } from '#report/parts/causes.ts'
-import { tally } from '#report/parts/findings.ts'
-import { noticesView, planView, policyNotices } from '#report/parts/notices.ts'
+import { noticesView, planView, policyNotices, tally } from '#report/parts/findings.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import {
   effectText,

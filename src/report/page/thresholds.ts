@@ -18,7 +18,7 @@ import {
   unknownTexts,
   type Variant,
   variantsOf,
-} from '#report/parts/cohorts.ts'
+} from '#report/parts/fleet.ts'
 import { nameLimit } from '#report/parts/node.ts'
 import { formatRange } from '#report/text.ts'
 
@@ -312,13 +312,9 @@ function noSoftRow(variants: Variant[], set: number, { words }: Language) {
   return {
     name: set === 0 ? words.thresholds.everySignal : words.thresholds.everyOtherSignal,
     isOther: false,
+    ...emptySetting,
     value: known.length === 0 ? words.unknown : words.none,
-    isLost: false,
-    comesTo: '',
-    grace: '',
-    reclaim: '',
     note: known.length === 0 ? null : words.setting.noSoft(isKnownOfAll),
-    origin: '',
     preset: words.none,
   }
 }

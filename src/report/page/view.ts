@@ -18,7 +18,10 @@ import {
 } from '#report/parts/causes.ts'
 import {
   findingsView,
+  noticesView,
   oneOfEachRule,
+  planView,
+  policyNotices,
   ruleView,
   type Shown,
   shownTitle,
@@ -29,7 +32,6 @@ import {
 import { clustersView, fleetView, groupNodes, isClusterRead } from '#report/parts/fleet.ts'
 import { ledgersView } from '#report/parts/ledger.ts'
 import { kindLegend, modeRights, nameLimit, regionOf } from '#report/parts/node.ts'
-import { noticesView, planView, policyNotices } from '#report/parts/notices.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { segmentKinds } from '#report/parts/segment-kind.ts'
 import { anchorsOf, momentOf, stepsText, titlesOf } from '#report/parts/steps.ts'

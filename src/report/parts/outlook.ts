@@ -152,10 +152,12 @@ function outlookRow(
   const isOfMemory = met === 'memory.available'
   const shortBytes = met === null || isOfMemory ? Math.max(0, -(threshold?.margin ?? 0)) : 0
   const first = firstVictims?.find(one => one.signal === signal)
-  const victims = victimsText(first, language)
+  const isOrderKnown = firstVictims !== undefined && firstVictims.length > 0
+  const victims = victimsText(first, isOrderKnown, language)
   // Pods of the same rank have no order.
   const firstVictim = victimsText(
     first && { ...first, pods: first.pods.slice(0, Math.min(first.alike, shownAlike)) },
+    isOrderKnown,
     language,
   )
   return {
@@ -288,9 +290,14 @@ function imageGcText(
     : words.gcIn(bytes(imageGC.bytesUntilTrigger))
 }
 
-function victimsText(group: FirstVictims | undefined, { words: all, line }: Language) {
+/** @param isOrderKnown whether the order of eviction is known by some signal; it is not kept by each */
+function victimsText(
+  group: FirstVictims | undefined,
+  isOrderKnown: boolean,
+  { words: all, line }: Language,
+) {
   const { next: words } = all
-  if (group === undefined) return words.noOrder
+  if (group === undefined) return isOrderKnown ? all.unknown : words.noOrder
   const [first, ...rest] = group.pods.map(({ namespace, name }) =>
     line(`${namespace}/${name}`, nameLimit),
   )

@@ -22,7 +22,7 @@ import type {
 } from '#model/prediction/prediction.ts'
 import { isWatched } from '#model/prediction/prediction.ts'
 import { english } from '#report/languages/language.ts'
-import { loserText, originText } from '#report/parts/cohorts.ts'
+import { loserText, originText } from '#report/parts/fleet.ts'
 import { ledgerText } from '#report/parts/ledger.ts'
 import {
   foldedLine,

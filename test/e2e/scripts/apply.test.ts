@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { applyPaths } from '#facts/aws/apply-documents.ts'
-import { plannableSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { plannableSettings } from '#facts/eks/ami-defaults.ts'
 import { logrotateDirectives } from '#facts/logrotate.ts'
 import { ChangedNode, type Faults, packed, type Sent, sha256 } from '#test/changed-node.ts'
 import { fill, mountAt, unmount } from '#test/full-disk.ts'

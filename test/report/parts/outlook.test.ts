@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
+import type { FirstVictims } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
 import { outlookView } from '#report/parts/outlook.ts'
 import {
@@ -53,4 +54,14 @@ it('puts a disk that no threshold watches and that is full within the hour first
     ['still', '4.0 GiB (5 %) to eviction'],
   ])
   expect(rows[0]!.note).toContain('to full: no threshold watches it')
+})
+
+it('calls pods unread only if no order of eviction is known', () => {
+  const pods = [{ namespace: 'shop', name: 'cart', rank: 0 }]
+  const rowOf = (firstVictims: FirstVictims[]) => {
+    const node = auditedNode('n1', sharedDisk(95), { firstVictims })
+    return outlookView(quietReport([node]), english).rows[0]!.first.text
+  }
+  expect(rowOf([])).toMatch(/were not read/)
+  expect(rowOf([{ signal: 'memory.available', pods, alike: 1 }])).toMatch(/unknown(?!:)/)
 })

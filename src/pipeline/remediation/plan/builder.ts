@@ -122,9 +122,13 @@ export class PlanBuilder {
 const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'cluster' | 'node'>) =>
   byText(a.cluster, b.cluster) || byText(a.node, b.node)
 
+/** Every field is named: what is in a step is in the plan's digest, and approved with it. */
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
-  const { change, others, blast, pulls, says, isReady, hasPressure, ...promised } = planned
-  return { cluster, node, cohort, ...promised, ...change, ...others }
+  const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after, until } = planned
+  return {
+    ...{ cluster, node, instanceId, cohort, ...change, expect, expectBack, ...planned.others },
+    ...{ kubeletStartedAt, before, after, ...(until !== undefined && { until }) },
+  }
 }
 
 /** Health and load of a node, the weightiest first. */

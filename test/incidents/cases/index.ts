@@ -1,5 +1,6 @@
 import type { Incident } from '../incident.ts'
 import { blindIncidents } from './blind.ts'
+import { componentIncidents } from './components.ts'
 import { deviceIncidents } from './devices.ts'
 import { firstRunIncidents } from './first-run.ts'
 import { foreignIncidents } from './foreign.ts'
@@ -47,4 +48,5 @@ export const incidents: readonly Incident[] = [
   ...strangerIncidents,
   ...foreignIncidents,
   ...inHandIncidents,
+  ...componentIncidents,
 ]

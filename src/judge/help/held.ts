@@ -7,7 +7,8 @@ import type {
   LedgerLine,
   NodeLedger,
 } from '#model/prediction/disk-ledger.ts'
-import { holderCause, type Reason, type RuntimeFacts, reasonOf } from './holders.ts'
+import { holderCause, type Reason } from './holder-cause.ts'
+import { type RuntimeFacts, reasonOf } from './holders.ts'
 
 interface LeastHeld {
   percent: number

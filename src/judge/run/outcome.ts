@@ -15,8 +15,9 @@ import {
 } from '#judge/drift/variants.ts'
 import { type Origin, originOf, type Proposal } from '#judge/durable/durable.ts'
 import type { Command } from '#judge/garbage/kubectl.ts'
+import { withDeletion } from '#judge/help/deletion.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
-import { diskReason, withDeletion } from '#judge/help/holders.ts'
+import { diskReason } from '#judge/help/holders.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
   type Failing,

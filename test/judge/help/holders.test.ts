@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  diskReason,
-  memoryReason,
-  podDeletion,
-  reasonOf,
-  withStaticPods,
-} from '#judge/help/holders.ts'
+import { podDeletion } from '#judge/help/deletion.ts'
+import { diskReason, reasonOf, withStaticPods } from '#judge/help/holders.ts'
+import { memoryReason } from '#judge/help/memory-reason.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'

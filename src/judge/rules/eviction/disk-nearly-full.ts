@@ -1,5 +1,7 @@
 import { hoursToFill } from '#judge/compare/history/fill.ts'
-import { diskReason, heldBySignal, type Reason, withDeletion } from '#judge/help/holders.ts'
+import { withDeletion } from '#judge/help/deletion.ts'
+import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
+import { diskReason } from '#judge/help/holders.ts'
 import { amountLine } from '#judge/help/thresholds.ts'
 import {
   bytes,

@@ -1,6 +1,7 @@
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { agoMs } from '#judge/events/events.ts'
 import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
+import { partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { settledMs } from '#judge/help/thresholds.ts'
 import {
@@ -57,14 +58,9 @@ export const diskPressurePassed = nodeRule({
     })
     const part = evicted.length === 0 ? null : largestPart(ledger)
     if (part === null) return
-    const { holder, filesystem, lowBytes: low, highBytes: high, owner, place, share } = part
-    const cause = {
-      ...{ kind: 'holder' as const, holder, filesystem, freedBy: 'pod-deletion' as const },
-      amount: { unit: 'bytes' as const, low, high },
-      ...{ owner, place },
-    }
+    const { holder, lowBytes: low, share } = part
     yield {
-      ...reasonOf(cause, ledger, identity),
+      ...reasonOf(partCause(part), ledger, identity),
       confidence: 'likely',
       ...seenFirst(
         `The kubelet evicted or refused ${plural(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`,

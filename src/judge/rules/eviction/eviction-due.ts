@@ -2,15 +2,11 @@ import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { featuresOf, isGateOn } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
+import { podDeletion } from '#judge/help/deletion.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
-import {
-  diskReason,
-  measuredFirst,
-  memoryDeletion,
-  memoryReason,
-  podDeletion,
-  type Reason,
-} from '#judge/help/holders.ts'
+import type { Reason } from '#judge/help/holder-cause.ts'
+import { diskReason, measuredFirst } from '#judge/help/holders.ts'
+import { memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
 import { processUse } from '#judge/help/processes.ts'
 import { reservedOf } from '#judge/help/reservations.ts'
 import {

@@ -1,5 +1,5 @@
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
-import { memoryReason } from '#judge/help/holders.ts'
+import { memoryReason } from '#judge/help/memory-reason.ts'
 import {
   amountOf,
   configuredAt,

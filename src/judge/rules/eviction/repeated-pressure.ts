@@ -12,7 +12,8 @@ import {
   unreadEvents,
 } from '#judge/events/events.ts'
 import { evictedWriter } from '#judge/events/evictions.ts'
-import { diskReason, measuredFirst, type Reason } from '#judge/help/holders.ts'
+import type { Reason } from '#judge/help/holder-cause.ts'
+import { diskReason, measuredFirst } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
 import {
   bytes,

@@ -1,5 +1,5 @@
 import { evictionSeconds, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { isHeldByOthers } from '#judge/help/holders.ts'
+import { isHeldByOthers } from '#judge/help/holder-cause.ts'
 import {
   assumedGrowth,
   configuredAt,

@@ -1,6 +1,7 @@
 import { holders } from '#facts/holders.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
+import { partCause } from '#judge/help/holder-cause.ts'
 import { reasonOf, runtimeOf } from '#judge/help/holders.ts'
 import { bytes, bytesLine, line, lines, type NodeSubject, nodeRule, plural } from '#judge/rule.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
@@ -14,17 +15,9 @@ const much = { percent: 25, gib: 5 }
 const causeOf = (
   holder: DiskHolder,
   filesystem: HolderCause['filesystem'],
-  low: number,
-  high: number | null,
-): HolderCause => ({
-  kind: 'holder',
-  holder,
-  filesystem,
-  freedBy: holders[holder].freedBy,
-  amount: { unit: 'bytes', low, high },
-  owner: null,
-  place: null,
-})
+  lowBytes: number,
+  highBytes: number | null,
+) => partCause({ holder, filesystem, lowBytes, highBytes, owner: null, place: null })
 
 const titles = { inferred: 'Much of what the runtime holds on its disk is not its images' }
 

@@ -1,6 +1,7 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
-import { holderCause, reasonOf, withStaticPods } from '#judge/help/holders.ts'
+import { holderCause } from '#judge/help/holder-cause.ts'
+import { reasonOf, withStaticPods } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
   type LogRotation,

@@ -1,0 +1,96 @@
+/** Steps that end pods: of those that hold most of a disk or of memory. */
+import type { NodeSubject } from '#judge/rule.ts'
+import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
+import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
+import { isOfDaemonSet } from './drain.ts'
+import { leastOwned, type Reason } from './holder-cause.ts'
+
+const mostPods = 5
+
+/** The pods of the owner that hold a tenth of the holder or more, the largest first. */
+export function podsOf(
+  { owner, holder, filesystem, amount }: HolderCause,
+  parts: readonly HolderPart[],
+): string[] {
+  if (owner === null || !('workload' in owner) || owner.workload === null) return []
+  const sums = new Map<string, number>()
+  for (const part of parts) {
+    const own = part.holder === holder && part.filesystem === filesystem ? part.owner : null
+    if (own === null || !('workload' in own) || own.pod === null) continue
+    if (own.namespace !== owner.namespace || own.workload !== owner.workload) continue
+    const size = amount.unit === 'inodes' ? (part.inodes ?? 0) : part.lowBytes
+    sums.set(own.pod, (sums.get(own.pod) ?? 0) + size)
+  }
+  return [...sums]
+    .filter(([, size]) => size >= leastOwned * amount.low)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, mostPods)
+    .map(([pod]) => pod)
+}
+
+const inPods: ReadonlySet<HolderCause['holder']> = new Set([
+  ...(['writable-layers', 'pod-volumes', 'memory-volumes'] as const),
+])
+/** Share from which on the end of one pod makes room. */
+export const leastShareOfPod = 0.5
+
+/** The deletion of the pods that hold most of it. Null: another holder, or no deletion of few pods ends it. */
+export function podDeletion(
+  cause: Cause,
+  { ledger, pods }: Pick<NodeSubject, 'ledger' | 'pods'>,
+): StepAction | null {
+  if (cause.kind !== 'holder' || !inPods.has(cause.holder)) return null
+  const { owner, amount, largestBytes = amount.low } = cause
+  const deletion = deletionOf(owner, pods)
+  if (deletion?.id === 'end-pod' && largestBytes < leastShareOfPod * amount.low) return null
+  const own = podsOf(cause, ledger?.parts ?? [])
+  return deletion && { ...deletion, ...(own.length > 0 && { pods: own }) }
+}
+
+/** Null: it is no pod, or a deletion ends none of its processes, or ends the mounts of others. */
+export function deletionOf(
+  owner: HolderOwner | null,
+  pods: NodeSubject['pods'],
+): StepAction | null {
+  if (owner === null || !('workload' in owner) || owner.pod === null) return null
+  if (isOfDaemonSet(owner)) return isOfMounts(pods, owner) ? null : { id: 'restart-pod', owner }
+  if (owner.workload !== null) return { id: 'delete-pod', owner }
+  return isBare(pods, owner) ? { id: 'end-pod', owner } : null
+}
+
+/** With the deletion of the pods first, if no step ends them yet. */
+export function withDeletion(
+  reason: Reason,
+  subject: Pick<NodeSubject, 'ledger' | 'pods'>,
+): Reason {
+  const isEnded = reason.steps.some(({ id }) => endings.has(id))
+  const deletion = isEnded ? null : podDeletion(reason.cause, subject)
+  return deletion === null ? reason : { ...reason, steps: [deletion, ...reason.steps] }
+}
+
+const endings: ReadonlySet<StepActionId> = new Set(['end-pod', 'reboot', 'restart-pod'])
+
+interface PodName {
+  namespace: string | null
+  pod: string | null
+}
+
+export const podOf = (pods: NodeSubject['pods'] | undefined, { namespace, pod }: PodName) =>
+  pods?.find(({ metadata }) => metadata?.name === pod && metadata?.namespace === namespace)
+
+const controllersOf = (pods: NodeSubject['pods'], owner: PodName) => {
+  const pod = podOf(pods, owner)
+  return pod && (pod.metadata?.ownerReferences ?? [])
+}
+
+/** No controller starts the pod again. */
+export const isBare = (pods: NodeSubject['pods'], owner: PodName): boolean =>
+  controllersOf(pods, owner)?.length === 0
+
+export const isMirror = (pods: NodeSubject['pods'], owner: PodName): boolean =>
+  controllersOf(pods, owner)?.some(({ kind }) => kind === 'Node') === true
+
+export const isOfMounts = (pods: NodeSubject['pods'], owner: PodName): boolean =>
+  podOf(pods, owner)?.spec?.volumes?.some(({ hostPath }) =>
+    hostPath?.path?.startsWith('/var/lib/kubelet'),
+  ) === true

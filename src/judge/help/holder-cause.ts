@@ -1,0 +1,227 @@
+/**
+ * What holds a disk, as causes. Ranked by bytes: those that nothing frees count more than those that an owner frees, and these more than
+ * unused images, which image GC deletes.
+ */
+import { holders } from '#facts/holders.ts'
+import { gibibyte } from '#judge/rule.ts'
+import type { Cause, FreedBy, HolderCause, StepAction } from '#model/finding/cause.ts'
+import type {
+  FilesystemLedger,
+  HolderPart,
+  LedgerLine,
+  NodeLedger,
+} from '#model/prediction/disk-ledger.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
+
+export interface Reason {
+  cause: Cause
+  steps: StepAction[]
+  /** What the step `set-fields` sets. */
+  fix?: { config: Record<string, unknown> }
+  seen?: string
+}
+
+const weights: Readonly<Record<FreedBy, number>> = {
+  nothing: 1.5,
+  'process-end': 1.5,
+  'image-deletion': 1.5,
+  'pod-deletion': 1.25,
+  'container-gc': 1.25,
+  'image-gc': 0.8,
+}
+/** Share of the disk below which a holder is no cause; of the usual contents of a node; of pods, before what was not read. */
+const least = { share: 0.05, usual: 0.25, beforeUnread: 0.25 }
+const ranked = 3
+/** Share of a disk that is used at most where enough room is left. */
+export const roomy = 0.7
+
+type Unit = 'bytes' | 'inodes'
+
+/** The causes of a disk that is full or nearly so, the first counts most. Empty: there is no ledger of it. */
+export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderCause[] {
+  const unit: Unit = signal.endsWith('.inodesFree') ? 'inodes' : 'bytes'
+  const name = signal.startsWith('nodefs.') || ledger?.isShared ? 'nodefs' : 'imagefs'
+  const disk = ledger && diskOf(ledger, name)
+  if (ledger === null || !disk || conditionOf(signal) !== 'DiskPressure') return []
+  const size = unit === 'bytes' ? disk.capacityBytes : (disk.usedInodes ?? 0)
+  const lines = withUnmeasuredPods(disk.lines)
+    .filter(line => {
+      const isUsual = holders[line.holder].isUsual === true
+      return expectedAmount(line, unit) >= size * (isUsual ? least.usual : least.share)
+    })
+    .toSorted((a, b) => weight(b, unit) - weight(a, unit))
+  const first = firstOf(lines, disk, unit)
+  return [...(first ? [first] : []), ...lines.filter(line => line !== first)]
+    .slice(0, ranked)
+    .map(line => holderCause(line, disk, ledger.parts, unit))
+}
+
+/** @param lines by weight */
+function firstOf(
+  lines: LedgerLine[],
+  { capacityBytes, usedBytes, usedInodes }: FilesystemLedger,
+  unit: Unit,
+) {
+  const [first] = lines
+  const size = unit === 'bytes' ? capacityBytes : (usedInodes ?? 0)
+  const large = lines.filter(line => expectedAmount(line, unit) >= size * least.beforeUnread)
+  // What is known comes before a measurement of the rest.
+  if (first?.holder === 'unread')
+    return large.find(({ holder }) => holders[holder].actor === 'owner') ?? first
+  // What should not be there comes before the usual contents of a node.
+  if (first && holders[first.holder].isUsual) return large.find(isUnusual) ?? first
+  // Images in use fit a disk that has room without the unused ones.
+  const unused = lines.find(({ holder }) => holder === 'images-unused')
+  const fits = unit === 'bytes' && usedBytes - (unused?.lowBytes ?? 0) < roomy * capacityBytes
+  return first?.holder === 'images-in-use' && fits ? (unused ?? first) : first
+}
+
+const isUnusual = ({ holder }: LedgerLine) =>
+  holders[holder].isUsual !== true && !imageHolders.has(holder) && holder !== 'unread'
+
+/** If pods have no statistics, what they hold is unread, too: as much as the bounds of images leave. */
+function withUnmeasuredPods(lines: readonly LedgerLine[]): readonly LedgerLine[] {
+  const isPartial = lines.some(
+    ({ holder, bytes, highBytes }) => holder === 'writable-layers' && highBytes > bytes,
+  )
+  if (!isPartial) return lines
+  return lines.map(line => (line.holder === 'unread' ? { ...line, bytes: line.highBytes } : line))
+}
+
+/** The middle of the bounds: of unread images, for example. */
+function expectedAmount({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLine, unit: Unit) {
+  if (unit === 'inodes') return inodes ?? 0
+  return holder === 'unread' ? bytes : (lowBytes + Math.min(highBytes, bytes)) / 2
+}
+
+/** Size of a node's system with its first logs. Unread bytes up to this size are no cause. */
+const usualSystem: Readonly<Record<Unit, number>> = { bytes: 3 * gibibyte, inodes: 0 }
+
+const weight = (line: LedgerLine, unit: Unit) =>
+  line.holder === 'unread'
+    ? expectedAmount(line, unit) - usualSystem[unit]
+    : expectedAmount(line, unit) * weights[holders[line.holder].freedBy]
+
+type Disks = Pick<NodeLedger, 'filesystems'>
+
+export const diskOf = ({ filesystems }: Disks, name: HolderCause['filesystem']) =>
+  filesystems.find(({ filesystem }) => filesystem === name)
+
+export const partCause = ({
+  holder,
+  filesystem,
+  lowBytes: low,
+  highBytes: high,
+  owner,
+  place,
+}: Omit<HolderPart, 'inodes'>): HolderCause => ({
+  ...{ kind: 'holder', holder, filesystem, freedBy: holders[holder].freedBy },
+  ...{ amount: { unit: 'bytes', low, high }, owner, place },
+})
+
+export function holderCause(
+  { holder, lowBytes, highBytes, inodes }: LedgerLine,
+  { filesystem, usedBytes }: FilesystemLedger,
+  parts: readonly HolderPart[],
+  unit: Unit = 'bytes',
+): HolderCause {
+  // Where the users of some images are unknown, the line counts all images, and the parts tell them apart.
+  const own = parts
+    .filter(
+      part =>
+        part.filesystem === filesystem &&
+        (holder === 'images' ? part.owner?.kind === 'image' : part.holder === holder),
+    )
+    .toSorted((a, b) =>
+      unit === 'inodes' ? (b.inodes ?? 0) - (a.inodes ?? 0) : b.lowBytes - a.lowBytes,
+    )
+  const largestBytes = unit === 'bytes' ? bytesOfLargest(own) : null
+  const isOfMany = largestBytes !== null && largestBytes < leastOwned * lowBytes && isOfPod(own[0])
+  const largest = isOfMany ? undefined : own[0]
+  const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
+  return {
+    kind: 'holder',
+    holder,
+    filesystem,
+    freedBy: isLeft ? 'nothing' : holders[holder].freedBy,
+    amount:
+      unit === 'inodes'
+        ? { unit, low: inodes ?? 0, high: inodes }
+        : { unit, low: lowBytes, high: Math.min(highBytes, usedBytes) },
+    owner: largest?.owner ?? null,
+    ...(largest?.owner == null &&
+      holders[holder].actor === 'owner' && { owners: isOfMany ? 'many' : 'unknown' }),
+    // The root folder is no place to look into.
+    place: largest === undefined || largest.place === '/' ? null : largest.place,
+    ...(largestBytes !== null &&
+      !isOfMany &&
+      largestBytes < nearlyAll * lowBytes && { largestBytes: Math.round(largestBytes) }),
+  }
+}
+
+/**
+ * In place of a volume that is not mounted: the kubelet deletes no such folder that has files.
+ * Upstream: pkg/kubelet/kubelet_volumes.go removeOrphanedPodVolumeDirs
+ */
+export const isUnmounted = (place: string | null): boolean =>
+  place?.includes('/volumes/kubernetes.io~') === true
+
+const nearlyAll = 0.9
+/** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */
+export const leastOwned = 0.1
+
+export const isOfPod = (part: HolderPart | undefined): boolean =>
+  part?.owner?.kind === 'container' || part?.owner?.kind === 'pod'
+
+/** Of all parts that have the owner of the first, which is the largest. Null: images, or the parts that are not listed may have that owner, too. */
+function bytesOfLargest(parts: readonly HolderPart[]) {
+  const [largest] = parts
+  if (largest === undefined || largest.owner?.kind === 'image') return null
+  const key = ownerOf(largest)
+  const same = parts.filter(part => ownerOf(part) === key)
+  if (same.length === parts.length && parts.length > 1) return null
+  return same.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
+}
+
+function ownerOf({ owner, place }: HolderPart) {
+  if (owner === null || owner.kind === 'image') return `place ${place}`
+  if (owner.kind === 'process') return `process ${owner.pid}`
+  return `${owner.namespace}/${owner.workload ?? owner.pod}`
+}
+
+/** Whether a holder is neither of pods nor of images, and larger than on other nodes. What was not read has the system in it. */
+export function isOdd(line: LedgerLine, capacityBytes: number): boolean {
+  const { actor, isUsual } = holders[line.holder]
+  if (actor === 'owner' || imageHolders.has(line.holder)) return false
+  const share = isUsual === true || line.holder === 'unread' ? least.usual : least.share
+  return expectedAmount(line, 'bytes') >= share * capacityBytes
+}
+
+/** Whether pods that were evicted here run most of the unused images. */
+export function areOfEvicted(parts: readonly HolderPart[]): boolean {
+  const signed = parts.map(({ owner, lowBytes }) => {
+    const isUnused = owner?.kind === 'image' && owner.workloads.length === 0
+    return isUnused && owner.isInUse !== true ? lowBytes * (owner.isEvicted ? 1 : -1) : 0
+  })
+  return signed.reduce((sum, one) => sum + one, 0) > 0
+}
+
+const imageHolders: ReadonlySet<string> = new Set([
+  'images',
+  'images-unused',
+  'images-in-use',
+  'images-pinned',
+])
+
+/** Whether something else than images holds most of a disk, even if it is not known what. False: unknown, too. */
+export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boolean {
+  const [first] = heldBySignal(ledger, signal)
+  if (first === undefined || imageHolders.has(first.holder)) return false
+  if (first.holder !== 'unread') return true
+  const disk = ledger && diskOf(ledger, first.filesystem)
+  const mostBytes = (disk?.lines ?? [])
+    .filter(({ holder }) => imageHolders.has(holder))
+    .reduce((sum, { highBytes }) => sum + highBytes, 0)
+  return !!disk && mostBytes < disk.usedBytes / 2
+}

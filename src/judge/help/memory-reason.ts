@@ -1,0 +1,102 @@
+/** Why memory runs short, and what ends it. */
+import { bytes, gibibyte, type NodeSubject, nameLength, settingIn, shorten } from '#judge/rule.ts'
+import type { Cause, StepAction } from '#model/finding/cause.ts'
+import { deletionOf, leastShareOfPod, podDeletion } from './deletion.ts'
+import { areMeasured, largestPod } from './drain.ts'
+import { partCause, type Reason } from './holder-cause.ts'
+import { reasonOf } from './holders.ts'
+import { daemonsOf } from './reservations.ts'
+
+/** The deletion of the pod that uses most of the memory. Null: none does. */
+export function memoryDeletion(
+  { cause, steps }: Reason,
+  subject: Pick<NodeSubject, 'ledger' | 'pods' | 'eviction'>,
+): StepAction | null {
+  if (cause.kind === 'holder') return podDeletion(cause, subject)
+  const { owner = null, bytes = 0 } = steps.find(({ id }) => id === 'set-memory') ?? {}
+  const { capacityBytes = 0, availableBytes = 0 } =
+    subject.eviction?.signals['memory.available'] ?? {}
+  return bytes < leastShareOfPod * (capacityBytes - availableBytes)
+    ? null
+    : deletionOf(owner, subject.pods)
+}
+
+/** Of kubelet, runtime, system and kernel, on a node that is in order. */
+const usualOutsideBytes = gibibyte
+const leastMemoryVolume = 0.2
+/** Share of the memory of a pod from which on it is mostly cache. */
+const leastCached = 0.7
+/** Share of memory below which the largest pod is no cause. */
+const leastMemoryPod = 0.05
+
+/** Why memory runs short: a volume in memory, else the pod with the largest working set, else what no pod uses. */
+export function memoryReason(
+  subject: Pick<NodeSubject, 'ledger' | 'summary' | 'pods' | 'identity' | 'eviction'>,
+): Reason {
+  const { ledger, identity, eviction, summary } = subject
+  const capacityBytes = eviction?.signals['memory.available']?.capacityBytes ?? 0
+  const volume = ledger?.parts.find(({ filesystem }) => filesystem === 'memory')
+  if (ledger && volume && volume.lowBytes >= leastMemoryVolume * capacityBytes)
+    return reasonOf(partCause(volume), ledger, identity)
+  const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
+  const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
+  const daemons = daemonsOf(summary).used
+  const isLess = daemons.some(({ bytes }) => bytes > (largest?.amount ?? bytes))
+  // More than half of it is not with pods, whatever they use.
+  const isOfDaemon = daemons.some(({ bytes }) => 2 * bytes > capacityBytes)
+  const outer = outsidePods(subject)
+  const { subject: daemon, bytes: outside = 0 } = outer
+  // A pod this small would not make room.
+  const isMostly = 2 * outside > capacityBytes && outside > 3 * (largest?.amount ?? 0)
+  if (((isSmall || isLess || isMostly) && areMeasured(subject)) || isOfDaemon) {
+    if (outside <= usualOutsideBytes) return { cause: outer, steps: [{ id: 'larger-instance' }] }
+    const isKnown = daemon === 'kubelet' || daemon === 'containerd'
+    const first: StepAction = isKnown
+      ? { id: 'restart-daemon', place: daemon }
+      : { id: 'list-memory' }
+    return { cause: outer, steps: [first, { id: 'reboot' }] }
+  }
+  const cause = settingIn('workload', 'resources.requests.memory')
+  if (largest === null)
+    return {
+      cause: { kind: 'unread', source: 'memory of pods', reason: 'incomplete' },
+      steps: [{ id: 'list-memory' }],
+      seen: 'the kubelet has no statistics of its pods.',
+    }
+  if (isSmall) return { cause, steps: [{ id: 'read-pods' }] }
+  const { owner, amount } = largest
+  const own = summary?.pods?.find(
+    ({ podRef }) => podRef?.namespace === owner.namespace && podRef?.name === owner.pod,
+  )?.memory
+  // -1: the answer had no number there.
+  const anonymous = Number(own?.rssBytes ?? -1)
+  const cached = anonymous < 0 ? 0 : amount - anonymous
+  return {
+    cause,
+    steps: [{ id: 'set-memory', owner, bytes: amount }],
+    ...(cached >= leastCached * amount && {
+      seen: `Of the ${bytes(amount)} of ${shorten(`${owner.namespace}/${owner.pod}`, nameLength)}, ${bytes(cached)} are cache of files that it reads or writes, files in memory, or memory of the kernel: the kubelet counts them, and a memory limit makes the kernel drop such a cache.`,
+    }),
+  }
+}
+
+/** The program of the node with most of the memory that no pod uses, if the kubelet counts it. */
+function outsidePods({
+  summary,
+  eviction,
+}: Pick<NodeSubject, 'summary' | 'eviction'>): Extract<Cause, { kind: 'world' }> {
+  const { capacityBytes = 0, availableBytes = 0 } = eviction?.signals['memory.available'] ?? {}
+  const ofPods = (summary?.pods ?? []).reduce(
+    (sum, { memory }) => sum + Number(memory?.workingSetBytes ?? 0),
+    0,
+  )
+  const bytes = Math.max(0, capacityBytes - availableBytes - ofPods)
+  const daemon = daemonsOf(summary).used.find(one => 2 * one.bytes >= bytes)
+  const cause = { kind: 'world', event: 'memory-outside-pods' } as const
+  return daemon === undefined
+    ? { ...cause, subject: null, bytes }
+    : { ...cause, subject: programs[daemon.name] ?? daemon.name, bytes: daemon.bytes }
+}
+
+/** Programs by their name in the kubelet's statistics. */
+const programs: Readonly<Record<string, string>> = { runtime: 'containerd' }

@@ -185,7 +185,9 @@ const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', clus
  */
 const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
   kubectl(
-    ...(['drain', clusterWord(node.name), '--ignore-daemonsets'] as const),
+    'drain',
+    clusterWord(node.name),
+    '--ignore-daemonsets',
     ...(lost?.data.length === 0 ? [] : ['--delete-emptydir-data']),
     ...(lost !== undefined && lost.pods.length > 0 ? ['--force'] : []),
     ...(id === 'reboot' && owner !== undefined ? ['--skip-wait-for-delete-timeout=60'] : []),
@@ -203,8 +205,10 @@ function replacement(on: OnNode): Command[] {
   if (node.owner !== 'managed-nodegroup' || node.instanceId === null)
     return [['changes', drain(on)]]
   const terminate = aws(
-    ...(['autoscaling', 'terminate-instance-in-auto-scaling-group'] as const),
-    ...(['--no-should-decrement-desired-capacity', '--instance-id'] as const),
+    'autoscaling',
+    'terminate-instance-in-auto-scaling-group',
+    '--no-should-decrement-desired-capacity',
+    '--instance-id',
     clusterWord(node.instanceId),
   )
   return [['replaces', [drain(on), terminate], { nodes: 1 }]]
@@ -288,8 +292,13 @@ function setStorage(on: OnNode): Command[] {
     [
       'restarts',
       kubectl(
-        ...(['set', 'resources', kind.toLowerCase(), clusterWord(name), ...options] as const),
-        ...([`--requests=${amount}`, `--limits=${amount}`] as const),
+        'set',
+        'resources',
+        kind.toLowerCase(),
+        clusterWord(name),
+        ...options,
+        `--requests=${amount}`,
+        `--limits=${amount}`,
       ),
     ],
   ]
@@ -320,77 +329,63 @@ function sizes(action: StepAction, place?: string, ...others: string[]) {
 
 const podFolders = '/var/lib/kubelet/pods'
 
+/** Lines that only read on the node. */
+const looks = (text: string | ((action: StepAction) => string)): Pick<Doing, 'lines'> => ({
+  lines: ({ action, node }) => [
+    session(node, 'reads', typeof text === 'string' ? text : text(action)),
+  ],
+})
+const looksAtSizes = looks(action => sizes(action, action.place))
+const looksAtJournal = looks('sudo journalctl -u kubelet -n 100')
+const showsPods: Pick<Doing, 'lines'> = { lines: on => [podsOfNode(on)] }
+const asking = { ...stepForAll('ask-owner', 'pods'), ...showsPods }
+const askingForPart = { ...stepForPart('ask-owner', 'pods'), ...showsPods }
+
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: stepForAll('set'),
-  'ask-owner': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'ask-owner': asking,
   'clean-namespace': {
     ...stepForAll('free'),
-    lines: ({ action: { place }, node }) => [
-      session(
-        node,
-        'reads',
-        place === undefined
-          ? 'sudo ctr namespaces ls'
-          : ['images', 'containers', 'leases']
-              .map(what => `sudo ctr -n ${shellWord(place)} ${what} ls`)
-              .join('; '),
-      ),
-    ],
+    ...looks(({ place }) =>
+      place === undefined
+        ? 'sudo ctr namespaces ls'
+        : ['images', 'containers', 'leases']
+            .map(what => `sudo ctr -n ${shellWord(place)} ${what} ls`)
+            .join('; '),
+    ),
   },
   'clean-objects': stepForAll('free'),
-  'clean-with-owner': {
-    ...stepForAll('ask-owner'),
-    lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
-  },
-  'correct-file': {
-    ...stepForAll('set'),
-    lines: ({ node }) => [session(node, 'reads', 'sudo journalctl -u kubelet -n 100')],
-  },
+  'clean-with-owner': { ...stepForAll('ask-owner'), ...looksAtSizes },
+  'correct-file': { ...stepForAll('set'), ...looksAtJournal },
   'create-group': {
     ...stepForAll('replace', 'node-replaced'),
     lines: on => (isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []),
   },
-  'check-rotation': {
-    ...showing,
-    lines: ({ node }) => [session(node, 'reads', 'sudo logrotate -d /etc/logrotate.conf')],
-  },
-  'delete-place': {
-    ...stepForAll('free'),
-    lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
-  },
+  'check-rotation': { ...showing, ...looks('sudo logrotate -d /etc/logrotate.conf') },
+  'delete-place': { ...stepForAll('free'), ...looksAtSizes },
   'delete-pod': { ...stepForPart('free', 'pods'), lines: on => deletePods(on) },
   'delete-pod-folder': {
     ...stepForAll('free'),
-    lines: ({ action, node }) => {
+    ...looks(action => {
       const [place = podFolders, ...others] = action.folders ?? [action.place ?? podFolders]
-      return [session(node, 'reads', mountsAndSizes(action, place, ...others))]
-    },
+      return mountsAndSizes(action, place, ...others)
+    }),
   },
   drain: { ...stepForPart('free', 'pods'), lines: on => [['changes', drain(on)]] },
   'drop-idle-log-blocks': { ...stepForAll('set'), lines: on => plan(on) },
   'empty-log': {
     ...stepForAll('free'),
-    lines: ({ action: { place = '/var/log/pods' }, node }) => [
-      session(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
-    ],
+    ...looks(({ place = '/var/log/pods' }) => `sudo ls -l -h ${shellWord(place)}`),
   },
   // No controller starts the pod again.
   'end-pod': { ...stepForAll('free', 'pods'), lines: on => deletePods(on, 'changes') },
-  'find-container': {
-    ...showing,
-    lines: ({ node }) => [session(node, 'reads', 'sudo crictl ps -a; sudo docker ps -a')],
-  },
+  'find-container': { ...showing, ...looks('sudo crictl ps -a; sudo docker ps -a') },
   'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
-  'grow-partition': {
-    ...stepForAll('resize', 'node-replaced'),
-    lines: ({ node }) => [session(node, 'reads', 'lsblk --fs; df -h')],
-  },
+  'grow-partition': { ...stepForAll('resize', 'node-replaced'), ...looks('lsblk --fs; df -h') },
   'import-image': stepForAll('set'),
   'import-sandbox': {
     ...stepForAll('set'),
-    lines: ({ node }) => [
-      session(node, 'reads', 'findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
-    ],
+    ...looks('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
   },
   'larger-disk': {
     ...stepForAll('resize', 'node-replaced'),
@@ -414,20 +409,16 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...showing,
     lines: ({ node }) => [usage(node, 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20')],
   },
-  'look-on-node': {
-    ...showing,
-    lines: ({ action, node }) => [session(node, 'reads', sizes(action, action.place))],
-  },
+  'look-on-node': { ...showing, ...looksAtSizes },
   // Mounted once more, for this command alone, the disk has nothing mounted on it.
   'look-under-mounts': {
     ...showing,
-    lines: ({ action, node }) => {
+    ...looks(action => {
       const [counting, sorting] = waysToCount(action)
-      const text = `sudo unshare --mount sh -c 'mount --bind / /mnt && du -x ${counting} -d 3 /mnt' | sort ${sorting} | tail -n 20`
-      return [session(node, 'reads', text)]
-    },
+      return `sudo unshare --mount sh -c 'mount --bind / /mnt && du -x ${counting} -d 3 /mnt' | sort ${sorting} | tail -n 20`
+    }),
   },
-  'limit-processes': { ...stepForPart('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'limit-processes': askingForPart,
   'lower-soft-threshold': stepForAll('set', 'kubelet-restart'),
   'map-volume': {
     ...stepForAll('resize', 'node-replaced'),
@@ -435,11 +426,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   },
   'move-into-volume': {
     ...stepForAll('ask-owner', 'pods'),
-    lines: ({ action, node }) => [
-      session(node, 'reads', mountsAndSizes(action, action.place ?? podFolders)),
-    ],
+    ...looks(action => mountsAndSizes(action, action.place ?? podFolders)),
   },
-  'move-to-volume': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'move-to-volume': asking,
   'open-port': {
     ...showing,
     lines: ({ node, place }) => [
@@ -450,41 +439,29 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ],
   },
   'pin-images': { ...stepForAll('set'), lines: on => plan(on) },
-  'provide-image': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
-  'prune-dead-containers': { ...stepForAll('free'), lines: on => [podsOfNode(on)] },
+  'provide-image': asking,
+  'prune-dead-containers': { ...stepForAll('free'), ...showsPods },
   'prune-images': {
     ...stepForPart('free', 'kubelet-restart'),
     lines: on => plan(on, '--prune-images'),
   },
-  'prune-volumes': {
-    ...stepForAll('free'),
-    lines: ({ node }) => [session(node, 'reads', 'sudo docker volume ls -f dangling=true')],
-  },
-  'raise-process-limit': { ...stepForPart('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
-  'raise-volume-limit': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'prune-volumes': { ...stepForAll('free'), ...looks('sudo docker volume ls -f dangling=true') },
+  'raise-process-limit': askingForPart,
+  'raise-volume-limit': asking,
   'read-again': { ...showing, lines: on => [readAgain(on)] },
   'read-devices': {
     ...showing,
-    lines: ({ node }) => [
-      session(node, 'reads', 'lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'),
-    ],
+    ...looks('lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'),
   },
-  'read-journal': {
-    ...showing,
-    lines: ({ node }) => [session(node, 'reads', 'sudo journalctl -u kubelet -n 100')],
-  },
+  'read-journal': { ...showing, ...looksAtJournal },
   'read-limits': {
     ...showing,
-    lines: ({ node }) => [
-      session(
-        node,
-        'reads',
-        'df -h; df -i; sysctl fs.inotify fs.mount-max; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status',
-      ),
-    ],
+    ...looks(
+      'df -h; df -i; sysctl fs.inotify fs.mount-max; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status',
+    ),
   },
   'read-on-node': { ...showing, lines: on => [readAgain(on)] },
-  'read-pods': { ...showing, lines: on => [podsOfNode(on)] },
+  'read-pods': { ...showing, ...showsPods },
   'read-pull-events': {
     ...showing,
     always: () => [reads('get', 'events', '-A', '--field-selector=reason=Failed')],
@@ -524,8 +501,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'set-ephemeral-storage': { ...stepForAll('ask-owner', 'pods'), lines: setStorage },
   'set-fields': { ...stepForAll('set', 'kubelet-restart'), lines: on => plan(on) },
   'set-log-files': { ...stepForAll('set'), lines: on => plan(on) },
-  'set-memory': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
-  'set-volume-limit': { ...stepForAll('ask-owner', 'pods'), lines: on => [podsOfNode(on)] },
+  'set-memory': asking,
+  'set-volume-limit': asking,
   'upgrade-group': { ...stepForAll('replace', 'node-replaced'), lines: upgrade },
   'upgrade-runtime': stepForAll('replace', 'node-replaced'),
   'vacuum-journal': {

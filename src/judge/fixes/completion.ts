@@ -112,11 +112,9 @@ class Draft {
     const map = this.config[field]
     if (!isRawObject(map) || !Object.hasOwn(map, key)) return
     this.refused.push(`Left out, ${why}: ${shorten(`${field} ${key}`, 80)}.`)
-    const rest = Object.entries(map).filter(([other]) => other !== key)
-    this.config = Object.fromEntries(
-      Object.entries(this.config).filter(([other]) => other !== field || rest.length > 0),
-    )
-    if (rest.length > 0) this.set(field, Object.fromEntries(rest))
+    const rest = withoutKeys(map, [key])
+    if (Object.keys(rest).length > 0) this.set(field, rest)
+    else this.config = withoutKeys(this.config, [field])
   }
 }
 
@@ -124,7 +122,7 @@ const steps: readonly ((fix: Draft) => void)[] = [
   rightValues,
   percentages,
   softThresholds,
-  parallelPulls,
+  fix => fix.mend('serializeImagePulls', false),
   shutdown,
   managers,
   featureGates,
@@ -167,9 +165,9 @@ function withoutNulls(fix: Draft, field: string, map: RawObject) {
   for (const key of Object.keys(map))
     if (map[key] === null) fix.dropKey(field, key, 'to be taken away where it is set')
   const running = mapOf(fix.running[field])
-  const left = Object.entries(fix.sets(field) ? fix.map(field) : {})
+  const left = Object.entries(mapOf(fix.config[field]))
   if (left.every(([key, value]) => meaningOf(field, value) === meaningOf(field, running[key])))
-    fix.config = Object.fromEntries(Object.entries(fix.config).filter(([other]) => other !== field))
+    fix.config = withoutKeys(fix.config, [field])
 }
 
 /** Always sets both, because on new nodes an unset percentage may be the image's value. */
@@ -188,23 +186,15 @@ function softThresholds(fix: Draft) {
   if (fix.sets(soft)) {
     const signals = Object.keys(fix.map(soft))
     const running = mapOf(fix.running[grace])
-    const own = fix.sets(grace) ? fix.map(grace) : {}
-    if (signals.length > 0) {
-      const all = Object.fromEntries(
-        signals.map(signal => [signal, own[signal] ?? running[signal] ?? soundGracePeriod]),
-      )
-      fix.set(grace, { ...own, ...all })
-    }
+    const own = mapOf(fix.config[grace])
+    const all = signals.map(signal => [signal, own[signal] ?? running[signal] ?? soundGracePeriod])
+    if (signals.length > 0) fix.set(grace, { ...own, ...Object.fromEntries(all) })
   }
   if (!fix.sets(grace)) return
   for (const signal of Object.keys(fix.map(grace)))
     if (!Object.hasOwn(fix.map(soft), signal))
       fix.dropKey(grace, signal, 'there is no soft threshold that it is for')
   if (fix.sets(grace) && !fix.sets(soft)) fix.set(soft, fix.map(soft))
-}
-
-function parallelPulls(fix: Draft) {
-  fix.mend('serializeImagePulls', false)
 }
 
 function shutdown(fix: Draft) {

@@ -2,7 +2,7 @@
 
 import { containerOfVolumes, isOfImageVolumes } from '#facts/host-folders.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/input/inspection.ts'
-import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
 import { hostPathOwner, ownersByContainer, type PodsByUid, volumeOwner } from './owners.ts'
@@ -70,18 +70,15 @@ export function folderEntries(
   ]
 }
 
-/** A folder with its own space. */
-export interface FolderPart {
-  holder: DiskHolder
-  filesystem: Disk
-  bytes: number
-  inodes: number | null
-  place: string
-  owner: HolderOwner | null
-}
+/** A part whose size was measured. */
+export type MeasuredPart = Omit<HolderPart, 'lowBytes' | 'highBytes'> & { bytes: number }
 
 /** Folders of deleted pods in place of those of existing pods, which have parts of their own. */
-export function folderParts(node: PreparedNode, use: HostDiskUse, byUid: PodsByUid): FolderPart[] {
+export function folderParts(
+  node: PreparedNode,
+  use: HostDiskUse,
+  byUid: PodsByUid,
+): MeasuredPart[] {
   const orphans = orphansOf(node, use)
   return (['nodefs', 'imagefs'] as const).flatMap(filesystem => {
     const all = foldersOn(use, filesystem)
@@ -248,13 +245,11 @@ const listed = 10
 
 /** Without statistics of all pods, the largest folders alone tell volumes from the rest. If all are listed, what they lack is in no volume. */
 function unsortedEntries({ bytes, inodes }: Amount, { inside }: HostDiskUse = {}): Entry[] {
-  const folders = (inside ?? []).flatMap(({ path = '', bytes: own = 0 }) => {
-    const plugin = pluginOf(path)
-    if (plugin === null && !isTerminationLog(path)) return []
-    return [{ isCounted: plugin !== null && countedPlugins.has(plugin), own }]
-  })
+  const folders = (inside ?? [])
+    .map(insideOf)
+    .filter(({ plugin, isOfContainer }) => plugin !== undefined || isOfContainer)
   const sumOf = (isCounted: boolean) =>
-    folders.reduce((sum, one) => sum + (one.isCounted === isCounted ? one.own : 0), 0)
+    folders.reduce((sum, one) => sum + (one.isCounted === isCounted ? one.bytes : 0), 0)
   const isComplete = inside !== undefined && folders.length < listed
   const volumes = Math.min(bytes, sumOf(true))
   const others = isComplete ? bytes - volumes : Math.min(bytes, sumOf(false))
@@ -273,22 +268,30 @@ function unsortedEntries({ bytes, inodes }: Amount, { inside }: HostDiskUse = {}
   ]
 }
 
-const isTerminationLog = (path: string) => /\/pods\/[^/]+\/containers\/[^/]+$/.test(path)
-
-const pluginOf = (path: string) => /\/volumes\/([^/]+)\/[^/]+$/.exec(path)?.[1] ?? null
-
 /** Volumes whose bytes the kubelet counts, or that are in memory. */
-export const countedPlugins: ReadonlySet<string> = new Set(
+const countedPlugins: ReadonlySet<string> = new Set(
   ['configmap', 'downward-api', 'empty-dir', 'projected', 'secret'].map(
     name => `kubernetes.io~${name}`,
   ),
 )
 
+/** A folder in that of a pod: of a volume, of a container's termination logs, or of its logs. The end of the path names volume or container. */
+export function insideOf({
+  path: place = '',
+  bytes = 0,
+}: NonNullable<HostDiskUse['inside']>[number]) {
+  const [, uid = '', termination, plugin, name = ''] =
+    /\/([^/]+)\/(?:(containers)\/|volumes\/([^/]+)\/)?([^/]+)$/.exec(place) ?? []
+  return {
+    ...{ place, bytes, uid: uid.replace(/^.*_/, ''), plugin, name },
+    isOfContainer: termination !== undefined,
+    isCounted: countedPlugins.has(plugin ?? ''),
+  }
+}
+
 /** The statistics leave out volumes with another capacity than nodefs, such as one with a quota. The node measured the largest. */
 function withMeasuredVolumes(pods: PodUse | null, { inside = [] }: HostDiskUse) {
-  const bytes = inside
-    .filter(({ path = '' }) => countedPlugins.has(pluginOf(path) ?? ''))
-    .reduce((sum, one) => sum + (one.bytes ?? 0), 0)
+  const bytes = inside.map(insideOf).reduce((sum, one) => sum + (one.isCounted ? one.bytes : 0), 0)
   return pods === null || bytes <= pods.volumes.bytes
     ? pods
     : { ...pods, volumes: { ...pods.volumes, bytes, inodes: null } }

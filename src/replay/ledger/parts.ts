@@ -11,7 +11,13 @@ import { countOf } from '#replay/counters.ts'
 import { imagesOfReference, indexImages } from '#replay/image-gc/users.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
-import { countedPlugins, type Disk, folderParts, podFolderSpace } from './folder-space.ts'
+import {
+  type Disk,
+  folderParts,
+  insideOf,
+  type MeasuredPart,
+  podFolderSpace,
+} from './folder-space.ts'
 import { groupOf, type StoredImage, snapshotSpace, snapshotsOf } from './image-space.ts'
 import {
   containerOwner,
@@ -32,12 +38,9 @@ export function holderParts(node: PreparedNode, pods: PodUse | null): HolderPart
   return [...partsOfPods(node, pods), ...partsOfImages(node), ...measured]
 }
 
-/** A part whose size was measured. */
-type Measured = Omit<HolderPart, 'lowBytes' | 'highBytes'> & { bytes: number }
-
 function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null): HolderPart[] {
   const byUid = podsByUid(node.input.pods)
-  const parts: Measured[] = [
+  const parts: MeasuredPart[] = [
     ...folderParts(node, use, byUid),
     ...(pods?.volumes.isPartial !== false
       ? foldersOfPods(use, byUid, pods)
@@ -56,23 +59,21 @@ function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null
   )
 }
 
-/** Folders of volumes and logs of pods without statistics. The end of a path names container or volume. */
+/** Folders of volumes and logs of pods without statistics. */
 function foldersOfPods(
   { inside = [] }: HostDiskUse,
   byUid: PodsByUid,
   pods: PodUse | null,
-): Measured[] {
+): MeasuredPart[] {
   const counted = new Set(pods?.measured.map(({ pod }) => pod))
-  return inside.flatMap(({ path: place = '', bytes = 0 }): Measured[] => {
-    const [, uid = '', logs, plugin, name = ''] =
-      /\/([^/]+)\/(?:(containers)\/|volumes\/([^/]+)\/)?([^/]+)$/.exec(place) ?? []
-    const pod = byUid.get(uid.replace(/^.*_/, ''))
+  return inside.map(insideOf).flatMap((folder): MeasuredPart[] => {
+    const { place, bytes, uid, isOfContainer, plugin, name, isCounted } = folder
+    const pod = byUid.get(uid)
     const part = { filesystem: 'nodefs' as const, bytes, inodes: null, place }
     if (pod === undefined) return []
     const ofContainer = containerOwner(pod, name)
-    if (logs !== undefined) return [{ ...part, holder: 'pod-folders', owner: ofContainer }]
-    const isCounted = plugin === undefined || countedPlugins.has(plugin)
-    if (isCounted && counted.has(pod)) return []
+    if (isOfContainer) return [{ ...part, holder: 'pod-folders', owner: ofContainer }]
+    if ((isCounted || plugin === undefined) && counted.has(pod)) return []
     if (plugin === undefined) return [{ ...part, holder: 'container-logs', owner: ofContainer }]
     const holder = isCounted ? 'pod-volumes' : 'pod-folders'
     return [{ ...part, holder, owner: podOwner(pod, name) }]
@@ -85,21 +86,18 @@ function foldersBesideVolumes(
   use: HostDiskUse,
   byUid: PodsByUid,
   pods: PodUse | null,
-): Measured[] {
+): MeasuredPart[] {
   const space = podFolderSpace(node, use, pods)
   if (pods === null || space === null || (space.bytes === 0 && !space.inodes)) return []
   const { path } = space
   const common = { holder: 'pod-folders' as const, filesystem: 'nodefs' as const, inodes: null }
-  const ofVolumes = (use.inside ?? []).flatMap(({ path: place = '', bytes = 0 }): Measured[] => {
-    const [uid = '', volumes, plugin = '', name = ''] = place.startsWith(`${path}/`)
-      ? place.slice(path.length + 1).split('/')
-      : []
-    const pod = byUid.get(uid)
+  const ofVolumes = (use.inside ?? []).map(insideOf).flatMap((folder): MeasuredPart[] => {
+    const { place, bytes, uid, isOfContainer, plugin, name, isCounted } = folder
+    const pod = place.startsWith(`${path}/`) ? byUid.get(uid) : undefined
     const part = { ...common, bytes, place }
     if (pod === undefined) return []
-    if (volumes === 'containers') return [{ ...part, owner: containerOwner(pod, plugin) }]
-    const isCounted = volumes !== 'volumes' || countedPlugins.has(plugin)
-    return isCounted ? [] : [{ ...part, owner: podOwner(pod, name) }]
+    if (isOfContainer) return [{ ...part, owner: containerOwner(pod, name) }]
+    return isCounted || plugin === undefined ? [] : [{ ...part, owner: podOwner(pod, name) }]
   })
   const named = ofVolumes.reduce((sum, { bytes }) => sum + bytes, pods.folders.bytes)
   const { inodes } = space
@@ -119,10 +117,10 @@ function layerParts(
   { layers = [] }: HostDiskUse,
   pods: PodUse | null,
   byUid: PodsByUid,
-): Measured[] {
+): MeasuredPart[] {
   const filesystem = layersDisk(node)
   const unmeasured = pods && unmeasuredLayers(pods)
-  const leftover: Measured = {
+  const leftover: MeasuredPart = {
     holder: 'leftover-snapshots',
     filesystem: imagesDisk(node),
     ...snapshotSpace(snapshotsOf(node) ?? [], 'leftover'),
@@ -132,14 +130,16 @@ function layerParts(
   const keys = new Set(layers.map(({ key = '' }) => key))
   const owners = ownersByContainer(node.input.pods, keys)
   const ofRuntime = deadOwners(node.input.runtime?.containers ?? [], byUid, keys)
-  const ofContainers = layers.flatMap(({ use, key = '', bytes = 0, inodes = null }): Measured[] => {
-    const isDead = use === 'dead'
-    const owner = owners.get(key) ?? ofRuntime.get(key) ?? null
-    const isCounted = unmeasured !== null && !unmeasured.has(JSON.stringify(owner))
-    if (!isDead && isCounted) return []
-    const holder = isDead ? 'dead-containers' : 'writable-layers'
-    return [{ holder, filesystem, bytes, inodes, place: null, owner }]
-  })
+  const ofContainers = layers.flatMap(
+    ({ use, key = '', bytes = 0, inodes = null }): MeasuredPart[] => {
+      const isDead = use === 'dead'
+      const owner = owners.get(key) ?? ofRuntime.get(key) ?? null
+      const isCounted = unmeasured !== null && !unmeasured.has(JSON.stringify(owner))
+      if (!isDead && isCounted) return []
+      const holder = isDead ? 'dead-containers' : 'writable-layers'
+      return [{ holder, filesystem, bytes, inodes, place: null, owner }]
+    },
+  )
   return [leftover, ...ofContainers]
 }
 
@@ -169,7 +169,7 @@ const unmeasuredLayers = ({ measured }: PodUse): ReadonlySet<string> =>
   )
 
 /** Snapshots and packed content of other clients of containerd, by their namespace. */
-const namespaceParts = (node: PreparedNode, { namespaces = [] }: HostDiskUse): Measured[] =>
+const namespaceParts = (node: PreparedNode, { namespaces = [] }: HostDiskUse): MeasuredPart[] =>
   namespaces.map(({ name = '', bytes = 0, inodes = null, content = 0 }) => ({
     holder: 'other-namespaces',
     filesystem: imagesDisk(node),
@@ -180,7 +180,7 @@ const namespaceParts = (node: PreparedNode, { namespaces = [] }: HostDiskUse): M
   }))
 
 /** Deleted files that are open, by the process that holds them. */
-function processParts({ processes = [] }: HostDiskUse, byUid: PodsByUid): Measured[] {
+function processParts({ processes = [] }: HostDiskUse, byUid: PodsByUid): MeasuredPart[] {
   return processes.map(({ on, pid = 0, command = '', pod: uid = '', files, bytes = 0 }) => {
     const { namespace = null, name: pod = null } = byUid.get(uid)?.metadata ?? {}
     return {

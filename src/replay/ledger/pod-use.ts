@@ -181,9 +181,7 @@ function areMeasured({ input, readMs }: PreparedNode, stats: readonly PodSummary
 function add(sum: Amount, stats: FilesystemStats | undefined) {
   const bytes = countOf(stats?.usedBytes)
   const inodes = countOf(stats?.inodesUsed)
-  sum.bytes += bytes ?? 0
-  sum.inodes = inodes === null || sum.inodes === null ? null : sum.inodes + inodes
-  sum.isPartial ||= bytes === null
+  addAmount(sum, { bytes: bytes ?? 0, inodes, isPartial: bytes === null })
 }
 
 function addAmount(sum: Amount, { bytes, inodes, isPartial = false }: Amount) {

@@ -46,9 +46,16 @@ export function causesOf({
         compareNumbers(a.room, b.room) ||
         Number(hasHappened(b.finding)) - Number(hasHappened(a.finding)),
     )
-  const parts = Map.groupBy(ranked, ({ finding }) =>
-    JSON.stringify(keyOf(finding, settingOf(finding, nodeOf) ?? finding.cause)),
-  )
+  const byChange = new Map<string, string>()
+  const parts = Map.groupBy(ranked, ({ finding }) => {
+    const cause = settingOf(finding, nodeOf) ?? finding.cause
+    const key = JSON.stringify(keyOf(finding, cause))
+    const change = changeOf(finding)
+    if (change === null) return key
+    const known = byChange.get(change) ?? key
+    byChange.set(change, known)
+    return known
+  })
   return [...parts.values()]
     .map(part => ({
       group: groupOf(
@@ -169,6 +176,13 @@ function settingOf({ cause, cluster, nodes }: Finding, nodeOf: NodeOf): SettingC
   const node = nodeOf(cluster, nodes.sample[0] ?? '')
   const setting = node?.prediction.settings.imageGC?.find(({ field }) => field === cause.fields[0])
   return { ...cause, isDefault: setting !== undefined && setting.value === setting.preset }
+}
+
+/** Fields that are set where they are the cause. Null: none are. */
+function changeOf({ cause, cluster, subject, fix: { config }, steps }: Finding): string | null {
+  const isSet = cause.kind === 'setting' && steps[0]?.action.id === 'set-fields'
+  const fields = Object.entries(config).toSorted(([a], [b]) => byText(a, b))
+  return isSet && fields.length > 0 ? JSON.stringify([cluster, subject, fields]) : null
 }
 
 /** What has to be equal for one change to end both. */

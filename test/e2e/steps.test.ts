@@ -30,7 +30,10 @@ const elsewhere: readonly [command: RegExp, because: string][] = [
   [/^kubectl /, 'no kubectl is installed where tests run; the audit reads the same objects'],
   [/\bssm start-session\b/, 'the nodes of the lab run the documents of highwater alone'],
   [/\baws .*\b(reboot-instances|terminate-instance)/, 'the lab restarts and replaces no instance'],
-  [/^aws .*\bdescribe-/, 'no AWS CLI is installed where tests run; the SDKs make the same calls'],
+  [
+    /^aws .*\b(describe-|send-command|list-command-invocations)/,
+    'no AWS CLI is installed where tests run; the SDKs make the same calls',
+  ],
 ]
 
 /** 1: findings, or a prediction of a kubelet that would not start; 3: not all could be read. */

@@ -107,6 +107,11 @@ it('runs nothing in a session whose shell is not of the host', () => {
   expect(commands('prune-images')).toEqual([expect.stringMatching(/^highwater plan /)])
 })
 
+it.each(['container', 'powershell'] as const)('looks for folders in the shell of a %s', shell => {
+  const steps = stepsOf(finding, [{ id: 'look-on-node' }], on({ node: { ...node, shell } }))
+  expect(steps[0]?.commands).toMatchSnapshot()
+})
+
 it('replaces only the node that it names, unless a new release of the group ends the cause', () => {
   const replaced = (id: StepActionId) =>
     stepsOf(finding, [{ id }], on()).flatMap(({ commands }) =>

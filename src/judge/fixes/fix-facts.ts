@@ -64,16 +64,14 @@ function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
   }
 }
 
-/** Nodes that are no instances have ssh by custom. Those of Bottlerocket and Fargate have none. */
+/** Nodes that are no instances have ssh by custom. Those of Bottlerocket and Fargate have none; AWS runs those of Auto Mode. */
 export function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
   const { instanceId, operatingSystem, owner, amiFamily } = identity
   if (canMeasureDisks(identity)) return 'session'
-  const hasSsh =
-    instanceId === null &&
-    operatingSystem === 'linux' &&
-    owner !== 'fargate' &&
-    amiFamily !== 'Bottlerocket'
-  return hasSsh ? 'ssh' : null
+  if (owner === 'fargate' || owner === 'auto-mode') return null
+  const isWindows = operatingSystem === 'windows'
+  if (instanceId !== null) return isWindows ? 'powershell' : 'container'
+  return isWindows || amiFamily === 'Bottlerocket' ? null : 'ssh'
 }
 
 export class FixFacts {

@@ -23,8 +23,8 @@ export interface StepNode {
   instanceId: string | null
   /** Systems Manager runs documents on it. */
   hasSessions: boolean
-  /** What opens a shell of the host. A session of Bottlerocket opens one of a container. */
-  shell: 'session' | 'ssh' | null
+  /** What opens a shell of the host. `container`: of Bottlerocket, whose sessions open one of a container. */
+  shell: 'session' | 'ssh' | 'powershell' | 'container' | null
   owner: NodeOwner
 }
 
@@ -327,6 +327,28 @@ function sizes(action: StepAction, place?: string, ...others: string[]) {
   return `sudo du ${counting} -x -d 2 ${folders.map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
 }
 
+/** On Windows and Bottlerocket, of the whole disk: no path of a holder is known there. */
+function sizesOn({ action, node }: OnNode): Command[] {
+  const { shell, instanceId } = node
+  if (shell === 'container')
+    return [session({ ...node, shell: 'session' }, 'reads', inAdminContainer(action))]
+  if (shell !== 'powershell' || instanceId === null)
+    return [session(node, 'reads', sizes(action, action.place))]
+  const id = clusterWord(instanceId)
+  const parameters = shellWord(JSON.stringify({ commands: [windowsSizes] }))
+  return [
+    `${aws('ssm', 'send-command', '--instance-ids', id)} --document-name AWS-RunPowerShellScript --parameters ${parameters}`,
+    aws('ssm', 'list-command-invocations', '--details', '--instance-id', id),
+  ].map(line => ['reads', line])
+}
+
+/** Source: bottlerocket-os/bottlerocket README, Admin container: it is off unless host-containers.admin.enabled is set. */
+const inAdminContainer = (action: StepAction) =>
+  `apiclient exec admin sh -c ${shellWord(sizes(action, '/.bottlerocket/rootfs/local'))}`
+
+const windowsSizes =
+  'Get-ChildItem C:\\ -Directory -Force | % { "{0,9:N1} GiB {1}" -f ((ls $_.FullName -Recurse -File -Force -EA 0 | measure Length -Sum).Sum / 1GB), $_.FullName } | sort'
+
 const podFolders = '/var/lib/kubelet/pods'
 
 /** Lines that only read on the node. */
@@ -335,7 +357,7 @@ const looks = (text: string | ((action: StepAction) => string)): Pick<Doing, 'li
     session(node, 'reads', typeof text === 'string' ? text : text(action)),
   ],
 })
-const looksAtSizes = looks(action => sizes(action, action.place))
+const looksAtSizes: Pick<Doing, 'lines'> = { lines: sizesOn }
 const looksAtJournal = looks('sudo journalctl -u kubelet -n 100')
 const showsPods: Pick<Doing, 'lines'> = { lines: on => [podsOfNode(on)] }
 const asking = { ...stepForAll('ask-owner', 'pods'), ...showsPods }

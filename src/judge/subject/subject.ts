@@ -11,7 +11,7 @@ import { runningLogs } from '#judge/logs/running-logs.ts'
 import { shorten } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeInput, Summary } from '#model/input/node-input.ts'
 import { promisedSources, type ReadError, type ReadMode, type Source } from '#model/input/record.ts'
 import { mistakeOf } from '#model/kubelet/configuration.ts'
@@ -260,10 +260,12 @@ export interface Gap {
 
 const shown = 5
 
-export type GapInput = Pick<NodeInput, 'host' | 'runtime' | 'summary'>
+const isRunning = ({ status }: KubernetesPod) => status?.phase === 'Running'
+
+export type GapInput = Pick<NodeInput, 'host' | 'runtime' | 'summary' | 'pods'>
 
 /** Empty if the source itself was not read. */
-export function gapsOf({ host, runtime, summary }: GapInput): Gap[] {
+export function gapsOf({ host, runtime, summary, pods }: GapInput): Gap[] {
   const unread = (host?.unread ?? []).map(({ what = '', why = '' }) => ({
     what,
     why,
@@ -288,6 +290,12 @@ export function gapsOf({ host, runtime, summary }: GapInput): Gap[] {
       source: 'summary',
       open: 'how full its image filesystem is',
       why: 'no capacity of the image filesystem in the answer',
+    })
+  if (summary?.node !== undefined && !summary.pods?.length && pods?.some(isRunning))
+    gaps.push({
+      source: 'summary',
+      open: 'what its pods use of its disks and memory',
+      why: 'no statistics of pods in the answer',
     })
   if (host !== null) {
     const files = ['host', 'kubelet', 'what the files and flags of its kubelet say'] as const

@@ -1,7 +1,7 @@
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { agoMs } from '#judge/events/events.ts'
-import { recordedEvictions, weekMs } from '#judge/events/evictions.ts'
-import { partCause } from '#judge/help/holder-cause.ts'
+import { evictedWriter, recordedEvictions, weekMs } from '#judge/events/evictions.ts'
+import { diskOf, partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { settledMs } from '#judge/help/thresholds.ts'
 import {
@@ -10,21 +10,26 @@ import {
   type Failing,
   line,
   lines,
+  nameLength,
   nodeRule,
   percent,
   plural,
   type Satisfied,
   seenFirst,
+  settingIn,
   shorten,
   worldCause,
 } from '#judge/rule.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import { conditionOf } from '#model/prediction/prediction.ts'
 
-/** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. */
-const least = { ofDisk: 0.1, ofPods: 0.5 }
+/** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over; of the disk, of a pod that is gone. */
+const least = { ofDisk: 0.1, ofPods: 0.5, gone: 0.25 }
 
-const titles = { young: 'The node reports DiskPressure, and no threshold is met at this moment' }
+const titles = {
+  young: 'The node reports DiskPressure, and no threshold is met at this moment',
+  gone: 'A pod was evicted that had written much of the disk',
+}
 
 const ofPods: ReadonlySet<DiskHolder> = new Set([
   ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
@@ -57,7 +62,7 @@ export const diskPressurePassed = nodeRule({
       return resource === 'ephemeral-storage' || resource === 'inodes'
     })
     const part = evicted.length === 0 ? null : largestPart(ledger)
-    if (part === null) return
+    if (part === null) return yield* judgeGone(subject, ledger)
     const { holder, lowBytes: low, share } = part
     yield {
       ...reasonOf(partCause(part), ledger, identity),
@@ -74,6 +79,25 @@ export const diskPressurePassed = nodeRule({
     }
   },
 })
+
+/** The eviction freed what the pod had written. Its next one writes it again. */
+function* judgeGone({ pods, at }: Satisfied<'pods'>, ledger: NodeLedger): Iterable<Failing> {
+  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
+  const writer = evictedWriter(pods, at, least.gone * capacityBytes)
+  if (writer === null) return
+  const { owner, bytes: written } = writer
+  yield {
+    title: titles.gone,
+    confidence: 'likely',
+    cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
+    steps: [{ id: 'move-to-volume', ...writer }],
+    ...seenFirst(
+      `Container ${shorten(owner.container, nameLength)} of ${shorten(`${owner.namespace}/${owner.pod}`, nameLength)} was using ${bytes(written)}, ${percent((100 * written) / capacityBytes)} of the disk, when its pod was evicted.`,
+      'The disk has room again. The next pod of its owner can write as much.',
+    ),
+    evidence: [bytesLine('event', 'used by the evicted container', written)],
+  }
+}
 
 /** A condition outlasts its threshold by evictionPressureTransitionPeriod. The rule pressure-stays reports one that stays longer. */
 function* judgeYoung(

@@ -25,6 +25,8 @@ import {
 import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 
+const titles = { impossible: 'A disk reports more free bytes than it has: nothing sees it fill' }
+
 export const imageGcDead = contextRule({
   id: 'image-gc-dead',
   family: 'image-gc',
@@ -32,6 +34,7 @@ export const imageGcDead = contextRule({
   cause: worldCause('gc-fails'),
   steps: ['read-journal', 'advice'],
   needs: ['imageGC'],
+  titles,
   title: 'Image garbage collection fails every time: it sees no image filesystem',
   why: 'The runtime reports an image mount point that the kubelet cannot measure. Its capacity is then 0, and every round ends in an error before anything is deleted for space. Eviction thresholds on imagefs cannot be measured either. Other errors of garbage collection that the kubelet repeats in events are shown in its own words. Errors in the first 10 min after its start do not count.',
   fix: 'Run crictl imagefsinfo, and make sure that the kubelet can measure the mount point that it reports (root in the configuration of the runtime). Restart the runtime first, then the kubelet. For another error, look at the runtime.',
@@ -102,13 +105,25 @@ function* failingOf(
 function* judgeStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
   const { imageGC, filesystems } = subject
   const { triggered, error } = imageGC
+  const { capacityBytes = null, availableBytes = null } = filesystems.imagefs ?? {}
+  if (capacityBytes && availableBytes !== null && availableBytes > capacityBytes) {
+    const both = `${bytes(availableBytes)} available of a capacity of ${bytes(capacityBytes)}`
+    yield {
+      title: titles.impossible,
+      steps: [{ id: 'read-devices' }, { id: 'replace-node' }],
+      ...seenFirst(
+        `The image filesystem reports ${both}.`,
+        'Image GC takes it for empty, and no threshold is ever met. A damaged filesystem counts so.',
+      ),
+      evidence: [line('summary', 'image filesystem', both)],
+    }
+  }
   if (triggered === null)
     yield {
       unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : shorten(error),
     }
   // A round that is not triggered ends in an error only if the image filesystem has no capacity.
   if (triggered !== false || error === null) return
-  const capacity = filesystems.imagefs?.capacityBytes
   yield {
     ...seenFirst(
       `Every ${gcMinutes} min image GC ends in "${error}" (events InvalidDiskCapacity, ImageGCFailed): no image is deleted for space, however full the disk.`,
@@ -118,7 +133,7 @@ function* judgeStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Und
       line(
         'computed',
         'image filesystem capacity',
-        capacity === null || capacity === undefined ? 'not in stats/summary' : bytes(capacity),
+        capacityBytes === null ? 'not in stats/summary' : bytes(capacityBytes),
       ),
     ],
   }

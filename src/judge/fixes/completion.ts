@@ -5,7 +5,6 @@
  * Follows  pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager. The replay's validation decides all other cases.
  */
 
-import { durationMs } from '#base/go/duration.ts'
 import { once } from '#base/once.ts'
 import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
@@ -123,7 +122,7 @@ const steps: readonly ((fix: Draft) => void)[] = [
   percentages,
   softThresholds,
   fix => fix.mend('serializeImagePulls', false),
-  shutdown,
+  fix => fix.mend('shutdownGracePeriodCriticalPods', '0s'),
   managers,
   featureGates,
   dropRefused,
@@ -195,14 +194,6 @@ function softThresholds(fix: Draft) {
     if (!Object.hasOwn(fix.map(soft), signal))
       fix.dropKey(grace, signal, 'there is no soft threshold that it is for')
   if (fix.sets(grace) && !fix.sets(soft)) fix.set(soft, fix.map(soft))
-}
-
-function shutdown(fix: Draft) {
-  const [total, critical] = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const
-  if (!fix.sets(total) && !fix.sets(critical)) return
-  if (durationMs(fix.text(total)) === 0) fix.mend(critical, '0s')
-  if (fix.text(total) !== '' && fix.text(critical) !== '')
-    for (const field of [total, critical]) fix.set(field, fix.text(field))
 }
 
 const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0

@@ -49,9 +49,11 @@ interface OnNode {
   place: CommandPlace
 }
 
+type Lines = (on: OnNode) => (Command | null)[]
+
 interface Doing extends Pick<Step, 'kind' | 'ends' | 'disturbs'> {
   /** Of a node. */
-  lines?(on: OnNode): (Command | null)[]
+  lines?: Lines
   /** Of a cluster. */
   always?(place: CommandPlace): Command[]
 }
@@ -170,13 +172,16 @@ function session(
 }
 
 /** Without a shell, what the kubelet has measured: memory of the system's cgroups and of pods, and their processes. */
-const usage = (node: StepNode, command: string) =>
-  session(
-    node,
-    'reads',
-    command,
-    reads('get', '--raw', `/api/v1/nodes/${node.name}/proxy/stats/summary`),
-  )
+const usage =
+  (command: string): Lines =>
+  ({ node }) => [
+    session(
+      node,
+      'reads',
+      command,
+      reads('get', '--raw', `/api/v1/nodes/${node.name}/proxy/stats/summary`),
+    ),
+  ]
 
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', clusterWord(node.name))]
 /**
@@ -304,11 +309,20 @@ function setStorage(on: OnNode): Command[] {
   ]
 }
 
-const stepForAll = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
-  ({ kind, ends: 'all', disturbs }) as const
-const stepForPart = (kind: Step['kind'], disturbs: Step['disturbs'] = 'nothing') =>
-  ({ kind, ends: 'part', disturbs }) as const
-const showing = { kind: 'read-more', ends: 'nothing', disturbs: 'nothing' } as const
+const disturbing: Partial<Record<Step['kind'], Step['disturbs']>> = {
+  'ask-owner': 'pods',
+  replace: 'node-replaced',
+  resize: 'node-replaced',
+}
+const doing =
+  (ends: Step['ends']) =>
+  (kind: Step['kind'], lines?: Lines, disturbs = disturbing[kind] ?? 'nothing'): Doing => ({
+    ...{ kind, ends, disturbs },
+    ...(lines && { lines }),
+  })
+const all = doing('all')
+const part = doing('part')
+const shows = (lines?: Lines) => doing('nothing')('read-more', lines)
 
 /** Options of `du`, and of `sort` for its output. */
 const waysToCount = ({ unit }: StepAction) =>
@@ -352,183 +366,151 @@ const windowsSizes =
 const podFolders = '/var/lib/kubelet/pods'
 
 /** Lines that only read on the node. */
-const looks = (text: string | ((action: StepAction) => string)): Pick<Doing, 'lines'> => ({
-  lines: ({ action, node }) => [
-    session(node, 'reads', typeof text === 'string' ? text : text(action)),
-  ],
-})
-const looksAtSizes: Pick<Doing, 'lines'> = { lines: sizesOn }
+const looks =
+  (text: string | ((action: StepAction) => string)): Lines =>
+  ({ action, node }) => [session(node, 'reads', typeof text === 'string' ? text : text(action))]
 const looksAtJournal = looks('sudo journalctl -u kubelet -n 100')
-const showsPods: Pick<Doing, 'lines'> = { lines: on => [podsOfNode(on)] }
-const asking = { ...stepForAll('ask-owner', 'pods'), ...showsPods }
-const askingForPart = { ...stepForPart('ask-owner', 'pods'), ...showsPods }
+const showsPods: Lines = on => [podsOfNode(on)]
+const readsAgain: Lines = on => [readAgain(on)]
+const asking = all('ask-owner', showsPods)
+const askingForPart = part('ask-owner', showsPods)
 
 const doings: Readonly<Record<StepActionId, Doing>> = {
-  advice: stepForAll('set'),
+  advice: all('set'),
   'ask-owner': asking,
-  'clean-namespace': {
-    ...stepForAll('free'),
-    ...looks(({ place }) =>
+  'clean-namespace': all(
+    'free',
+    looks(({ place }) =>
       place === undefined
         ? 'sudo ctr namespaces ls'
         : ['images', 'containers', 'leases']
             .map(what => `sudo ctr -n ${shellWord(place)} ${what} ls`)
             .join('; '),
     ),
-  },
-  'clean-objects': stepForAll('free'),
-  'clean-with-owner': { ...stepForAll('ask-owner'), ...looksAtSizes },
-  'correct-file': { ...stepForAll('set'), ...looksAtJournal },
-  'create-group': {
-    ...stepForAll('replace', 'node-replaced'),
-    lines: on => (isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []),
-  },
-  'check-rotation': { ...showing, ...looks('sudo logrotate -d /etc/logrotate.conf') },
-  'delete-place': { ...stepForAll('free'), ...looksAtSizes },
-  'delete-pod': { ...stepForPart('free', 'pods'), lines: on => deletePods(on) },
-  'delete-pod-folder': {
-    ...stepForAll('free'),
-    ...looks(action => {
+  ),
+  'clean-objects': all('free'),
+  'clean-with-owner': all('ask-owner', sizesOn, 'nothing'),
+  'correct-file': all('set', looksAtJournal),
+  'create-group': all('replace', on =>
+    isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : [],
+  ),
+  'check-rotation': shows(looks('sudo logrotate -d /etc/logrotate.conf')),
+  'delete-place': all('free', sizesOn),
+  'delete-pod': part('free', deletePods, 'pods'),
+  'delete-pod-folder': all(
+    'free',
+    looks(action => {
       const [place = podFolders, ...others] = action.folders ?? [action.place ?? podFolders]
       return mountsAndSizes(action, place, ...others)
     }),
-  },
-  drain: { ...stepForPart('free', 'pods'), lines: on => [['changes', drain(on)]] },
-  'drop-idle-log-blocks': { ...stepForAll('set'), lines: on => plan(on) },
-  'empty-log': {
-    ...stepForAll('free'),
-    ...looks(({ place = '/var/log/pods' }) => `sudo ls -l -h ${shellWord(place)}`),
-  },
+  ),
+  drain: part('free', on => [['changes', drain(on)]], 'pods'),
+  'drop-idle-log-blocks': all('set', plan),
+  'empty-log': all(
+    'free',
+    looks(({ place = '/var/log/pods' }) => `sudo ls -l -h ${shellWord(place)}`),
+  ),
   // No controller starts the pod again.
-  'end-pod': { ...stepForAll('free', 'pods'), lines: on => deletePods(on, 'changes') },
-  'find-container': { ...showing, ...looks('sudo crictl ps -a; sudo docker ps -a') },
-  'grant-rights': { ...showing, always: place => [highwater('doctor', place)] },
-  'grow-partition': { ...stepForAll('resize', 'node-replaced'), ...looks('lsblk --fs; df -h') },
-  'import-image': stepForAll('set'),
-  'import-sandbox': {
-    ...stepForAll('set'),
-    ...looks('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
-  },
-  'larger-disk': {
-    ...stepForAll('resize', 'node-replaced'),
-    lines: on => [on.action.isUnsure ? readAgain(on) : null, resize(on)],
-  },
-  'larger-instance': stepForAll('resize', 'node-replaced'),
-  'list-deletions': {
-    ...showing,
-    lines: ({ node, place }) => [highwater('predict', place, '--node', node.name)],
-  },
-  'list-memory': {
-    ...showing,
-    lines: ({ node }) => [
-      usage(
-        node,
-        'ps -e -o rss=,pid=,comm= --sort=-rss | head -n 20; grep -e ^Slab -e ^SUnreclaim -e ^Shmem: -e ^PageTables -e ^Hugetlb /proc/meminfo',
-      ),
-    ],
-  },
-  'list-processes': {
-    ...showing,
-    lines: ({ node }) => [usage(node, 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20')],
-  },
-  'look-on-node': { ...showing, ...looksAtSizes },
+  'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
+  'find-container': shows(looks('sudo crictl ps -a; sudo docker ps -a')),
+  'grant-rights': { ...shows(), always: place => [highwater('doctor', place)] },
+  'grow-partition': all('resize', looks('lsblk --fs; df -h')),
+  'import-image': all('set'),
+  'import-sandbox': all(
+    'set',
+    looks('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
+  ),
+  'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, resize(on)]),
+  'larger-instance': all('resize'),
+  'list-deletions': shows(({ node, place }) => [highwater('predict', place, '--node', node.name)]),
+  'list-memory': shows(
+    usage(
+      'ps -e -o rss=,pid=,comm= --sort=-rss | head -n 20; grep -e ^Slab -e ^SUnreclaim -e ^Shmem: -e ^PageTables -e ^Hugetlb /proc/meminfo',
+    ),
+  ),
+  'list-processes': shows(usage('ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20')),
+  'look-on-node': shows(sizesOn),
   // Mounted once more, for this command alone, the disk has nothing mounted on it.
-  'look-under-mounts': {
-    ...showing,
-    ...looks(action => {
+  'look-under-mounts': shows(
+    looks(action => {
       const [counting, sorting] = waysToCount(action)
       return `sudo unshare --mount sh -c 'mount --bind / /mnt && du -x ${counting} -d 3 /mnt' | sort ${sorting} | tail -n 20`
     }),
-  },
+  ),
   'limit-processes': askingForPart,
-  'lower-soft-threshold': stepForAll('set', 'kubelet-restart'),
-  'map-volume': {
-    ...stepForAll('resize', 'node-replaced'),
-    lines: on => ((on.disk?.mapping ?? on.disk?.other) ? [resize(on)] : []),
-  },
-  'move-into-volume': {
-    ...stepForAll('ask-owner', 'pods'),
-    ...looks(action => mountsAndSizes(action, action.place ?? podFolders)),
-  },
+  'lower-soft-threshold': all('set', undefined, 'kubelet-restart'),
+  'map-volume': all('resize', on => ((on.disk?.mapping ?? on.disk?.other) ? [resize(on)] : [])),
+  'move-into-volume': all(
+    'ask-owner',
+    looks(action => mountsAndSizes(action, action.place ?? podFolders)),
+  ),
   'move-to-volume': asking,
-  'open-port': {
-    ...showing,
-    lines: ({ node, place }) => [
-      session(node, 'reads', 'systemctl status kubelet --no-pager'),
-      place.region === null
-        ? null
-        : ['reads', aws('eks', 'describe-cluster', '--name', clusterWord(place.name))],
-    ],
-  },
-  'pin-images': { ...stepForAll('set'), lines: on => plan(on) },
+  'open-port': shows(({ node, place }) => [
+    session(node, 'reads', 'systemctl status kubelet --no-pager'),
+    place.region === null
+      ? null
+      : ['reads', aws('eks', 'describe-cluster', '--name', clusterWord(place.name))],
+  ]),
+  'pin-images': all('set', plan),
   'provide-image': asking,
-  'prune-dead-containers': { ...stepForAll('free'), ...showsPods },
-  'prune-images': {
-    ...stepForPart('free', 'kubelet-restart'),
-    lines: on => plan(on, '--prune-images'),
-  },
-  'prune-volumes': { ...stepForAll('free'), ...looks('sudo docker volume ls -f dangling=true') },
+  'prune-dead-containers': all('free', showsPods),
+  'prune-images': part('free', on => plan(on, '--prune-images'), 'kubelet-restart'),
+  'prune-volumes': all('free', looks('sudo docker volume ls -f dangling=true')),
   'raise-process-limit': askingForPart,
   'raise-volume-limit': asking,
-  'read-again': { ...showing, lines: on => [readAgain(on)] },
-  'read-devices': {
-    ...showing,
-    ...looks('lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'),
-  },
-  'read-journal': { ...showing, ...looksAtJournal },
-  'read-limits': {
-    ...showing,
-    ...looks(
+  'read-again': shows(readsAgain),
+  'read-devices': shows(looks('lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd')),
+  'read-journal': shows(looksAtJournal),
+  'read-limits': shows(
+    looks(
       'df -h; df -i; sysctl fs.inotify fs.mount-max; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status',
     ),
-  },
-  'read-on-node': { ...showing, lines: on => [readAgain(on)] },
-  'read-pods': { ...showing, ...showsPods },
+  ),
+  'read-on-node': shows(readsAgain),
+  'read-pods': shows(showsPods),
   'read-pull-events': {
-    ...showing,
+    ...shows(),
     always: () => [reads('get', 'events', '-A', '--field-selector=reason=Failed')],
   },
-  reboot: { ...stepForPart('replace', 'node-replaced'), lines: restart },
-  'replace-node': { ...stepForAll('replace', 'node-replaced'), lines: replacement },
-  'restart-agent': {
-    ...showing,
-    lines: ({ node: { instanceId } }) => [
-      instanceId === null
-        ? null
-        : [
-            'reads',
-            aws(
-              'ssm',
-              'describe-instance-information',
-              '--filters',
-              clusterWord(`Key=InstanceIds,Values=${instanceId}`),
-            ),
-          ],
-    ],
-  },
+  reboot: part('replace', restart),
+  'replace-node': all('replace', replacement),
+  'restart-agent': shows(({ node: { instanceId } }) => [
+    instanceId === null
+      ? null
+      : [
+          'reads',
+          aws(
+            'ssm',
+            'describe-instance-information',
+            '--filters',
+            clusterWord(`Key=InstanceIds,Values=${instanceId}`),
+          ),
+        ],
+  ]),
   // Containers go on: systemd ends only the main process (containerd containerd.service KillMode=process), and the kubelet starts none anew.
-  'restart-daemon': {
-    ...stepForAll('free', 'kubelet-restart'),
-    lines: ({ action: { place = 'kubelet' }, node }) => [
+  'restart-daemon': all(
+    'free',
+    ({ action: { place = 'kubelet' }, node }) => [
       session(node, 'restarts', `sudo systemctl restart ${shellWord(place)}`),
     ],
-  },
-  'restart-kubelet': {
-    ...stepForAll('set', 'kubelet-restart'),
-    lines: on => [cordon(on), session(on.node, 'restarts', 'sudo systemctl restart kubelet')],
-  },
-  'restart-pod': { ...stepForAll('free', 'pods'), lines: on => deletePods(on) },
-  'set-at-source': stepForAll('set', 'node-replaced'),
-  'set-discard-unpacked': stepForAll('set', 'node-replaced'),
-  'set-ephemeral-storage': { ...stepForAll('ask-owner', 'pods'), lines: setStorage },
-  'set-fields': { ...stepForAll('set', 'kubelet-restart'), lines: on => plan(on) },
-  'set-log-files': { ...stepForAll('set'), lines: on => plan(on) },
+    'kubelet-restart',
+  ),
+  'restart-kubelet': all(
+    'set',
+    on => [cordon(on), session(on.node, 'restarts', 'sudo systemctl restart kubelet')],
+    'kubelet-restart',
+  ),
+  'restart-pod': all('free', deletePods, 'pods'),
+  'set-at-source': all('set', undefined, 'node-replaced'),
+  'set-discard-unpacked': all('set', undefined, 'node-replaced'),
+  'set-ephemeral-storage': all('ask-owner', setStorage),
+  'set-fields': all('set', plan, 'kubelet-restart'),
+  'set-log-files': all('set', plan),
   'set-memory': asking,
   'set-volume-limit': asking,
-  'upgrade-group': { ...stepForAll('replace', 'node-replaced'), lines: upgrade },
-  'upgrade-runtime': stepForAll('replace', 'node-replaced'),
-  'vacuum-journal': {
-    ...stepForAll('free'),
-    lines: ({ node }) => [session(node, 'changes', 'sudo journalctl --vacuum-size=500M')],
-  },
+  'upgrade-group': all('replace', upgrade),
+  'upgrade-runtime': all('replace'),
+  'vacuum-journal': all('free', ({ node }) => [
+    session(node, 'changes', 'sudo journalctl --vacuum-size=500M'),
+  ]),
 }

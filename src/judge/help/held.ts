@@ -1,6 +1,5 @@
 import { bytes, bytesLine, gibibyte, percent } from '#judge/rule.ts'
 import type { Evidence } from '#model/finding/finding.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
 import type {
   DiskHolder,
   FilesystemLedger,
@@ -8,7 +7,7 @@ import type {
   NodeLedger,
 } from '#model/prediction/disk-ledger.ts'
 import { holderCause, type Reason } from './holder-cause.ts'
-import { type RuntimeFacts, reasonOf } from './holders.ts'
+import { type HolderSubject, reasonOf } from './holders.ts'
 
 interface LeastHeld {
   percent: number
@@ -44,14 +43,9 @@ export const heldText = ({ disk, bytes: held }: Held): string =>
   `${bytes(held)} of ${disk.filesystem} (${percent((100 * held) / disk.capacityBytes)})`
 
 /** The largest of the lines as a cause. */
-export function heldReason(
-  { disk, lines }: Held,
-  ledger: NodeLedger,
-  identity: NodeIdentity,
-  runtime?: RuntimeFacts,
-): Reason {
+export function heldReason({ disk, lines }: Held, subject: HolderSubject): Reason {
   const largest = lines.toSorted((a, b) => b.bytes - a.bytes)[0]!
-  return reasonOf(holderCause(largest, disk, ledger.parts), ledger, identity, runtime)
+  return reasonOf(holderCause(largest, disk, subject.ledger?.parts ?? []), subject)
 }
 
 export const heldEvidence = ({ disk, lines }: Held): Evidence[] => [

@@ -16,7 +16,7 @@ import {
 import type { HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { HolderOwner, NodeLedger } from '#model/prediction/disk-ledger.ts'
-import type { ImageGcPrediction, Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
 import { isBare, isMirror, isOfMounts, podOf, podsOf } from './deletion.ts'
 import { volumeToWrite } from './disk-size.ts'
@@ -57,7 +57,7 @@ const checkpoints = /\/checkpoints$/
 /** The table's steps, or others where these cannot end it. */
 function stepsOf(
   { holder, place, owner, amount: { unit } }: HolderCause,
-  { discardUnpackedLayers = false, version = '' }: RuntimeFacts,
+  { host, node }: HolderSubject,
 ): readonly StepActionId[] {
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
@@ -68,7 +68,7 @@ function stepsOf(
   if (own !== null) return own
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
-  const isOfDocker = version.startsWith('docker ') && place !== null && ofDocker.test(place)
+  const isOfDocker = isDocker(node) && place !== null && ofDocker.test(place)
   if (isOfDocker && holders[holder].steps[0] === 'delete-place')
     return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
@@ -77,21 +77,16 @@ function stepsOf(
   // Which pod it is, and whether its deletion ends it, has to be seen.
   if (holder === 'pod-folders' && owner === null) return ['delete-pod-folder']
   // Packed layers of pulls that did not end: a lease keeps them.
-  if (holder === 'image-content' && discardUnpackedLayers) return ['look-on-node', 'replace-node']
+  if (holder === 'image-content' && host?.containerd?.discardUnpackedLayers === true)
+    return ['look-on-node', 'replace-node']
   return holders[holder].steps
 }
 
-/**
- * @param ledger one part is what its owner can act on
- */
-export function reasonOf(
-  cause: HolderCause,
-  ledger: Pick<NodeLedger, 'parts' | 'filesystems'>,
-  identity: InspectIdentity,
-  runtime: RuntimeFacts = {},
-): Reason {
+/** What the owner of one part can do. */
+export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
-  const { parts } = ledger
+  const { identity, node, ledger } = subject
+  const { parts, filesystems } = ledger ?? { parts: [], filesystems: [] }
   const isReadable = canMeasureDisks(identity)
   if (holder === 'unread') {
     const { unit } = amount
@@ -112,16 +107,17 @@ export function reasonOf(
     ...(place !== null && { place }),
     ...(!isOfMany && { bytes: own?.lowBytes ?? amount.low }),
   }
-  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, filesystem) ?? {}
-  const hasRoom = filesystem === 'imagefs' && isRoomy(ledger, amount.low)
+  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf({ filesystems }, filesystem) ?? {}
+  const hasRoom = filesystem === 'imagefs' && isRoomy({ filesystems }, amount.low)
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, parts)
   const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
-  const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, runtime)]
+  const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   const isOwned = actor === 'platform' && values.owner !== undefined
-  return {
+  const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
+  const reason = {
     cause,
     steps: steps.map(id => ({
       // Pods use the folder: only their owner can say what is no longer needed.
@@ -131,10 +127,10 @@ export function reasonOf(
       ...(id === 'restart-pod' && pods.length > 0 && { pods }),
       ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
       ...(amount.unit === 'inodes' && { unit: amount.unit }),
-      ...(id === 'upgrade-runtime' &&
-        runtime.version !== undefined && { message: runtime.version }),
+      ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
     })),
   }
+  return withStaticPods(reason, subject.pods ?? null)
 }
 
 /** Whether nodefs has enough room for so much more in volumes of pods. */
@@ -184,7 +180,7 @@ function withEndlessPods(reason: Reason, { pods, at }: Pick<DiskSubject, 'pods' 
 /**
  * The deletion of a mirror pod restarts no container of its static pod; that of a pod without a controller ends it. Of a pod that mounts volumes for others, such as a CSI driver, it can end their mounts.
  */
-export function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
+function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const { cause } = reason
   const owner = cause.kind === 'holder' ? cause.owner : null
   if (owner === null || !('pod' in owner)) return reason
@@ -205,10 +201,8 @@ const withStep = (reason: Reason, id: StepActionId | null): Reason => ({
 })
 
 /** Why the disk of a signal is full. Null: nothing was measured. */
-export function diskReason(
-  { ledger, identity, imageGC, host, node, configuration, pods = null, at }: DiskSubject,
-  signal: Signal,
-): Reason | null {
+export function diskReason(subject: DiskSubject, signal: Signal): Reason | null {
+  const { ledger, identity, imageGC, node, configuration, pods = null } = subject
   const [first, second] = heldBySignal(ledger, signal)
   if (first === undefined) return null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
@@ -217,17 +211,13 @@ export function diskReason(
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
   const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
   const cause: HolderCause = { ...first, ...(isInUse && inUse) }
-  const reason = withStaticPods(
-    reasonOf(cause, ledger ?? { parts: [], filesystems: [] }, identity, runtimeOf({ host, node })),
-    pods,
-  )
+  const reason = reasonOf(cause, subject)
   const set =
     cause.holder === 'container-logs'
-      ? (logsOfDocker(reason, runtimeOf({ host, node })) ??
-        smallerLogs(configuration, reason, ledger))
+      ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
       : largerReserve(configuration, cause, ledger)
   if (set !== null) return { ...reason, ...set }
-  const endless = withEndlessPods(reason, { pods, at })
+  const endless = withEndlessPods(reason, subject)
   if (endless !== reason) return endless
   const unlimited = withoutLimit(reason, ledger)
   if (unlimited !== reason) return unlimited
@@ -240,9 +230,7 @@ export function diskReason(
     ...reason,
     steps: [
       ...reason.steps.map(step =>
-        first.holder === 'unread'
-          ? withMounts(step, pods)
-          : withSize(step, { ledger, identity, imageGC }, first),
+        first.holder === 'unread' ? withMounts(step, pods) : withSize(step, subject, first),
       ),
       ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
     ],
@@ -252,18 +240,13 @@ export function diskReason(
 /** What holds each disk, be it full or not. */
 export function heldDisks({ ledger, identity, imageGC, host, node }: NodeSubject): HeldDisks {
   if (ledger === null) return {}
+  const subject = { ledger, identity, imageGC, host, node }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
       const reason =
-        diskReason({ ledger, identity, imageGC, host, node }, `${disk.filesystem}.available`) ??
-        (largest &&
-          reasonOf(
-            holderCause(largest, disk, ledger.parts),
-            ledger,
-            identity,
-            runtimeOf({ host, node }),
-          ))
+        diskReason(subject, `${disk.filesystem}.available`) ??
+        (largest && reasonOf(holderCause(largest, disk, ledger.parts), subject))
       return reason
         ? [[disk.filesystem, { cause: reason.cause, steps: stepsWithoutCommands(reason.steps) }]]
         : []
@@ -272,8 +255,8 @@ export function heldDisks({ ledger, identity, imageGC, host, node }: NodeSubject
 }
 
 /** Of logs that the kubelet cannot rotate. Null: of another runtime. Upstream: cri-dockerd core/logs.go ReopenContainerLog */
-const logsOfDocker = ({ steps }: Reason, { version = '' }: RuntimeFacts) =>
-  version.startsWith('docker ')
+const logsOfDocker = ({ steps }: Reason, node: DiskSubject['node']) =>
+  isDocker(node)
     ? {
         steps,
         seen: 'the kubelet rotates no logs of Docker, whatever containerLogMaxSize is: log-opts max-size in /etc/docker/daemon.json does, for new containers.',
@@ -381,28 +364,17 @@ function withSize(
   }
 }
 
-interface DiskSubject {
+interface DiskSubject
+  extends Partial<
+    Pick<NodeSubject, 'at' | 'pods' | 'imageGC' | 'configuration' | 'host' | 'node'>
+  > {
   ledger: NodeLedger | null
-  at?: string
-  pods?: NodeSubject['pods']
   identity: InspectIdentity
-  imageGC?: ImageGcPrediction | null
-  configuration?: NodeSubject['configuration']
-  host?: NodeSubject['host']
-  node?: NodeSubject['node']
 }
 
-export interface RuntimeFacts {
-  /** containerd keeps no packed layers of images. */
-  discardUnpackedLayers?: boolean
-  /** `containerd 1.7.27`. */
-  version?: string
+export type HolderSubject = Omit<DiskSubject, 'ledger'> & {
+  ledger: Pick<NodeLedger, 'parts' | 'filesystems'> | null
 }
 
-export function runtimeOf({ host, node }: Pick<DiskSubject, 'host' | 'node'>): RuntimeFacts {
-  const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
-  return {
-    discardUnpackedLayers: host?.containerd?.discardUnpackedLayers === true,
-    ...(version !== undefined && { version: shorten(version, 60) }),
-  }
-}
+const isDocker = (node: DiskSubject['node']) =>
+  node?.status?.nodeInfo?.containerRuntimeVersion?.startsWith('docker:') === true

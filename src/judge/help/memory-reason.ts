@@ -33,11 +33,11 @@ const leastMemoryPod = 0.05
 export function memoryReason(
   subject: Pick<NodeSubject, 'ledger' | 'summary' | 'pods' | 'identity' | 'eviction'>,
 ): Reason {
-  const { ledger, identity, eviction, summary } = subject
+  const { ledger, eviction, summary } = subject
   const capacityBytes = eviction?.signals['memory.available']?.capacityBytes ?? 0
   const volume = ledger?.parts.find(({ filesystem }) => filesystem === 'memory')
   if (ledger && volume && volume.lowBytes >= leastMemoryVolume * capacityBytes)
-    return reasonOf(partCause(volume), ledger, identity)
+    return reasonOf(partCause(volume), subject)
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
   const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
   const daemons = daemonsOf(summary).used

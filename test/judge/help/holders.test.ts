@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { podDeletion } from '#judge/help/deletion.ts'
-import { diskReason, reasonOf, withStaticPods } from '#judge/help/holders.ts'
+import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction/disk-ledger.ts'
@@ -73,8 +73,7 @@ it('names the largest folders of deleted pods', () => {
       amount: { unit: 'bytes', low: 60 * GiB, high: 60 * GiB },
       ...{ owner: null, place: folders[0]! },
     },
-    { parts, filesystems: [] },
-    exampleSubject({}).identity,
+    { ledger: { parts, filesystems: [] }, identity: exampleSubject({}).identity },
   )
   expect(reason.steps[0]).toMatchObject({ id: 'delete-pod-folder', place: folders[0], folders })
 })
@@ -162,7 +161,10 @@ it.each([
     amount: { unit, low: GiB, high: GiB },
   }
   const { identity } = exampleSubject({})
-  const reason = reasonOf(cause, { parts: [part(holder, 'api', 1)], filesystems: [] }, identity)
+  const reason = reasonOf(cause, {
+    ledger: { parts: [part(holder, 'api', 1)], filesystems: [] },
+    identity,
+  })
   expect(reason.steps.map(({ id }) => id)).toEqual(steps)
 })
 
@@ -273,14 +275,14 @@ it('names the pods of a workload that hold much, each for a command of its own',
   }
   const logs = parts.map(one => ({ ...one, holder: 'container-logs' as const }))
   const { identity } = exampleSubject({})
-  const { steps } = reasonOf(cause, { parts: logs, filesystems: [] }, identity)
+  const { steps } = reasonOf(cause, { ledger: { parts: logs, filesystems: [] }, identity })
   expect(steps.find(({ id }) => id === 'restart-pod')?.pods).toEqual(['a', 'b'])
 })
 
 it.each([
   ['container-logs', 'Node', ['empty-log', 'ask-owner']],
   ['container-logs', 'ReplicaSet', ['restart-pod', 'ask-owner']],
-  ['pod-volumes', 'Node', ['ask-owner']],
+  ['pod-folders', 'Node', ['ask-owner']],
 ] as const)('%s of a pod of a %s: %s', (holder, kind, steps) => {
   const { owner } = part(holder, 'api', 1)
   const cause = {
@@ -288,9 +290,12 @@ it.each([
     ...{ freedBy: 'pod-deletion' as const },
     amount: { unit: 'bytes' as const, low: GiB, high: GiB },
   }
-  const actions = [{ id: 'restart-pod' as const }, { id: 'ask-owner' as const }]
   const metadata = { namespace: 'shop', name: 'api-1', ownerReferences: [{ kind }] }
-  const reason = withStaticPods({ cause, steps: actions }, [{ metadata }])
+  const reason = reasonOf(cause, {
+    ledger: null,
+    identity: exampleSubject({}).identity,
+    pods: [{ metadata }],
+  })
   expect(reason.steps.map(({ id }) => id)).toEqual(steps)
 })
 

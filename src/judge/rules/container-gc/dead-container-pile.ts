@@ -17,7 +17,8 @@ export const deadContainerPile = nodeRule({
     'pkg/kubelet/images/image_gc_manager.go detectImages',
   ],
 
-  *judge({ runtime, containerGC, ledger, identity }, policy) {
+  *judge(subject, policy) {
+    const { runtime, containerGC, ledger } = subject
     if (runtime.containers === undefined)
       return yield { unknown: 'runtime: no list of containers was read' }
     const states = runtime.containers.map(({ state }) => state)
@@ -28,7 +29,7 @@ export const deadContainerPile = nodeRule({
     const [held] =
       ledger === null ? [] : heldBy(ledger, ['dead-containers'], { percent: 0, gib: 1 })
     yield {
-      ...(held !== undefined && ledger !== null && heldReason(held, ledger, identity)),
+      ...(held !== undefined && heldReason(held, subject)),
       consequence: `${plural(dead, 'dead container')} beside ${running} running: each keeps its layer, its log and its image.${removals === undefined ? '' : ` The next container GC removes ${removals} of them.`}`,
       evidence: lines(
         line('runtime', 'dead containers', dead),

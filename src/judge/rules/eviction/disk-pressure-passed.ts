@@ -51,7 +51,7 @@ export const diskPressurePassed = nodeRule({
   ],
 
   *judge(subject) {
-    const { pods, eviction, conditions, ledger, identity, at } = subject
+    const { pods, eviction, conditions, ledger, at } = subject
     const isMet = eviction.thresholds.some(
       ({ signal, met }) => met === true && conditionOf(signal) === 'DiskPressure',
     )
@@ -65,7 +65,7 @@ export const diskPressurePassed = nodeRule({
     if (part === null) return yield* judgeGone(subject, ledger)
     const { holder, lowBytes: low, share } = part
     yield {
-      ...reasonOf(partCause(part), ledger, identity),
+      ...reasonOf(partCause(part), subject),
       confidence: 'likely',
       ...seenFirst(
         `The kubelet evicted or refused ${plural(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`,

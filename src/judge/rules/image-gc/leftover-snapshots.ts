@@ -2,7 +2,7 @@ import { holders } from '#facts/holders.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
 import { partCause } from '#judge/help/holder-cause.ts'
-import { reasonOf, runtimeOf } from '#judge/help/holders.ts'
+import { reasonOf } from '#judge/help/holders.ts'
 import { bytes, bytesLine, line, lines, type NodeSubject, nodeRule, plural } from '#judge/rule.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
 import type { Severity } from '#model/finding/finding.ts'
@@ -49,9 +49,7 @@ export const leftoverSnapshots = nodeRule({
         severity: severityOf(held),
         ...reasonOf(
           causeOf('leftover-snapshots', held.disk.filesystem, held.bytes, held.bytes),
-          ledger,
-          subject.identity,
-          runtimeOf(subject),
+          subject,
         ),
         consequence: `${heldText(held)} is held by leftover snapshots. No garbage collection of the kubelet deletes them.`,
         evidence: lines(...heldEvidence(held), version),
@@ -65,7 +63,7 @@ export const leftoverSnapshots = nodeRule({
       yield {
         title: titles.inferred,
         severity: severityOf(held),
-        ...reasonOf(cause, ledger, subject.identity, runtimeOf(subject)),
+        ...reasonOf(cause, subject),
         confidence,
         consequence,
         evidence: lines(...evidence, version),

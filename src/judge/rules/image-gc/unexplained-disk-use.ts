@@ -1,5 +1,4 @@
 import { heldBy, heldEvidence, heldReason, heldText } from '#judge/help/held.ts'
-import { runtimeOf } from '#judge/help/holders.ts'
 import { nodeRule, shorten, worldCause } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
 
@@ -25,12 +24,12 @@ export const unexplainedDiskUse = nodeRule({
   appliesTo: ({ host, ...subject }) =>
     host === null ? isExpected(subject, 'host') : host.diskUse?.snapshots !== undefined,
 
-  *judge({ ledger, host, identity, node }) {
-    const runtime = runtimeOf({ host, node })
+  *judge(subject) {
+    const { ledger, host } = subject
     for (const held of heldBy(ledger, ['unknown-folder'], least)) {
       const [folder] = ledger.parts.filter(({ holder }) => holder === 'unknown-folder')
       yield {
-        ...heldReason(held, ledger, identity, runtime),
+        ...heldReason(held, subject),
         title: titles.folders,
         ...(held.disk.usedBytes < roomy * held.disk.capacityBytes && { severity: 'low' }),
         consequence: `${heldText(held)} is in folders outside pods and images, most in ${shorten(folder?.place ?? 'unnamed ones', 200)}: the kubelet cannot free it.`,
@@ -41,7 +40,7 @@ export const unexplainedDiskUse = nodeRule({
       yield { unknown: 'a part of the measurement of the disk failed, and may explain its use' }
     for (const held of heldBy(ledger, ['not-explained'], least))
       yield {
-        ...heldReason(held, ledger, identity),
+        ...heldReason(held, subject),
         consequence: `${heldText(held)} is held by nothing that was measured: the kubelet cannot free it.`,
         evidence: heldEvidence(held),
       }

@@ -25,17 +25,17 @@ export const logDebris = nodeRule({
   appliesTo: subject =>
     subject.host === null ? isExpected(subject, 'host') : subject.host.diskUse !== undefined,
 
-  *judge({ ledger, host, identity }) {
-    const links = host?.diskUse?.brokenLinks ?? 0
+  *judge(subject) {
+    const links = subject.host?.diskUse?.brokenLinks ?? 0
     if (links >= leastLinks)
       yield {
         consequence: `${links} links to container logs lead nowhere for more than 10 minutes: the kubelet does not clean up after deleted containers. Each holds an inode.`,
         evidence: [line('host', 'broken links of container logs', String(links))],
       }
-    for (const held of heldBy(ledger, ['log-debris', 'orphaned-pods'], least))
+    for (const held of heldBy(subject.ledger, ['log-debris', 'orphaned-pods'], least))
       yield {
         ...(isMuch(held.bytes, held.disk, much) && { severity: 'high' as const }),
-        ...heldReason(held, ledger, identity),
+        ...heldReason(held, subject),
         consequence: `${heldText(held)} belongs to pods that are deleted. It counts for no pod, and eviction does not free it.`,
         evidence: heldEvidence(held),
       }

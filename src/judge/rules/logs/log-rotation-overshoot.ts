@@ -1,7 +1,7 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
 import { holderCause } from '#judge/help/holder-cause.ts'
-import { reasonOf, withStaticPods } from '#judge/help/holders.ts'
+import { reasonOf } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
   type LogRotation,
@@ -100,11 +100,12 @@ export const logRotationOvershoot = nodeRule({
 
 /** The largest log, if it holds much of the disk and rotation would long have cut it. */
 function unrotatedLog(
-  { ledger, identity, pods }: Satisfied<'configuration'>,
+  subject: Satisfied<'configuration'>,
   logs: readonly ContainerLog[],
   { maxSize, files, perContainerBytes }: LogRotation,
   capacityBytes: number,
 ): Failing | null {
+  const { ledger } = subject
   const [log] = logs.toSorted((a, b) => (b.usedBytes ?? 0) - (a.usedBytes ?? 0))
   const size = log?.usedBytes ?? 0
   const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === 'nodefs')
@@ -113,7 +114,7 @@ function unrotatedLog(
   if (size < unrotated.times * logBound([log], perContainerBytes)) return null
   const seen = `One log has ${bytes(size)}, and rotation permits ${bytes(perContainerBytes)}: nothing rotates it, or it is written faster.`
   return {
-    ...withStaticPods(reasonOf(holderCause(held, disk, ledger.parts), ledger, identity), pods),
+    ...reasonOf(holderCause(held, disk, ledger.parts), subject),
     seen,
     title: titles.unrotated,
     severity: size >= unrotated.highShare * capacityBytes ? 'high' : 'medium',

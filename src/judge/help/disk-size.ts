@@ -4,12 +4,7 @@ import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import { gibibyte } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
-import type {
-  FilesystemLedger,
-  GroupDiskUse,
-  HolderPart,
-  NodeLedger,
-} from '#model/prediction/disk-ledger.ts'
+import type { FilesystemLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
 const roundGib = 10
 /** Where the configuration is unknown. Image GC that starts above 80 % and frees down to 70 % stays clear of eviction. */
@@ -49,28 +44,19 @@ function volumeOf(
  * image GC. Empty: the disk is large enough for that.
  *
  * @param lowPercent of image GC
- * @param namespaces local storage of the pods on this disk
  */
 export function volumeToWrite(
   disk: FilesystemLedger,
-  parts: readonly HolderPart[],
-  {
-    amiFamily,
-    lowPercent,
-    namespaces,
-    volumes = null,
-  }: Pick<NodeIdentity, 'amiFamily'> & {
-    lowPercent: number
-    namespaces: readonly GroupDiskUse[]
-    volumes?: NodeLedger['volumes']
-  },
+  { parts, namespaces, volumes }: Pick<NodeLedger, 'parts' | 'namespaces' | 'volumes'>,
+  amiFamily: NodeIdentity['amiFamily'],
+  lowPercent = 100,
 ): Pick<StepAction, 'bytes' | 'place' | 'usdPerMonth'> {
   const { filesystem, capacityBytes, usedBytes, lines } = disk
   const unused = lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
   const pulls = parts
     .filter(part => part.filesystem === filesystem && part.owner?.kind === 'image')
     .map(({ highBytes, lowBytes }) => highBytes ?? lowBytes)
-  const requested = namespaces.reduce(
+  const requested = (filesystem === 'nodefs' ? namespaces : []).reduce(
     (sum, { bytes, requestBytes }) => sum + Math.max(0, (requestBytes ?? 0) - bytes),
     0,
   )

@@ -108,7 +108,12 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     ...(!isOfMany && { bytes: own?.lowBytes ?? amount.low }),
   }
   const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf({ filesystems }, filesystem) ?? {}
-  const hasRoom = filesystem === 'imagefs' && isRoomy({ filesystems }, amount.low)
+  const nodefs = diskOf({ filesystems }, 'nodefs')
+  // Volumes of pods have enough room for so much more.
+  const hasRoom =
+    filesystem === 'imagefs' &&
+    nodefs !== undefined &&
+    nodefs.usedBytes + amount.low < roomy * nodefs.capacityBytes
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, parts)
   const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
@@ -131,12 +136,6 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     })),
   }
   return withStaticPods(reason, subject.pods ?? null)
-}
-
-/** Whether nodefs has enough room for so much more in volumes of pods. */
-function isRoomy(ledger: Pick<NodeLedger, 'filesystems'>, moved: number): boolean {
-  const nodefs = diskOf(ledger, 'nodefs')
-  return nodefs !== undefined && nodefs.usedBytes + moved < roomy * nodefs.capacityBytes
 }
 
 /** Bounds this far apart do not say which disk is large enough. */
@@ -347,19 +346,12 @@ function withSize(
 ): StepAction {
   const disk = ledger && diskOf(ledger, filesystem)
   if (step.id !== 'larger-disk' || ledger === null || !disk) return step
-  const lowPercent = imageGC?.lowThresholdPercent ?? 100
   const { id } = step
   // The disks of hybrid nodes and of other clouds are no EBS volumes.
   if (owner === 'hybrid' || instanceId === null) return { id }
-  const namespaces = filesystem === 'nodefs' ? ledger.namespaces : []
   return {
     id,
-    ...volumeToWrite(disk, ledger.parts, {
-      amiFamily,
-      lowPercent,
-      namespaces,
-      volumes: ledger.volumes,
-    }),
+    ...volumeToWrite(disk, ledger, amiFamily, imageGC?.lowThresholdPercent),
     ...(owner === 'auto-mode' && { place: 'NodeClass' }),
   }
 }

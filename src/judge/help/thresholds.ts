@@ -324,3 +324,12 @@ export const withEntries = (
   configuration: KubeletConfiguration | null,
   entries: Record<string, string>,
 ) => ({ config: { [map]: { ...configuration?.[map], ...entries } } })
+
+/** The thresholds of the filesystem of a signal. */
+export const watchingOf = (
+  signal: Signal,
+  { eviction, filesystems: { layout } }: Satisfied<'eviction'>,
+): EvaluatedThreshold[] =>
+  eviction.thresholds.filter(
+    one => one.signal === signal || (layout === 'shared' && one.signal === sisterOf(signal)),
+  )

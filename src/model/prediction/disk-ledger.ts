@@ -224,3 +224,6 @@ export function shownLedger({ parts, ...ledger }: NodeLedger): DiskLedger {
     .slice(0, shownImages)
   return { ...ledger, ...(images.length > 0 && { images }) }
 }
+
+export const fullestOf = (disks: readonly FilesystemLedger[]): FilesystemLedger | undefined =>
+  disks.toSorted((a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes)[0]

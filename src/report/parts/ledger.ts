@@ -13,6 +13,7 @@ import type {
   LedgerLine,
   PodDiskUse,
 } from '#model/prediction/disk-ledger.ts'
+import { fullestOf } from '#model/prediction/disk-ledger.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { consumerRows, groupName, groupText, isLarge, podText, sizeAdvice } from './consumers.ts'
@@ -114,9 +115,7 @@ function openNodesOf(nodes: readonly AuditedNode[]): (finding: Finding) => reado
 export function fillText(node: AuditedNode, ledger: DiskLedger, language: Language): string {
   const { words } = language
   const scarce = scarceInodes(node, ledger)
-  const [disk] = ledger.filesystems.toSorted(
-    (a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes,
-  )
+  const disk = fullestOf(ledger.filesystems)
   const [largest] = disk === undefined ? [] : largestFirst(disk)
   if (scarce !== undefined) {
     const [most] = inodeRows(scarce, language)

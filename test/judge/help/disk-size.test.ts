@@ -20,14 +20,23 @@ const image = (gib: number): HolderPart => ({
   owner: { kind: 'image', reference: 'app:1', workloads: [], isInUse: true },
 })
 
-const al2023 = { amiFamily: 'AL2023', lowPercent: 80, namespaces: [] } as const
+type Ledger = Parameters<typeof volumeToWrite>[1]
+const sizeOf = (
+  used: FilesystemLedger,
+  ledger: Partial<Ledger>,
+  amiFamily: 'AL2023' | 'Bottlerocket' = 'AL2023',
+  lowPercent = 80,
+) => {
+  const whole = { parts: [], namespaces: [], volumes: null, ...ledger }
+  return volumeToWrite(used, whole, amiFamily, lowPercent)
+}
 
 describe('volumeToWrite', () => {
   const full = disk(20, [lineOf('images-in-use', 15), lineOf('system', 3)])
 
   it('has room for what stays and one more pull, below the low threshold', () => {
     // (18 + 4) / 0.7 is 31.4 GiB.
-    expect(volumeToWrite(full, [image(4)], al2023)).toEqual({
+    expect(sizeOf(full, { parts: [image(4)] })).toEqual({
       ...{ bytes: 40 * GiB, place: '/dev/xvda' },
       usdPerMonth: expect.closeTo(1.6),
     })
@@ -35,12 +44,12 @@ describe('volumeToWrite', () => {
 
   it('counts no unused image: image GC frees them', () => {
     const half = disk(20, [lineOf('images-unused', 12), lineOf('system', 3)])
-    expect(volumeToWrite(half, [image(2)], al2023)).toEqual({})
+    expect(sizeOf(half, { parts: [image(2)] })).toEqual({})
   })
 
   it('is none where the volume, which is a little larger than its filesystem, has that size', () => {
     const present = disk(39.9, [lineOf('images-in-use', 20), lineOf('images-unused', 14)])
-    expect(volumeToWrite(present, [image(7)], al2023)).toEqual({})
+    expect(sizeOf(present, { parts: [image(7)] })).toEqual({})
   })
 
   it('has room for what pods request and do not use yet', () => {
@@ -51,9 +60,7 @@ describe('volumeToWrite', () => {
       { ...use, requestBytes: null },
     ]
     // (18 + 4 + 7) / 0.7 is 41.4 GiB.
-    expect(volumeToWrite(full, [image(4)], { ...al2023, namespaces })).toMatchObject({
-      bytes: 50 * GiB,
-    })
+    expect(sizeOf(full, { parts: [image(4)], namespaces })).toMatchObject({ bytes: 50 * GiB })
   })
 
   it.each([
@@ -65,13 +72,12 @@ describe('volumeToWrite', () => {
     })
     const volumes = [volume('/dev/xvda', 8), volume('/dev/xvdb', 20)]
     const used = disk(capacityGib, [lineOf('images-in-use', 0.9 * capacityGib)])
-    const { place } = volumeToWrite(used, [image(4)], { ...al2023, volumes })
+    const { place } = sizeOf(used, { parts: [image(4)], volumes })
     expect(place === undefined ? {} : { place }).toEqual(wanted)
   })
 
   it('is for the data volume of Bottlerocket, with its own low threshold', () => {
-    const bottlerocket = { ...al2023, amiFamily: 'Bottlerocket', lowPercent: 50 } as const
-    expect(volumeToWrite(full, [], bottlerocket)).toMatchObject({
+    expect(sizeOf(full, {}, 'Bottlerocket', 50)).toMatchObject({
       ...{ bytes: 40 * GiB, place: '/dev/xvdb' },
     })
   })

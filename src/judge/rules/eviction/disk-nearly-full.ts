@@ -2,7 +2,7 @@ import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
 import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason } from '#judge/help/holders.ts'
-import { amountLine } from '#judge/help/thresholds.ts'
+import { amountLine, watchingOf } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
@@ -19,7 +19,6 @@ import type { HolderCause } from '#model/finding/cause.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
-import { sisterOf } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
 const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }
@@ -93,10 +92,7 @@ function fillingDisk(
   const capacity = isInodes ? disk?.inodes : disk?.capacityBytes
   const free = isInodes ? disk?.inodesFree : disk?.availableBytes
   if (!capacity || free == null) return null
-  const isShared = subject.filesystems.layout === 'shared'
-  const watching = subject.eviction.thresholds.filter(
-    threshold => threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal)),
-  )
+  const watching = watchingOf(signal, subject)
   // eviction-due reports a met threshold.
   if (watching.some(({ met }) => met === true)) return null
   const left = Math.min(free, ...watching.flatMap(({ margin }) => margin ?? []))

@@ -21,6 +21,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import { fullestOf } from '#model/prediction/disk-ledger.ts'
 import { conditionOf } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over; of the disk, of a pod that is gone. */
@@ -110,9 +111,7 @@ function* judgeYoung(
   const settled = settledMs(subject.configuration)
   const ageMs = since === undefined ? null : agoMs(since, subject.at)
   if (since === undefined || settled === null || ageMs === null || ageMs >= settled) return
-  const [fullest] = ledger.filesystems.toSorted(
-    (a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes,
-  )
+  const fullest = fullestOf(ledger.filesystems)
   if (fullest === undefined) return
   const { filesystem, usedBytes, capacityBytes } = fullest
   yield {

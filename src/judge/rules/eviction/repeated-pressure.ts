@@ -31,6 +31,7 @@ import {
 import type { NodeContext, NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
 import type { Happening } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
+import { fullestOf } from '#model/prediction/disk-ledger.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 /**
@@ -122,11 +123,10 @@ const nothingRead = { transitionMs: 0, thresholds: [], reclaims: [] }
 const presetTransitionMs = durationMs(configurationDefaults.evictionPressureTransitionPeriod) ?? 0
 
 function heldNow(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 'host'>) {
-  const [fullest] = (subject.ledger?.filesystems ?? [])
-    .filter(({ usedBytes, capacityBytes }) => usedBytes >= leastUsed * capacityBytes)
-    .toSorted((a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes)
-  const reason = fullest && diskReason(subject, `${fullest.filesystem}.available`)
-  return reason ? measuredFirst(reason, subject) : null
+  const fullest = fullestOf(subject.ledger?.filesystems ?? [])
+  if (!fullest || fullest.usedBytes < leastUsed * fullest.capacityBytes) return null
+  const reason = diskReason(subject, `${fullest.filesystem}.available`)
+  return reason && measuredFirst(reason, subject)
 }
 
 function imageGcOf(

@@ -15,6 +15,7 @@ import {
   type Satisfied,
   shorten,
 } from '#judge/rule.ts'
+import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 import { conditionOf } from '#model/prediction/prediction.ts'
 
 const titles = { unfinished: 'A minimum reclaim keeps the node under DiskPressure' }
@@ -39,11 +40,9 @@ export const unreachableMinReclaim = nodeRule({
     yield* unfinishedReclaim(subject)
     for (const threshold of eviction.thresholds) {
       const { signal, minReclaim, resolved } = threshold
-      const configured = configuration.evictionMinimumReclaim?.[signal]
+      const { configured, capacity, amount, evidence } = reclaimOf(threshold, subject)
       // Derived thresholds (containerfs, allocatable memory) repeat the finding of their source.
       if (configured === undefined) continue
-      const capacity = eviction.signals[signal]?.capacityBytes
-      const amount = amountOf(minReclaim, capacity ?? 0)
       if (!capacity || resolved === null || amount === null) {
         yield { unknown: whyUnobserved(subject, `the capacity of ${signal}`) }
         continue
@@ -59,17 +58,28 @@ export const unreachableMinReclaim = nodeRule({
         continue
       yield {
         consequence: `Once ${signal} falls below ${shorten(threshold.value)} it stays met until ${shownAmount(threshold, resolved + amount)} are available, of ${shownAmount(threshold, capacity)} in all: the kubelet evicts pod after pod and never comes out of it.`,
-        evidence: [
-          configuredAt(threshold, configuration),
-          line('configz', `evictionMinimumReclaim.${signal}`, configured),
-          amountLine('computed', threshold, 'needed to end it', resolved + amount),
-          amountLine('summary', threshold, 'capacity', capacity),
-        ],
+        evidence: [...evidence, amountLine('summary', threshold, 'capacity', capacity)],
         fix: withEntries('evictionMinimumReclaim', configuration, { [signal]: '5%' }),
       }
     }
   },
 })
+
+function reclaimOf(
+  threshold: EvaluatedThreshold,
+  { configuration, eviction }: Satisfied<'configuration' | 'eviction'>,
+) {
+  const { signal, minReclaim, resolved } = threshold
+  const configured = configuration.evictionMinimumReclaim?.[signal]
+  const capacity = eviction.signals[signal]?.capacityBytes
+  const amount = amountOf(minReclaim, capacity ?? 0)
+  const evidence = [
+    configuredAt(threshold, configuration),
+    line('configz', `evictionMinimumReclaim.${signal}`, configured ?? ''),
+    amountLine('computed', threshold, 'needed to end it', (resolved ?? 0) + (amount ?? 0)),
+  ]
+  return { configured, capacity, amount, evidence }
+}
 
 /** Percent of the capacity that the fix sets, if that is free already. */
 const reclaimPercent = { most: 5, least: 1 }
@@ -80,10 +90,8 @@ function* unfinishedReclaim(subject: Satisfied<'configuration' | 'eviction'>): I
   const ofDisk = eviction.thresholds.filter(({ signal }) => conditionOf(signal) === 'DiskPressure')
   if (conditions.DiskPressure !== 'True' || ofDisk.some(({ met }) => met !== false)) return
   for (const threshold of ofDisk) {
-    const { signal, minReclaim, resolved, margin } = threshold
-    const configured = configuration.evictionMinimumReclaim?.[signal]
-    const capacity = eviction.signals[signal]?.capacityBytes
-    const amount = amountOf(minReclaim, capacity ?? 0)
+    const { signal, resolved, margin } = threshold
+    const { configured, capacity, amount, evidence } = reclaimOf(threshold, subject)
     if (configured === undefined || !capacity || !amount || resolved === null || margin === null)
       continue
     const marginPercent = Math.floor((100 * margin) / capacity)
@@ -96,9 +104,7 @@ function* unfinishedReclaim(subject: Satisfied<'configuration' | 'eviction'>): I
       title: titles.unfinished,
       consequence: `${signal} is ${amountText(resolved + margin)}, above the threshold of ${amountText(resolved)}. The kubelet ends DiskPressure only at ${amountText(resolved + amount)}: until then it refuses pods, deletes unused images and evicts pods.`,
       evidence: [
-        configuredAt(threshold, configuration),
-        line('configz', `evictionMinimumReclaim.${signal}`, configured),
-        amountLine('computed', threshold, 'needed to end it', resolved + amount),
+        ...evidence,
         amountLine('computed', threshold, 'now', resolved + margin),
         line('node', 'node condition DiskPressure', 'True'),
       ],

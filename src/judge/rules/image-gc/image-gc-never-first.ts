@@ -8,6 +8,7 @@ import {
   fillMs,
   growthLine,
   shownAmount,
+  watchingOf,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import {
@@ -24,7 +25,6 @@ import {
 } from '#judge/rule.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
-import { sisterOf } from '#model/prediction/prediction.ts'
 
 type OrderSubject = Satisfied<'imageGC' | 'eviction'>
 
@@ -74,12 +74,9 @@ export const imageGcNeverFirst = nodeRule({
  * The next threshold to be met on the filesystem of `signal`. A shared disk counts as nodefs.
  * Undefined: no threshold, or one is met already. Null: not observed.
  */
-function firstOf(signal: Signal, { eviction, filesystems }: OrderSubject) {
-  const isShared = filesystems.layout === 'shared'
-  if (isShared && signal === 'imagefs.inodesFree') return undefined
-  const watching = eviction.thresholds.filter(
-    threshold => threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal)),
-  )
+function firstOf(signal: Signal, subject: OrderSubject) {
+  if (subject.filesystems.layout === 'shared' && signal === 'imagefs.inodesFree') return undefined
+  const watching = watchingOf(signal, subject)
   if (watching.some(({ met }) => met === true)) return undefined
   if (watching.some(({ met, margin }) => met === null || margin === null)) return null
   return watching.toSorted((a, b) => (a.margin ?? 0) - (b.margin ?? 0))[0]

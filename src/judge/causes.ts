@@ -48,13 +48,10 @@ export function causesOf({
     )
   const byChange = new Map<string, string>()
   const parts = Map.groupBy(ranked, ({ finding }) => {
-    const cause = settingOf(finding, nodeOf) ?? finding.cause
-    const key = JSON.stringify(keyOf(finding, cause))
-    const change = changeOf(finding)
-    if (change === null) return key
-    const known = byChange.get(change) ?? key
-    byChange.set(change, known)
-    return known
+    const key = JSON.stringify(keyOf(finding, settingOf(finding, nodeOf) ?? finding.cause))
+    const change = changeOf(finding) ?? key
+    byChange.set(change, byChange.get(change) ?? key)
+    return byChange.get(change)
   })
   return [...parts.values()]
     .map(part => ({

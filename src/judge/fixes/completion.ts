@@ -81,11 +81,6 @@ class Draft {
     return mapOf(this.value(field))
   }
 
-  text(field: string) {
-    const value = this.value(field)
-    return typeof value === 'string' ? value : ''
-  }
-
   set(field: string, value: unknown) {
     this.config = { ...this.config, [field]: value }
   }
@@ -202,11 +197,7 @@ function managers(fix: Draft) {
   const reserves = ['kubeReserved', 'systemReserved'].some(
     map => !['', '0'].includes(meaningOf(map, fix.map(map).cpu)),
   )
-  if (
-    fix.value('cpuManagerPolicy') === 'static' &&
-    !reserves &&
-    fix.text('reservedSystemCPUs') === ''
-  )
+  if (fix.value('cpuManagerPolicy') === 'static' && !reserves && !fix.value('reservedSystemCPUs'))
     fix.drop(
       ['cpuManagerPolicy', 'kubeReserved', 'systemReserved'],
       'the static CPU manager needs reserved CPU',

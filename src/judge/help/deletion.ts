@@ -55,7 +55,7 @@ export function deletionOf(
   if (owner === null || !('workload' in owner) || owner.pod === null) return null
   if (isOfDaemonSet(owner)) return isOfMounts(pods, owner) ? null : { id: 'restart-pod', owner }
   if (owner.workload !== null) return { id: 'delete-pod', owner }
-  return isBare(pods, owner) ? { id: 'end-pod', owner } : null
+  return controllerOf(pods, owner) === null ? { id: 'end-pod', owner } : null
 }
 
 /** With the deletion of the pods first, if no step ends them yet. */
@@ -78,17 +78,11 @@ interface PodName {
 export const podOf = (pods: NodeSubject['pods'] | undefined, { namespace, pod }: PodName) =>
   pods?.find(({ metadata }) => metadata?.name === pod && metadata?.namespace === namespace)
 
-const controllersOf = (pods: NodeSubject['pods'], owner: PodName) => {
+/** The kind of its first controller. Null: none starts the pod again. Undefined: unknown. */
+export function controllerOf(pods: NodeSubject['pods'], owner: PodName) {
   const pod = podOf(pods, owner)
-  return pod && (pod.metadata?.ownerReferences ?? [])
+  return pod && (pod.metadata?.ownerReferences?.[0]?.kind ?? null)
 }
-
-/** No controller starts the pod again. */
-export const isBare = (pods: NodeSubject['pods'], owner: PodName): boolean =>
-  controllersOf(pods, owner)?.length === 0
-
-export const isMirror = (pods: NodeSubject['pods'], owner: PodName): boolean =>
-  controllersOf(pods, owner)?.some(({ kind }) => kind === 'Node') === true
 
 export const isOfMounts = (pods: NodeSubject['pods'], owner: PodName): boolean =>
   podOf(pods, owner)?.spec?.volumes?.some(({ hostPath }) =>

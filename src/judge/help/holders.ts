@@ -13,12 +13,12 @@ import {
   shorten,
   span,
 } from '#judge/rule.ts'
-import type { HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
+import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { HolderOwner, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
-import { isBare, isMirror, isOfMounts, podOf, podsOf } from './deletion.ts'
+import { controllerOf, isOfMounts, podOf, podsOf } from './deletion.ts'
 import { volumeToWrite } from './disk-size.ts'
 import { isOfDaemonSet } from './drain.ts'
 import {
@@ -159,18 +159,23 @@ export function measuredFirst(
     : reason
 }
 
+const podHolding = (cause: Cause) =>
+  cause.kind === 'holder' && cause.owner !== null && 'pod' in cause.owner ? cause.owner : null
+
+/** What is told otherwise of one holder than of others. */
+type Other = Partial<Reason>
+
 /** How long after its grace period a pod still ends by itself. */
 const mostEndingMs = 600_000
 
 /** Of a pod that was deleted and does not end: only a reboot ends its processes, and with them its volumes and layers. */
-function withEndlessPods(reason: Reason, { pods, at }: Pick<DiskSubject, 'pods' | 'at'>): Reason {
-  const owner = reason.cause.kind === 'holder' ? reason.cause.owner : null
-  if (owner === null || !('pod' in owner) || owner.kind === 'process') return reason
+function ofEndlessPod(cause: HolderCause, { pods, at }: DiskSubject): Other | null {
+  const owner = podHolding(cause)
+  if (owner === null || owner.kind === 'process') return null
   const deleted = podOf(pods, owner)?.metadata?.deletionTimestamp
   const endingMs = Date.parse(at ?? '') - Date.parse(deleted ?? '')
-  if (!(endingMs > mostEndingMs)) return reason
+  if (!(endingMs > mostEndingMs)) return null
   return {
-    ...reason,
     steps: [{ id: 'reboot', owner }],
     seen: `the pod was deleted ${span(endingMs)} ago and is still Terminating: its processes do not end.`,
   }
@@ -181,12 +186,13 @@ function withEndlessPods(reason: Reason, { pods, at }: Pick<DiskSubject, 'pods' 
  */
 function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const { cause } = reason
-  const owner = cause.kind === 'holder' ? cause.owner : null
-  if (owner === null || !('pod' in owner)) return reason
-  const hasController = 'workload' in owner && owner.workload !== null
-  if (!hasController && isBare(pods, owner)) return withStep(reason, 'end-pod')
+  const owner = podHolding(cause)
+  if (owner === null) return reason
+  const controller = controllerOf(pods, owner)
+  const hasWorkload = 'workload' in owner && owner.workload !== null
+  if (!hasWorkload && controller === null) return withStep(reason, 'end-pod')
   const isLog = cause.kind === 'holder' && cause.holder === 'container-logs'
-  if (!isMirror(pods, owner) && (isLog || !isOfMounts(pods, owner))) return reason
+  if (controller !== 'Node' && (isLog || !isOfMounts(pods, owner))) return reason
   return withStep(reason, isLog ? 'empty-log' : null)
 }
 
@@ -215,11 +221,8 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
     cause.holder === 'container-logs'
       ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
       : largerReserve(configuration, cause, ledger)
-  if (set !== null) return { ...reason, ...set }
-  const endless = withEndlessPods(reason, subject)
-  if (endless !== reason) return endless
-  const unlimited = withoutLimit(reason, ledger)
-  if (unlimited !== reason) return unlimited
+  const other = set ?? ofEndlessPod(cause, subject) ?? withoutLimit(cause, reason, ledger)
+  if (other !== null) return { ...reason, ...other }
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
     second?.holder === 'unread' &&
@@ -267,7 +270,7 @@ function smallerLogs(
   configuration: KubeletConfiguration | null | undefined,
   { steps }: Reason,
   ledger: NodeLedger | null,
-): Pick<Reason, 'steps' | 'fix'> | null {
+): Other | null {
   const rotation = configuration ? logRotationOf(configuration) : null
   const preset = logRotationOf({})
   if (rotation === null || preset === null) return null
@@ -289,7 +292,7 @@ function largerReserve(
   configuration: KubeletConfiguration | null | undefined,
   { owner, filesystem, amount }: HolderCause,
   ledger: NodeLedger | null,
-): Pick<Reason, 'cause' | 'steps' | 'fix' | 'seen'> | null {
+): Other | null {
   if (!configuration || !ledger?.isShared || amount.unit !== 'bytes') return null
   const use = useOf(owner, ledger)
   const disk = diskOf(ledger, filesystem)
@@ -318,16 +321,17 @@ function useOf(owner: HolderOwner | null, ledger: NodeLedger | null) {
 }
 
 /** Of a layer above its limit that the kubelet does not count: another limit would not hold either. */
-function withoutLimit(reason: Reason, ledger: NodeLedger | null): Reason {
-  const { cause, steps } = reason
-  if (cause.kind !== 'holder' || cause.holder !== 'writable-layers') return reason
-  const { owner } = cause
+function withoutLimit(
+  { holder, owner }: HolderCause,
+  { steps }: Reason,
+  ledger: NodeLedger | null,
+): Other | null {
+  if (holder !== 'writable-layers') return null
   const { limitBytes = null, layerBytes = 0, pods = 1 } = useOf(owner, ledger) ?? {}
   const own = steps.find(({ bytes: held }) => held !== undefined)?.bytes ?? 0
   if (owner === null || limitBytes === null || own <= limitBytes / pods || layerBytes >= own)
-    return reason
+    return null
   return {
-    ...reason,
     steps: [{ id: 'ask-owner', owner }],
     seen: `its limit of ${bytes(limitBytes / pods)} does not hold: the kubelet counts ${layerBytes === 0 ? 'nothing' : bytes(layerBytes)} of its layers.`,
   }

@@ -333,3 +333,9 @@ export const watchingOf = (
   eviction.thresholds.filter(
     one => one.signal === signal || (layout === 'shared' && one.signal === sisterOf(signal)),
   )
+
+/** Why it is not known whether image GC begins. */
+export const whyNoRound = (subject: Satisfied<'imageGC'>): string =>
+  subject.imageGC.error === null
+    ? whyUnobserved(subject, 'the image filesystem')
+    : shorten(subject.imageGC.error)

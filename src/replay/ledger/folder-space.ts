@@ -245,14 +245,10 @@ const listed = 10
 
 /** Without statistics of all pods, the largest folders alone tell volumes from the rest. If all are listed, what they lack is in no volume. */
 function unsortedEntries({ bytes, inodes }: Amount, { inside }: HostDiskUse = {}): Entry[] {
-  const folders = (inside ?? [])
-    .map(insideOf)
-    .filter(({ plugin, isOfContainer }) => plugin !== undefined || isOfContainer)
-  const sumOf = (isCounted: boolean) =>
-    folders.reduce((sum, one) => sum + (one.isCounted === isCounted ? one.bytes : 0), 0)
-  const isComplete = inside !== undefined && folders.length < listed
-  const volumes = Math.min(bytes, sumOf(true))
-  const others = isComplete ? bytes - volumes : Math.min(bytes, sumOf(false))
+  const logs = insideAs(inside, 'container-logs').length
+  const isComplete = inside !== undefined && inside.length - logs < listed
+  const volumes = Math.min(bytes, bytesInside(inside, 'pod-volumes'))
+  const others = isComplete ? bytes - volumes : Math.min(bytes, bytesInside(inside, 'pod-folders'))
   const hasVolumes = !isComplete || volumes > 0
   const [ofVolumes, ofOthers] = hasVolumes ? [inodes, 0] : [0, inodes]
   const source = 'du'
@@ -275,23 +271,34 @@ const countedPlugins: ReadonlySet<string> = new Set(
   ),
 )
 
+type Inside = NonNullable<HostDiskUse['inside']>
+
 /** A folder in that of a pod: of a volume, of a container's termination logs, or of its logs. The end of the path names volume or container. */
-export function insideOf({
-  path: place = '',
-  bytes = 0,
-}: NonNullable<HostDiskUse['inside']>[number]) {
+export function insideOf({ path: place = '', bytes = 0 }: Inside[number]) {
   const [, uid = '', termination, plugin, name = ''] =
     /\/([^/]+)\/(?:(containers)\/|volumes\/([^/]+)\/)?([^/]+)$/.exec(place) ?? []
+  const ofContainer = termination === undefined ? 'container-logs' : 'pod-folders'
+  const ofVolume = countedPlugins.has(plugin ?? '') ? 'pod-volumes' : 'pod-folders'
+  const holder: DiskHolder = plugin === undefined ? ofContainer : ofVolume
   return {
-    ...{ place, bytes, uid: uid.replace(/^.*_/, ''), plugin, name },
-    isOfContainer: termination !== undefined,
-    isCounted: countedPlugins.has(plugin ?? ''),
+    place,
+    bytes,
+    uid: uid.replace(/^.*_/, ''),
+    isOfVolume: plugin !== undefined,
+    name,
+    holder,
   }
 }
 
+const insideAs = (inside: Inside = [], wanted: DiskHolder) =>
+  inside.map(insideOf).filter(({ holder }) => holder === wanted)
+
+const bytesInside = (inside: Inside | undefined, wanted: DiskHolder) =>
+  insideAs(inside, wanted).reduce((sum, { bytes }) => sum + bytes, 0)
+
 /** The statistics leave out volumes with another capacity than nodefs, such as one with a quota. The node measured the largest. */
-function withMeasuredVolumes(pods: PodUse | null, { inside = [] }: HostDiskUse) {
-  const bytes = inside.map(insideOf).reduce((sum, one) => sum + (one.isCounted ? one.bytes : 0), 0)
+function withMeasuredVolumes(pods: PodUse | null, { inside }: HostDiskUse) {
+  const bytes = bytesInside(inside, 'pod-volumes')
   return pods === null || bytes <= pods.volumes.bytes
     ? pods
     : { ...pods, volumes: { ...pods.volumes, bytes, inodes: null } }

@@ -59,25 +59,24 @@ function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null
   )
 }
 
-/** Folders of volumes and logs of pods without statistics. */
-function foldersOfPods(
-  { inside = [] }: HostDiskUse,
-  byUid: PodsByUid,
-  pods: PodUse | null,
-): MeasuredPart[] {
-  const counted = new Set(pods?.measured.map(({ pod }) => pod))
-  return inside.map(insideOf).flatMap((folder): MeasuredPart[] => {
-    const { place, bytes, uid, isOfContainer, plugin, name, isCounted } = folder
+/** Folders in those of pods that exist. */
+const foldersInside = ({ inside = [] }: HostDiskUse, byUid: PodsByUid) =>
+  inside.map(insideOf).flatMap(({ place, bytes, uid, isOfVolume, name, holder }) => {
     const pod = byUid.get(uid)
-    const part = { filesystem: 'nodefs' as const, bytes, inodes: null, place }
     if (pod === undefined) return []
-    const ofContainer = containerOwner(pod, name)
-    if (isOfContainer) return [{ ...part, holder: 'pod-folders', owner: ofContainer }]
-    if ((isCounted || plugin === undefined) && counted.has(pod)) return []
-    if (plugin === undefined) return [{ ...part, holder: 'container-logs', owner: ofContainer }]
-    const holder = isCounted ? 'pod-volumes' : 'pod-folders'
-    return [{ ...part, holder, owner: podOwner(pod, name) }]
+    const owner = (isOfVolume ? podOwner : containerOwner)(pod, name)
+    const part: MeasuredPart & { place: string } = {
+      ...{ holder, filesystem: 'nodefs', bytes, inodes: null, place, owner },
+    }
+    return [{ pod, part }]
   })
+
+/** Folders of volumes and logs of pods without statistics. */
+function foldersOfPods(use: HostDiskUse, byUid: PodsByUid, pods: PodUse | null): MeasuredPart[] {
+  const counted = new Set(pods?.measured.map(({ pod }) => pod))
+  return foldersInside(use, byUid).flatMap(({ pod, part }) =>
+    part.holder === 'pod-folders' || !counted.has(pod) ? [part] : [],
+  )
 }
 
 /** What folders of pods hold in no volume: folders in place of volumes that are not mounted, termination logs, files of pods, and the rest. */
@@ -89,20 +88,13 @@ function foldersBesideVolumes(
 ): MeasuredPart[] {
   const space = podFolderSpace(node, use, pods)
   if (pods === null || space === null || (space.bytes === 0 && !space.inodes)) return []
-  const { path } = space
-  const common = { holder: 'pod-folders' as const, filesystem: 'nodefs' as const, inodes: null }
-  const ofVolumes = (use.inside ?? []).map(insideOf).flatMap((folder): MeasuredPart[] => {
-    const { place, bytes, uid, isOfContainer, plugin, name, isCounted } = folder
-    const pod = place.startsWith(`${path}/`) ? byUid.get(uid) : undefined
-    const part = { ...common, bytes, place }
-    if (pod === undefined) return []
-    if (isOfContainer) return [{ ...part, owner: containerOwner(pod, name) }]
-    return isCounted || plugin === undefined ? [] : [{ ...part, owner: podOwner(pod, name) }]
-  })
-  const named = ofVolumes.reduce((sum, { bytes }) => sum + bytes, pods.folders.bytes)
-  const { inodes } = space
-  const rest = Math.max(1, space.bytes - named)
-  return [...ofVolumes, { ...common, bytes: rest, inodes, place: path, owner: null }]
+  const { path, inodes } = space
+  const named = foldersInside(use, byUid).flatMap(({ part }) =>
+    part.holder === 'pod-folders' && part.place.startsWith(`${path}/`) ? [part] : [],
+  )
+  const sum = named.reduce((all, { bytes }) => all + bytes, pods.folders.bytes)
+  const rest = { bytes: Math.max(1, space.bytes - sum), inodes, place: path, owner: null }
+  return [...named, { holder: 'pod-folders', filesystem: 'nodefs', ...rest }]
 }
 
 const layersDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>

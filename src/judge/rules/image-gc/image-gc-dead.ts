@@ -10,7 +10,7 @@ import {
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
-import { whyUnobserved } from '#judge/help/thresholds.ts'
+import { whyNoRound } from '#judge/help/thresholds.ts'
 import {
   bytes,
   contextRule,
@@ -118,10 +118,7 @@ function* judgeStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Und
       evidence: [line('summary', 'image filesystem', both)],
     }
   }
-  if (triggered === null)
-    yield {
-      unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : shorten(error),
-    }
+  if (triggered === null) yield { unknown: whyNoRound(subject) }
   // A round that is not triggered ends in an error only if the image filesystem has no capacity.
   if (triggered !== false || error === null) return
   yield {

@@ -2,7 +2,7 @@ import { usedPercentOf } from '#base/percent.ts'
 import { byText } from '#base/text/text-order.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { diskReason } from '#judge/help/holders.ts'
-import { whyUnobserved } from '#judge/help/thresholds.ts'
+import { whyNoRound } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
@@ -42,7 +42,7 @@ export const imageGcDue = nodeRule({
     const { triggered, bytesToFree, highThresholdPercent, lowThresholdPercent } = imageGC
     // Upstream's round ends with `error` and frees nothing.
     if (triggered === null || (!triggered && imageGC.error !== null))
-      yield { unknown: imageGC.error ?? whyUnobserved(subject, 'the image filesystem') }
+      yield { unknown: whyNoRound(subject) }
     const { deletions } = imageGC
     if (!triggered) return
     const going = deletions?.toSorted(byRank) ?? []

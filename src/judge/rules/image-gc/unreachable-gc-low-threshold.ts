@@ -9,7 +9,7 @@ import {
   withEvidence,
 } from '#judge/events/events.ts'
 import { diskReason } from '#judge/help/holders.ts'
-import { whyUnobserved } from '#judge/help/thresholds.ts'
+import { whyNoRound } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
@@ -20,7 +20,6 @@ import {
   plural,
   type Satisfied,
   seenFirst,
-  shorten,
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
@@ -99,11 +98,7 @@ function evidenceOf(failures: readonly NodeEvent[], at: string) {
 function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
   const { triggered, reachesLow, bytesToFree, freedBytes, shortfallBytes, deletions, error } =
     subject.imageGC
-  if (triggered === null)
-    yield {
-      unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : shorten(error),
-    }
-  if (triggered === false && error !== null) yield { unknown: shorten(error) }
+  if (triggered === null || (!triggered && error !== null)) yield { unknown: whyNoRound(subject) }
   if (!triggered || reachesLow === true) return
   if (reachesLow === null)
     return yield {

@@ -383,3 +383,16 @@ describe('a cause in the mail', () => {
     expect(lines[0]?.step).not.toContain('USD')
   })
 })
+
+it.each([
+  ['one change ends both', { ...adviceWith('plan')[0]!, action: { id: 'set-fields' as const } }, 1],
+  ['a plan sets other fields too', adviceWith('plan')[0]!, 2],
+])('two causes of which %s: %i', (_, step, count) => {
+  const same = { fix: high(70), steps: [step] }
+  const findings = [
+    on('a', 'prod', 'web', { ...same, cause: imageGcThresholds }),
+    on('b', 'prod', 'web', { ...same, cause: hardThresholds }),
+  ]
+  const causes = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+  expect(causes).toHaveLength(count)
+})

@@ -208,7 +208,7 @@ const calmImageGc: ImageGcPrediction = {
   deletions: null,
   kept: null,
 }
-const sharedFilesystems: Filesystems = {
+export const sharedFilesystems: Filesystems = {
   ...{ nodefs: disk, imagefs: disk, containerfs: disk },
   ...{ layout: 'shared', layoutCertainty: 'certain' },
 }

@@ -26,6 +26,17 @@ describe('unread-node', () => {
   })
 
   it.each([
+    ['Running', true],
+    ['Pending', false],
+  ])('counts a kubelet without statistics of its pods as read in part: %s', (phase, is) => {
+    const unread = { summary: 'no statistics of pods in the answer' }
+    const given = { unread, summary: { node: {}, pods: [] }, pods: [{ status: { phase } }] }
+    const outcome = judge(unreadNode, given)
+    const text = outcome.state === 'fail' ? outcome.failing.consequence : ''
+    expect(text.includes('what its pods use of its disks and memory')).toBe(is)
+  })
+
+  it.each([
     ['agent-lost', 'restart-agent'],
     ['cut', 'read-again'],
     ['forbidden', 'grant-rights'],

@@ -84,3 +84,17 @@ it('names what holds the fullest disk under a pressure that has just begun', () 
   expect(cause).toMatchObject({ kind: 'holder', holder: 'writable-layers' })
   expect(seen).toContain('DiskPressure is True since')
 })
+
+it.each([
+  ['26Gi', 'fail'],
+  ['24Gi', 'pass'],
+])('a pod that was evicted had written %s, and nothing holds as much now: %s', (used, is) => {
+  const message = `${low}Container app was using ${used}, request is 0, has larger consumption of ephemeral-storage. `
+  const given = example(1, 1, message)
+  expect(state(diskPressurePassed, given)).toBe(is)
+  if (is === 'fail')
+    expect(failingOf(diskPressurePassed, given)).toMatchObject({
+      title: 'A pod was evicted that had written much of the disk',
+      steps: [{ id: 'move-to-volume', owner: { container: 'app' }, bytes: 26 * GiB }],
+    })
+})

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { imageGcDead } from '#judge/rules/image-gc/image-gc-dead.ts'
+import { sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import {
   event,
@@ -161,5 +162,18 @@ describe('image-gc-dead', () => {
     [gc(100, 80), 'notApplicable'],
   ] as const)('%j: %s', (imageGC, expected) => {
     expect(stateOf(imageGcDead, { imageGC })).toBe(expected)
+  })
+
+  it('names a disk that reports more free bytes than it has', () => {
+    const imagefs = {
+      ...sharedFilesystems.imagefs!,
+      capacityBytes: 2 ** 40,
+      availableBytes: 2 ** 44,
+    }
+    const given = { filesystems: { imagefs }, imageGC: { triggered: false } }
+    expect(failingOf(imageGcDead, given)).toMatchObject({
+      title: 'A disk reports more free bytes than it has: nothing sees it fill',
+      steps: [{ id: 'read-devices' }, { id: 'replace-node' }],
+    })
   })
 })

@@ -13,13 +13,16 @@ export interface HolderFacts {
   steps: readonly StepActionId[]
 }
 
+/** What frees it and who acts, then the steps in order. */
 const row =
   (freedBy: FreedBy, actor: HolderFacts['actor']) =>
   (...steps: StepActionId[]): HolderFacts => ({ freedBy, actor, steps })
+/** Nothing frees it: it is left until who runs the nodes deletes it. */
 const left = row('nothing', 'platform')
 const ofVendor = row('nothing', 'vendor')
 const ofOwner = row('nothing', 'owner')
 const ofPods = row('pod-deletion', 'owner')
+/** Of the usual contents of a node. */
 const usual = (step: StepActionId): HolderFacts => ({ ...ofVendor(step), isUsual: true })
 
 export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {

@@ -264,6 +264,23 @@ describe('a fix is made whole', () => {
       'shutdownGracePeriodCriticalPods {30s} must be <= shutdownGracePeriod {0s}',
     ],
     [
+      'less time than critical pods have',
+      'baseline-drift',
+      {
+        baseline: { shutdownGracePeriod: '20s' },
+        nodes: [
+          {
+            configuration: {
+              ...asImageComes,
+              shutdownGracePeriod: '60s',
+              shutdownGracePeriodCriticalPods: '30s',
+            },
+          },
+        ],
+      },
+      'shutdownGracePeriodCriticalPods {30s} must be <= shutdownGracePeriod {20s}',
+    ],
+    [
       'reserved CPUs beside cgroups',
       'baseline-drift',
       { baseline: { reservedSystemCPUs: '0' } },

@@ -5,6 +5,7 @@
  * Follows  pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager. The replay's validation decides all other cases.
  */
 
+import { durationMs } from '#base/go/duration.ts'
 import { once } from '#base/once.ts'
 import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
@@ -117,7 +118,7 @@ const steps: readonly ((fix: Draft) => void)[] = [
   percentages,
   softThresholds,
   fix => fix.mend('serializeImagePulls', false),
-  fix => fix.mend('shutdownGracePeriodCriticalPods', '0s'),
+  shutdown,
   managers,
   featureGates,
   dropRefused,
@@ -189,6 +190,14 @@ function softThresholds(fix: Draft) {
     if (!Object.hasOwn(fix.map(soft), signal))
       fix.dropKey(grace, signal, 'there is no soft threshold that it is for')
   if (fix.sets(grace) && !fix.sets(soft)) fix.set(soft, fix.map(soft))
+}
+
+/** Both are written together: a new node may have another value of the one that is not set. */
+function shutdown(fix: Draft) {
+  const both = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const
+  if (!both.some(field => fix.sets(field))) return
+  if (durationMs(`${fix.value(both[0])}`) === 0) fix.mend(both[1], '0s')
+  for (const field of both) fix.set(field, fix.value(field))
 }
 
 const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0

@@ -320,8 +320,10 @@ const doing =
     ...{ kind, ends, disturbs },
     ...(lines && { lines }),
   })
+/** Steps that end all of the cause, and a part of it. */
 const all = doing('all')
 const part = doing('part')
+/** A step that only shows more. */
 const shows = (lines?: Lines) => doing('nothing')('read-more', lines)
 
 /** Options of `du`, and of `sort` for its output. */

@@ -51,7 +51,7 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
       return expectedAmount(line, unit) >= size * (isUsual ? least.usual : least.share)
     })
     .toSorted((a, b) => weight(b, unit) - weight(a, unit))
-  const first = firstOf(lines, disk, unit)
+  const first = firstOf(lines, disk, unit, size)
   return [...(first ? [first] : []), ...lines.filter(line => line !== first)]
     .slice(0, ranked)
     .map(line => holderCause(line, disk, ledger.parts, unit))
@@ -60,11 +60,11 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
 /** @param lines by weight */
 function firstOf(
   lines: LedgerLine[],
-  { capacityBytes, usedBytes, usedInodes }: FilesystemLedger,
+  { capacityBytes, usedBytes }: FilesystemLedger,
   unit: Unit,
+  size: number,
 ) {
   const [first] = lines
-  const size = unit === 'bytes' ? capacityBytes : (usedInodes ?? 0)
   const large = lines.filter(line => expectedAmount(line, unit) >= size * least.beforeUnread)
   // What is known comes before a measurement of the rest.
   if (first?.holder === 'unread')

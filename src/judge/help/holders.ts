@@ -85,16 +85,15 @@ function stepsOf(
 /** What the owner of one part can do. */
 export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
-  const { identity, node, ledger } = subject
-  const { parts, filesystems } = ledger ?? { parts: [], filesystems: [] }
+  const { identity, node } = subject
+  const held = subject.ledger ?? { parts: [], filesystems: [] }
+  const { parts } = held
   const isReadable = canMeasureDisks(identity)
+  const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread') {
-    const { unit } = amount
     return {
       cause: { kind: 'unread', source: diskUse, reason: isReadable ? 'not-asked' : 'unsupported' },
-      steps: [
-        { id: isReadable ? 'read-on-node' : 'look-on-node', ...(unit === 'inodes' && { unit }) },
-      ],
+      steps: [{ id: isReadable ? 'read-on-node' : 'look-on-node', ...inodes }],
     }
   }
   const { actor } = holders[holder]
@@ -107,8 +106,8 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     ...(place !== null && { place }),
     ...(!isOfMany && { bytes: own?.lowBytes ?? amount.low }),
   }
-  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf({ filesystems }, filesystem) ?? {}
-  const nodefs = diskOf({ filesystems }, 'nodefs')
+  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(held, filesystem) ?? {}
+  const nodefs = diskOf(held, 'nodefs')
   // Volumes of pods have enough room for so much more.
   const hasRoom =
     filesystem === 'imagefs' &&
@@ -131,7 +130,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
       ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
       ...(id === 'restart-pod' && pods.length > 0 && { pods }),
       ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
-      ...(amount.unit === 'inodes' && { unit: amount.unit }),
+      ...inodes,
       ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
     })),
   }
@@ -217,12 +216,13 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
   const cause: HolderCause = { ...first, ...(isInUse && inUse) }
   const reason = reasonOf(cause, subject)
-  const set =
-    cause.holder === 'container-logs'
+  const other =
+    (cause.holder === 'container-logs'
       ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
-      : largerReserve(configuration, cause, ledger)
-  const other = set ?? ofEndlessPod(cause, subject) ?? withoutLimit(cause, reason, ledger)
-  if (other !== null) return { ...reason, ...other }
+      : largerReserve(configuration, cause, ledger)) ??
+    ofEndlessPod(cause, subject) ??
+    withoutLimit(cause, reason, ledger)
+  if (other) return { ...reason, ...other }
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
     second?.holder === 'unread' &&
@@ -350,11 +350,10 @@ function withSize(
 ): StepAction {
   const disk = ledger && diskOf(ledger, filesystem)
   if (step.id !== 'larger-disk' || ledger === null || !disk) return step
-  const { id } = step
   // The disks of hybrid nodes and of other clouds are no EBS volumes.
-  if (owner === 'hybrid' || instanceId === null) return { id }
+  if (owner === 'hybrid' || instanceId === null) return { id: step.id }
   return {
-    id,
+    id: step.id,
     ...volumeToWrite(disk, ledger, amiFamily, imageGC?.lowThresholdPercent),
     ...(owner === 'auto-mode' && { place: 'NodeClass' }),
   }

@@ -58,7 +58,7 @@ export const unreachableMinReclaim = nodeRule({
         continue
       yield {
         consequence: `Once ${signal} falls below ${shorten(threshold.value)} it stays met until ${shownAmount(threshold, resolved + amount)} are available, of ${shownAmount(threshold, capacity)} in all: the kubelet evicts pod after pod and never comes out of it.`,
-        evidence: [...evidence, amountLine('summary', threshold, 'capacity', capacity)],
+        evidence: [...evidence(), amountLine('summary', threshold, 'capacity', capacity)],
         fix: withEntries('evictionMinimumReclaim', configuration, { [signal]: '5%' }),
       }
     }
@@ -73,7 +73,7 @@ function reclaimOf(
   const configured = configuration.evictionMinimumReclaim?.[signal]
   const capacity = eviction.signals[signal]?.capacityBytes
   const amount = amountOf(minReclaim, capacity ?? 0)
-  const evidence = [
+  const evidence = () => [
     configuredAt(threshold, configuration),
     line('configz', `evictionMinimumReclaim.${signal}`, configured ?? ''),
     amountLine('computed', threshold, 'needed to end it', (resolved ?? 0) + (amount ?? 0)),
@@ -104,7 +104,7 @@ function* unfinishedReclaim(subject: Satisfied<'configuration' | 'eviction'>): I
       title: titles.unfinished,
       consequence: `${signal} is ${amountText(resolved + margin)}, above the threshold of ${amountText(resolved)}. The kubelet ends DiskPressure only at ${amountText(resolved + amount)}: until then it refuses pods, deletes unused images and evicts pods.`,
       evidence: [
-        ...evidence,
+        ...evidence(),
         amountLine('computed', threshold, 'now', resolved + margin),
         line('node', 'node condition DiskPressure', 'True'),
       ],

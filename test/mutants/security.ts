@@ -184,7 +184,12 @@ const rows: Record<string, Row[]> = {
       'withoutProgramSecrets(clean)',
       'base/redaction/columns',
     ],
+  ],
+  'src/base/redaction/visible-text.ts': [
     ['isSecretKey(latin) ? latin : word', 'word', 'base/redaction/redact'],
+  ],
+  'src/base/redaction/command-secrets.ts': [
+    ['found.length === mostArguments', 'found.length === 1', 'base/redaction/redact'],
   ],
   'src/cli/policy.ts': [['if (wide !== undefined)', 'if (wide === null)', 'cli/policy-commands']],
   'src/clients/kubernetes/kubeconfig.ts': [
@@ -204,7 +209,7 @@ const rows: Record<string, Row[]> = {
     ['={2,3}|=>|->|', '={2,3}|->|', 'base/redaction/redact'],
     [
       'if (noSecret.test(value)) return null',
-      'if (noSecret.test(value) && valueLength(value, name, "") >= 0) return null',
+      'if (noSecret.test(value) && valueLength(value, name, "", "") >= 0) return null',
       'base/redaction/redact',
     ],
   ],

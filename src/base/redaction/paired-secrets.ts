@@ -1,6 +1,6 @@
 /** Removes values that have a name beside them, in fields of their own, or behind them: `invalid value "…" for flag -password`. */
-import { removed } from './named-secrets.ts'
 import { isSecretKey } from './secret-names.ts'
+import { removed } from './secret-values.ts'
 
 export function withoutPairs(text: string): string {
   let clean = text
@@ -11,16 +11,16 @@ export function withoutPairs(text: string): string {
 
 /** An environment variable as JSON, `"name":"A","value":"b"`, and as Go prints it, `Name:A,Value:b`; a tag, `"Key":"A","Value":"b"`. */
 const nameAndValue =
-  /(\b(?:name|(?:parameter)?key|k|field|id|property|param|option|setting)\\*["']?[ \t]*:[ \t]*(?:\\*["'])?([\w.-]{1,256})(?:\\*["'])?[ \t]{0,8}(?:(?:,|\r?\n)[ \t]{0,40})?(?:\\*["'])?((?:parameter)?value|val|v|content|data|default)(?:\\*["'])?[ \t]*:[ \t]*)(?:(\\*")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[^\s,}"]+)/gi
+  /(\b(?:name|(?:parameter)?key|k|field|id|property|param|option|setting)["']?[ \t]*:[ \t]*(?:["'])?([\w.-]{1,256})(?:["'])?[ \t]{0,8}(?:(?:,|\r?\n)[ \t]{0,40})?(?:["'])?((?:parameter)?value|val|v|content|data|default)(?:["'])?[ \t]*:[ \t]*)(?:(")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[^\s,}"]+)/gi
 
 /** The same with the value first; an element of XML with both as attributes; a variable of Terraform with its default. */
 const valueAndName =
-  /(\bvalue\\*["']?[ \t]*[:=][ \t]*)(\\*"[^"\n]{0,2000}"|'[^'\n]{0,2000}'|[^\s,}"']{1,2000})((?:,|\r?\n)?[ \t]{0,40}\\*["']?(?:name|key)\\*["']?[ \t]*[:=][ \t]*\\*["']?([\w.-]{1,256}))/gi
+  /(\bvalue["']?[ \t]*[:=][ \t]*)("[^"\n]{0,2000}"|'[^'\n]{0,2000}'|[^\s,}"']{1,2000})((?:,|\r?\n)?[ \t]{0,40}["']?(?:name|key)["']?[ \t]*[:=][ \t]*["']?([\w.-]{1,256}))/gi
 const nameAndDefault =
   /(\bvariable[ \t]+"([\w-]{1,128})"[ \t]*\{[^{}]{0,400}?\bdefault[ \t]*=[ \t]*)"[^"\n]{0,2000}"?/g
 /** Values of a Secret, in base64. */
-const secretKind = /\bkind\\*["']?[ \t]*:[ \t]*\\*["']?Secret\b/
-const encodedValue = /(\\*"[\w.-]{1,253}\\*"[ \t]*:[ \t]*\\*")[A-Za-z0-9+/]{8,}={0,2}(?=\\*")/g
+const secretKind = /\bkind["']?[ \t]*:[ \t]*["']?Secret\b/
+const encodedValue = /("[\w.-]{1,253}"[ \t]*:[ \t]*")[A-Za-z0-9+/]{8,}={0,2}(?=")/g
 
 const withoutSecretValue = (all = '', before = '', name = '') =>
   isSecretKey(name) ? `${before}${removed}` : all

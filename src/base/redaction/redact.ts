@@ -4,16 +4,12 @@
  */
 
 import { oncePerText } from '#base/once.ts'
-import { hasNamedSecret, removed, withoutNamedSecrets } from './named-secrets.ts'
+import { hasNamedSecret, withoutNamedSecrets } from './named-secrets.ts'
 import { withoutPairs } from './paired-secrets.ts'
 import { replaceFields, replaceItems } from './replaced.ts'
 import { isSecretKey } from './secret-names.ts'
-import {
-  anyOf,
-  withoutPiped,
-  withoutProgramSecrets,
-  withoutStatedSecrets,
-} from './stated-secrets.ts'
+import { removed } from './secret-values.ts'
+import { anyOf, withoutPiped, withoutProgramSecrets } from './stated-secrets.ts'
 import { visibleText } from './visible-text.ts'
 
 /** Removes possible secrets from a text. A second call changes nothing. */
@@ -22,7 +18,7 @@ export function redact(text: string): string {
   if (isHarmless(text) || isPlain(text)) return text
   const visible = visibleText(text)
   // Commands come first, because their arguments have escaped quotes and line ends.
-  const clean = withoutSecrets(withoutQuotedSecrets(withoutPiped(withoutCommands(visible))))
+  const clean = withoutSecretsAtAnyDepth(withoutPiped(withoutCommands(visible)))
   return clean === visible ? text : clean
 }
 
@@ -38,23 +34,36 @@ const withoutCommands = (text: string) =>
   text.includes('exec') ? text.replace(execCommand, '$1"(removed)"') : text
 
 const escaped: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '', u0000: ' ' }
+const oneEscape = /\\(u0000|[bnrt"'\\])/g
+const allEscapes = /\\+(u0000|[bnrt"'])?/g
 
-/** Removes secrets of a text that was quoted once more, as klog does: its line ends, tabs and quotes are escaped. */
-function withoutQuotedSecrets(text: string): string {
-  if (!text.includes('\\')) return text
-  const inner = text.replace(/\\(u0000|[bnrt"\\])/g, (_, sign: string) => escaped[sign] ?? sign)
-  const clean = withoutSecrets(inner)
-  return clean === inner ? text : JSON.stringify(clean).slice(1, -1)
+/**
+ * Removes secrets also of a text that was quoted, as klog and JSON do: its line ends, tabs and quotes are escaped. First the inner text is read, once with
+ * all escapes undone. A text that would grow stays unescaped.
+ */
+function withoutSecretsAtAnyDepth(text: string, depth = 0): string {
+  if (depth > 1 || !text.includes('\\')) return withoutSecrets(text)
+  const inner = text.replace(
+    depth === 0 ? oneEscape : allEscapes,
+    (_, sign = '\\') => escaped[sign] ?? sign,
+  )
+  if (inner === text) return withoutSecrets(text)
+  const clean = withoutSecretsAtAnyDepth(inner, depth + 1)
+  if (clean === inner) return withoutSecrets(text)
+  const quoted = JSON.stringify(clean).slice(1, -1)
+  return withoutSecrets(quoted.length > 2 * text.length ? clean : quoted)
 }
 
 function withoutSecrets(text: string): string {
   let clean = withoutCommands(text.includes('-----') ? text.replace(pem, removed) : text)
   if (/:\/\/|[?#]/.test(clean)) clean = clean.replace(/[^\s"'<>]+/g, withoutUrlSecrets)
-  if (anyReplacement.test(clean))
+  if (anyReplacement.test(clean)) {
+    clean = clean.replace(webhook, withoutPath)
     for (const [form, instead] of replacements) clean = clean.replace(form, instead)
+  }
   clean = clean.replace(authorizationScheme, withoutCredentials)
   if (clean.includes('@')) clean = clean.replace(imageUser, withoutImageUser)
-  clean = withoutStatedSecrets(withoutPiped(withoutPairs(clean)))
+  clean = withoutPiped(withoutPairs(clean))
   // Cells and arguments end with the line, and another secret on several lines can begin in them.
   clean = withoutNamedSecrets(withoutSecretColumns(clean, hasArguments))
   clean = withoutSecretColumns(withoutProgramSecrets(clean))
@@ -71,42 +80,12 @@ const shortestSecret = 6
 const longestText = 512 * 1024
 
 /** Whether a text has a form that holds no secret: a short word, a quantity, a time, a container id. Most texts of a record do. */
-export function isHarmless(text: string): boolean {
-  if (text.length < shortestSecret) return true
-  if (isDigit(text.charCodeAt(0))) return isTime(text) || quantity.test(text)
-  return isWord(text) || (text.length === containerIdLength && containerId.test(text))
-}
+export const isHarmless = (text: string): boolean =>
+  text.length < shortestSecret || harmless.test(text)
 
-const quantity = /^\d{1,16}[A-Za-z%]{0,2}$/
-const containerId = /^containerd:\/\/[0-9a-f]{64}$/
-const containerIdLength = 77
-/** Known secrets that have only letters are longer. */
-const longestWord = 14
-const isDigit = (code: number) => code >= 0x30 && code <= 0x39
-
-function isWord(text: string): boolean {
-  if (text.length > longestWord) return false
-  for (let at = 0; at < text.length; at++) {
-    const lower = text.charCodeAt(at) | 0x20
-    if (lower < 0x61 || lower > 0x7a) return false
-  }
-  return true
-}
-
-const timeForm = '0000-00-00T00:00:00'
-const longestTime = 30
-
-/** RFC 3339, UTC. A loop, because a record has hundreds of times. */
-function isTime(text: string): boolean {
-  const end = text.length - 1
-  if (end < timeForm.length || end >= longestTime || text[end] !== 'Z') return false
-  for (let at = 0; at < end; at++) {
-    const code = text.charCodeAt(at)
-    const sign = at < timeForm.length ? timeForm.charCodeAt(at) : 0x2e
-    if (code !== sign && !(isDigit(code) && (sign === 0x30 || sign === 0x2e))) return false
-  }
-  return true
-}
+/** Known secrets that have only letters are longer than 14. A time is RFC 3339, UTC. */
+const harmless =
+  /^(?:[A-Za-z]{1,14}|\d{1,16}[A-Za-z%]{0,2}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z|containerd:\/\/[0-9a-f]{64})$/
 
 /** Forms of most other texts of a record: a word, a digest, a name or a path, an image. */
 const plainForms = [
@@ -120,8 +99,6 @@ const widePlainForms = [
   /^[\w./~-]{1,1024}$/,
   /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$/,
 ]
-const tokenStart =
-  /A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{12}|base64url|xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_|key-|pplx-|pat-|-us\d|pul-|dp\.|[a-z]\d?_/
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
 
 const isPlain = (text: string) => isFree(text) || isWidePlain(text)
@@ -166,52 +143,48 @@ function withoutUrlSecrets(word: string): string {
   return `${clean.slice(0, query + 1)}${removed}${name === '' ? '' : `&${name}`}`
 }
 
-/** Source: the vendors' documentation of their tokens. */
-const vendorPrefixes = String.raw`rubygems_|r8_|sbp_|nfp_|figd_|gl(?:sa|c)_|sntry[su]_|lin_api_|ntn_|pscale_(?:tkn|pw|oauth)_|CCIPAT_|bku[a-z]_|tskey-[a-z]{2,16}-|sq0[a-z]{3}-|dt0c01\.|do[or]_v1_|pul-|sq[pau]_|HRKU-|fo1_|fm\d_|AKCp|dp\.[a-z]{2,8}\.|lsv2_(?:pt|sk)_|PMAK-|AKID|LTAI|pplx-|lin_oauth_|hcaik_|napi_|FLWSECK-|shippo_(?:live|test)_|rzp_(?:live|test)_|pat-[a-z]{2}\d-|GOOG1E|ATATT3|ATBB|EAA[A-Z]`
+/** Beginnings of tokens. Sources: docs.aws.amazon.com/IAM (identifiers), the vendors' documentation. JSON (JWT, docker config) and PEM begin so in base64. */
+const anyPrefixes = String.raw`eyJ|ewog|LS0tLS1C|A(?:KIA|SIA|BIA|CCA)(?=[A-Z\d]{12})|IQoJb3|F[wQ]o(?:GZXIv|DYXdz)`
+const prefixes = String.raw`k8s-aws-v1\.|AIza|ya29\.|GOCSPX-|1//0|xox[abeoprs]-|xapp-|hv[bsr]\.|pypi-|dop_v1_|SG\.|rubygems_|r8_|sbp_|nfp_|figd_|gl(?:sa|c)_|sntry[su]_|lin_(?:api|oauth)_|ntn_|pscale_(?:tkn|pw|oauth)_|CCIPAT_|bku[a-z]_|tskey-[a-z]{2,16}-|sq0[a-z]{3}-|dt0c01\.|do[or]_v1_|pul-|sq[pau]_|HRKU-|fo1_|fm\d_|AKCp|dp\.[a-z]{2,8}\.|lsv2_(?:pt|sk)_|PMAK-|AKID|LTAI|pplx-|hcaik_|napi_|FLWSECK-|shippo_(?:live|test)_|rzp_(?:live|test)_|pat-[a-z]{2}\d-|GOOG1E|ATATT3|ATBB|EAA[A-Z]|dapi(?=[\da-f]{12})|shp(?:at|ca|pa|ss)_|hf_(?=[A-Za-z\d]{12})|NRAK-|AGE-SECRET-KEY-`
+/** Words can begin so, too, so the token is longer. */
+const wordPrefixes =
+  'gh[oprsu]_|github_pat_|npm_|dckr_[po]at_|gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct)-|[prs]k_(?:live|test)_|whsec_|sk-'
+const services = String.raw`hooks\.(?:slack(?:-gov)?|zapier)\.com|chat\.googleapis\.com|webhook\.office\.com|api\.telegram\.org|hc-ping\.com|maker\.ifttt\.com/trigger|events\.pagerduty\.com/integration|logic\.azure\.com(?::443)?/workflows|/bot/v2/hook|conda\.anaconda\.org/t`
+const tokenStart = new RegExp(
+  `${anyPrefixes}|${prefixes}|${wordPrefixes}|(?:${services})/|base64url|-us\\d|8Q~|key-|(?:passwords?|tokens?|otp|invites?)/`,
+)
+const user = String.raw`(?<![^\s"'])((?:[\w.-]{1,64}=)?)`
 
-/** Secrets with a recognizable form. Sources: docs.aws.amazon.com/IAM (identifiers), k8s.io/cluster-bootstrap/token/api, the vendors' token formats. */
+/** Secrets with a recognizable form. Sources: k8s.io/cluster-bootstrap/token/api, the vendors' token formats. */
 const replacements: readonly (readonly [RegExp, string])[] = [
-  // JSON in base64 (JWT, docker config) and PEM in base64.
-  [/(?:eyJ|ewog|LS0tLS1C)[\w+/=.%~-]{12,}/g, removed],
-  [/A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{12,}/g, removed],
-  [/(?:IQoJb3|F[wQ]oGZXIv|F[wQ]oDYXdz)[\w+/=%-]{8,}/g, removed],
-  [/k8s-aws-v1\.[\w=-]{4,}/g, removed],
+  [
+    new RegExp(
+      `(?:${anyPrefixes}|(?:(?<![A-Za-z0-9])|(?<=%[\\dA-Fa-f]{2}))(?:${prefixes}))[\\w+/=.%~-]{11,}|(?:${wordPrefixes})\\w[\\w.-]{15,}`,
+      'g',
+    ),
+    removed,
+  ],
   [bootstrapToken, removed],
-  [/(?:gh[oprsu]_|github_pat_|npm_|dckr_pat_|dckr_oat_)\w[\w-]{15,}/g, removed],
-  [/gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct)-\w[\w.-]{15,}/g, removed],
-  [/(?:xox[abeoprs]|xapp)-[\w-]{8,}/g, removed],
-  [
-    /(hooks\.(?:slack(?:-gov)?|zapier)\.com|chat\.googleapis\.com|webhook\.office\.com|api\.telegram\.org|hc-ping\.com|maker\.ifttt\.com\/trigger|events\.pagerduty\.com\/integration|logic\.azure\.com(?::443)?\/workflows|\/bot\/v2\/hook|conda\.anaconda\.org\/t)\/[^\s"'<>]+/g,
-    `$1/${removed}`,
-  ],
-  // A webhook of any service. Those of a cluster have no secret in their path, nor has an image of a registry.
-  [
-    /(:\/\/(?![^\s/]{1,253}(?:\.svc[:/]|\/v2\/[^\s"'<>]{1,255}\/(?:manifests|blobs|tags)\/))[^\s/"'<>]{1,253}(?:\/[^\s/"'<>]{1,64}){0,4}?\/(?:hook|webhookb?2?)s?)\/[^\s"'<>]+/g,
-    `$1/${removed}`,
-  ],
+  [new RegExp(`(${services})/[^\\s"'<>]+`, 'g'), `$1/${removed}`],
   [
     /(:\/\/[^\s"'<>]{0,300}?\/(?:(?:reset-?)?passwords?|password-reset|tokens?|otp|invites?)\/)(?=[^/\s"'<>]{0,40}\d)[^/\s"'<>?]{7,}/g,
     `$1${removed}`,
   ],
-  [/(base64url\.bearer\.authorization\.k8s\.io\.)[\w-]+/g, `$1${removed}`],
-  [new RegExp(String.raw`(?<![A-Za-z0-9])(?:${vendorPrefixes})[\w.-]{12,}`, 'g'), removed],
+  [/(base64url\.bearer\.authorization\.k8s\.io\.|(?<![^\s"'])\/token\/)[\w.&-]+/g, `$1${removed}`],
   [/(?<![\w-])(?:(?:SK|key-)[0-9a-f]{32}|[0-9a-f]{32}-us\d{1,2})(?![\w-])/g, removed],
   [/(?<![\w:])\d{8,10}:[\w-]{35}(?![\w-])/g, removed],
   // Hash of a password, as in /etc/shadow.
   [/\$(?:[1567y]|2[abxy]|apr1|argon2i?d?)\$[\w./$=,+-]{8,}/g, removed],
-  [/AIza[\w-]{20,}|ya29\.[\w.-]{8,}|GOCSPX-[\w-]{8,}|1\/\/0[\w-]{16,}/g, removed],
   [/[\w~.]{3}8Q~[\w.~-]{20,}/g, removed],
-  [/(?:[prs]k_(?:live|test)_|whsec_|sk-(?:proj-|ant-|or-v\d-)?)[A-Za-z0-9]\w{15,}/g, removed],
-  [
-    /(?<![A-Za-z0-9])(?:dapi|shp(?:at|ca|pa|ss)_|hf_|NRAK-|AGE-SECRET-KEY-)[A-Za-z0-9]{12,}/g,
-    removed,
-  ],
   // Data sources of Go's MySQL driver and of Oracle: the user and the password.
-  [/(?<![^\s"'])((?:[\w.-]{1,64}=)?)[^\s"']+(?=@(?:tcp|udp|unix)6?\()/g, `$1${removed}`],
-  [/(?<![^\s"'])((?:[\w.-]{1,64}=)?)[^\s"':@]{1,64}:[^\s"']+(?=@\/\w)/g, `$1${removed}`],
+  [new RegExp(String.raw`${user}[^\s"']+(?=@(?:tcp|udp|unix)6?\()`, 'g'), `$1${removed}`],
+  [new RegExp(String.raw`${user}[^\s"':@/]{1,64}:[^\s"']+(?=@/\w)`, 'g'), `$1${removed}`],
   [/(?<![^\s"'])([\w$#]{1,64}\/)[^\s"'@]+(?=@\/\/)/g, `$1${removed}`],
-  [/([jJ][dD][bB][cC]:[oO][rR][aA][cC][lL][eE]:[A-Za-z\d]{1,16}:)[^\s@]+/g, `$1${removed}`],
-  [/(?:hv[bsr]\.|pypi-|dop_v1_|SG\.)[\w.-]{16,}/g, removed],
+  [
+    /(?<![^\s"'])([\w$#]{1,20}\/)[^\s"'@/]{1,48}(?=@(?!v?\d|sha256:|main|master)[\w-])/g,
+    `$1${removed}`,
+  ],
+  [/((?:jdbc|JDBC):(?:oracle|ORACLE):\w{1,16}:)[^\s@]+/g, `$1${removed}`],
   [
     /(--from-(?:literal|env)(?:=|[ \t]+))(?:"[^"]*"?|'[^']*'?|\\[\s\S]|[^\s"'\\])+/g,
     `$1${removed}`,
@@ -223,8 +196,15 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/(\blogin\b[^\n]{0,120}\s-p[ \t=]{0,8})[^\s]+/g, `$1${removed}`],
 ]
 
+/** A webhook of any service. Those of a cluster have no secret in their path, nor has an image of a registry. */
+const webhook =
+  /(:\/\/(?![^\s/]{1,253}(?:\.svc[:/]|\/v2\/[^\s"'<>]{1,255}\/(?:manifests|blobs|tags)\/))[^\s/"'<>]{1,253}(?:\/[^\s/"'<>]{1,64}){0,4}?\/(?:hook|webhookb?2?)s?)\/[^\s"'<>]+/g
+const admission = /^\/[a-z-]{0,40}(?:validat|mutat|admi|conver|default)[a-z-]{0,40}(?:[?:]|$)/
+const withoutPath = (url: string, place: string) =>
+  admission.test(url.slice(place.length)) ? url : `${place}/${removed}`
+
 /** One test is faster than all forms: most texts have none. */
-const anyReplacement = anyOf(replacements.map(([form]) => form))
+const anyReplacement = anyOf([webhook, ...replacements.map(([form]) => form)])
 
 /** User and password before the @ of a registry without a scheme. A digest after the @ does not match. */
 const imageUser =
@@ -249,7 +229,7 @@ function withoutCredentials(text: string, scheme: string, sign: string, value: s
   const isWord = isBearer
     ? /^(?:(?:tokens?|auth|authentication|authorization)[.:)]*$|realm=)/i.test(value)
     : /^[a-z.:)(-]+$/.test(value) && value !== removed
-  if (isWord) return text
+  if (isWord || value.includes('@sha256:')) return text
   return `${isBearer && /^bearer/i.test(scheme) ? 'Bearer' : scheme} ${sign.trim().replace(/^[%+].*/, '')}${removed}`
 }
 

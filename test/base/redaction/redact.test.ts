@@ -42,6 +42,7 @@ describe('a secret in a text', () => {
     ['a session token', `X ${sessionToken} Y`, 'X (removed) Y'],
     ['an EKS token', 'sent k8s-aws-v1.aHR0cHM6Ly9zdHM', 'sent (removed)'],
     ['a GitHub token', `clone ${github} failed`, 'clone (removed) failed'],
+    ['a token behind a percent escape', `a%3A${github}%40h`, 'a%3A(removed)%40h'],
     ['a Slack token', `posting ${slack} failed`, 'posting (removed) failed'],
     ['a Google key', `key of ${google} failed`, 'key of (removed) failed'],
     ['random text', `value ${random} refused`, 'value (removed) refused'],
@@ -461,7 +462,7 @@ describe('the time that a text takes', () => {
     token:␣a token:␣a␣b token:␣␣ "key:a key: secret␣"token␣:␣a a:a@tcp( @tcp( a= jdbc:oracle:thin: jdbc:oracle:thin:a@ dapi hf_
     password␣=> password:= password[ password[] "--token"," --token,␣ [--token,␣ --token␤-␣ --token\\␤ password:␣!!str␣ password:␣&a␣ <password> <password␣a <password>< <password><![CDATA[ </a>␤<a> <key>password</key> name="password"> &lt;password&gt; u003cpassword\\u003e password(" PASSWORD"," password="a"'b password='' password=""" password=a"b
     stringData:␤␣a␤ stringData: curl␣-u curl␣-ubob: htpasswd␣-b␣ aws␣configure␣set␣key␣ echo␣a echo␣a␣| identified␣by␣ a.b:1:a:b: localhost:5432:a:b: with␣password␣ login␣a␣password␣ aGVsbG8g aGVs aGVsbG8= $6$ key-0 r8_ \u00a0 \u200b \u001b[ \u001b[31 password\u001b[0m ?timeout=1& a?watch=true& exec:␣"a object-"a"/ ..."db-token":␣failed␣
-    passwords:␤-␣a passwords:␤␣␣a:␣b a|token␤|␤ a,token␤a,b␤ echo␣a␣|␣kinit <<<␣ redis-cli␣AUTH␣ sqlplus␣a/ vault␣login␣ vault␣write␣a␣ requirepass␣ smbclient␣-Ua% with␣a␣as␣a ␣|␣ token␣|␣ &quot; key="none" password=none, token="none"x key=none/ getConnection("a", value:" value="x"␣key variable␣"password"{ Password␣for␣a ["password"," SET␣PASSWORD␣FOR␣a SETUSER␣a SETUSER␣a␣b␣ <a: {password, &#34; \\u0022 p\u0430ssword= a\u0301 token:␣invalid␣ ghp_ AKIA IQoJb3 xox a.b. <a> ?a ?a= &a=`
+    passwords:␤-␣a passwords:␤␣␣a:␣b a|token␤|␤ a,token␤a,b␤ echo␣a␣|␣kinit <<<␣ redis-cli␣AUTH␣ sqlplus␣a/ vault␣login␣ vault␣write␣a␣ requirepass␣ smbclient␣-Ua% with␣a␣as␣a ␣|␣ token␣|␣ &quot; key="none" password=none, token="none"x key=none/ getConnection("a", value:" value="x"␣key variable␣"password"{ Password␣for␣a ["password"," SET␣PASSWORD␣FOR␣a SETUSER␣a SETUSER␣a␣b␣ <a: {password, &#34; \\u0022 p\u0430ssword= a\u0301 token:␣invalid␣ pin| "ab" redis-cli␣auth␣ ghp_ AKIA IQoJb3 xox a.b. <a> ?a ?a= &a=`
       .split(/\s+/)
       .map(unit => unit.replaceAll('␣', ' ').replaceAll('␤', '\n'))
   it.each(units.flatMap(unit => [[unit], [`${unit} `], [`${unit}\n`], [`${unit}"`]]))(

@@ -1,0 +1,172 @@
+/** Removes secrets that a command passes to a program: `mysql -p…`, `["redis-cli","-a","…"]`. */
+import { removed } from './secret-values.ts'
+
+/**
+ * Programs, and the arguments before their secret. Each argument is an expression; `_` is any, `…` are some, a flag is found among all. `$` is the secret,
+ * which may follow other text of its word or be joined to its flag; `$*` is the rest of the command.
+ */
+const calls = String.raw`
+mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?|(?:un)?rar: … -h?p$
+mysqladmin: … password $
+sshpass|mongo[a-z]{0,16}|user(?:add|mod)|cqlsh|twine|rdesktop|beeline|cypher-shell|smbmap|psexec|rabbitmqadmin: -p $
+doctl|rancher|codecov: -t $
+dotnet: nuget push … -k $
+lftp: -u [^,]+,$
+SETUSER|setuser: … >$
+redis-cli: -a $ ; … (?:AUTH|auth) $*
+ldap[a-z]{1,16}: -w $
+ldappasswd: -[as] $
+sqlcmd|bcp|osql|tsql|zip|unzip|ipmitool|mosquitto_[a-z]{1,16}: -P $
+snmp[a-z]{1,16}: -[cA] $ ; -X $
+ssh-keygen: -N $
+openssl: -k $ ; passwd $*
+curl: -u [^:]*:$ ; -b [\w.-]+=$
+https?|ab: -[aA] [^:]+:$
+smbclient|rpcclient|net: -U [^%]+%$
+xfreerdp|wfreerdp: … /p:$
+schtasks: … /rp $
+sqlplus|sqlldr|expdp|impdp: … [\w$#]+/$
+vault: login (?!-)$ ; login _ (?!-)$ ; operator unseal (?!-)$ ; write _ $* ; kv (?:put|patch) _ $*
+rabbitmqctl: … (?:add_user|change_password) _ $
+db2: … user _ using $
+net: user _ (?!/)$ ; use _ (?![/\\])$ ; use _ _ (?!/)$
+cmdkey: … /pass:$
+caddy: … --plaintext $
+wpa_passphrase: _ $
+nmcli: … password $
+iw(?:config)?: … key (?:s:)?$
+consul|etcdctl: … put _ $
+grafana-cli|grafana: … reset-admin-password $
+pdftk: … (?:user|owner|input)_pw $
+qpdf: … --encrypt $ ; … --encrypt _ $
+mosquitto_passwd|htpasswd: … -\w{0,8}b\w{0,8} $*
+mkpasswd: (?!-)$ ; -m _ $
+rclone: obscure $ ; config (?:create|update|password) _ $*
+nuget: setApiKey $
+snyk: auth (?!-)$
+cargo: login (?!-)$
+fly(?:ctl)?|heroku: (?:secrets|config) set $* ; config:set $*
+az: keyvault secret set … --value $
+npm: config set .{0,99}_auth\w{0,16} $
+sonar-scanner|mvn|gradle: … -Dsonar\.login=$
+ConvertTo-SecureString: (?!-)$ ; -String $
+ngrok: authtoken $ ; config add-authtoken $
+pulumi: config set … --secret _ $
+gcloud: … activate-refresh-token _ $
+composer|poetry: … http-basic.+ _ $
+mc: alias set _ _ $*
+gh: secret set … (?:-b|--body) $
+aws: … put-parameter … --value $ ; … configure set .{0,99}(?:key|token) $
+requirepass|masterauth|rootpw|bindpw|:_(?:authToken|auth|password)|wpa-psk|pre-shared-key|authentication-key|key-string|AuthUserPass|SecretKeyBase: $
+snmp-server: community $
+(?:tacacs|radius)-server: … key (?!\d$)$ ; … key \d $
+username|enable: … (?:secret|password) \d $ ; _ secret $ ; _ privilege \d+ secret $
+user: _ insecure-password $ ; _ >$ ; _ (?:on|off|reset) … >$
+CONNECT|conn(?:ect)?: [\w$#]{1,64}/(?=[^@]{1,99}@)$`
+
+type Cut = readonly [start: number, end: number]
+interface Argument {
+  text: string
+  start: number
+}
+/** Matches the argument's text up to the secret. */
+type Pattern = RegExp | '…' | '$*'
+
+const patternOf = (part: string): Pattern =>
+  part === '…' || part === '$*'
+    ? part
+    : new RegExp(
+        part.endsWith('$')
+          ? `^(?:${part.slice(0, -1)})(?=.)`
+          : `^(?:${part === '_' ? '.+' : part})$`,
+      )
+
+/** The secret of a flag may be the next argument, or be joined to the flag. */
+function patternsOf(call: string): Pattern[][] {
+  const parts = call.split(' ')
+  const [flag = '', secret = ''] = parts.slice(-2)
+  if (secret === '$*' || !/^(?:\(\?:)?-/.test(flag)) return [parts.map(patternOf)]
+  const before = parts.length > 2 ? parts.slice(0, -2) : ['…']
+  return [
+    [...before, flag, secret],
+    [...before, `${flag}=?${secret}`],
+  ].map(form => form.map(patternOf))
+}
+
+const programs = calls
+  .trim()
+  .split('\n')
+  .map(line => {
+    const [names = '', forms = ''] = line.split(/: (.*)/)
+    return {
+      names: new RegExp(`^(?:${names})$`),
+      forms: forms.split(' ; ').flatMap(patternsOf),
+      source: names,
+    }
+  })
+/** With or without a path, also in a list of quoted words. `mysql-0` and `mysql:8` do not match. */
+const program = new RegExp(
+  `(?<![\\w.-])(?:${programs.map(({ source }) => source).join('|')})(?=["'\\s])`,
+  'g',
+)
+
+const mostArguments = 16
+const longestCall = 2_000
+/** A quote that ends the word of a list is not part of it. */
+const argument =
+  /(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|(?<!["']),(?![ \t]{0,8}["'])|[^\s"'\\,])+|\n/g
+
+export function withoutCommandSecrets(text: string): string {
+  const cuts: Cut[] = []
+  let last: Cut = [0, 0]
+  for (const { 0: name, index } of text.matchAll(program)) {
+    if (index >= last[0] && index < last[1]) continue
+    const words = argumentsFrom(text, index + name.length)
+    for (const { names, forms } of programs)
+      if (names.test(name)) cuts.push(...forms.flatMap(form => cutOf(form, words, text)))
+    for (const cut of cuts.slice(-mostArguments)) if (cut[1] > last[1]) last = cut
+  }
+  let out = ''
+  let at = 0
+  for (const [start, end] of cuts.sort(([a], [b]) => a - b)) {
+    if (start >= at) out += `${text.slice(at, start)}${removed}`
+    at = Math.max(at, end)
+  }
+  return out + text.slice(at)
+}
+
+/** Only near arguments, because a text can be full of names. */
+function argumentsFrom(text: string, from: number): Argument[] {
+  const found: Argument[] = []
+  for (const { 0: word, index } of text.slice(from, from + longestCall).matchAll(argument)) {
+    if (found.length === mostArguments || word === '\n') break
+    const end = /^["']/.test(word) ? word.indexOf(word.charAt(0), 1) : -1
+    const start = from + index
+    if (end > 0 && !/[\w$]/.test(word.charAt(end + 1)))
+      found.push({ text: word.slice(1, end), start: start + 1 })
+    else found.push({ text: word, start })
+  }
+  return found
+}
+
+/** None or one. */
+function cutOf(patterns: readonly Pattern[], words: readonly Argument[], text: string): Cut[] {
+  const [pattern, ...others] = patterns
+  const [word, ...further] = words
+  if (word === undefined || pattern === undefined) return []
+  const { start, text: argument } = word
+  if (pattern === '$*') return [[start, endOfCommand(text, start)]]
+  if (pattern === '…') {
+    const cuts = cutOf(others, words, text)
+    return cuts.length > 0 ? cuts : cutOf(patterns, further, text)
+  }
+  const [found] = pattern.exec(argument) ?? []
+  if (found === undefined) return []
+  if (others.length > 0) return cutOf(others, further, text)
+  return [[start + found.length, start + argument.length]]
+}
+
+const endOfCommand = (text: string, from: number): number => {
+  const length = text.slice(from).search(/[\n;|&]/)
+  return length < 0 ? text.length : from + length
+}

@@ -20,7 +20,7 @@ import {
 import { policyNotices, worstFirst } from '#report/parts/findings.ts'
 import { isClusterRead, worstClusterFirst } from '#report/parts/fleet.ts'
 import { ledgersView } from '#report/parts/ledger.ts'
-import { type TitleOf, titlesOf } from '#report/parts/steps.ts'
+import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import {
   clean,

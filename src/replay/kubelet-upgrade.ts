@@ -22,7 +22,7 @@ import { refusalsOf } from './configuration/configuration-change.ts'
 import { configzOf, loadConfigFile } from './configuration/configuration-file.ts'
 import { type NextStart, predictNextStart } from './configuration/next-start.ts'
 import { evictionConfigOf, rankingsOf } from './eviction/prediction.ts'
-import { predictAllocatable } from './node-allocatable.ts'
+import { predictAllocatable } from './predict-allocatable.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
 
 /** The same input, with that kubelet version. */

@@ -19,7 +19,7 @@ import {
   signOf,
 } from '#base/go/quantity.ts'
 import type { OomScore } from '#model/prediction/prediction.ts'
-import { podQosClass, type QosClass } from '#replay/pods/pod.ts'
+import { podQosClass, type QosClass } from '#replay/pods/pod-qos.ts'
 import type { Kubelet } from './kubelet.ts'
 import { isCriticalPod, type Pod, type PodContainer } from './pods/pod.ts'
 

@@ -19,6 +19,8 @@ import type {
   RankedPod,
   Signal,
 } from '#model/prediction/prediction.ts'
+import { podQosClass } from '#replay/pods/pod-qos.ts'
+import { type PodStatsIndex, podStatsIn } from '#replay/pods/pod-stats.ts'
 import { deadContainers, type PredictedContainerGc, predictContainerGc } from './container-gc.ts'
 import { availableOf, countOf } from './counters.ts'
 import type { ReportedCondition } from './eviction/bounds.ts'
@@ -41,15 +43,7 @@ import { type PreparedImages, prepareImages, type RemovedContainers } from './im
 import { usagePercentOf } from './image-gc/round.ts'
 import { imageEvidence, type NodeImages } from './image-gc/users.ts'
 import { type Kubelet, kubeletOf } from './kubelet.ts'
-import {
-  isActive,
-  type Pod,
-  type PodStatsIndex,
-  parsePod,
-  podQosClass,
-  podStatsIn,
-  protectionOf,
-} from './pods/pod.ts'
+import { isActive, type Pod, parsePod, protectionOf } from './pods/pod.ts'
 import type { TimeBounds } from './times.ts'
 
 export interface PreparedNode {

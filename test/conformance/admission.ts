@@ -10,7 +10,8 @@
 import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
 import type { NodeCondition } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { isCriticalPod, parsePod, podQosClass } from '#replay/pods/pod.ts'
+import { isCriticalPod, parsePod } from '#replay/pods/pod.ts'
+import { podQosClass } from '#replay/pods/pod-qos.ts'
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number]
 

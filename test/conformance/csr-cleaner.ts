@@ -1,5 +1,5 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/sections/nodes.ts'
+import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/sections/certificates.ts'
 import { objectOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 

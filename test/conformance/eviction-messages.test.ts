@@ -4,7 +4,7 @@ import { synchronize, synchronizeAlternatives } from '#replay/eviction/synchroni
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
-import { podStatsOf } from '#replay/pods/pod.ts'
+import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import {
   dedicated,
   disksAt,

@@ -1,4 +1,4 @@
-import { expiryOf, finishedCondition } from '#replay/cluster-gc/sections/pods.ts'
+import { expiryOf, finishedCondition } from '#replay/cluster-gc/sections/jobs.ts'
 import { objectOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 

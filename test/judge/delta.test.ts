@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareRuns, findingsByChange } from '#judge/compare/delta/delta.ts'
 import { line } from '#judge/rule.ts'
-import { findingId } from '#judge/run/outcome.ts'
+import { findingId } from '#judge/run/tally.ts'
 import { fargateReason } from '#judge/subject/subject.ts'
 import type { Change, ComparedFinding, ComparedRun } from '#model/finding/delta.ts'
 import type { Confidence, CoverageState, NotAudited, Severity } from '#model/finding/finding.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
-import { mostLooseNodes } from '#judge/run/outcome.ts'
+import { mostLooseNodes } from '#judge/run/tally.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'

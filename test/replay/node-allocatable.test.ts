@@ -9,8 +9,8 @@ import {
   type Machine,
   nodeAllocatable,
   overReservationError,
-  predictAllocatable,
 } from '#replay/node-allocatable.ts'
+import { predictAllocatable } from '#replay/predict-allocatable.ts'
 import { nodeOf as parsedNode } from '#test/at-the-door.ts'
 
 const newest = featuresOf('v1.36.3')

@@ -4,7 +4,8 @@ import { diskLayoutOf, type Observations } from '#replay/eviction/observations.t
 import { type EvictionState, type Pass, startEviction } from '#replay/eviction/synchronize.ts'
 import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import type { Pod, PodStatsIndex } from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
 import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 export const MiB = 1024 ** 2

@@ -23,14 +23,9 @@ import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
 import type { StorageLimitExceeded } from '#replay/eviction/victims.ts'
 import { resourceOf, type StarvedResource } from '#replay/eviction/victims.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import {
-  type ContainerStats,
-  ephemeralStorageLimit,
-  isPodLevelResourcesSet,
-  type Pod,
-  type PodStats,
-  podStatsOf,
-} from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import { ephemeralStorageLimit, isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'
+import { type ContainerStats, type PodStats, podStatsOf } from '#replay/pods/pod-stats.ts'
 
 export interface EvictionMessage {
   message: string

@@ -15,16 +15,8 @@ import {
 import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import {
-  boundedFailing,
-  evidenceLimit,
-  type FoundFinding,
-  findingOf,
-  leastCertain,
-  type Outcome,
-  ruleError,
-  worstSeverity,
-} from './outcome.ts'
+import { leastCertain, type Outcome, ruleError, worstSeverity } from './outcome.ts'
+import { boundedFailing, evidenceLimit, type FoundFinding, findingOf } from './tally.ts'
 
 /** If one rule fails for more subjects than this in a cluster, they become one cluster finding. */
 export const mostSubjects = 25

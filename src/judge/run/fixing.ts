@@ -1,8 +1,6 @@
 /** Findings with severity and waiver of the policy, fixes and steps. */
 
 import { mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
-import { matchesGlob } from '#base/text/glob.ts'
-import { byText } from '#base/text/text-order.ts'
 import { meaningOf } from '#facts/kubelet/fields.ts'
 import { declarationOf } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/drift.ts'
@@ -20,10 +18,11 @@ import { isEksReservation } from '#judge/help/reservations.ts'
 import { line, plural, shorten } from '#judge/rule.ts'
 import type { ClusterFacts } from '#judge/subject/node-subject.ts'
 import type { Step } from '#model/finding/cause.ts'
-import type { Finding, FindingsDocument, WaiverNotice } from '#model/finding/finding.ts'
-import { type AmiFamily, matchesCluster, type Subject } from '#model/input/record.ts'
-import type { Policy, Waiver } from '#model/policy.ts'
-import { byFinding, commandNode, type FoundFinding } from './outcome.ts'
+import type { Finding } from '#model/finding/finding.ts'
+import type { AmiFamily } from '#model/input/record.ts'
+import type { Policy } from '#model/policy.ts'
+import { byFinding, commandNode, type FoundFinding } from './tally.ts'
+import { waiverOf } from './waivers.ts'
 
 export interface Fixing {
   policy: Policy
@@ -284,88 +283,3 @@ function takeAway(keys: readonly string[], image: string, declaration: Declarati
   )
   return `Take kubeReserved ${keys.join(' and ')} away from ${by === undefined ? 'whatever sets it' : shorten(by.where, 150)}: ${image} computes it for each instance, and a value written here would hold for all of them.`
 }
-
-/* Waivers: findings that the team accepts until a day. Waived findings stay visible, and an expired waiver is shown on its finding. */
-
-interface Waived {
-  rule: string
-  cluster: string
-  subject: Subject
-}
-
-/** The waiver that covers a finding. Of several, the one that lasts longest. `expired`: `day` (YYYY-MM-DD, UTC) is after its last day. */
-export function waiverOf(
-  { rule, cluster, subject }: Waived,
-  waivers: Waiver[],
-  day: string,
-): { waiver: Waiver; expired: boolean } | null {
-  const waiver = waivers
-    .filter(candidate => candidate.rule === rule && covers(candidate.match, cluster, subject))
-    .toSorted((a, b) => byText(b.until, a.until) || byText(a.reason, b.reason))[0]
-  return waiver ? { waiver, expired: waiver.until < day } : null
-}
-
-function covers(match: Waiver['match'], cluster: string, subject: Subject) {
-  // A waiver by namespace also covers findings on the namespace itself.
-  const namespace = subject.kind === 'Namespace' ? subject.name : (subject.namespace ?? '')
-  const actual = { cluster, kind: subject.kind, namespace, name: subject.name }
-  const isCluster = (key: keyof typeof actual) =>
-    key === 'cluster' || (key === 'name' && subject.kind === 'Cluster')
-  return (Object.keys(actual) as (keyof typeof actual)[]).every(
-    key =>
-      match[key] === undefined ||
-      (isCluster(key) ? matchesCluster : matchesGlob)(match[key], actual[key]),
-  )
-}
-
-type Found = Pick<FindingsDocument, 'clusters' | 'findings' | 'waived' | 'unknowns' | 'notAudited'>
-
-const endsSoonMs = 7 * 86_400_000
-
-/**
- * Waivers that need care: they have expired, name no cluster of the fleet, cover no finding, or end within 7 days.
- * If the waived subject was not read, only "expired" and "ends soon" are possible.
- * @param document of a whole fleet. @param day of the run, YYYY-MM-DD in UTC
- */
-export const waiverNotices = (
-  waivers: readonly Waiver[],
-  document: Found,
-  day: string,
-): WaiverNotice[] =>
-  waivers.flatMap(waiver => {
-    const state = stateOf(waiver, document, day)
-    const { rule, match, until } = waiver
-    return state === null ? [] : [{ rule, match, until, state }]
-  })
-
-function stateOf(waiver: Waiver, found: Found, day: string) {
-  if (waiver.until < day) return 'expired'
-  if (hasNoCluster(waiver, found)) return 'no-cluster'
-  if (isIdle(waiver, found)) return 'idle'
-  return Date.parse(waiver.until) - Date.parse(day) <= endsSoonMs ? 'ends-soon' : null
-}
-
-/** If a list of clusters could not be read, `notAudited` has an entry with `*`. */
-const hasNoCluster = ({ match: { cluster: pattern } }: Waiver, { clusters, notAudited }: Found) =>
-  pattern !== undefined &&
-  !clusters.some(({ name }) => matchesCluster(pattern, name)) &&
-  !notAudited.some(({ cluster }) => cluster.includes('*') || matchesCluster(pattern, cluster))
-
-function isIdle({ rule, match }: Waiver, found: Found) {
-  const { clusters, findings, waived, unknowns, notAudited } = found
-  const isMeant = ({ cluster }: { cluster: string }) =>
-    match.cluster === undefined || matchesCluster(match.cluster, cluster)
-  const covered = [...findings, ...waived].some(
-    one => one.rule === rule && covers(match, one.cluster, one.subject),
-  )
-  // An unread node has an unknown outcome for each rule; an unlisted node has none.
-  const isUnread =
-    clusters.some(({ name, outcomes }) => outcomes.error > 0 && isMeant({ cluster: name })) ||
-    !clusters.some(({ name }) => isMeant({ cluster: name })) ||
-    unknowns.some(unknown => unknown.rule === rule && isMeant(unknown)) ||
-    notAudited.some(one => one.node === null && isMeant(one))
-  return !covered && !isUnread
-}
-
-/** The UTC day of an RFC 3339 time. @throws RangeError for an invalid time. */
-export const utcDay = (time: string): string => new Date(time).toISOString().slice(0, 10)

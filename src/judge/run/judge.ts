@@ -30,19 +30,11 @@ import type { AuditedNode, TakenNode } from '#model/report.ts'
 import { gatherSubjects, type JudgedCluster, judgeCluster } from './cluster-rules.ts'
 import type { KeptNode } from './cohorts.ts'
 import { cohortOutcomes, contextOutcomes } from './cohorts.ts'
-import { completeFindings, utcDay, waiverOf } from './fixing.ts'
-import {
-  byUnknown,
-  type FoundFinding,
-  fewNodes,
-  gatherLooseNodes,
-  inOrder,
-  type JudgementResult,
-  manyFindings,
-  Tally,
-  withoutRepeats,
-} from './outcome.ts'
+import { completeFindings } from './fixing.ts'
+import { inOrder, type JudgementResult, manyFindings, withoutRepeats } from './result.ts'
 import { Taken } from './taking.ts'
+import { byUnknown, type FoundFinding, fewNodes, gatherLooseNodes, Tally } from './tally.ts'
+import { utcDay, waiverOf } from './waivers.ts'
 
 export interface JudgementOptions {
   allNodes?: boolean

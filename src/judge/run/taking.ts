@@ -59,15 +59,10 @@ import {
   type TakenNode,
 } from '#model/report.ts'
 import { FactsOfNodes, type KeptNode, keptNode } from './cohorts.ts'
-import {
-  isEndedByBoth,
-  limitConfidence,
-  type Outcome,
-  outcomeOf,
-  type RuleError,
-  Tally,
-} from './outcome.ts'
+import { isEndedByBoth, limitConfidence, type Outcome, outcomeOf } from './outcome.ts'
+import type { RuleError } from './result.ts'
 import { openSharedParts } from './shared-parts.ts'
+import { Tally } from './tally.ts'
 
 /** The report names no holder's parts. */
 

@@ -10,9 +10,9 @@ import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { causesOf } from '#judge/causes.ts'
 import { mergedGrowth } from '#judge/compare/history/fill.ts'
 import type { Rule } from '#judge/rule.ts'
-import { utcDay, waiverNotices } from '#judge/run/fixing.ts'
 import type { JudgementOptions } from '#judge/run/judge.ts'
-import { type RuleError, withShownNames } from '#judge/run/outcome.ts'
+import { type RuleError, withShownNames } from '#judge/run/result.ts'
+import { utcDay, waiverNotices } from '#judge/run/waivers.ts'
 import { plural, shorten } from '#judge/text.ts'
 import {
   type ClusterResult,

@@ -35,7 +35,7 @@ import { kubeletConfigurationKind } from '#replay/configuration/configuration-de
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/threshold-origins.ts'
 import { nextStartOn } from '#replay/kubelet-upgrade.ts'
-import { withPodsLimit } from '#replay/node-allocatable.ts'
+import { withPodsLimit } from '#replay/predict-allocatable.ts'
 import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
 
 export interface Rollout {

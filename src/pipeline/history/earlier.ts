@@ -2,7 +2,7 @@
 import pMap from 'p-map'
 import { nodeKey } from '#base/text/node-key.ts'
 import type { Store } from '#clients/store/store.ts'
-import { utcDay } from '#judge/run/fixing.ts'
+import { utcDay } from '#judge/run/waivers.ts'
 import { nameLength, shorten } from '#judge/text.ts'
 import type {
   EarlierNodes,

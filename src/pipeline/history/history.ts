@@ -21,8 +21,8 @@ import {
   withObservation,
 } from '#judge/compare/history/node-facts.ts'
 import { rules } from '#judge/rules/index.ts'
-import { utcDay } from '#judge/run/fixing.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'
+import { utcDay } from '#judge/run/waivers.ts'
 import type { NodeSample } from '#model/finding/finding.ts'
 import type {
   ClusterTrend,

@@ -26,10 +26,13 @@ import type {
 } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ReadError } from '#model/input/record.ts'
+import { certificates } from '#replay/cluster-gc/sections/certificates.ts'
+import { finalizers } from '#replay/cluster-gc/sections/finalizers.ts'
+import { jobs } from '#replay/cluster-gc/sections/jobs.ts'
 import { nameOf, type OpenSection, type Section, type SectionContext, slimNode } from './section.ts'
-import { certificates, instances, leases, nodes } from './sections/nodes.ts'
-import { finalizers, owners } from './sections/owners.ts'
-import { jobs, pods } from './sections/pods.ts'
+import { instances, leases, nodes } from './sections/nodes.ts'
+import { owners } from './sections/owners.ts'
+import { pods } from './sections/pods.ts'
 import { disks, volumes } from './sections/volumes.ts'
 
 /** Every section by name, in the order in which they close. The section that needs most memory closes first. */

@@ -15,7 +15,7 @@ import type {
   Threshold,
   Unknown,
 } from '#model/prediction/prediction.ts'
-import { podStatsOf } from '#replay/pods/pod.ts'
+import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { passBounds } from './bounds.ts'
 import { isRefusedLayout, type Observations } from './observations.ts'

@@ -17,7 +17,8 @@ import { nodeReclaimKinds as kinds, type ReclaimKind } from '#facts/kubelet/node
 import type { Observation, Signal, Threshold } from '#model/prediction/prediction.ts'
 import { conditionOf, type NodeCondition } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod, PodStatsIndex } from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
 import {
   type DiskLayout,
   isRefusedLayout,

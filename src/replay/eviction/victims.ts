@@ -11,17 +11,15 @@ import {
 } from '#base/go/quantity.ts'
 import type { FilesystemLayout, Signal } from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
+import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
+import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
-  ephemeralStorageLimit,
   type FsUsage,
   firstVolumes,
-  getResourceRequestQuantity,
-  isCriticalPod,
-  type Pod,
   type PodStats,
   type PodStatsIndex,
   podStatsOf,
-} from '#replay/pods/pod.ts'
+} from '#replay/pods/pod-stats.ts'
 import { type DiskLayout, placementOf } from './observations.ts'
 
 /*

@@ -7,7 +7,8 @@ import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/round.ts'
 import type { FreedBy } from '#replay/image-gc/unpacked-bytes.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod, PodStatsIndex } from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
 import type { TimeBounds } from '#replay/times.ts'
 
 /* The input of a timeline. */

@@ -34,7 +34,8 @@ import {
 } from '#replay/image-gc/collector.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/round.ts'
 import { amountToFree } from '#replay/image-gc/round.ts'
-import { isCriticalPod, type Pod, type PodStatsIndex, podStatsOf } from '#replay/pods/pod.ts'
+import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
+import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { Assumption } from './assumptions.ts'
 import {
   deadUser,

@@ -10,7 +10,7 @@ import type { PastFinding } from '#model/history.ts'
 import type { AuditReport, Delivery, HiddenFinding, ReportedRun, RunBefore } from '#model/report.ts'
 import { english, type Language } from '#report/languages/language.ts'
 import { nodeCountText, subjectText, tallyTexts, worstFirst } from '#report/parts/findings.ts'
-import type { TitleOf } from '#report/parts/steps.ts'
+import type { TitleOf } from '#report/parts/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { severityMark } from './palette.ts'
 

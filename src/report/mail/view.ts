@@ -17,13 +17,8 @@ import {
 } from '#report/parts/causes.ts'
 import { noticesView, planView, policyNotices, tally } from '#report/parts/findings.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
-import {
-  effectText,
-  stepsText,
-  type TitleOf,
-  titlesOf,
-  withoutCommands,
-} from '#report/parts/steps.ts'
+import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
+import { effectText, stepsText, withoutCommands } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
 import {

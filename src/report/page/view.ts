@@ -6,6 +6,7 @@ import { plainClusterName, type ReadMode, readModes, type Subject } from '#model
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { changeRows, mailChanges } from '#report/mail/changes.ts'
+import { anchorsOf, momentOf } from '#report/parts/anchors.ts'
 import {
   causeLink,
   causeLinks,
@@ -33,8 +34,9 @@ import { clustersView, fleetView, groupNodes, isClusterRead } from '#report/part
 import { ledgersView } from '#report/parts/ledger.ts'
 import { kindLegend, modeRights, nameLimit, regionOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
+import { titlesOf } from '#report/parts/rule-words.ts'
 import { segmentKinds } from '#report/parts/segment-kind.ts'
-import { anchorsOf, momentOf, stepsText, titlesOf } from '#report/parts/steps.ts'
+import { stepsText } from '#report/parts/steps.ts'
 import { trendsView } from '#report/parts/trends.ts'
 import { hasNodes, verdictView } from '#report/parts/verdict.ts'
 import { insightText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'

@@ -5,10 +5,11 @@ import { type Cause, wholeFile } from '#model/finding/cause.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
+import type { PageAnchors } from './anchors.ts'
 import { isOpenBefore, shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type CauseOf, type OutlookView, outlookView } from './outlook.ts'
-import type { TitleOf } from './steps.ts'
+import type { TitleOf } from './rule-words.ts'
 import {
   causeText,
   commandsView,
@@ -16,7 +17,6 @@ import {
   nowFirst,
   oneOfText,
   ownerText,
-  type PageAnchors,
   stepLines,
   stepsText,
   withoutCommands,

@@ -20,8 +20,10 @@ import type { ReportedPlan } from '#model/plan/plan.ts'
 import type { AuditedNode, AuditReport, RemediationNotices, ReportedRun } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type Fold, plural, shownLine } from '#report/text.ts'
+import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
-import { commandsView, docsIn, type PageAnchors, shownCards, type TitleOf } from './steps.ts'
+import { docsIn, type TitleOf } from './rule-words.ts'
+import { commandsView } from './steps.ts'
 
 const findingLimits = {
   rows: 500,

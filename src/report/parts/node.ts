@@ -5,10 +5,10 @@ import type { DiskHolder, FilesystemLedger, LedgerLine } from '#model/prediction
 import type { Filesystems } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
+import { momentOf } from './anchors.ts'
 import { diskOutlooks, growthNotes } from './disk-outlook.ts'
 import { type Alerts, describeGauge, type Gauge, gaugesOf, layOutLadder } from './gauge.ts'
 import { type SegmentKind, segmentKinds } from './segment-kind.ts'
-import { momentOf } from './steps.ts'
 
 const barHeights = { disk: 24, memory: 14, inodes: 10 }
 const spaceForPointer = 9

@@ -9,55 +9,11 @@ import type {
   StepAction,
   StepCommand,
 } from '#model/finding/cause.ts'
-import type { Finding, RuleDocs } from '#model/finding/finding.ts'
+import type { Finding } from '#model/finding/finding.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
-import type { AuditReport } from '#model/report.ts'
-import { type Language, sourceTag } from '#report/languages/language.ts'
+import type { Language } from '#report/languages/language.ts'
 import { costText } from './garbage-words.ts'
-
-/* Anchors of findings and rules on the page. */
-
-/** Maximum number of findings with details; further findings are only rows. */
-export const shownCards = 50
-
-/** Anchors are the same in every run, if ids are valid. */
-export interface PageAnchors {
-  ofCard(finding: Finding): string
-  /** Anchor by the finding's id. Null: the finding has no card. */
-  ofFinding(id: string): string | null
-  ofRule(rule: string): string
-}
-
-/**
- * @param findings in display order; @param rules one finding of each rule on the page
- */
-export function anchorsOf(findings: Finding[], rules: Finding[]): PageAnchors {
-  const taken = new Set<string>()
-  const anchor = (prefix: string, id: string) => {
-    const own = `${prefix}-${/^[\w-]{1,80}$/.test(id) ? id : 'x'}`
-    const free = taken.has(own) ? `${own}--${taken.size}` : own
-    taken.add(free)
-    return free
-  }
-  const cards = new Map<Finding, string>()
-  const byId = new Map<string, string>()
-  for (const finding of findings.slice(0, shownCards)) {
-    cards.set(finding, anchor('finding', finding.id))
-    if (!byId.has(finding.id)) byId.set(finding.id, cards.get(finding)!)
-  }
-  const byRule = new Map(rules.map(({ rule }) => [rule, anchor('rule', rule)]))
-  return {
-    ofCard: finding => cards.get(finding) ?? '',
-    ofFinding: id => byId.get(id) ?? null,
-    ofRule: rule => byRule.get(rule) ?? 'rules',
-  }
-}
-
-/** A time in UTC, with the data for the script that adds the reader's time zone. */
-export function momentOf(time: string | null, { utc }: Language) {
-  const at = time === null ? Number.NaN : Date.parse(time)
-  return { text: utc(time), iso: Number.isNaN(at) ? null : new Date(at).toISOString() }
-}
+import { firstAdvice } from './rule-words.ts'
 
 const limits = {
   name: 120,
@@ -414,53 +370,3 @@ export const commandsView = (steps: readonly Step[], language: Language) =>
       command: language.block(command, limits.command),
       effect: language.words.steps.effect(effect, nodes, pods),
     }))
-
-/* A rule's texts in the language of the report. Consequences, evidence and reasons stay English. */
-
-interface Title {
-  title: string
-  /** The finding's English title, if the language has only the rule's usual title. */
-  ownTitle: string | null
-}
-
-export type TitleOf = (of: { rule: string; title: string }) => Title
-
-/** Titles of all findings of a report, ended ones included. */
-export function titlesOf({ document, ruleTitles = {} }: AuditReport, { rules }: Language): TitleOf {
-  const usual = new Map(
-    [...document.findings, ...document.waived].map(({ rule, docs }) => [rule, docs.title]),
-  )
-  const keyOf = ({ rule, title }: { rule: string; title: string }) => {
-    const titles = Object.entries({ ...ruleTitles[rule], usual: usual.get(rule) })
-    return titles.find(([, english]) => english === title)?.[0]
-  }
-  return finding => {
-    const text = rules[finding.rule]
-    if (text === undefined) return { title: finding.title, ownTitle: null }
-    const key = keyOf(finding) ?? ''
-    const title = key === 'usual' ? text.title : text.titles?.[key]
-    return title === undefined
-      ? { title: text.title, ownTitle: finding.title }
-      : { title, ownTitle: null }
-  }
-}
-
-/** `docsTag`: the `sourceTag` if English texts are shown, as the language lacks the rule; else null. */
-export function docsIn(
-  language: Language,
-  { rule, docs }: Pick<Finding, 'rule' | 'docs'>,
-): RuleDocs & { docsTag: string | null } {
-  const text = language.rules[rule]
-  const { title, why, fix } = text ?? docs
-  const docsTag = text === undefined ? sourceTag(language) : null
-  return { title, why, fix, sources: docs.sources, docsTag }
-}
-
-/** The first sentence of the fix, as a clause. In English, a colon or semicolon also ends the sentence. */
-export function firstAdvice(finding: Pick<Finding, 'rule' | 'docs'>, language: Language): string {
-  const { fix } = docsIn(language, finding)
-  const isEnglish = language.rules[finding.rule] === undefined
-  const sentence = isEnglish ? /^.{1,240}?[.:;](?=\s|$)/ : /^.+?(?:\.(?=\s|$)|\u3002)/
-  const text = sentence.exec(fix)?.[0].slice(0, -1) ?? fix
-  return isEnglish ? text.replace(/^[A-Z](?=[a-z])/, letter => letter.toLowerCase()) : text
-}

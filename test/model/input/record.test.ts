@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { baselineOf } from '#judge/drift/peers.ts'
-import { waiverOf } from '#judge/run/fixing.ts'
+import { waiverOf } from '#judge/run/waivers.ts'
 import {
   everything,
   fullClusterName,

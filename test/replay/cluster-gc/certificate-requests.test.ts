@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/sections/nodes.ts'
+import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/sections/certificates.ts'
 import { objectOf } from '#test/at-the-door.ts'
 
 // A self-signed certificate whose validity ended at 2025-01-02T00:00:00Z.

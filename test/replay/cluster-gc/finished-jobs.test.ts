@@ -5,7 +5,7 @@ import {
   cleanupFinishedJobs,
   expiryOf,
   finishedCondition,
-} from '#replay/cluster-gc/sections/pods.ts'
+} from '#replay/cluster-gc/sections/jobs.ts'
 import { objectOf } from '#test/at-the-door.ts'
 
 const finished = (type: string, status = 'True') => ({

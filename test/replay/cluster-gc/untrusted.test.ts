@@ -4,12 +4,10 @@ import { expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { collectGarbage } from '#replay/cluster-gc/owner-graph.ts'
 import { controllerOf, parseMetadata } from '#replay/cluster-gc/section.ts'
-import {
-  certificateOf,
-  cleanCertificateRequest,
-  nodeLeases,
-} from '#replay/cluster-gc/sections/nodes.ts'
-import { cleanupFinishedJobs, expiryOf, podGc } from '#replay/cluster-gc/sections/pods.ts'
+import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/sections/certificates.ts'
+import { cleanupFinishedJobs, expiryOf } from '#replay/cluster-gc/sections/jobs.ts'
+import { nodeLeases } from '#replay/cluster-gc/sections/nodes.ts'
+import { podGc } from '#replay/cluster-gc/sections/pods.ts'
 import {
   claimsByKey,
   claimUsers,

@@ -5,7 +5,7 @@ import {
   ephemeralStorageLimit,
   getResourceRequestQuantity,
   isPodLevelResourcesSet,
-} from '#replay/pods/pod.ts'
+} from '#replay/pods/pod-requests.ts'
 import { podOf } from '#test/at-the-door.ts'
 
 const storage = 'ephemeral-storage'

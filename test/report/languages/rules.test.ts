@@ -6,7 +6,7 @@ import { renderPage } from '#report/compiled-templates.js'
 import { languages } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
 import { pageView } from '#report/page/view.ts'
-import { firstAdvice } from '#report/parts/steps.ts'
+import { firstAdvice } from '#report/parts/rule-words.ts'
 import { finding, morningReport, withCauses } from '#test/report-builder.ts'
 
 const translated = languageIds.filter(id => id !== 'en' && 'eviction-due' in languages[id].rules)

@@ -1,6 +1,6 @@
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
 import { bytesLine, contextRule, type Failing, kubeletSetting, plural } from '#judge/rule.ts'
-import { utcDay } from '#judge/run/fixing.ts'
+import { utcDay } from '#judge/run/waivers.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
 import type { RememberedImage } from '#model/history.ts'
 

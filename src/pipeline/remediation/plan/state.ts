@@ -19,7 +19,8 @@ import type {
   NodePrediction,
 } from '#model/prediction/prediction.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { getResourceRequestQuantity, isActive, parsePod } from '#replay/pods/pod.ts'
+import { isActive, parsePod } from '#replay/pods/pod.ts'
+import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 
 /** @param record has the configuration that was replayed */
 export function stateOf(record: NodeInput, prediction: NodePrediction, policy: Policy): NodeState {

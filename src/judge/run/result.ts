@@ -1,0 +1,84 @@
+/** The result of a judgement, in an order that does not depend on the order of the nodes. */
+
+import { byText } from '#base/text/text-order.ts'
+import { sampleSize } from '#judge/drift/variants.ts'
+import type {
+  ClusterResult,
+  Finding,
+  FindingsDocument,
+  NotAudited,
+  UnknownOutcome,
+} from '#model/finding/finding.ts'
+import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
+import { byFinding, byUnknown, fewNodes } from './tally.ts'
+
+/** A rule that threw. That is a defect of ours, so the run fails. */
+export interface RuleError {
+  rule: string
+  cluster: string
+  node: string
+  message: string
+}
+
+export interface JudgementResult {
+  clusters: ClusterResult[]
+  findings: Finding[]
+  waived: Finding[]
+  unknowns: UnknownOutcome[]
+  notAudited: NotAudited[]
+  /** Empty here: history decides which findings are new or resolved. */
+  delta: { new: string[]; resolved: string[] }
+  ruleErrors: RuleError[]
+  /** Sorted by cluster; only clusters that were searched for garbage. */
+  garbage: GarbageOverview[]
+}
+
+/** The same result as one judgement of all clusters. @param results of different clusters, each with every node listed */
+export const mergedJudgements = (results: readonly JudgementResult[]): JudgementResult => ({
+  clusters: results.flatMap(({ clusters }) => clusters).toSorted((a, b) => byText(a.name, b.name)),
+  findings: results.flatMap(({ findings }) => findings).toSorted(byFinding),
+  waived: results.flatMap(({ waived }) => waived).toSorted(byFinding),
+  unknowns: results.flatMap(({ unknowns }) => unknowns).toSorted(byUnknown),
+  notAudited: withoutRepeats(results.flatMap(({ notAudited }) => notAudited)),
+  delta: { new: [], resolved: [] },
+  ruleErrors: inOrder(results.flatMap(({ ruleErrors }) => ruleErrors)),
+  garbage: results
+    .flatMap(({ garbage }) => garbage)
+    .toSorted((a, b) => byText(a.cluster, b.cluster)),
+})
+
+export const withoutRepeats = (entries: readonly NotAudited[]): NotAudited[] =>
+  [...new Map(entries.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
+    (a, b) =>
+      byText(a.cluster, b.cluster) ||
+      byText(a.node ?? '', b.node ?? '') ||
+      byText(a.reason, b.reason),
+  )
+
+export const inOrder = (errors: readonly RuleError[]): RuleError[] =>
+  errors.toSorted(
+    (a, b) =>
+      byText(a.rule, b.rule) ||
+      byText(a.cluster, b.cluster) ||
+      byText(a.node, b.node) ||
+      byText(a.message, b.message),
+  )
+
+/** If a document has more findings than this, each names fewer nodes, so that reports stay short. */
+export const manyFindings = 300
+
+type NamedSample = Pick<FindingsDocument, 'findings' | 'waived' | 'unknowns'>
+
+/** Gives the same names as a judgement without `allNodes`. */
+export function withShownNames({ findings, waived, unknowns }: NamedSample): NamedSample {
+  const size = findings.length + waived.length > manyFindings ? fewNodes : sampleSize
+  const cut = <Entry extends Finding | UnknownOutcome>(entry: Entry, names: number): Entry => ({
+    ...entry,
+    nodes: { ...entry.nodes, sample: entry.nodes.sample.slice(0, names) },
+  })
+  return {
+    findings: findings.map(finding => cut(finding, size)),
+    waived: waived.map(finding => cut(finding, size)),
+    unknowns: unknowns.map(unknown => cut(unknown, fewNodes)),
+  }
+}

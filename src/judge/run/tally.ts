@@ -1,0 +1,309 @@
+/**
+ * Distinct failings and reasons of each rule and subject, each kept once with the names of its nodes. At the end they become findings
+ * and unknowns, whose bytes do not depend on the order of the nodes.
+ */
+
+import { createHash } from 'node:crypto'
+import { byText } from '#base/text/text-order.ts'
+import { add, largestFirst, nodeCount, sample, type Variant } from '#judge/drift/variants.ts'
+import { type Origin, originOf, type Proposal } from '#judge/durable/durable.ts'
+import type { Command } from '#judge/garbage/kubectl.ts'
+import { withAmounts } from '#judge/help/disk-size.ts'
+import {
+  type Failing,
+  line,
+  lines,
+  nameLength,
+  plural,
+  type Rule,
+  type RuleOfNodes,
+  shorten,
+} from '#judge/rule.ts'
+import type { StepAction } from '#model/finding/cause.ts'
+import type { Finding, UnknownOutcome } from '#model/finding/finding.ts'
+import type { NodeIdentity, Subject } from '#model/input/record.ts'
+import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
+
+export const evidenceLimit = 24
+/** Number of other variants whose evidence is shown where it differs from the largest variant's. */
+const otherVariantsShown = 2
+/** Number of node names that suffice in long lists. */
+export const fewNodes = 5
+const consequenceLength = 1000
+const fixLength = 4000
+const stepLimit = 8
+
+interface NodeFailing {
+  failing: Failing
+  origin: Origin
+}
+
+/** A finding before policy and fixes. */
+export interface FoundFinding {
+  rule: Rule
+  cluster: string
+  subject: Subject
+  finding: Finding
+  /** The intended configuration for each variant of failing nodes, most nodes first. */
+  proposals: (Proposal & { nodes: string[] })[]
+  /** Every node that the finding is about. */
+  nodes: readonly string[]
+  actions: readonly StepAction[] | null
+  /** The rule's own commands. */
+  commands: readonly Command[]
+}
+
+/** The node that the commands of a finding name. */
+export const commandNode = (nodes: readonly string[]): string | undefined => nodes.toSorted()[0]
+
+/** Steps that differ only in what they end on their node, or in the size of a larger disk, are one. */
+const keyOf = ({ lost: _, bytes, usdPerMonth, ...step }: StepAction) =>
+  JSON.stringify(step.id === 'larger-disk' ? step : { ...step, bytes, usdPerMonth })
+
+export class Tally {
+  readonly rule: RuleOfNodes
+  readonly cluster: string
+  readonly subject: Subject
+  readonly #failings = new Map<string, Variant<NodeFailing>>()
+  readonly #reasons = new Map<string, Variant<string>>()
+  #isEndedByBoth = true
+
+  constructor(rule: RuleOfNodes, cluster: string, subject: Subject) {
+    this.rule = rule
+    this.cluster = cluster
+    this.subject = subject
+  }
+
+  fail(failing: Failing, identity: NodeIdentity): void {
+    add(this.#failings, identity.name, {
+      failing: boundedFailing(failing),
+      origin: originOf(identity),
+    })
+  }
+
+  /** @param isEnded whether mode `both` would decide the outcome */
+  addUnknown(node: string, reason: string, isEnded: boolean): void {
+    add(this.#reasons, node, shorten(reason))
+    if (!isEnded) this.#isEndedByBoth = false
+  }
+
+  /** Adds another tally of the same rule. */
+  absorb(other: Tally): void {
+    for (const { value, nodes } of other.#failings.values())
+      for (const node of nodes) add(this.#failings, node, value)
+    for (const { value, nodes } of other.#reasons.values())
+      for (const node of nodes) add(this.#reasons, node, value)
+    if (!other.#isEndedByBoth) this.#isEndedByBoth = false
+  }
+
+  /** Steps of the failing on most nodes, then those that other nodes need. What a drain ends is that of the commands' node. */
+  #actions(variants: readonly Variant<NodeFailing>[]): readonly StepAction[] | null {
+    const all = variants.map(({ value }) => value.failing)
+    const own = Map.groupBy(
+      all.flatMap(({ steps = [] }) => steps),
+      keyOf,
+    )
+    if (own.size > 0) {
+      const first = commandNode(variants.flatMap(({ nodes }) => nodes))
+      const named = variants.find(({ nodes }) => nodes.some(name => name === first))
+      const ofNode = new Map(named?.value.failing.steps?.map(step => [keyOf(step), step]))
+      return [...own].slice(0, stepLimit).map(([key, alike]) => {
+        const { lost: _, ...step } = alike[0]!
+        return withAmounts([ofNode.get(key) ?? step, ...alike])
+      })
+    }
+    const isSettable = all.some(({ fix }) => Object.keys(fix?.config ?? {}).length > 0)
+    return isSettable ? null : (this.rule.steps?.map(id => ({ id })) ?? null)
+  }
+
+  foundFinding(allNodes: boolean): FoundFinding | null {
+    const variants = largestFirst(this.#failings)
+    const [main, ...others] = variants
+    if (!main) return null
+    const all = variants.map(({ value }) => value.failing)
+    const { rule, cluster, subject } = this
+    return {
+      rule,
+      cluster,
+      subject,
+      finding: findingOf(rule, cluster, subject, {
+        ...main.value.failing,
+        severity: worstSeverity(all.map(failing => failing.severity ?? rule.severity)),
+        confidence: leastCertain(all.map(({ confidence }) => confidence ?? 'certain')),
+        nodes: sample(variants, allNodes),
+        evidence: mergedEvidence(main, others),
+      }),
+      proposals: variants.map(({ value: { origin, failing }, nodes }) => ({
+        origin,
+        config: failing.fix?.config ?? {},
+        nodes,
+      })),
+      nodes: [...this.#failings.values()].flatMap(({ nodes }) => nodes),
+      actions: this.#actions(variants),
+      commands: [],
+    }
+  }
+
+  unknownOutcome(allNodes: boolean): UnknownOutcome | null {
+    const [main, ...others] = largestFirst(this.#reasons)
+    if (!main) return null
+    return {
+      rule: this.rule.id,
+      cluster: shorten(this.cluster),
+      subject: boundedSubject(this.subject),
+      nodes: sample([main, ...others], allNodes, fewNodes),
+      reason:
+        others.length === 0
+          ? main.value
+          : `${main.value} (and ${plural(others.length, 'more reason')})`,
+      ...(this.#isEndedByBoth && { endedBy: 'mode-both' }),
+    }
+  }
+}
+
+/** A finding without policy, steps and fix. */
+export const findingOf = (
+  rule: Rule,
+  cluster: string,
+  subject: Subject,
+  {
+    severity = rule.severity,
+    confidence = 'certain',
+    nodes,
+    places,
+    title = rule.docs.title,
+    consequence,
+    evidence,
+    cause = rule.cause,
+    seen,
+  }: Omit<Failing, 'fix'> & Pick<Finding, 'nodes' | 'places'>,
+): Finding => ({
+  id: findingId(rule.id, cluster, subject),
+  rule: rule.id,
+  family: rule.family,
+  severity,
+  confidence,
+  cluster: shorten(cluster),
+  subject: boundedSubject(subject),
+  nodes,
+  ...(places !== undefined && { places }),
+  title,
+  consequence,
+  evidence,
+  cause,
+  ...(seen !== undefined && { seen }),
+  steps: [],
+  fix: { config: {}, durable: [] },
+  since: null,
+  waived: null,
+  docs: rule.docs,
+})
+
+/** A stable id: the same defect on the same subject has the same id in every run. First 64 bits of a SHA-256, in hexadecimal. */
+export function findingId(
+  rule: string,
+  cluster: string,
+  { kind, namespace, name }: Subject,
+): string {
+  return createHash('sha256')
+    .update(JSON.stringify([rule, cluster, kind, namespace, name]))
+    .digest('hex')
+    .slice(0, 16)
+}
+
+/** The largest variant's evidence, then differing evidence of the next variants, then the number of further variants. */
+function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>[]) {
+  const same = new Set(main.value.failing.evidence.map(entry => JSON.stringify(entry)))
+  const shown = others.slice(0, otherVariantsShown)
+  const hidden = others.slice(otherVariantsShown)
+  const differing = shown.flatMap(({ value, nodes }) =>
+    value.failing.evidence
+      .filter(entry => !same.has(JSON.stringify(entry)))
+      .map(entry => ({ ...entry, what: `${entry.what} on ${plural(nodes.length, 'other node')}` })),
+  )
+  const rest =
+    hidden.length === 0
+      ? []
+      : [
+          line(
+            'omitted',
+            `and ${plural(hidden.length, 'more variant')}`,
+            `on ${plural(nodeCount(hidden), 'node')}`,
+          ),
+        ]
+  return [...main.value.failing.evidence, ...differing, ...rest]
+}
+
+export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
+  failing: Kind & { fix?: Failing['fix'] },
+): Kind {
+  const { consequence, seen, evidence, fix, title } = failing
+  const hidden = evidence.length - evidenceLimit
+  return {
+    ...failing,
+    consequence: shorten(consequence, consequenceLength),
+    ...(seen !== undefined && { seen: shorten(seen) }),
+    evidence: lines(
+      ...evidence
+        .slice(0, evidenceLimit)
+        .map(({ kind, what, value, bytes }) => ({
+          ...line(kind, shorten(what), value),
+          ...(bytes !== undefined && { bytes }),
+        })),
+      hidden > 0 && line('omitted', 'not shown', plural(hidden, 'further line')),
+    ),
+    // A longer configuration is no real fix: it is unbounded input inside a map.
+    fix: fix && JSON.stringify(fix).length <= fixLength ? fix : undefined,
+    title: title === undefined ? undefined : shorten(title),
+  }
+}
+
+const boundedSubject = ({ kind, namespace, name }: Subject): Subject => ({
+  kind,
+  namespace: namespace === null ? null : shorten(namespace, nameLength),
+  name: shorten(name, nameLength),
+})
+
+/** Worst first, then in the order that readers look for. The id decides between shortened names. */
+export const byFinding = (a: Finding, b: Finding): number =>
+  severityRank(a.severity) - severityRank(b.severity) ||
+  byText(a.rule, b.rule) ||
+  bySubject(a, b) ||
+  byText(a.id, b.id)
+
+export const byUnknown = (a: UnknownOutcome, b: UnknownOutcome): number =>
+  byText(a.rule, b.rule) || bySubject(a, b) || byText(a.reason, b.reason)
+
+type OnSubject = Pick<UnknownOutcome, 'cluster' | 'subject'>
+const bySubject = (a: OnSubject, b: OnSubject) =>
+  byText(a.cluster, b.cluster) ||
+  byText(a.subject.kind, b.subject.kind) ||
+  byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
+  byText(a.subject.name, b.subject.name)
+
+/** If one rule has an outcome on more ungrouped nodes than this in a cluster, they become one cluster finding. */
+export const mostLooseNodes = 25
+
+/**
+ * @param open creates the tally of a rule on a whole cluster
+ * @param isOwn whether a tally must stay a subject of its own, because a waiver names it
+ */
+export function gatherLooseNodes(
+  tallies: readonly Tally[],
+  open: (rule: Tally['rule'], cluster: string, subject: Subject) => Tally,
+  isOwn: (tally: Tally) => boolean,
+): Tally[] {
+  const loose = Map.groupBy(
+    tallies.filter(tally => tally.subject.kind === 'Node' && !isOwn(tally)),
+    ({ rule, cluster }) => JSON.stringify([rule.id, cluster]),
+  )
+  const many = [...loose.values()].filter(group => group.length > mostLooseNodes)
+  const gathered = many.map(group => {
+    const [{ rule, cluster }] = group as [Tally]
+    const whole = open(rule, cluster, { kind: 'Cluster', namespace: null, name: cluster })
+    for (const tally of group) whole.absorb(tally)
+    return whole
+  })
+  const absorbed = new Set(many.flat())
+  return [...tallies.filter(tally => !absorbed.has(tally)), ...gathered]
+}

@@ -1,7 +1,8 @@
 /** A node's history for a terminal: its settings, disk use, events and findings. */
 
 import { type Lines, linesOf } from '#base/text/lines.ts'
-import { joinAlike, mergedRounds } from '#judge/compare/history/happenings.ts'
+import { joinAlike } from '#judge/compare/history/happenings.ts'
+import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
 import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
 import type { DiskHolder } from '#model/prediction/disk-ledger.ts'

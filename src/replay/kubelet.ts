@@ -1,11 +1,7 @@
 /** The kubelet whose decisions are replayed: the behavior of its version, with the feature gates that its configuration sets. */
-import {
-  featuresOf,
-  type Gate,
-  type GateSettings,
-  isGateOn,
-  type KubeletFeatures,
-} from '#facts/kubelet/features.ts'
+
+import { type Gate, type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 
 export interface Kubelet {
   features: KubeletFeatures

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { filesystemLayout as layoutOf } from '#replay/prepare.ts'
+import { filesystemLayout as layoutOf } from '#replay/filesystem-layout.ts'
 import { hostOf as parsedHost, summaryOf as parsedSummary } from '#test/at-the-door.ts'
 
 type Runtime = Parameters<typeof layoutOf>[2]

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { listLimits } from '#base/limits.ts'
 import type { RawObject } from '#base/raw-object.ts'
-import { gateHistory } from '#facts/kubelet/features.ts'
+import { gateHistory } from '#facts/kubelet/feature-gates.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
 import type { NodeRecord } from '#model/input/record.ts'

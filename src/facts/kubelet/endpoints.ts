@@ -1,6 +1,7 @@
 /** Paths and ports on which a kubelet answers, through the API server's node proxy or directly. Upstream: pkg/kubelet/server/server.go, auth.go; staging/src/k8s.io/api core/v1 nodes/proxy. */
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import { featuresOf, gateState } from './features.ts'
+import { gateState } from './feature-gates.ts'
+import { featuresOf } from './features.ts'
 
 export const kubeletPath = {
   configz: (node: string) => `/api/v1/nodes/${encodeURIComponent(node)}/proxy/configz`,

@@ -6,7 +6,6 @@ import { nodeKey } from '#base/text/node-key.ts'
 import type { Store } from '#clients/store/store.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
-import { mergedRounds } from '#judge/compare/history/happenings.ts'
 import {
   type Ledger,
   nextLedger,
@@ -20,6 +19,7 @@ import {
   rulesByNode,
   withObservation,
 } from '#judge/compare/history/node-facts.ts'
+import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'
 import { utcDay } from '#judge/run/waivers.ts'

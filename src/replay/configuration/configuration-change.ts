@@ -2,8 +2,8 @@
 
 import { OperatorError } from '#base/operator-error.ts'
 import { mapOf, parsedJson, type RawObject } from '#base/raw-object.ts'
+import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import type { FieldFacts } from '#facts/kubelet/fields.ts'
-import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/fields.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import { readConfiguration } from '#model/kubelet/configuration.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'

@@ -13,7 +13,6 @@ import { parseQuantity, type Quantity } from '#base/go/quantity.ts'
 import { oncePerText } from '#base/once.ts'
 import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import {
   type ConfigurationForm,
   combineValues,
@@ -21,9 +20,10 @@ import {
   fieldsOf,
   goFieldName,
   goTypeName,
-  isKnownField,
   isStruct,
-} from '#facts/kubelet/fields.ts'
+} from '#facts/kubelet/configuration-schema.ts'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { isKnownField } from '#facts/kubelet/fields.ts'
 import type { StructName } from '#model/kubelet/fields.ts'
 
 /*

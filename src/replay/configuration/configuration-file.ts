@@ -16,22 +16,19 @@ import { mergePatches } from '#base/merge-patch.ts'
 import { oncePerText } from '#base/once.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import {
+  combinedFields,
+  elementOf,
+  fieldListOf,
+  isStruct,
+} from '#facts/kubelet/configuration-schema.ts'
+import {
   dependenciesOfGates,
-  featuresOf,
   type GateSettings,
   gateState,
   isGateOn,
-  type KubeletFeatures,
-} from '#facts/kubelet/features.ts'
-import {
-  combinedFields,
-  elementOf,
-  evictionHardDefaults,
-  fieldDefault,
-  fieldListOf,
-  isKnownField,
-  isStruct,
-} from '#facts/kubelet/fields.ts'
+} from '#facts/kubelet/feature-gates.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { evictionHardDefaults, fieldDefault, isKnownField } from '#facts/kubelet/fields.ts'
 import type { configurationStructs, StructName } from '#model/kubelet/fields.ts'
 import {
   DecodeError,

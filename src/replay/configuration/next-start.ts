@@ -10,8 +10,9 @@
 
 import { formatDuration } from '#base/go/duration.ts'
 import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
+import { dropInForm, fieldsOf, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import { dropInForm, fieldsOf, isKnownField, meaningOfKey } from '#facts/kubelet/fields.ts'
+import { isKnownField } from '#facts/kubelet/fields.ts'
 import { type FlagSettings, flagOfField, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { Host } from '#model/input/inspection.ts'
 import { isReadField, readConfiguration } from '#model/kubelet/configuration.ts'

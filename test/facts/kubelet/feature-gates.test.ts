@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
   dependenciesOfGates,
-  featuresOf,
   gateDependencies,
   gateHistory,
   gateState,
-} from '#facts/kubelet/features.ts'
+} from '#facts/kubelet/feature-gates.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
 
 const minors = [29, 30, 31, 32, 33, 34, 35, 36, 37]
 const of = (minor: number) => featuresOf(`v1.${minor}.0`)

@@ -9,7 +9,8 @@ import type { FillSeries, NodeFacts } from '#model/history.ts'
 import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 import type { AuditedNode, FirstVictims } from '#model/report.ts'
-import { mergedRounds, mergeHappenings } from './happenings.ts'
+import { mergeHappenings } from './happenings.ts'
+import { mergedRounds } from './reclaim.ts'
 
 export const nodeFactsMaxBytes = 4096
 const textLength = 160

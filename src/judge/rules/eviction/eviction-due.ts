@@ -1,5 +1,6 @@
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
-import { featuresOf, isGateOn } from '#facts/kubelet/features.ts'
+import { isGateOn } from '#facts/kubelet/feature-gates.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { podDeletion } from '#judge/help/deletion.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { featuresOf, type GateSettings, isGateOn } from '#facts/kubelet/features.ts'
+import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
 import { featureGateError } from '#replay/configuration/configuration-file.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 

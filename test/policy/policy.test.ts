@@ -183,6 +183,10 @@ logRotation:
     ],
     ['{ owners: [{ name: pay, match: {}, recipients: [] }] }', 'owners.0.recipients: '],
     [
+      '{ owners: [{ name: pay, match: {}, recipients: ["a\\0@example.com"] }] }',
+      'owners.0.recipients.0: an e-mail address',
+    ],
+    [
       '{ owners: [&one { name: pay, match: {}, recipients: [a@example.com] }, *one] }',
       'owners: each owner has a name of its own',
     ],

@@ -1,5 +1,6 @@
 /** Removes secrets that a command passes to a program: `mysql -p…`, `["redis-cli","-a","…"]`. */
 import { removed } from './secret-values.ts'
+import type { Cut } from './spoken-secrets.ts'
 
 /**
  * Programs, and the arguments before their secret. Each argument is an expression; `_` is any, `…` are some, a flag is found among all. `$` is the secret,
@@ -64,7 +65,6 @@ username|enable: … (?:secret|password) \d $ ; _ secret $ ; _ privilege \d+ sec
 user: _ insecure-password $ ; _ >$ ; _ (?:on|off|reset) … >$
 CONNECT|conn(?:ect)?: [\w$#]{1,64}/(?=[^@]{1,99}@)$`
 
-type Cut = readonly [start: number, end: number]
 interface Argument {
   text: string
   start: number

@@ -22,7 +22,7 @@ const firstOf = (prediction: Prediction, ledger?: DiskLedger) => {
 }
 
 it('says that unused images go before pods where images share the disk', () => {
-  expect(firstOf(sharedDisk(95))).toMatch(/^Goes first: unused images, if any; if not enough, /)
+  expect(firstOf(sharedDisk(95))).toMatch(/^Goes first: any unused images; if not enough, /)
   expect(firstOf(sharedDisk(95), diskLedger(['images-unused', 3 * GiB, 3 * GiB]))).toMatch(
     /^Goes first: unused images \(3\.0.GiB, [\d.]+.GiB are short\); if not enough, /,
   )
@@ -32,7 +32,7 @@ const [full, empty] = [filesystem(20 * GiB, GiB), filesystem(20 * GiB, 19 * GiB)
 
 it('says that pods go first on a disk without images', () => {
   expect(firstOf(dedicatedDisks(full, empty))).toMatch(/^Goes first: (?!unused images)/)
-  expect(firstOf(dedicatedDisks(empty, full))).toMatch(/^Goes first: unused images, if any; /)
+  expect(firstOf(dedicatedDisks(empty, full))).toMatch(/^Goes first: any unused images; /)
 })
 
 it('puts a disk that no threshold watches and that is full within the hour first', () => {

@@ -6,6 +6,7 @@
 import { once } from '#base/once.ts'
 import { percentNumber } from '#base/percent.ts'
 import { columnsOf, piecesOf } from '#base/text/text-width.ts'
+import { utcMinute } from '#base/text/utc-time.ts'
 import { englishCatalogue } from './languages/messages.ts'
 
 /**
@@ -161,12 +162,7 @@ export function numbersIn({ unknown, durations, between }: NumberWords): Numbers
       !isNumber(durationMs) || durationMs < 0
         ? unknown
         : durationText(durationMs, durations, between),
-    utc(time) {
-      const at = time === null ? Number.NaN : Date.parse(time)
-      return Number.isNaN(at)
-        ? unknown
-        : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-    },
+    utc: time => (time === null ? null : utcMinute(time)) ?? unknown,
   }
 }
 

@@ -1,5 +1,6 @@
 import { oncePerText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
+import { utcMinute } from '#base/text/utc-time.ts'
 import {
   isOfKubelet,
   isOfPull,
@@ -77,12 +78,15 @@ export function eventTimes(
 
 /** `once at …`, `12 times since …, last at …`. */
 export function timesOf({ count, first, last }: EventTimes): string {
-  if (count === 1) return `once${last === null ? '' : ` at ${shorten(last, 40)}`}`
+  if (count === 1) return `once${last === null ? '' : ` at ${shownTime(last)}`}`
   const times = count >= mostTimes ? `${mostTimes} times or more` : `${count} times`
   return first === null || last === null
     ? times
-    : `${times} since ${shorten(first, 40)}, last at ${shorten(last, 40)}`
+    : `${times} since ${shownTime(first)}, last at ${shownTime(last)}`
 }
+
+/** In UTC, to the minute. What is no time stays as it is. */
+export const shownTime = (time: string): string => utcMinute(time) ?? shorten(time, 40)
 
 export function eventEvidence(events: readonly NodeEvent[], at: string): Evidence[] {
   const newest = events.at(-1)

@@ -1,8 +1,8 @@
 /** The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
 import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
 import { escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
-import { nameText, utcTime } from '#report/parts/findings.ts'
-import { plural } from '#report/text.ts'
+import { nameText } from '#report/parts/findings.ts'
+import { formatUtc, plural } from '#report/text.ts'
 import {
   byEffect,
   detailOf,
@@ -60,7 +60,7 @@ export function gateMarkdown(document: GateDocument): string {
       fileTexts.map(text => `- ${text}\n`),
     )
   const of = isOne ? ` ${fileTexts[0]}.` : ''
-  sheet.count(`\n*highwater gate: ${scopeOf(document)}.${of} Snapshot of ${utcTime(takenAt)}.*\n`)
+  sheet.count(`\n*highwater gate: ${scopeOf(document)}.${of} Snapshot of ${formatUtc(takenAt)}.*\n`)
   return sheet.text()
 }
 

@@ -1,6 +1,7 @@
 import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { shownTime } from '#judge/events/events.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { bytes, type Failing, line, type NodeSubject, nodeRule, shorten } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
@@ -128,7 +129,7 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
 function shownByNode({ node, pods, disks }: NodeSubject, { cause, steps }: UnreadCause) {
   const { conditions = [], capacity } = node.status ?? {}
   const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
-    `${type} is ${status} since ${shorten(lastTransitionTime, 40)}`
+    `${type} is ${status} since ${shownTime(lastTransitionTime)}`
   const ready = conditions.find(({ type }) => type === 'Ready')
   if (ready?.status === 'Unknown' && disks === null)
     return {

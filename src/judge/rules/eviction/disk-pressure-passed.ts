@@ -1,5 +1,5 @@
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
-import { agoMs } from '#judge/events/events.ts'
+import { agoMs, shownTime } from '#judge/events/events.ts'
 import { evictedWriter, recordedEvictions, weekMs } from '#judge/events/evictions.ts'
 import { diskOf, partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
@@ -119,7 +119,7 @@ function* judgeYoung(
     confidence: 'likely',
     ...diskReason(subject, `${filesystem}.available`),
     ...seenFirst(
-      `DiskPressure is True since ${shorten(since, 40)}, and ${filesystem} is ${percent((100 * usedBytes) / capacityBytes)} used now.`,
+      `DiskPressure is True since ${shownTime(since)}, and ${filesystem} is ${percent((100 * usedBytes) / capacityBytes)} used now.`,
       'The kubelet refuses pods until no threshold was met for evictionPressureTransitionPeriod. What filled the disk for a moment can do so again.',
     ),
     evidence: [

@@ -9,6 +9,7 @@ import {
   eventTimes,
   isWithin,
   recentEvents,
+  shownTime,
   unreadEvents,
 } from '#judge/events/events.ts'
 import { evictedWriter } from '#judge/events/evictions.ts'
@@ -24,7 +25,6 @@ import {
   lines,
   plural,
   seenFirst,
-  shorten,
   span,
   worldCause,
 } from '#judge/rule.ts'
@@ -220,7 +220,7 @@ function* pressuresOf(
     yield {
       isOfDisk: condition === 'DiskPressure',
       ...seenFirst(
-        `${condition} came ${times} times${first === null ? '' : ` since ${shorten(first, 40)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more` : ''}, with ${plural(tries, 'attempt')} to reclaim; ${plural(evicted.length, 'eviction')} in the last hour.`,
+        `${condition} came ${times} times${first === null ? '' : ` since ${shownTime(first)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more` : ''}, with ${plural(tries, 'attempt')} to reclaim; ${plural(evicted.length, 'eviction')} in the last hour.`,
         'New pods are refused each time.',
       ),
       evidence: lines(

@@ -309,7 +309,7 @@ describe('eviction-loop', () => {
       {
         kind: 'event',
         what: 'evictions of DaemonSet logging/shipper',
-        value: `2 times since ${minutesAgo(30)}, last at ${minutesAgo(20)}`,
+        value: '2 times since 2026-11-20 23:30 UTC, last at 2026-11-20 23:40 UTC',
       },
       { kind: 'event', what: 'low on resource', value: 'ephemeral-storage' },
       { kind: 'event', what: 'the threshold, and what was available', value: '2147483680, 1Gi' },

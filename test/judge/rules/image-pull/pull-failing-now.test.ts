@@ -245,7 +245,7 @@ describe('pull-failing-now', () => {
     expect(evidence).toEqual([
       {
         kind: 'event',
-        what: `pod batch/import-x8k2p: rate limit (429), docker.io, 4 times since ${minutesAgo(34)}, last at ${minutesAgo(20)}`,
+        what: 'pod batch/import-x8k2p: rate limit (429), docker.io, 4 times since 2026-11-20 23:26 UTC, last at 2026-11-20 23:40 UTC',
         value: expect.stringContaining('Failed to pull image'),
       },
     ])

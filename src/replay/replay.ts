@@ -21,11 +21,11 @@ import type {
   TimelineEvent,
   Unknown,
 } from '#model/prediction/prediction.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { withChanges } from './configuration/configuration-change.ts'
 import {
   thresholdOrigins,
   unparsedDurations,
-  withConfigurationOnDisk,
   withOrigins,
 } from './configuration/threshold-origins.ts'
 import { type ContainerGcPrediction, deadContainers } from './container-gc.ts'

@@ -11,7 +11,7 @@ import { otherSettings } from '#remediate/verify/other-settings.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
 import { settleMs } from '#remediate/verify/verify-health.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
-import { withConfigurationOnDisk } from '#replay/configuration/threshold-origins.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { type FleetNode, fleetNode, mainFile, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 

@@ -10,7 +10,7 @@ import {
   labelText,
   layOutLadder,
   rowHeight,
-} from '#report/parts/gauge.ts'
+} from '#report/parts/ladder.ts'
 
 const mark = (percent: number, overrides: Partial<Mark> = {}): Mark => ({
   kind: 'hard',

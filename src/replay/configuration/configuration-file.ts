@@ -12,15 +12,9 @@
 import { formatDuration, parseDuration } from '#base/go/duration.ts'
 import { cleanPath } from '#base/go/go-text.ts'
 import { canonical, parseQuantity, type Quantity } from '#base/go/quantity.ts'
-import { mergePatches } from '#base/merge-patch.ts'
 import { oncePerText } from '#base/once.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
-import {
-  combinedFields,
-  elementOf,
-  fieldListOf,
-  isStruct,
-} from '#facts/kubelet/configuration-schema.ts'
+import { elementOf, fieldListOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import {
   dependenciesOfGates,
   type GateSettings,
@@ -34,12 +28,9 @@ import {
   DecodeError,
   decodeConfiguration,
   type FlushFrequency,
-  isKubeletConfiguration,
   kindError,
   kubeletConfigurationKind,
-  untypedError,
 } from './configuration-decoder.ts'
-import { hasDropInFolder, isRead, type KubeletFiles } from './kubelet-files.ts'
 
 type Structs = typeof configurationStructs
 
@@ -138,7 +129,7 @@ export function flagsOnlyConfiguration(kubeletVersion: string | null): LoadedCon
 }
 
 /** Upstream: SetDefaults_KubeletConfiguration. @throws LoadError if upstream crashes */
-function setDefaults(decoded: RawObject, features: KubeletFeatures): LoadedConfiguration {
+export function setDefaults(decoded: RawObject, features: KubeletFeatures): LoadedConfiguration {
   const gates = (decoded.featureGates ?? null) as GateSettings
   const gateError = features.has('gatesReadWhileDefaulting')
     ? featureGateError(gates, features)
@@ -212,7 +203,7 @@ function defaultedStruct(
  * The value with all fields of its structs; unset fields are zero, as in Go. Structs in lists and
  * behind pointers have no defaults.
  */
-function fillZeros(value: unknown, type: string): unknown {
+export function fillZeros(value: unknown, type: string): unknown {
   if (value === undefined) return isStruct(type) ? fillZeros({}, type) : zeroOf(type)
   if (isStruct(type) && isRawObject(value)) {
     return Object.fromEntries(
@@ -290,7 +281,7 @@ export function configzOf(
 }
 
 /** The configuration without kind, the form into which drop-ins are merged. */
-function versionedConfiguration(
+export function versionedConfiguration(
   configuration: LoadedConfiguration,
   features: KubeletFeatures,
 ): RawObject {
@@ -336,115 +327,6 @@ function isEmpty(shown: unknown, type: string) {
   if (Array.isArray(shown)) return shown.length === 0
   if (isRawObject(shown)) return Object.keys(shown).length === 0
   return shown === '' || shown === 0 || shown === false
-}
-
-/*
- * The configuration that a kubelet gets from the files on its node, before its flags.
- *
- * Replays       cmd/kubelet/app/server.go  NewKubeletCommand
- * Read at       1.29 to 1.37
- */
-
-/** Without a main file the kubelet starts with its flags' defaults. Unread files are skipped. @throws LoadError */
-export function configurationFromFiles(
-  files: KubeletFiles,
-  kubelet: LoadOptions,
-): LoadedConfiguration {
-  const { main } = files
-  const configuration =
-    main !== null && isRead(main)
-      ? loadConfigFile(main.content, { ...kubelet, path: main.path })
-      : flagsOnlyConfiguration(kubelet.kubeletVersion)
-  return hasDropInFolder(files)
-    ? mergeKubeletConfigurations(
-        configuration,
-        files.dropIns.filter(isRead),
-        kubelet.kubeletVersion,
-      )
-    : configuration
-}
-
-/**
- * Drop-in files, merged over the configuration that was loaded before them.
- *
- * Replays       cmd/kubelet/app/server.go  mergeKubeletConfigurations;  evanphx/json-patch MergePatch
- * Read at       1.29 to 1.31: a patch of the internal form; 1.32 to 1.37: of v1beta1
- * Kept exactly  maps are merged key by key, lists replaced; before 1.32 null has no effect and zeros stay; since 1.32 null removes, all fields
- *               except evictionHard get defaults again, and an empty list is unset; the field resolvConf has no effect from 1.29 to 1.31
- * Left out      the spacing of a file that lacks its kind, in the error; before
- *               1.32 files that name fields as Go does, and nulls in lists
- */
-interface DropIn {
-  path: string
-  content: RawObject
-}
-
-/**
- * Called whenever the kubelet has a drop-in folder, even an empty one: since 1.32 defaults are then set again.
- *
- * @param dropIns in the order in which upstream walks the folder @throws LoadError
- */
-export function mergeKubeletConfigurations(
-  configuration: LoadedConfiguration,
-  dropIns: readonly DropIn[],
-  kubeletVersion: string | null,
-): LoadedConfiguration {
-  const features = featuresOf(kubeletVersion)
-  for (const dropIn of dropIns) checkKind(dropIn, features)
-  const patches = dropIns.map(({ content }) => content)
-  return features.has('dropInsDefaultedAgain')
-    ? patchedVersioned(configuration, patches, features)
-    : patchedInternal(configuration, patches, features)
-}
-
-function checkKind({ path, content }: DropIn, features: KubeletFeatures) {
-  const error = untypedError(content, false)
-  if (error !== null)
-    throw new LoadError(`failed to load kubelet dropin file, path: ${path}, error: ${error}`)
-  if (!features.has('dropInsDefaultedAgain') || isKubeletConfiguration(content)) return
-  const { apiVersion, kind } = content
-  const version = String(apiVersion ?? '')
-  throw new LoadError(
-    `failed to load kubelet dropin file, path: ${path}, unknown apiVersion/kind: ${version.includes('/') ? version : `/${version}`}, Kind=${kind}`,
-  )
-}
-
-function patchedVersioned(
-  configuration: LoadedConfiguration,
-  patches: RawObject[],
-  features: KubeletFeatures,
-) {
-  const merged = mergePatches(versionedConfiguration(configuration, features), patches)
-  return setDefaults(decodeMerged(merged, features, 'versioned'), features)
-}
-
-/** In the merged JSON the patches lie beside the fields they set, because Go prints other names. The patches are decoded later. */
-function patchedInternal(
-  configuration: LoadedConfiguration,
-  patches: RawObject[],
-  features: KubeletFeatures,
-) {
-  const merged = mergePatches({}, patches)
-  const given = decodeMerged(merged, features, 'internal')
-  return fillZeros(
-    combinedFields(configuration, given, 'KubeletConfiguration'),
-    'KubeletConfiguration',
-  ) as LoadedConfiguration
-}
-
-function decodeMerged(
-  merged: RawObject,
-  features: KubeletFeatures,
-  form: 'versioned' | 'internal',
-) {
-  try {
-    return decodeConfiguration(merged, features, form)
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error
-    throw new LoadError(
-      `failed to unmarshal merged JSON into kubelet configuration: ${error.message}`,
-    )
-  }
 }
 
 /*

@@ -11,12 +11,12 @@ import {
   describeGauge,
   type Gauge,
   inOrder,
-  layOutLadder,
   type Mark,
   type MarkKind,
   nearestGauge,
   nearestOf,
 } from '#report/parts/gauge.ts'
+import { layOutLadder } from '#report/parts/ladder.ts'
 import {
   barView,
   type GaugedNode,

@@ -7,7 +7,8 @@ import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { momentOf } from './anchors.ts'
 import { diskOutlooks, growthNotes } from './disk-outlook.ts'
-import { type Alerts, describeGauge, type Gauge, gaugesOf, layOutLadder } from './gauge.ts'
+import { type Alerts, describeGauge, type Gauge, gaugesOf } from './gauge.ts'
+import { layOutLadder } from './ladder.ts'
 import { type SegmentKind, segmentKinds } from './segment-kind.ts'
 
 const barHeights = { disk: 24, memory: 14, inodes: 10 }

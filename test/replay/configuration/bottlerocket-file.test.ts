@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
 import type { NodeRecord } from '#model/input/record.ts'
-import { bottlerocketFileOf } from '#replay/configuration/threshold-origins.ts'
+import { bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { replayOf as replay } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'

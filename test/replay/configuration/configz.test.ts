@@ -12,9 +12,9 @@ import {
   flagsOnlyConfiguration,
   LoadError,
   loadConfigFile,
-  mergeKubeletConfigurations,
 } from '#replay/configuration/configuration-file.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
 import { thresholdOrigins } from '#replay/configuration/threshold-origins.ts'
 import { hostOf } from '#test/at-the-door.ts'
 

@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { mergePatch } from '#base/merge-patch.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
-import {
-  loadConfigFile,
-  mergeKubeletConfigurations,
-} from '#replay/configuration/configuration-file.ts'
+import { loadConfigFile } from '#replay/configuration/configuration-file.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 

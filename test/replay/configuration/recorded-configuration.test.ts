@@ -11,9 +11,9 @@ import {
   flagsOnlyConfiguration,
   LoadError,
   loadConfigFile,
-  mergeKubeletConfigurations,
 } from '#replay/configuration/configuration-file.ts'
 import { withFlags } from '#replay/configuration/next-start.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
 import { isEndpointChecked } from '#replay/configuration/validation/components.ts'
 
 /** What is put to the kubelet; without a main file it has none. Files have their kind, but raw ones. */

@@ -12,7 +12,7 @@ import { savedAudit } from '#pipeline/audit/saved/saved-findings.ts'
 import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
 import { planText } from '#remediate/plan/file.ts'
 import { FleetPods } from '#remediate/pods.ts'
-import { withConfigurationOnDisk } from '#replay/configuration/threshold-origins.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { nodeInput } from '#snapshot/input.ts'
 import { PlanBuilder } from './builder.ts'
 import {

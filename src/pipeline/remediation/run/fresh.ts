@@ -19,7 +19,7 @@ import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
 import { budgetResource } from '#remediate/pods.ts'
 import type { FreshCluster } from '#remediate/run/blockers.ts'
 import { stepKey } from '#remediate/run/journal.ts'
-import { withConfigurationOnDisk } from '#replay/configuration/threshold-origins.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { nodeInput } from '#snapshot/input.ts'
 
 export interface PlannedNode {

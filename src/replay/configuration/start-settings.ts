@@ -1,0 +1,189 @@
+/**
+ * The configuration that the kubelet's files and flags give, field by field, and the source that sets each value.
+ *
+ * Follows       cmd/kubelet/app/server.go  NewKubeletCommand, loadConfigFile, mergeKubeletConfigurations
+ * Kept exactly  fields as this minor loads and merges them; keys that decoding silently drops; in drop-ins since 1.29 names in another case
+ * Left out      nested fields, except keys of maps; duplicate keys, which a parsed file does not show
+ */
+
+import { formatDuration } from '#base/go/duration.ts'
+import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
+import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { type FlagSettings, flagOfField } from '#facts/kubelet/flag-settings.ts'
+import { isReadField, readConfiguration } from '#model/kubelet/configuration.ts'
+import type {
+  IgnoredSetting,
+  SaidSetting,
+  StartSettings,
+  UnreadFile,
+} from '#model/prediction/prediction.ts'
+import { configzOf, type LoadedConfiguration, type LoadOptions } from './configuration-file.ts'
+import {
+  type ConfigurationFile,
+  isRead,
+  type KubeletFile,
+  type KubeletFiles,
+  mostLoadsOf,
+} from './kubelet-files.ts'
+import { configurationFromFiles } from './start-configuration.ts'
+
+/** Maximum number of entries of a map, or of keys of a file. Real configurations stay below it. */
+const most = 100
+
+/**
+ * @param withoutFlags the configuration that the files give
+ * @param configuration the configuration that files and flags give
+ */
+export function startSettings(
+  files: KubeletFiles,
+  flags: FlagSettings,
+  {
+    withoutFlags,
+    configuration,
+    kubelet,
+  }: Record<'withoutFlags' | 'configuration', LoadedConfiguration> & {
+    kubelet: Pick<LoadOptions, 'kubeletVersion' | 'operatingSystem'>
+  },
+): StartSettings {
+  const features = featuresOf(kubelet.kubeletVersion)
+  const read = [files.main, ...files.dropIns].flatMap(file =>
+    file !== null && isRead(file) ? [file] : [],
+  )
+  const said: Record<string, SaidSetting[]> = {}
+  const say = ({ path, role }: KubeletFile, entries: [path: string, value: unknown][]) => {
+    for (const [setting, value] of entries)
+      add(said, setting, { by: role === 'config' ? 'file' : 'drop-in', where: path, value })
+  }
+  for (const file of read) say(file, entriesOf(file.content, features))
+  const ignored = ignoredIn(read, features)
+  const comesTo = (field: string, changed: KubeletFiles) => {
+    const loaded = changed === files ? withoutFlags : configurationFromFiles(changed, kubelet)
+    return JSON.stringify(configzOf(loaded, features)[field] ?? null)
+  }
+  const effects = effectsOfOtherCases(ignored, files, comesTo, features)
+  for (const [{ file, field, value }, acts] of effects)
+    if (acts && field !== null) say(file, entriesOf({ [field]: value }, features))
+  addFlags(said, flags, features)
+  return {
+    configuration: settingsIn(configuration, features),
+    withoutFlags: settingsIn(withoutFlags, features),
+    said,
+    ignored: ignored
+      .filter(one => effects.get(one) !== true && effects.get(one) !== null)
+      .map(({ file, ...one }) => ({ file: file.path, ...one })),
+    unread: files.passedOver.map(({ file, why }) => unreadFile(file, why, features)),
+    isCommandLineKnown: files.commandLine.length > 0,
+  }
+}
+
+const settingsIn = (loaded: LoadedConfiguration, features: KubeletFeatures) =>
+  readConfiguration(configzOf(loaded, features)).fields
+
+/** A null for a map is recorded under each key of the map that is known so far. */
+function add(said: Record<string, SaidSetting[]>, path: string, setting: SaidSetting) {
+  const within =
+    setting.value === null ? Object.keys(said).filter(known => known.startsWith(`${path}.`)) : []
+  for (const known of within.length > 0 ? within : [path]) {
+    const before = Object.hasOwn(said, known) ? said[known] : undefined
+    if (before) before.push(setting)
+    else said[known] = [setting]
+  }
+}
+
+/** The fields that this minor knows. Each key of a map has its own entry. */
+function entriesOf(
+  content: RawObject,
+  features: KubeletFeatures,
+): [path: string, value: unknown][] {
+  return Object.entries(content).flatMap(([field, value]): [string, unknown][] => {
+    if (!isReadField(field) || meaningOfKey(field, features).ignored !== null) return []
+    if (!isRawObject(value)) return [[field, value]]
+    return Object.entries(value)
+      .slice(0, most)
+      .map(([key, entry]) => [`${field}.${key}`, entry])
+  })
+}
+
+function shownFlag(field: string) {
+  const flag = flagOfField.get(field)
+  return flag === undefined ? field : `--${flag}`
+}
+
+interface UnusualSetting extends Omit<IgnoredSetting, 'file'> {
+  file: ConfigurationFile
+}
+
+/**
+ * Whether drop-ins' names in another case take effect: decoded last, or the files give another value without them. Null: not decided, because there are more
+ * than are tried.
+ */
+function effectsOfOtherCases(
+  ignored: readonly UnusualSetting[],
+  files: KubeletFiles,
+  comesTo: (field: string, files: KubeletFiles) => string,
+  features: KubeletFeatures,
+): ReadonlyMap<UnusualSetting, boolean | null> {
+  let loads = mostLoadsOf(files)
+  const hasEffect = ({ file, key }: UnusualSetting, field: string) => {
+    if (meaningOfKey(key, features, dropInForm(features)).ignored === null) return true
+    if (loads-- <= 0) return null
+    const content = withoutKeys(file.content, [key])
+    const dropIns = files.dropIns.map(one => (one === file ? { ...file, content } : one))
+    return comesTo(field, { ...files, dropIns }) !== comesTo(field, files)
+  }
+  return new Map(
+    ignored.flatMap(one =>
+      one.file.role !== 'config' && one.why === 'case' && one.field !== null
+        ? [[one, hasEffect(one, one.field)]]
+        : [],
+    ),
+  )
+}
+
+/** A flag for a map removes the files' entries, except for feature gates. */
+function addFlags(
+  said: Record<string, SaidSetting[]>,
+  { fields }: FlagSettings,
+  features: KubeletFeatures,
+): void {
+  for (const [field, value] of fields) {
+    const shown = typeof value === 'bigint' ? formatDuration(value) : value
+    const setting = { by: 'flag', where: shownFlag(field) } as const
+    if (isRawObject(shown) && field !== 'featureGates') {
+      const gone = Object.keys(said).filter(
+        path => path.startsWith(`${field}.`) && !Object.hasOwn(shown, path.slice(field.length + 1)),
+      )
+      for (const path of gone) add(said, path, { ...setting, value: null })
+    }
+    for (const [path, entry] of entriesOf({ [field]: shown }, features))
+      add(said, path, { ...setting, value: entry })
+  }
+}
+
+/** Real files have a few. */
+const mostUnusual = 40
+
+function ignoredIn(files: readonly ConfigurationFile[], features: KubeletFeatures) {
+  const found: UnusualSetting[] = []
+  for (const file of files)
+    for (const [key, value] of Object.entries(file.content)) {
+      if (key === 'kind' || key === 'apiVersion' || !/^[A-Za-z]\w*$/.test(key)) continue
+      const { field, ignored: why } = meaningOfKey(key, features)
+      if (why !== null) found.push({ file, key: key.slice(0, most), value, field, why })
+      if (found.length === mostUnusual) return found
+    }
+  return found
+}
+
+const unreadFile = (
+  { path, content }: KubeletFile,
+  why: UnreadFile['why'],
+  features: KubeletFeatures,
+): UnreadFile => ({
+  path,
+  why,
+  values: Object.fromEntries(
+    entriesOf(mapOf(content), features).filter(([, value]) => value !== null),
+  ),
+})

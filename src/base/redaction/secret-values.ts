@@ -14,9 +14,9 @@ export function elementLength(rest: string): number {
   return end < 0 ? rest.length : end
 }
 
-/** Line breaks before a value that is alone on the next line. A line with another name and value does not match. */
+/** Line breaks before a value that is alone on the next line, or mixes letters and digits. A line with another name and value does not match. */
 export const nextLine =
-  /^[ \t]*(?:#[^\n]{0,200})?\\?(?:\r?\n[ \t]*){1,3}(?=["']?[^\s"']+(?:["'](?=\s)|["']?,?[ \t]*(?:\r?\n|$)))(?![-\w.]+["']?(?::|=[^=\s]))/
+  /^[ \t]*(?:#[^\n]{0,200})?\\?(?:\r?\n[ \t]*){1,3}(?=["']?[^\s"']+(?:["'](?=\s)|["']?,?[ \t]*(?:\r?\n|$))|(?=[A-Za-z]{0,64}\d)(?=\d{0,64}[A-Za-z])[^\s"':=]{6,}\s)(?![-\w.]+["']?(?::|=[^=\s]))/
 
 /** Length of a value that was removed, or that pretends to be: `(removed)hunter2`. */
 const removedLength = (rest: string): number =>

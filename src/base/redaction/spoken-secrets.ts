@@ -61,7 +61,8 @@ function knownCut(name: string, before: string, rest: string): Cut | null {
   return (
     (isOfPassword && setting.test(before.slice(-24)) && statedCut(newValue.exec(rest), rest)) ||
     (isOfPassword && / for /.test(found ?? '') && statedCut(owned.exec(rest), rest)) ||
-    ((hasOwner || isPhrase.test(name)) && statedCut(owned.exec(rest), rest, true)) ||
+    ((hasOwner || isPhrase.test(name)) &&
+      (statedCut(owned.exec(rest), rest, true) ?? randomCut(owned.exec(rest), rest, false))) ||
     (isOfPassword &&
       /\[[\w.-]{0,64}$/.test(before) &&
       statedCut(/^\][ \t]+/.exec(rest), rest, true)) ||

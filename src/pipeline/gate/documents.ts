@@ -43,6 +43,12 @@ const takers: Readonly<Record<string, Taker>> = {
   'eksctl.io/*': takeClusterConfig,
 }
 
+const kinds = [
+  ...Object.keys(takers),
+  'kubelet.config.k8s.io/KubeletConfiguration',
+  'eksctl.io/ClusterConfig',
+]
+
 /** @throws ForeignTextError */
 export function takeDocument(reading: FileReading, place: YamlPlace): void {
   const { value } = place
@@ -59,16 +65,28 @@ export function takeDocument(reading: FileReading, place: YamlPlace): void {
   const version = String(apiVersion)
   const group = version.includes('/') ? version.split('/')[0] : ''
   const [taker] = [`${group}/${kind}`, `${group}/*`].filter(key => Object.hasOwn(takers, key))
-  if (taker !== undefined) takers[taker]?.(reading, place)
+  if (isMisspelt(`${group}/${kind}`)) refuseKind(reading, place)
+  else if (isKustomization(value)) takeKustomization(reading, place)
+  else if (taker !== undefined) takers[taker]?.(reading, place)
   else if (isStack(value)) takeStack(reading, place)
-  else takeInner(reading, place)
+  else for (const key of Object.keys(value)) takeInner(reading, place.at(key))
+}
+
+const isMisspelt = (kind: string) =>
+  kinds.some(known => known !== kind && known.toLowerCase() === kind.toLowerCase())
+
+/** The answer of an API server, kubelet or eksctl to a kind in other letters. */
+function refuseKind(reading: FileReading, place: YamlPlace) {
+  const { apiVersion, kind } = mapOf(place.value)
+  const text = `no kind "${kind}" is registered for version "${apiVersion}"`
+  reading.problems.push(fileProblem('unparsed', place.lineOf('kind'), `Refused: ${text}.`))
 }
 
 /** Charts of Helm have their objects at most this deep in their values. */
 const deepestInner = 10
 
 /** Objects of Karpenter within another one, such as values of Helm: as maps, or as texts. */
-function takeInner(reading: FileReading, place: YamlPlace, depth = 0) {
+function takeInner(reading: FileReading, place: YamlPlace, depth = 1) {
   const { value } = place
   if (depth > deepestInner) return
   if (typeof value === 'string' && isOfKarpenter.test(value)) takeText(reading, place.textAt())
@@ -101,6 +119,12 @@ const isKubeletFile = ({ kind, apiVersion, ...fields }: RawObject) =>
   Object.keys(fields).length > 0 &&
   Object.keys(fields).every(isConfigurationField) &&
   Object.keys(fields).some(field => /^(eviction|imageGC|kubeReserved|systemReserved)/.test(field))
+
+/** A kustomization may leave out its kind. Source: kustomize, api/types/kustomization.go FixKustomizationPostUnmarshalling */
+const isKustomization = ({ kind, apiVersion, ...fields }: RawObject) =>
+  kind === undefined &&
+  apiVersion === undefined &&
+  ['patches', 'patchesJson6902', 'patchesStrategicMerge'].some(list => Array.isArray(fields[list]))
 
 /** Patches that are written in the file itself. Source: kustomize, api/types/kustomization.go; api/types/selector.go */
 function takeKustomization(reading: FileReading, place: YamlPlace) {

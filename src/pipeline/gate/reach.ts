@@ -29,9 +29,9 @@ const readers: Partial<Record<ChangedFileKind, readonly NodeIdentity['amiFamily'
   Bottlerocket: ['Bottlerocket'],
 }
 
-/** Nodes whose kubelet a customer's file can reach. */
+/** Nodes whose kubelet a customer's file can reach. Auto Mode has no user data. Source: EKS user guide, EKS Auto Mode */
 export const isReachable = ({ identity }: ReachedNode): boolean =>
-  identity.operatingSystem === 'linux' && identity.owner !== 'fargate'
+  identity.operatingSystem === 'linux' && !['fargate', 'auto-mode'].includes(identity.owner)
 
 /** @param nodes all reachable nodes of the snapshot */
 export function reachOf(
@@ -65,7 +65,11 @@ function reachOfFile(
   { isNameless, nodes }: { isNameless: boolean; nodes: readonly ReachedNode[] },
 ): Reach {
   const unnamed: Reach = { how: 'its name is not known: --group names its nodes', has: () => false }
-  return byPath(file, nodes) ?? (isNameless ? unnamed : byImage(kind, nodes))
+  const path = byPath(file, nodes)
+  if (path === null) return isNameless ? unnamed : byImage(kind, nodes)
+  // A cluster has nodes of several images.
+  const { has } = byImage(kind, nodes)
+  return path.isOfCluster ? { ...path, has: node => path.has(node) && has(node) } : path
 }
 
 /** @param group of `--group` */
@@ -90,13 +94,17 @@ function reachOfTarget({ cluster, group, nodePool, nodeClass }: Target): Reach {
 }
 
 /** `nodegroups/general/kubelet.yaml` names the group `general`, `general-user-data.sh` as well. */
-function byPath(file: string, nodes: readonly ReachedNode[]): Reach | null {
+function byPath(
+  file: string,
+  nodes: readonly ReachedNode[],
+): (Reach & { isOfCluster: boolean }) | null {
   const names = (of: (node: ReachedNode) => string) => namesInPath(file, new Set(nodes.map(of)))
   const groups = names(({ identity }) => identity.group.name)
   const hosts = names(({ identity }) => identity.name)
   const clusters = names(({ cluster }) => cluster)
   if (groups.length + hosts.length + clusters.length === 0) return null
   return {
+    isOfCluster: groups.length + hosts.length === 0,
     how: `its path names ${[...clusters, ...(hosts.length > 0 ? hosts : groups)].join(', ')}`,
     has: ({ cluster, identity }) =>
       (clusters.length === 0 || clusters.includes(cluster)) &&

@@ -110,7 +110,7 @@ const nodeConfigFields = {
 function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
   const { apiVersion, kind, spec } = mapOf(value)
   const { kubelet } = mapOf(spec)
-  const { config = {} } = mapOf(kubelet)
+  const { config = {}, flags = [] } = mapOf(kubelet)
   const unregistered = `nodeadm: no kind "${kind}" is registered for version "${apiVersion}"`
   const isRegistered = kind === 'NodeConfig' && apiVersion === 'node.eks.aws/v1alpha1'
   const head = kind === 'NodeConfig' ? 'apiVersion' : 'kind'
@@ -125,11 +125,16 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
         fileProblem('no-effect', lineOf(...at), 'a NodeConfig has no such field.', at.join('.')),
       )
   const noMap = 'nodeadm: spec.kubelet.config is no map'
+  const noList = 'nodeadm: spec.kubelet.flags is no list of texts'
+  const isList = Array.isArray(flags) && flags.every(flag => typeof flag === 'string')
   return [
     ...(isRegistered ? [] : [fileProblem('refused', lineOf(head), unregistered, head)]),
     ...(config === null || isRawObject(config)
       ? []
       : [fileProblem('refused', lineOf('spec', 'kubelet', 'config'), noMap, 'config')]),
+    ...(flags === null || isList
+      ? []
+      : [fileProblem('refused', lineOf('spec', 'kubelet', 'flags'), noList, 'flags')]),
     ...ignoredFields(['spec'], spec, nodeConfigFields.spec),
     ...ignoredFields(['spec', 'kubelet'], kubelet, nodeConfigFields.kubelet),
   ]

@@ -173,8 +173,11 @@ function writtenValue(value: unknown, kind: 'number' | 'text' | 'boolean' | 'map
   return kind === 'text' && typeof value === 'number' ? String(value) : value
 }
 
+/** A map in a map is no text of Bottlerocket, and stays. */
 const texts = (map: RawObject): RawObject =>
-  Object.fromEntries(Object.entries(map).map(([key, value]) => [key, String(value)]))
+  Object.fromEntries(
+    Object.entries(map).map(([key, value]) => [key, isRawObject(value) ? value : String(value)]),
+  )
 
 function kubeReserved(settings: RawObject, cores: number): RawObject {
   const set = Object.entries(settings?.['kube-reserved'] ?? {}).filter(([, value]) => isSet(value))

@@ -91,9 +91,13 @@ export function pieceOfNodeConfig(document: YamlPlace): Piece {
   return piece('nodeadm', linesIn(place.at('config'), place.at('flags')), {
     document,
     config: mapOf(config),
-    flags: Array.isArray(flags) ? flags.filter(flag => typeof flag === 'string') : [],
+    // nodeadm joins them with spaces, and systemd splits them. Source: amazon-eks-ami, environment.go; kubelet.service
+    flags: Array.isArray(flags) ? flags.flatMap(argumentsIn) : [],
   })
 }
+
+const argumentsIn = (flag: unknown): string[] =>
+  typeof flag === 'string' ? flag.split(/\s+/).filter(one => one !== '') : []
 
 /**
  * @param config the fields
@@ -107,9 +111,8 @@ export function linesIn(config: YamlPlace, flags?: YamlPlace): LineOf {
     const key = path.slice(field.length + 1)
     const isSet = isRawObject(config.value) && Object.hasOwn(config.value, field)
     if (isSet) return key === '' ? config.lineOf(field) : config.lineOf(field, key)
-    const at = given.findLastIndex(
-      flag =>
-        typeof flag === 'string' && (fieldOfFlag(flag) === field || flag.split('=', 1)[0] === path),
+    const at = given.findLastIndex(flag =>
+      argumentsIn(flag).some(one => fieldOfFlag(one) === field || one.split('=', 1)[0] === path),
     )
     return at < 0 || flags === undefined ? config.lineOf() : flags.lineOf(at)
   }

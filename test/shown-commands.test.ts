@@ -75,6 +75,11 @@ const elsewhere: readonly { command: string; options: string[]; because: string 
     because: 'the document is what test/pipeline/permissions compares',
   },
   {
+    command: 'aws ssm get-parameter',
+    options: ['name', 'query', 'output'],
+    because: 'the parameter is of AWS: EKS user guide, retrieve recommended AMI ids',
+  },
+  {
     command: 'aws lambda invoke',
     options: ['function-name', 'invocation-type', 'cli-binary-format', 'payload'],
     because: 'the event: test/handlers/event',

@@ -92,7 +92,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   // Written by: dnf, apt and pip of the node
   // Source: dnf(8) clean
   'package-caches': left('delete-place'),
-  // Written by: whoever logs in, user data and services
+  // Written by: users who log in, user data and services
   // Source: tmpfiles.d(5)
   'temporary-files': left('delete-place'),
   // Written by: the runtime that the node used before, or builds beside it

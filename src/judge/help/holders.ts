@@ -161,7 +161,7 @@ export function measuredFirst(
 const podHolding = (cause: Cause) =>
   cause.kind === 'holder' && cause.owner !== null && 'pod' in cause.owner ? cause.owner : null
 
-/** What is told otherwise of one holder than of others. */
+/** Words and steps that differ for some holders. */
 type Other = Partial<Reason>
 
 /** How long after its grace period a pod still ends by itself. */

@@ -173,10 +173,13 @@ function writtenValue(value: unknown, kind: 'number' | 'text' | 'boolean' | 'map
   return kind === 'text' && typeof value === 'number' ? String(value) : value
 }
 
-/** A map in a map is no text of Bottlerocket, and stays. */
+/** A map or list in a map is no text of Bottlerocket, and stays. */
 const texts = (map: RawObject): RawObject =>
   Object.fromEntries(
-    Object.entries(map).map(([key, value]) => [key, isRawObject(value) ? value : String(value)]),
+    Object.entries(map).map(([key, value]) => [
+      key,
+      typeof value === 'object' ? value : String(value),
+    ]),
   )
 
 function kubeReserved(settings: RawObject, cores: number): RawObject {

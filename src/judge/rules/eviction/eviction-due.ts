@@ -163,7 +163,7 @@ function reasonOf(
     return {
       cause,
       steps: [{ id: 'set-fields' }],
-      seen: `with the kubelet's default, ${above.preset}, this node would not evict now`,
+      seen: `by default, ${above.preset}, this node would not evict`,
     }
   if (!first.hard && isAboveDefault(first, subject))
     return {

@@ -197,8 +197,7 @@ function recommendedLines(
   snapshot: string,
   { width }: Sheet,
 ) {
-  if (changes.length === 0)
-    return ['', 'No rule recommends another setting: today’s is the recommended one.']
+  if (changes.length === 0) return ['', 'No other setting is recommended: today’s stays.']
   const sets = changes.map(change => `--set ${shellWord(clean(change))}`).join(' ')
   const ofClusters = clusters.map(cluster => `--cluster ${shellWord(clean(cluster))}`).join(' ')
   const command = `highwater plan --snapshot ${shellWord(clean(snapshot))} ${ofClusters} --nodegroup ${shellWord(clean(group))} ${sets}`

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { TuneDocument, TuneRow, TuneSetting } from '#model/tune.ts'
 import { temporaryFolder } from '#test/cli.ts'
+import { snapshotOf } from '#test/gate-changes.ts'
+import { gateWorld } from '#test/gate-world.ts'
 import { inProcess } from '#test/in-process.ts'
 import { type SavedNode, savedSnapshot } from '#test/saved-snapshot.ts'
 
@@ -101,6 +103,22 @@ describe('highwater tune', () => {
     expect(code).toBe(3)
     expect(stdout).not.toContain('The disks grow')
     expect(stdout).toMatch(/^today +\S+( +-){6} +\d/m)
+  })
+
+  it('recommends no image GC that starts now and cannot end', async () => {
+    const fuller = (line: string) => {
+      const record = JSON.parse(line)
+      if (record.node?.metadata.name !== 'general-1') return line
+      const { fs, runtime } = record.summary.node
+      for (const one of [fs, runtime.imageFs, runtime.containerFs])
+        one.availableBytes = Math.round(one.capacityBytes * 0.18)
+      return JSON.stringify(record)
+    }
+    const file = snapshotOf(gateWorld().map(fuller))
+    const general = ['--group', 'general', '--snapshot', file]
+    const { stdout } = await inProcess(['tune', ...general, ...slow])
+    expect(stdout).toContain('No other setting is recommended')
+    expect(stdout).not.toContain('--set imageGC')
   })
 
   it('needs a group that is there', async () => {

@@ -2,6 +2,7 @@
 
 import { OperatorError } from '#base/operator-error.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
+import { nodeKey } from '#base/text/node-key.ts'
 import { byText } from '#base/text/text-order.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -36,7 +37,7 @@ import { nodeInput } from '#snapshot/input.ts'
 export interface TuneOptions {
   group: string
   policy: Policy
-  /** The records of the group; they are read twice. */
+  /** The records of the group; they are read up to three times. */
   records: () => AsyncIterable<SnapshotRecord | MalformedLine>
   /** Measured growth of a node. */
   growthOf: (cluster: string, name: string) => NodeGrowth
@@ -95,6 +96,8 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
 async function learn({ records, policy }: TuneOptions) {
   const inputErrors = new InputErrors()
   const recommendation = openRecommendation(policy)
+  /** Used percent of the disk of images, by node. */
+  const usages = new Map<string, number>()
   const users = new Set<string>()
   const clusters = new Set<string>()
   let first: NodeInput | null = null
@@ -108,12 +111,41 @@ async function learn({ records, policy }: TuneOptions) {
     first ??= input
     clusters.add(input.cluster)
     nodes++
-    recommendation.take(nodeSubject(input, replay(input, takenAt)))
+    const prediction = replay(input, takenAt)
+    recommendation.take(nodeSubject(input, prediction))
+    const { triggered, usagePercent } = prediction.imageGC ?? {}
+    if (triggered === false && usagePercent != null) usages.set(keyOf(read), usagePercent)
     for (const image of imagesOf(prepareNode(input, takenAt, null)))
       if (image.users.length > 0) for (const name of image.names) users.add(name)
   }
-  const patch = recommendation.patch()
+  const patch = await withEndingImageGc(recommendation.patch(), { usages, records, takenAt })
   return { patch, users, clusters, first, nodes, takenAt, inputErrors }
+}
+
+const keyOf = ({ cluster, node }: Extract<SnapshotRecord, { kind: 'Node' }>) =>
+  nodeKey(cluster, node.metadata?.name ?? null)
+
+interface Starting {
+  usages: ReadonlyMap<string, number>
+  records: TuneOptions['records']
+  takenAt: string
+}
+
+/** Without percentages at which image GC would start now on a node, and would not free enough. */
+async function withEndingImageGc(
+  patch: RawObject,
+  { usages, records, takenAt }: Starting,
+): Promise<RawObject> {
+  const { [high]: start, [low]: _stop, ...others } = patch
+  const starting = [...usages].filter(([, percent]) => percent >= Number(start))
+  const keys = new Set(starting.map(([key]) => key))
+  if (keys.size === 0) return patch
+  for await (const read of records()) {
+    if (read.kind !== 'Node' || !keys.has(keyOf(read))) continue
+    const after = withChanges(nodeInput(read), changesBy(patch))
+    if (replay(after, takenAt).imageGC?.reachesLow === false) return others
+  }
+  return patch
 }
 
 const imagesOf = ({ imageEvidence }: PreparedNode) => imageEvidence.images ?? []

@@ -130,6 +130,11 @@ function readPart(type: string, written: LocatedText, budget: TextBudget): Piece
   const located = { ...written, text }
   const start = text.trimStart()
   if (start === '') return []
+  if (
+    /shellscript|boothook/.test(type) &&
+    /^(?:#[^!].*\n|\s)*apiVersion: *node\.eks\.aws/.test(start)
+  )
+    return [passedOver(openYaml(located, budget))]
   if (start.startsWith('#cloud-config') || type === 'text/cloud-config')
     return readCloudConfig(located, budget)
   if (
@@ -170,6 +175,8 @@ function readMime(bytes: Buffer, firstLine = 1, depth = 0): Part[] | null {
   const name = boundary?.[1] ?? boundary?.[2]
   if (!/^multipart\//i.test(contentType) || name === undefined || depth > deepest) return null
   const [preamble = '', ...sections] = `\n${body}`.split(`\n--${name}`)
+  if (sections.length === 0)
+    throw new ForeignTextError('no line of it begins with its boundary', firstLine)
   const parts: Part[] = []
   let line = firstLine + linesBefore(text, body) + linesIn(preamble)
   for (const section of sections) {
@@ -228,13 +235,15 @@ function split(text: string): { headers: Map<string, string>; body: string } {
   }
 }
 
+const passedOver = (document: YamlPlace): Piece => ({
+  ...pieceOfNodeConfig(document),
+  unread: `cloud-init gets it, and nodeadm reads only parts of type ${nodeConfigType}`,
+})
+
 /** Reads `write_files`, `runcmd` and `bootcmd` of a #cloud-config. Source: cloud-init, Module reference. @throws ForeignTextError */
 function readCloudConfig(located: LocatedText, budget: TextBudget): Piece[] {
   const document = openYaml(located, budget)
-  if (isRawObject(document.value) && isNodeConfig(document.value)) {
-    const unread = `cloud-init gets it, and nodeadm reads only parts of type ${nodeConfigType}`
-    return [{ ...pieceOfNodeConfig(document), unread }]
-  }
+  if (isRawObject(document.value) && isNodeConfig(document.value)) return [passedOver(document)]
   const commands = [...itemsOf(document.at('bootcmd')), ...itemsOf(document.at('runcmd'))]
   return [
     ...itemsOf(document.at('write_files')).flatMap(file => readFile(file, budget)),

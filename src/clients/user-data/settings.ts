@@ -96,7 +96,7 @@ export function pieceOfNodeConfig(document: YamlPlace): Piece {
   })
 }
 
-const argumentsIn = (flag: unknown): string[] =>
+export const argumentsIn = (flag: unknown): string[] =>
   typeof flag === 'string' ? flag.split(/\s+/).filter(one => one !== '') : []
 
 /**
@@ -110,7 +110,8 @@ export function linesIn(config: YamlPlace, flags?: YamlPlace): LineOf {
     const field = fieldOf(path)
     const key = path.slice(field.length + 1)
     const isSet = isRawObject(config.value) && Object.hasOwn(config.value, field)
-    if (isSet) return key === '' ? config.lineOf(field) : config.lineOf(field, key)
+    // The key of an alias stands in its anchor, above the field.
+    if (isSet) return Math.max(config.lineOf(field), key === '' ? 1 : config.lineOf(field, key))
     const at = given.findLastIndex(flag =>
       argumentsIn(flag).some(one => fieldOfFlag(one) === field || one.split('=', 1)[0] === path),
     )

@@ -118,6 +118,7 @@ const otherSettings: ReadonlySet<string> = new Set([
   'ids-per-pod',
   'log-level',
   'memory-manager-reserved-memory',
+  'memory-swap-behavior',
   'node-ip',
   'node-labels',
   'node-taints',
@@ -129,6 +130,7 @@ const otherSettings: ReadonlySet<string> = new Set([
   'server-tls-bootstrap',
   'standalone-mode',
   'static-pods',
+  'static-pods-enabled',
   'topology-manager-policy-options',
 ])
 
@@ -154,7 +156,7 @@ export interface BottlerocketMistake {
   why: string
 }
 
-/** Why Bottlerocket refuses `settings.kubernetes`. An unknown name may be a setting of a later release: it counts only if it is close to a known name. */
+/** Why Bottlerocket refuses `settings.kubernetes`. Source: bottlerocket-settings-sdk, model: unknown fields are denied */
 export function bottlerocketMistakes(
   settings: Readonly<Record<string, unknown>>,
 ): BottlerocketMistake[] {
@@ -169,7 +171,8 @@ function unknownSetting(setting: string): BottlerocketMistake[] {
   if (otherSettings.has(setting)) return []
   const known = [...Object.keys(bottlerocketSettings), ...otherSettings]
   const meant = bottlerocketSettingOf.get(setting) ?? nearestName(setting, known)
-  return meant === null ? [] : [{ setting, key: null, why: `unknown field, did you mean ${meant}` }]
+  const why = `unknown field${meant === null ? '' : `, did you mean ${meant}`}`
+  return [{ setting, key: null, why }]
 }
 
 /** Null: none. */

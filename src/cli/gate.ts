@@ -1,12 +1,12 @@
 /** `highwater gate`: what changed configuration files would do to the nodes of a snapshot. */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
-import { isAbsolute, join, relative } from 'node:path'
+import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
 import { Argument, Command } from 'commander'
 import { inputLimits } from '#base/limits.ts'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import type { GateDocument } from '#model/gate.ts'
 import { longestOf } from '#pipeline/gate/changed-file.ts'
-import { type GateText, gate } from '#pipeline/gate/gate.ts'
+import { type GateText, gate, kustomizationNames } from '#pipeline/gate/gate.ts'
 import type { GroupOption } from '#pipeline/gate/reach.ts'
 import { gateMarkdown } from '#report/gate/markdown.ts'
 import { gateSarif } from '#report/gate/sarif.ts'
@@ -81,14 +81,14 @@ function parseGroup(text: string): GroupOption {
 
 async function runGate(files: string[], options: GateCommandOptions): Promise<number> {
   const { snapshot, group, base, format } = options
-  const texts = [...new Set(files)].map(file => gateTextOf(file, base))
+  const changed = [...new Set(files)].map(file => gateTextOf(file, base))
   const unknown = group.find(({ file }) => file !== null && !files.includes(file))
   if (unknown)
     throw new OperatorError(
       `--group ${unknown.file}=${unknown.group}: ${unknown.file} is not among the files`,
     )
   const document = await gate(snapshot, {
-    texts,
+    texts: [...changed, ...kustomizationsOf(files, base)],
     groups: group,
     hasBase: base !== undefined,
     selection: selectionOf(options),
@@ -104,6 +104,17 @@ function documentText(document: GateDocument, format: GateCommandOptions['format
   if (format === 'sarif') return gateSarif(document)
   if (format === 'markdown') return gateMarkdown(document)
   return gateText(document, sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY).bold)
+}
+
+/** Kustomizations that may name a changed file as a patch: of its folder, and of the one above. */
+function kustomizationsOf(files: readonly string[], base: string | undefined): GateText[] {
+  const folders = files
+    .filter(file => /\.(?:ya?ml|json)$/.test(file))
+    .flatMap(file => [dirname(file), dirname(dirname(file))])
+  const names = folders.flatMap(folder => kustomizationNames.map(name => join(folder, name)))
+  return [...new Set(names)]
+    .filter(name => !files.some(file => normalize(file) === name) && isFile(name))
+    .map(name => ({ ...gateTextOf(name, base), isContext: true }))
 }
 
 function gateTextOf(file: string, base: string | undefined): GateText {
@@ -126,8 +137,14 @@ const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFi
 function textFrom(handle: number, bytes: number) {
   const buffer = Buffer.alloc(Math.min(bytes, fstatSync(handle).size))
   const read = buffer.subarray(0, readSync(handle, buffer, 0, buffer.length, 0))
+  // Packed user data is read like its text in base64.
+  if (isGzip(read) && read.length <= longestUserData) return read.toString('base64')
   return new TextDecoder(encodingOf(read)).decode(read)
 }
+
+const isGzip = ([first, second]: Uint8Array) => first === 0x1f && second === 0x8b
+/** Source: AWS, EC2 user guide, User data */
+const longestUserData = 16_384
 
 /** By the byte order mark: PowerShell writes UTF-16. */
 function encodingOf([first, second]: Uint8Array) {

@@ -45,6 +45,26 @@ describe('highwater gate', () => {
     expect((await gate(name)).code).toBe(code)
   })
 
+  it('reads the kustomization beside a patch, and packed user data', async () => {
+    const cwd = temporaryFolder()
+    mkdirSync(join(cwd, 'overlay/patches'), { recursive: true })
+    const target = 'target: {kind: EC2NodeClass, name: spot}'
+    writeFileSync(
+      join(cwd, 'overlay/kustomization.yaml'),
+      `patches:\n- path: patches/gc.yaml\n  ${target}\n`,
+    )
+    const operation = '{op: add, path: /spec/kubelet/imageGCHighThresholdPercent, value: 10}'
+    writeFileSync(join(cwd, 'overlay/patches/gc.yaml'), `[${operation}]\n`)
+    const config = '{imageGCHighThresholdPercent: 60, imageGCLowThresholdPercent: 70}'
+    const nodeConfig = `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: ${config}}}\n`
+    writeFileSync(join(cwd, 'general-ud.gz'), gzipSync(nodeConfig))
+    const files = ['overlay/patches/gc.yaml', 'general-ud.gz']
+    const { stdout } = await runCommand(['gate', '--snapshot', gateSnapshot(), ...files], { cwd })
+    expect(stdout).toContain('overlay/patches/gc.yaml: EC2NodeClass, 2 nodes')
+    expect(stdout).toContain('general-ud.gz:1 [refused]')
+    expect(stdout).not.toContain('kustomization')
+  })
+
   it('names files of another kind, and ignores them', async () => {
     const { stdout } = await gate('other-kinds')
     for (const file of ['deployment.yaml', 'chart/values.yaml', 'README.md', 'build.toml'])

@@ -9,6 +9,8 @@ export interface PullRequest {
   group?: string
   /** Each `file:line kind` that stops it, once; none: it passes. */
   stops: string[]
+  /** Nothing stops it, and something is named as not read. */
+  isUnread?: true
 }
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -224,6 +226,7 @@ write_files:
       'modules/general/userdata.yaml.tpl': `${nodeConfig('')}%{ if low_disk ~}\n${badGc('      ')}%{ endif ~}\n`,
     },
     stops: [],
+    isUnread: true,
   },
   {
     name: 'user data in base64',
@@ -933,6 +936,7 @@ const ofTerraform: PullRequest[] = [
       'eks.tf': `${tfModule('general', preNodeadm(goodGc('                ')))}${tfModule('small', preNodeadm('                evictionHard: {nodefs.available: 15Gi}\n'))}`,
     },
     stops: [],
+    isUnread: true,
   },
   {
     name: 'a policy in a heredoc',
@@ -996,6 +1000,7 @@ const ofCloudFormation: PullRequest[] = [
     name: 'user data of a parameter',
     files: { 'stacks/nodes.yaml': stack('          !Ref NodeUserDataParameter1') },
     stops: [],
+    isUnread: true,
   },
   {
     name: 'a template that a program made',
@@ -1396,6 +1401,7 @@ new ec2.LaunchTemplate(this, 'lt', { userData })
 `,
     },
     stops: [],
+    isUnread: true,
   },
   {
     name: 'extra objects of a chart with high below low',
@@ -1562,6 +1568,228 @@ ${nodeClass('spot', `  amiSelectorTerms: [{alias: al2023@latest}]\n  kubelet:\n$
   },
 ]
 
+const ofPatchFiles: PullRequest[] = [
+  {
+    name: 'operations in a file that a kustomization names for a class',
+    files: {
+      'overlays/kustomization.yaml':
+        'patches:\n- path: p.yaml\n  target: {kind: EC2NodeClass, name: spot}\n',
+      'overlays/p.yaml':
+        '- op: add\n  path: /spec/kubelet/evictionHard/nodefs.available\n  value: "60%"\n',
+    },
+    stops: ['overlays/p.yaml:2 eviction', 'overlays/p.yaml:2 worse'],
+  },
+  {
+    name: 'an object with another name in a file that a kustomization names for all classes',
+    files: {
+      'overlays/kustomization.yaml':
+        'kind: Kustomization\npatches:\n- path: ./q.yaml\n  target: {kind: EC2NodeClass}\n',
+      'overlays/q.yaml': nodeClass('any', `  kubelet:\n${badGc('    ')}`),
+    },
+    stops: ['overlays/q.yaml:8 refused'],
+  },
+  {
+    name: 'good operations of the old list in a file',
+    files: {
+      'overlays/kustomization.yaml':
+        'patchesJson6902:\n- path: p.json\n  target: {kind: EC2NodeClass, name: spot, group: karpenter.k8s.aws, version: v1}\n',
+      'overlays/p.json':
+        '[{"op": "add", "path": "/spec/kubelet", "value": {"imageGCHighThresholdPercent": 75, "imageGCLowThresholdPercent": 65}}]',
+    },
+    stops: [],
+  },
+  {
+    name: 'operations in a file that nothing names',
+    files: {
+      'overlays/p.yaml':
+        '- op: add\n  path: /spec/kubelet/evictionHard/nodefs.available\n  value: "60%"\n',
+    },
+    stops: [],
+    isUnread: true,
+  },
+]
+
+const application = (values: string) =>
+  `apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: nodes}\nspec:\n  sources:\n  - helm:\n      values: |\n${values.replace(/^(?=.)/gm, '        ')}`
+
+const ofUnclear: PullRequest[] = [
+  {
+    name: 'values of an Application as a text, with classes in a list',
+    files: {
+      'app.yaml': application(
+        `extra:\n- ${nodeClass('spot', `  kubelet:\n${badGc('    ')}`).replaceAll('\n', '\n  ')}\n`,
+      ),
+    },
+    stops: ['app.yaml:16 refused'],
+  },
+  {
+    name: 'values of an Application as a text, with settings of a chart',
+    files: { 'app.yaml': application(`nodes:\n  spot:\n${goodGc('    ')}`) },
+    stops: [],
+    isUnread: true,
+  },
+  {
+    name: 'a class whose name is an expression',
+    files: { 'flux.yaml': nodeClass(`\${CLUSTER}-default`, `  kubelet:\n${goodGc('    ')}`) },
+    stops: [],
+    isUnread: true,
+  },
+  {
+    name: 'a class whose name is an expression, with a refusal',
+    files: { 'flux.yaml': nodeClass(`\${CLUSTER}-default`, `  kubelet:\n${badGc('    ')}`) },
+    stops: ['flux.yaml:8 refused'],
+  },
+  {
+    name: 'a class whose name is an expression, and that sets nothing',
+    files: { 'flux.yaml': nodeClass(`\${CLUSTER}-default`, '  tags: {team: "a"}\n') },
+    stops: [],
+  },
+  {
+    name: 'a class that no node of the snapshot has',
+    files: { 'new.yaml': nodeClass('gpu', `  kubelet:\n${goodGc('    ')}`) },
+    stops: [],
+  },
+  {
+    name: "a template of Terraform for Bottlerocket's settings",
+    files: {
+      'userdata.toml.tpl': `[settings.kubernetes]\nimage-gc-high-threshold-percent = \${high}\nimage-gc-low-threshold-percent = 60\n`,
+    },
+    stops: [],
+    isUnread: true,
+  },
+  {
+    name: 'a text with an expression where Bottlerocket takes a number',
+    files: { 'vault.toml': `[settings.kubernetes]\nmax-pods = "\${max}"\n` },
+    stops: [],
+    isUnread: true,
+  },
+  {
+    name: 'a template of Jinja',
+    files: {
+      'general/nodeconfig.yaml': `{% if gc %}\n${nodeConfig(badGc('      '))}{% endif %}\n`,
+    },
+    stops: [],
+    isUnread: true,
+  },
+  {
+    name: 'broken YAML with an expression on another line',
+    files: {
+      'general/nodeconfig.yaml': `# \${cluster}\n${nodeConfig('      maxPods: 20\n    - broken\n')}`,
+    },
+    stops: ['general/nodeconfig.yaml:8 unparsed'],
+  },
+]
+
+const ofLines: PullRequest[] = [
+  {
+    name: 'a pair of which the second half changes',
+    base: { 'spot.yaml': nodeClass('spot', `  kubelet:\n${goodGc('    ')}`) },
+    files: { 'spot.yaml': nodeClass('spot', `  kubelet:\n${goodGc('    ').replace('65', '80')}`) },
+    stops: ['spot.yaml:9 refused'],
+  },
+  {
+    name: "a pair of the kubelet's of which the second half changes",
+    base: { 'general/nodeconfig.yaml': nodeConfig('      imageMinimumGCAge: 2h\n') },
+    files: {
+      'general/nodeconfig.yaml': nodeConfig(
+        '      imageMinimumGCAge: 2h\n      imageMaximumGCAge: 1h\n',
+      ),
+    },
+    stops: ['general/nodeconfig.yaml:7 refused'],
+  },
+  {
+    name: 'soft thresholds by an alias',
+    files: {
+      'general/nodeconfig.yaml': nodeConfig(
+        '      evictionHard: &t\n        nodefs.available: 10%\n      evictionSoft: *t\n',
+      ),
+    },
+    stops: ['general/nodeconfig.yaml:8 refused'],
+  },
+]
+
+const ofMistakes: PullRequest[] = [
+  {
+    name: 'kubelet beside spec in a NodeConfig',
+    files: {
+      'general/nodeconfig.yaml': `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nkubelet:\n  config:\n${goodGc('    ')}`,
+    },
+    stops: ['general/nodeconfig.yaml:3 no-effect'],
+  },
+  {
+    name: 'a flag without hyphens in a NodeConfig',
+    files: {
+      'general/nodeconfig.yaml':
+        'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    flags:\n    - --node-labels\n    - a=b\n    - image-gc-high-threshold=75\n',
+    },
+    stops: ['general/nodeconfig.yaml:8 refused'],
+  },
+  {
+    name: "a table of Bottlerocket's settings without settings",
+    files: { 'vault.toml': '[kubernetes]\nmax-pods = 20\n' },
+    stops: ['vault.toml:2 refused'],
+  },
+  {
+    name: 'a setting that Bottlerocket does not have',
+    files: { 'vault.toml': '[settings.kubernetes]\nmax-pods = 20\nfoo = 1\n' },
+    stops: ['vault.toml:3 refused'],
+  },
+  {
+    name: 'a setting of Bottlerocket that is no field',
+    files: { 'vault.toml': '[settings.kubernetes]\nstatic-pods-enabled = true\n' },
+    stops: [],
+  },
+  {
+    name: 'YAML in a file of TOML',
+    files: { 'vault.toml': 'settings:\n  kubernetes:\n    max-pods: 20\n' },
+    stops: ['vault.toml:1 unparsed'],
+  },
+  {
+    name: 'a boundary that no line begins with',
+    files: {
+      'general/user-data.mime': mime([
+        'application/node.eks.aws',
+        nodeConfig(goodGc('      ')),
+      ]).replace('boundary="//"', 'boundary="A"'),
+    },
+    stops: ['general/user-data.mime:1 unparsed'],
+  },
+  {
+    name: 'a NodeConfig as a part that cloud-init runs',
+    files: { 'general/user-data.mime': mime(['text/x-shellscript', nodeConfig(goodGc('      '))]) },
+    stops: ['general/user-data.mime:12 no-effect', 'general/user-data.mime:13 no-effect'],
+  },
+  {
+    name: 'thresholds that are null, which the kubelet removes',
+    files: {
+      'general/nodeconfig.yaml': nodeConfig(
+        '      evictionHard:\n        nodefs.available: null\n',
+      ),
+    },
+    stops: ['general/nodeconfig.yaml:7 threshold-lost'],
+  },
+  {
+    name: 'an empty map of thresholds, which removes none',
+    files: { 'general/nodeconfig.yaml': nodeConfig('      evictionHard: {}\n') },
+    stops: ['general/nodeconfig.yaml:6 no-effect'],
+  },
+  {
+    name: 'an empty map that nothing has before',
+    files: { 'general/nodeconfig.yaml': nodeConfig('      evictionSoft: {}\n') },
+    stops: [],
+  },
+  {
+    name: 'a NodeConfig for another cluster',
+    files: {
+      'nodeconfig.yaml': nodeConfig('      maxPods: 1\n').replace(
+        'spec:\n',
+        'spec:\n  cluster:\n    name: staging\n',
+      ),
+    },
+    stops: [],
+  },
+]
+
 export const pullRequests: readonly PullRequest[] = [
   onAl2023,
   onAl2,
@@ -1577,4 +1805,8 @@ export const pullRequests: readonly PullRequest[] = [
   ofNodeadm,
   ofKustomizePaths,
   ofPlatforms,
+  ofPatchFiles,
+  ofUnclear,
+  ofLines,
+  ofMistakes,
 ].flat()

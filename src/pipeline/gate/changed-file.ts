@@ -18,7 +18,7 @@ import {
   unnamed,
   unparsedProblem,
 } from './changed-part.ts'
-import { takeDocument } from './documents.ts'
+import { takeDocument, takePatch } from './documents.ts'
 import { takeHclVolumes } from './hcl-volumes.ts'
 import { isPlanText, takePlan } from './terraform-plan.ts'
 import {
@@ -34,8 +34,8 @@ export const openBudget = (): TextBudget => new TextBudget(textLimits.clusterUse
 const userDataForm =
   /^\s*(MIME-Version:|Content-Type:\s*multipart\/|#!|#cloud-config|#cloud-boothook|## template: *jinja|<powershell>|<script>)|^(\s|#.*\n)*(\[{1,2}[ \t]*)?"?settings"?[ \t]*[.\]]|^[A-Za-z0-9+/=\r\n]{16,}$/i
 const documentForm = /^(\s|#.*\n|---.*\n)*(apiVersion|kind|\{)/
-/** Of Helm, Terraform or ERB. */
-const templateMark = /\{\{|%\{|<%/
+/** Of Helm, Terraform, Jinja or ERB. */
+const templateMark = /\{\{|[{<]%|%\{/
 const resourcesField = /^(?:Resources:|[ \t]*"Resources"[ \t]*:)/m
 const awsType = /^[ \t]*["']?Type["']?[ \t]*:[ \t]*["']?AWS::/m
 /** AWS CloudFormation, Template sections. */
@@ -104,11 +104,16 @@ function readerOf(file: string, text: string): Reader | null {
 export const longestOf = (text: string): number =>
   (isPlanText(text) ? inputLimits.terraformPlan : inputLimits.userData).maxBytes
 
-/** @param whole budget of all files */
-export function readChangedFile(file: string, text: string, whole: TextBudget): ChangedFile {
+/** @param whole budget of all files; @param targets what kustomizations select for it, if it is a patch */
+export function readChangedFile(
+  file: string,
+  text: string,
+  whole: TextBudget,
+  targets: readonly unknown[] = [],
+): ChangedFile {
   const isPlan = isPlanText(text)
   const reading: FileReading = {
-    ...{ file, parts: [], problems: [], unread: null },
+    ...{ file, parts: [], problems: [], unread: null, targets },
     budget: new TextBudget(isPlan ? textLimits.clusterUserData : textLimits.userData, whole),
   }
   const rendered = renderedKind(file, text)
@@ -132,9 +137,8 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     if (isPlan || mention.test(text))
       reading.problems.push(unparsedProblem(error.line ?? 1, error.message))
   }
-  const isUnrendered = !isPlan && templateMark.test(text) && reading.problems.some(isUnparsed)
-  if (isUnrendered) {
-    const unreadLine = text.slice(0, text.search(templateMark)).split('\n').length
+  const unreadLine = isPlan ? null : unrenderedLine(text, reading.problems.filter(isUnparsed))
+  if (unreadLine !== null) {
     const unread = isNodePool(text) ? null : 'template'
     return { file, parts: [], problems: [], unread, unreadLine }
   }
@@ -144,6 +148,14 @@ export function readChangedFile(file: string, text: string, whole: TextBudget): 
     !reading.problems.some(isUnparsed)
   if (isEmpty && reading.isWhole !== true) reading.unread ??= rendered
   return boundFile(reading)
+}
+
+/** Of a text that cannot be parsed until it is rendered. Null: its flaws are no matter of a template. */
+function unrenderedLine(text: string, flaws: readonly FileProblem[]): number | null {
+  const mark = text.search(templateMark)
+  if (mark >= 0 && flaws.length > 0) return text.slice(0, mark).split('\n').length
+  const lines = text.split('\n')
+  return flaws.find(({ line }) => lines[line - 1]?.includes('${') === true)?.line ?? null
 }
 
 const isUnparsed = ({ kind }: FileProblem) => kind === 'unparsed'
@@ -202,16 +214,21 @@ function readToml(reading: FileReading, located: LocatedText) {
 
 /** Fields of a kubelet in a file that is no object, such as values of Helm. */
 const isObject = /^["']?(?:apiVersion|kind|Resources)["']?[ \t]*:/m
+/** Objects that have values of Helm. */
+const hasValues = /^kind: *["']?(?:Application(?:Set)?|HelmRelease|HelmChart(?:Config)?)\b/m
 const kubeletField =
   /^[ \t-]*["']?(?:eviction(?:Hard|Soft)|imageGC(?:High|Low)ThresholdPercent|(?:kube|system)Reserved|containerLogMax(?:Size|Files))["']?[ \t]*:/m
 
 /** @throws ForeignTextError */
 function readDocuments(reading: FileReading, located: LocatedText) {
-  for (const document of documentsIn(located))
-    takeDocument(reading, openYaml(document, reading.budget))
+  for (const document of documentsIn(located)) {
+    const place = openYaml(document, reading.budget)
+    if (reading.targets.length === 0) takeDocument(reading, place)
+    for (const target of reading.targets) takePatch(reading, place, target)
+  }
   const isEmpty = reading.parts.length + reading.problems.length === 0
-  if (isEmpty && kubeletField.test(located.text) && !isObject.test(located.text))
-    reading.unread = 'template'
+  const isOther = isObject.test(located.text) && !hasValues.test(located.text)
+  if (isEmpty && !isOther && kubeletField.test(located.text)) reading.unread = 'template'
 }
 
 /** Texts that are written out in HCL: user data, NodeConfigs and manifests; and sizes of volumes. */

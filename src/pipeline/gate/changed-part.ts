@@ -91,6 +91,8 @@ export interface ChangedFile {
 export interface FileReading extends ChangedFile {
   /** All that may set something of a kubelet is written out in the file, and was read. Absent: unknown. */
   isWhole?: boolean
+  /** What kustomizations select for it, if it is a patch. */
+  targets: readonly unknown[]
   budget: TextBudget
 }
 

@@ -1,6 +1,7 @@
 /** The documents of YAML and JSON that set fields of a kubelet, by their kind. */
 
-import { BudgetExceeded, ForeignTextError } from '#base/foreign-text.ts'
+import { dirname, join } from 'node:path'
+import { BudgetExceeded, ForeignTextError, parseYaml, type TextBudget } from '#base/foreign-text.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
@@ -17,7 +18,7 @@ import {
   fileProblem,
 } from './changed-part.ts'
 import { isStack, takeStack } from './cloud-formation.ts'
-import { settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
+import { clusterIn, settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
 import {
   hasInstanceStore,
   mountsDisks,
@@ -36,8 +37,10 @@ const takers: Readonly<Record<string, Taker>> = {
   '/List': (reading, place) => eachItem(place.at('items'), item => takeDocument(reading, item)),
   '/Kustomization': takeKustomization,
   'kustomize.config.k8s.io/*': takeKustomization,
-  'node.eks.aws/*': (reading, place) =>
-    takePiece(reading, pieceOfNodeConfig(place), {}, 'NodeConfig'),
+  'node.eks.aws/*': (reading, place) => {
+    const piece = pieceOfNodeConfig(place)
+    takePiece(reading, piece, clusterIn([piece]), 'NodeConfig')
+  },
   'karpenter.k8s.aws/EC2NodeClass': takeNodeClass,
   'karpenter.sh/NodePool': takeNodePool,
   'eksctl.io/*': takeClusterConfig,
@@ -96,11 +99,13 @@ function takeInner(reading: FileReading, place: YamlPlace, depth = 1) {
     for (const key of Object.keys(value)) takeInner(reading, place.at(key), depth + 1)
 }
 
-const isOfKarpenter = /^apiVersion: *karpenter\./m
+const isOfKarpenter = /^[ \t-]*apiVersion: *["']?karpenter\./m
 
 function takeText(reading: FileReading, located: LocatedText) {
   try {
-    takeDocument(reading, openYaml(located, reading.budget))
+    const place = openYaml(located, reading.budget)
+    if (Array.isArray(place.value)) takeInner(reading, place)
+    else takeDocument(reading, place)
   } catch (error) {
     if (error instanceof BudgetExceeded || !(error instanceof ForeignTextError)) throw error
     const text = `The object of Karpenter is not judged: ${error.message}.`
@@ -128,20 +133,55 @@ const isKustomization = ({ kind, apiVersion, ...fields }: RawObject) =>
 
 /** Patches that are written in the file itself. Source: kustomize, api/types/kustomization.go; api/types/selector.go */
 function takeKustomization(reading: FileReading, place: YamlPlace) {
-  const take = (patch: YamlPlace, target: YamlPlace | null) => {
-    if (typeof patch.value !== 'string') return
-    const written = openYaml(patch.textAt(), reading.budget)
-    const selector = isRawObject(target?.value) ? target.value : null
-    if (selector === null && !Array.isArray(written.value)) return takeDocument(reading, written)
-    for (const name of selectedNames(selector?.name)) {
-      const selected = { kind: selector?.kind, name }
-      if (Array.isArray(written.value)) takeOperations(reading, written, selected)
-      else takeDocument(reading, { ...written, value: selectedObject(written.value, selected) })
-    }
+  const take = (patch: YamlPlace, target: unknown) => {
+    if (typeof patch.value === 'string')
+      takePatch(reading, openYaml(patch.textAt(), reading.budget), target)
   }
-  for (const list of ['patches', 'patchesJson6902'])
-    eachItem(place.at(list), item => take(item.at('patch'), item.at('target')))
+  for (const list of listsOfPatches)
+    eachItem(place.at(list), item => take(item.at('patch'), item.at('target').value))
   eachItem(place.at('patchesStrategicMerge'), item => take(item, null))
+}
+
+const listsOfPatches = ['patches', 'patchesJson6902'] as const
+
+/** @param target what a kustomization selects for the patch; else the patch names its object itself */
+export function takePatch(reading: FileReading, patch: YamlPlace, target: unknown): void {
+  const { kind, name: pattern } = mapOf(target)
+  const isSelected = isRawObject(target)
+  for (const name of isSelected ? selectedNames(pattern) : ['']) {
+    const selected = isSelected ? { kind, name } : null
+    if (Array.isArray(patch.value)) takeOperations(reading, patch, selected)
+    else if (selected === null) takeDocument(reading, patch)
+    else takeDocument(reading, { ...patch, value: selectedObject(patch.value, selected) })
+  }
+}
+
+/** Targets of the patches that a kustomization has as files, by path. */
+export function patchTargets(
+  kustomizations: readonly { file: string; text: string }[],
+  budget: TextBudget,
+): ReadonlyMap<string, unknown[]> {
+  const found = kustomizations.flatMap(({ file, text }) => {
+    const kustomization = mapOf(parsedOrNull(text, budget))
+    const patches = listsOfPatches.flatMap(list => listOf(kustomization[list]).map(mapOf))
+    return patches.flatMap(({ path, target }) =>
+      typeof path === 'string' ? [{ path: join(dirname(file), path), target }] : [],
+    )
+  })
+  const byPath = Map.groupBy(found, ({ path }) => path)
+  return new Map([...byPath].map(([path, own]) => [path, own.map(({ target }) => target)]))
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+/** Null: it is broken. */
+function parsedOrNull(text: string, budget: TextBudget): unknown {
+  try {
+    return parseYaml(text, budget)
+  } catch (error) {
+    if (!(error instanceof ForeignTextError)) throw error
+    return null
+  }
 }
 
 const patchable = {

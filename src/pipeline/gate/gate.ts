@@ -1,5 +1,6 @@
 /** What changed configuration files would do to the nodes of a snapshot. The files change nothing here: each node is replayed with and without them. */
 
+import { basename, normalize } from 'node:path'
 import type { TextBudget } from '#base/foreign-text.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { nodeKey } from '#base/text/node-key.ts'
@@ -28,6 +29,7 @@ import { replay } from '#replay/replay.ts'
 import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
 import { openBudget, readChangedFile } from './changed-file.ts'
 import { type ChangedFile, type ChangedPart, fileProblem, type Place } from './changed-part.ts'
+import { patchTargets } from './documents.ts'
 import {
   added,
   changeOf,
@@ -58,6 +60,8 @@ export interface GateText {
   text: string
   /** The same file before the change. Null: it is new, or no base is given. */
   base: string | null
+  /** It is not changed, and read for what it says of the others. */
+  isContext?: boolean
 }
 
 export interface GateOptions {
@@ -99,8 +103,11 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
   if (unmatched)
     throw new OperatorError(`--group ${unmatched.group}: no node of ${snapshot} is of this name`)
   const budget = openBudget()
-  const files = texts.map(({ file, text }) => readChangedFile(file, text, budget))
-  const bases = hasBase ? baseFiles(texts, budget) : []
+  const files = readFiles(texts, budget)
+  const before = texts.flatMap(({ base, ...text }) =>
+    base === null ? [] : [{ ...text, text: base }],
+  )
+  const bases = hasBase ? readFiles(before, budget) : []
   const change: Change = {
     head: partsOf(files, options, survey),
     base: partsOf(bases, options, survey).map(part => ({ ...part, lineOf: () => 1 })),
@@ -110,6 +117,7 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
   const problems = new Problems()
   const known = files.map(file => withUnreadBase(file, bases))
   addFileProblems(problems, known, bases)
+  addUnknownReach(problems, change)
   const reached = await judgeNodes(snapshot, { options, survey, change, problems })
   const list = problems.list()
   return {
@@ -130,8 +138,17 @@ function withUnreadBase(file: ChangedFile, bases: readonly ChangedFile[]): Chang
   return file.parts.length > 0 || !base?.unread ? file : { ...file, unread: base.unread }
 }
 
-const baseFiles = (texts: readonly GateText[], budget: TextBudget) =>
-  texts.flatMap(({ file, base }) => (base === null ? [] : [readChangedFile(file, base, budget)]))
+function readFiles(texts: readonly Omit<GateText, 'base'>[], budget: TextBudget): ChangedFile[] {
+  const targets = patchTargets(texts.filter(isKustomizationFile), budget)
+  return texts
+    .filter(({ isContext }) => isContext !== true)
+    .map(({ file, text }) => readChangedFile(file, text, budget, targets.get(normalize(file))))
+}
+
+/** Source: kustomize, pkg/konfig RecognizedKustomizationFileNames */
+export const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
+const isKustomizationFile = ({ file }: Pick<GateText, 'file'>) =>
+  kustomizationNames.includes(basename(file))
 
 /** The first reading: which nodes there are. @throws OperatorError if there is none, or the snapshot is not whole */
 async function surveyOf(snapshot: string, selection: Selection): Promise<Survey> {
@@ -212,6 +229,20 @@ function addFileProblems(
     const before = bases.find(base => base.file === file)?.problems ?? []
     for (const problem of added(own, before, ({ kind, field }) => [kind, field]))
       problems.add({ ...problem, file }, null)
+  }
+}
+
+/** Parts whose nodes are not known, so nothing of them is judged but what any kubelet refuses. */
+function addUnknownReach(problems: Problems, { head, base }: Change) {
+  const isUnknown = ({ reach, ...part }: Part) =>
+    reach.isUnknown === true && settingPaths(part).length + (part.volumes ?? []).length > 0
+  const unknown = added(head.filter(isUnknown), base, ({ file, config, flags, volumes = [] }) => [
+    ...[file, config, flags],
+    volumes.map(({ path, written }) => [path, written]),
+  ])
+  for (const { file, kind, lineOf } of unknown) {
+    const text = `The nodes of this ${kind} are not known. Name them with --group.`
+    problems.add({ file, ...fileProblem('unread', lineOf(null), text) }, null)
   }
 }
 

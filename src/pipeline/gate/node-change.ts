@@ -104,11 +104,13 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange {
     paths: new Set([...rollout.gone, ...settings.map(({ path }) => path)]),
     parts: changed,
     problems: [
-      ...newRefusals(head, base, input),
-      // The kubelet never sees what the tool that reads the file refuses.
-      ...refusals(after, before, openCauses(input, image, causes)).filter(
-        place => !isRefused(place),
-      ),
+      ...[
+        ...newRefusals(head, base, input),
+        // The kubelet never sees what the tool that reads the file refuses.
+        ...refusals(after, before, openCauses(input, image, causes)).filter(
+          place => !isRefused(place),
+        ),
+      ].map(problem => atChangedSetting(problem, base)),
       ...added(flags, unknownFlagsIn(base, node), ({ path }) => path),
       // A kubelet that does not start applies no setting.
       ...added(lostIn(head, after), lostIn(base, before), ({ part: { file }, path, why }) => [
@@ -130,6 +132,18 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange {
     ],
   }
 }
+
+/** Of the fields that a refusal names, one that the change sets. */
+function atChangedSetting(problem: NodeProblem, base: readonly ChangedPart[]): NodeProblem {
+  const { part, path, text } = problem
+  const isKept = (field: string) =>
+    base.some(({ config }) => isEqual(valueAt(config, field), valueAt(part.config, field)))
+  if (path === null || !isKept(path)) return problem
+  const changed = Object.keys(part.config).find(field => text.includes(field) && !isKept(field))
+  return changed === undefined ? problem : { ...problem, path: changed }
+}
+
+const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /** Those that the files did not have before the change. */
 export function added<One>(

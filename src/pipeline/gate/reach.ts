@@ -22,6 +22,8 @@ export interface Reach {
   /** For people: how the nodes were found. */
   how: string
   has(node: ReachedNode): boolean
+  /** Nothing says which nodes are meant. */
+  isUnknown?: boolean
 }
 
 const readers: Partial<Record<ChangedFileKind, readonly NodeIdentity['amiFamily'][]>> = {
@@ -35,12 +37,27 @@ export const isReachable = ({ identity }: ReachedNode): boolean =>
 
 /** @param nodes all reachable nodes of the snapshot */
 export function reachOf(
-  { kind, file, target }: ChangedPart,
+  part: ChangedPart,
   options: readonly GroupOption[],
   nodes: readonly ReachedNode[],
 ): Reach {
-  const isNameless = Object.values(target).includes('')
-  if (Object.keys(target).length > 0 && !isNameless) return reachOfTarget(target)
+  const { cluster, ...named } = part.target
+  const isNameless = Object.values(named).includes('')
+  if (Object.keys(named).length > 0 && !isNameless) return reachOfTarget(part.target)
+  const reach = reachOfNameless(part, { options, nodes, isNameless })
+  if (!cluster) return reach
+  const how = `${reachOfTarget({ cluster }).how}, ${reach.how}`
+  return { ...reach, how, has: node => matchesCluster(cluster, node.cluster) && reach.has(node) }
+}
+
+function reachOfNameless(
+  { kind, file }: ChangedPart,
+  {
+    options,
+    nodes,
+    isNameless,
+  }: { options: readonly GroupOption[]; nodes: readonly ReachedNode[]; isNameless: boolean },
+): Reach {
   const named = options.filter(option => option.file === file)
   const given = named.length > 0 ? named : options.filter(option => option.file === null)
   if (given.length > 0) {
@@ -64,7 +81,8 @@ function reachOfFile(
   kind: ChangedFileKind,
   { isNameless, nodes }: { isNameless: boolean; nodes: readonly ReachedNode[] },
 ): Reach {
-  const unnamed: Reach = { how: 'its name is not known: --group names its nodes', has: () => false }
+  const how = 'its name is not known: --group names its nodes'
+  const unnamed: Reach = { how, has: () => false, isUnknown: true }
   const path = byPath(file, nodes)
   if (path === null) return isNameless ? unnamed : byImage(kind, nodes)
   // A cluster has nodes of several images.

@@ -8,7 +8,7 @@
 
 import { basename, join } from 'node:path/posix'
 import { amountOrNull } from '#base/go/quantity.ts'
-import { mergePatch, patchAt, valueAt } from '#base/merge-patch.ts'
+import { mergePatch, overlay, patchAt, valueAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults, bottlerocketSettings } from '#facts/eks/ami-defaults.ts'
 import { isTranslatedForBottlerocket, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
@@ -251,7 +251,9 @@ function takeByNodeadm(files: StartFiles, part: ChangedPart): void {
   if (!hasFolder && Object.keys(config).length > 0) files.commandLine.push(`--config-dir=${folder}`)
   const dropIn = [nodeadmDropIn, oldNodeadmDropIn].find(path => files.dropIns.has(path))
   const before = files.dropIns.get(dropIn ?? '') ?? { ...kubeletConfigurationKind }
-  files.dropIns.set(dropIn ?? nodeadmDropIn, mergePatch(before, knownConfig(config)))
+  // A null in a NodeConfig reaches the kubelet.
+  const merge = by === 'nodeadm' ? overlay : mergePatch
+  files.dropIns.set(dropIn ?? nodeadmDropIn, merge(before, knownConfig(config)))
 }
 
 /** Without values that are expressions or that were cut as possible secrets. */

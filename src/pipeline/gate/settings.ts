@@ -1,8 +1,8 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
 
 import { durationMs } from '#base/go/duration.ts'
-import { leavesOf, mergePatch, patchAt } from '#base/merge-patch.ts'
-import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { leavesOf, mergePatch, patchAt, valueAt } from '#base/merge-patch.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadOn, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
@@ -16,6 +16,7 @@ import {
   declarationOfSource,
   ignoredWords,
   imageName,
+  isSet,
   isWrittenOut,
   writtenSettings,
 } from '#judge/drift/drift.ts'
@@ -49,11 +50,12 @@ const pathsOf = (config: Readonly<RawObject>) =>
     return keys.length === 0 ? [field] : keys.map(key => `${field}.${key}`)
   })
 
-/** Paths that a patch or a file sets to nothing. */
+/** Paths that an object of Karpenter sets to nothing. */
 export const removedPaths = (parts: readonly ChangedPart[]): string[] =>
-  parts.flatMap(({ config }) =>
-    leavesOf(config).flatMap(([path, value]) => (value === null ? [path] : [])),
-  )
+  parts.flatMap(({ config, by }) => (by === 'karpenter' ? nullPaths(config) : []))
+
+const nullPaths = (config: RawObject) =>
+  leavesOf(config).flatMap(([path, value]) => (value === null ? [path] : []))
 
 /** The part without a setting. */
 export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
@@ -103,7 +105,7 @@ export function lostSettings(
     const later = placed.slice(index + 1).flat()
     const unread = settings?.unread.find(({ path }) => isDropInOf(part, path))
     const unknown = part.unused === undefined ? unknownKeys(part, node) : []
-    lost.push(...unknown)
+    lost.push(...unknown, ...idleSettings(part, node, settings))
     for (const setting of declaredIn(part, node)) {
       const { path, isMisnamed } = setting
       if (isMisnamed && unknown.length > 0) continue
@@ -121,16 +123,43 @@ export function lostSettings(
   return lost
 }
 
-/** Keys that the kubelet drops when it decodes the file. */
-function unknownKeys(
+/** Whether the kubelet merges the settings over its main file. */
+function isInDropIn(part: ChangedPart, { amiFamily }: Pick<DeclaredNode, 'amiFamily'>) {
+  const isByNodeadm = part.by !== 'file' && part.by !== 'script' && amiFamily !== 'AL2'
+  return isByNodeadm || dropInOf(part) !== null
+}
+
+/** What a merge leaves as it is: an empty map, and a null before 1.32. Karpenter writes neither. */
+function idleSettings(
   part: ChangedPart,
-  { kubeletVersion, amiFamily }: DeclaredNode,
+  node: DeclaredNode,
+  settings: StartSettings | null,
 ): LostSetting[] {
-  const { by, config } = part
-  const features = featuresOf(kubeletVersion)
-  const isByNodeadm = by !== 'file' && by !== 'script' && amiFamily !== 'AL2'
-  const isInDropIn = isByNodeadm || dropInOf(part) !== null
-  const form = isInDropIn ? dropInForm(features) : 'file'
+  const { by, config, unused } = part
+  const isMerged = isInDropIn(part, node) && node.amiFamily !== 'Bottlerocket'
+  if (!isMerged || by === 'karpenter' || unused !== undefined) return []
+  const running: RawObject = { ...settings?.configuration }
+  const empty = Object.entries(config).flatMap(([field, value]) =>
+    isRawObject(value) && Object.keys(value).length === 0 ? [field] : [],
+  )
+  const isNullRead = featuresOf(node.kubeletVersion).has('dropInsDefaultedAgain')
+  const nulls = isNullRead ? [] : nullPaths(config).filter(path => path !== fieldOf(path))
+  return [
+    ...empty
+      .filter(path => Object.keys(mapOf(running[path])).length > 0)
+      .map(path => ({ path, what: 'an empty map' })),
+    ...nulls.filter(path => isSet(valueAt(running, path))).map(path => ({ path, what: 'null' })),
+  ].map(({ path, what }) => {
+    const why = `${what} removes nothing: the kubelet merges a drop-in over the values before it`
+    return { part, path, why, isLostOnEachNode: false }
+  })
+}
+
+/** Keys that the kubelet drops when it decodes the file. */
+function unknownKeys(part: ChangedPart, node: DeclaredNode): LostSetting[] {
+  const { config } = part
+  const features = featuresOf(node.kubeletVersion)
+  const form = isInDropIn(part, node) ? dropInForm(features) : 'file'
   return Object.keys(config).flatMap(key => {
     if (key === 'kind' || key === 'apiVersion') return []
     const { field, ignored } = meaningOfKey(key, features, form)

@@ -2,10 +2,11 @@
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
 import { bottlerocketRoot } from '#clients/user-data/bottlerocket.ts'
-import type { Piece, WrittenDocument } from '#clients/user-data/settings.ts'
+import { argumentsIn, type Piece, type WrittenDocument } from '#clients/user-data/settings.ts'
 import { userDataPieces } from '#clients/user-data.ts'
 import { bottlerocketMistakes, fieldOfSetting } from '#facts/eks/ami-defaults.ts'
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
+import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
 import { cutSettings, isConfigurationField } from '#model/kubelet/settings.ts'
@@ -19,7 +20,7 @@ import {
 
 /** Texts that mention none of these are files of another kind, even if they cannot be parsed. */
 export const mention =
-  /KubeletConfiguration|NodeConfig|EC2NodeClass|NodePool|ClusterConfig|settings\.kubernetes|bootstrap\.sh|KUBELET_EXTRA_ARGS/
+  /KubeletConfiguration|NodeConfig|EC2NodeClass|NodePool|ClusterConfig|settings(?:\.|:\s+)kubernetes|bootstrap\.sh|KUBELET_EXTRA_ARGS/
 
 /** The whole line, of a shell, Terraform, CloudFormation or a template. */
 const expressionLine = /^[ \t]*(?:[$%]?\{.*\}|\$\w+)[ \t\r]*$/m
@@ -62,15 +63,25 @@ export function takeUserData(
     if (isMentioned || isHidden) reading.problems.push(unparsedProblem(line, why))
   const bootstrap = pieces.findIndex(({ step }) => step === 'bootstrap')
   const restart = pieces.findLastIndex(({ step }) => step === 'restart')
+  const named = Object.keys(target).length > 0 ? target : clusterIn(pieces)
   for (const [index, piece] of pieces.entries()) {
     const isBottlerocket = kind === 'UserData' && piece.source === 'bottlerocket'
     const cut = { ...piece, ...cutSettings(piece) }
     const before = reading.parts.length
-    takePiece(reading, cut, target, isBottlerocket ? 'Bottlerocket' : kind)
+    takePiece(reading, cut, named, isBottlerocket ? 'Bottlerocket' : kind)
     if (bootstrap < 0 || index < bootstrap || piece.source !== 'script') continue
     for (const part of reading.parts.slice(before))
       part.afterBootstrap = index < restart ? 'restarted' : 'running'
   }
+}
+
+/** The cluster that a NodeConfig names. */
+export function clusterIn(pieces: readonly Piece[]): Target {
+  const names = pieces.flatMap(({ source, document }) =>
+    source === 'nodeadm' ? [mapOf(mapOf(mapOf(document?.value).spec).cluster).name] : [],
+  )
+  const cluster = names.find(name => typeof name === 'string' && !isExpression(name))
+  return typeof cluster === 'string' ? { cluster } : {}
 }
 
 export function takePiece(
@@ -103,6 +114,7 @@ function mistakesIn({ source, document }: Piece): FileProblem[] {
 
 /** Source: amazon-eks-ami nodeadm/api/v1alpha1 nodeconfig_types.go; nodeadm drops fields that it does not know */
 const nodeConfigFields = {
+  root: ['apiVersion', 'kind', 'metadata', 'spec'],
   spec: ['cluster', 'containerd', 'featureGates', 'hybrid', 'instance', 'kubelet'],
   kubelet: ['config', 'flags', 'maxPodsExpression'],
 }
@@ -124,9 +136,10 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
       .map(at =>
         fileProblem('no-effect', lineOf(...at), 'a NodeConfig has no such field.', at.join('.')),
       )
+  const list: unknown[] = Array.isArray(flags) ? flags : []
   const noMap = 'nodeadm: spec.kubelet.config is no map'
   const noList = 'nodeadm: spec.kubelet.flags is no list of texts'
-  const isList = Array.isArray(flags) && flags.every(flag => typeof flag === 'string')
+  const isList = Array.isArray(flags) && list.every(flag => typeof flag === 'string')
   return [
     ...(isRegistered ? [] : [fileProblem('refused', lineOf(head), unregistered, head)]),
     ...(config === null || isRawObject(config)
@@ -135,6 +148,15 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
     ...(flags === null || isList
       ? []
       : [fileProblem('refused', lineOf('spec', 'kubelet', 'flags'), noList, 'flags')]),
+    ...list.flatMap((flag, index) => {
+      const [word = ''] = argumentsIn(flag)
+      const isOfFlagBefore = /^--[^=\s]*$/.test(String(list[index - 1] ?? '').trim())
+      const text = `the kubelet ends with "unknown command ${word}": a flag begins with two hyphens.`
+      return fieldOfFlag(`--${word}`) === null || isOfFlagBefore
+        ? []
+        : [fileProblem('refused', lineOf('spec', 'kubelet', 'flags', index), text, 'flags')]
+    }),
+    ...ignoredFields([], value, nodeConfigFields.root),
     ...ignoredFields(['spec'], spec, nodeConfigFields.spec),
     ...ignoredFields(['spec', 'kubelet'], kubelet, nodeConfigFields.kubelet),
   ]
@@ -161,8 +183,10 @@ export const settingMistakes = (
   settings: Readonly<RawObject>,
   lineOf: (...path: string[]) => number,
 ): FileProblem[] =>
-  bottlerocketMistakes(settings).map(({ setting, key, why }) => {
+  bottlerocketMistakes(settings).flatMap(({ setting, key, why }) => {
     const [field] = fieldOfSetting(setting)
+    const value = key === null ? settings[setting] : mapOf(settings[setting])[key]
+    if (typeof value === 'string' && isExpression(value)) return []
     const pathTo = (name: string) => (key === null ? [name] : [name, key])
     const text = `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
     return fileProblem(
@@ -177,10 +201,12 @@ export const isMisplacedToml = (document: RawObject): boolean =>
   misplacedSettings(document).length > 0
 
 const misplacedSettings = (document: RawObject): [table: string, setting: string][] =>
-  ['settings', 'setting'].flatMap(top =>
-    Object.entries(mapOf(document[top])).flatMap(([table, values]): [string, string][] => {
-      const path = `${top}.${table}`
-      const setting = Object.keys(mapOf(values)).find(key => fieldOfSetting(key).length > 0)
-      return setting === undefined || path === bottlerocketRoot.join('.') ? [] : [[path, setting]]
-    }),
+  ['settings', 'setting', null].flatMap(top =>
+    Object.entries(top === null ? document : mapOf(document[top])).flatMap(
+      ([table, values]): [string, string][] => {
+        const path = top === null ? table : `${top}.${table}`
+        const setting = Object.keys(mapOf(values)).find(key => fieldOfSetting(key).length > 0)
+        return setting === undefined || path === bottlerocketRoot.join('.') ? [] : [[path, setting]]
+      },
+    ),
   )

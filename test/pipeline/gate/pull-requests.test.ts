@@ -3,18 +3,23 @@ import { expect, it } from 'vitest'
 import { gated, gateSnapshot } from '#test/gate-changes.ts'
 import { type PullRequest, pullRequests } from '#test/pull-requests.ts'
 
-async function stopsOf({ files, base, group }: PullRequest) {
+async function outcomeOf({ files, base, group }: PullRequest) {
   const names = new Set([...Object.keys(base ?? {}), ...Object.keys(files)])
   const texts = [...names].map(file => ({
     file,
     text: files[file] ?? '',
     base: base?.[file] ?? null,
   }))
-  const { problems } = await gated(gateSnapshot(), texts, { group, hasBase: base !== undefined })
+  const { problems, verdict } = await gated(gateSnapshot(), texts, {
+    group,
+    hasBase: base !== undefined,
+  })
   const stops = problems.filter(problem => problem.stops)
-  return [...new Set(stops.map(({ file, line, kind }) => `${file}:${line} ${kind}`))].sort()
+  const shown = stops.map(({ file, line, kind }) => `${file}:${line} ${kind}`)
+  return { stops: [...new Set(shown)].sort(), isUnread: verdict === 'unread' }
 }
 
 it.each(pullRequests)('$name', async pullRequest => {
-  expect(await stopsOf(pullRequest)).toEqual([...pullRequest.stops].sort())
+  const { stops, isUnread = false } = pullRequest
+  expect(await outcomeOf(pullRequest)).toEqual({ stops: [...stops].sort(), isUnread })
 })

@@ -162,9 +162,9 @@ const nextNodes = (
       basis: index === 0 ? fold(basis, 300) : '',
       answers:
         index === 0
-          ? answersOf(row, causes, language).map(({ key, text }) => ({
-              key,
-              text: fold(text, 400),
+          ? answersOf(row, causes, language).map(answer => ({
+              ...answer,
+              text: fold(answer.text, 400),
             }))
           : [],
       fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),

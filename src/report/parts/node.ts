@@ -405,13 +405,11 @@ function labelOf(kind: SegmentKind, own: readonly LedgerLine[], { ledger }: Lang
 
 /** Label and amount of each segment, largest first. */
 export const segmentLegend = (ledger: FilesystemLedger, { words, bytes: shown }: Language) =>
-  kindsOf(ledger, words)
-    .map(({ kind, label, lowBytes, bytes, highBytes }) => {
-      const [low, high] = [shown(lowBytes), shown(highBytes)]
-      const amount = low === high ? shown(bytes) : words.ledger.between(low, high)
-      return { kind, label, amount, bytes, isUnknown: kind === 'unknown' }
-    })
-    .toSorted((a, b) => b.bytes - a.bytes)
+  kindsOf(ledger, words).map(({ kind, label, lowBytes, bytes, highBytes }) => {
+    const [low, high] = [shown(lowBytes), shown(highBytes)]
+    const amount = low === high ? shown(bytes) : words.ledger.between(low, high)
+    return { kind, label, amount, isUnknown: kind === 'unknown' }
+  })
 
 /** Names of kinds, for bars without amounts. */
 export const kindLegend = (kinds: readonly SegmentKind[], { words }: Language) =>

@@ -223,8 +223,8 @@ describe('what happened since the last run', () => {
     const node = `${cluster}/${identity.name}`
     const both = [evicted('web'), evicted('cart')]
     expect(mailOf(evicted('web'))).toContain('1 pod evicted on 1 node (shop/web)')
-    expect(mailOf(...both)).toContain('2 pods evicted on 1 node (first shop/web)')
-    expect(mailOfNode(2, both)).toContain(`2 pods evicted on 1 node (first shop/web on ${node})`)
+    expect(mailOf(...both)).toContain('2 pods evicted on 1 node (one is shop/web)')
+    expect(mailOfNode(2, both)).toContain(`2 pods evicted on 1 node (one is shop/web on ${node})`)
     expect(mailOfNode(2, both.slice(1))).toContain(`1 node (shop/cart on ${node})`)
     const refused = { ...evicted('api'), what: 'refused' } as const
     expect(mailOf(refused)).toContain('1 pod refused by 1 node (shop/api)')

@@ -24,7 +24,7 @@ const plain = (text: string | undefined) => (text ?? '').replaceAll('\u00a0', ' 
 it.each([
   [80, null],
   [85, null],
-  [88, 'evicts at 85 % used; only later: your alert 88 %'],
+  [88, 'evicts at 85 % used; too late: your alert 88 %'],
 ])('with an alert at %i % says what acts only after hard eviction: %s', (alertPercent, later) => {
   const about = plain(pageView({ ...morningReport(), alertPercent }, english).picture?.about)
   if (later === null) expect(about).not.toContain('used, before')
@@ -95,8 +95,8 @@ it.each([
 })
 
 it.each([
-  ['04:40', /^Observed: DiskPressure since 2026-09-27 04:40 UTC; 1 pod evicted, last 04:40 UTC$/],
-  ['04:20', /; 1 pod evicted before that, last 04:20 UTC$/],
+  ['04:40', /^Observed: DiskPressure since 2026-09-27 04:40 UTC; 1 pod evicted, at 04:40 UTC$/],
+  ['04:20', /; 1 pod evicted earlier, at 04:20 UTC$/],
   [null, /^Computed from use and threshold: no DiskPressure reported/],
 ])('says whether the eviction was observed: a pod at %s', (time, expected) => {
   const [one] = morningReport().nodes

@@ -163,7 +163,7 @@ function reasonOf(
     return {
       cause,
       steps: [{ id: 'set-fields' }],
-      seen: `the kubelet's default, ${above.preset}, would not evict`,
+      seen: `by default, ${above.preset}, this node would not evict`,
     }
   if (!first.hard && isAboveDefault(first, subject))
     return {

@@ -11,6 +11,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { settableSignals } from '#model/prediction/prediction.ts'
 
 /*
  * The KubeletConfiguration field that each of Bottlerocket's `settings.kubernetes.*` sets.
@@ -79,15 +80,6 @@ export const bottlerocketSince: Readonly<Record<string, string>> = {
   'single-process-oom-kill': '1.39',
 }
 
-/** Signals whose thresholds can be set. The kubelet derives those of containerfs. */
-export const settableSignals = [
-  'memory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'pid.available',
-]
 const resources = ['cpu', 'memory', 'ephemeral-storage']
 
 /** Keys that a map may contain. Source: bottlerocket-settings-sdk, KubernetesEvictionKey, KubernetesReservedResourceKey */

@@ -4,7 +4,7 @@
  */
 
 import { mapOf, type RawObject } from '#base/raw-object.ts'
-import { settableSignals } from './ami-defaults.ts'
+import { settableSignals } from '#model/prediction/prediction.ts'
 
 const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 

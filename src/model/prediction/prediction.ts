@@ -15,6 +15,16 @@ export type Signal =
   | 'containerfs.inodesFree'
   | 'pid.available'
 
+/** Signals whose thresholds can be set. The kubelet adds the others. Upstream: pkg/kubelet/eviction/api/types.go. */
+export const settableSignals = [
+  'memory.available',
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+  'pid.available',
+] as const satisfies Signal[]
+
 /** The eviction manager's observation of one signal. Upstream: pkg/kubelet/eviction/types.go signalObservation. */
 export interface Observation {
   available: number

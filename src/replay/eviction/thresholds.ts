@@ -25,11 +25,12 @@ import {
 import { oncePerText } from '#base/once.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
-import type {
-  Observation,
-  Signal,
-  Threshold,
-  ThresholdValue,
+import {
+  type Observation,
+  type Signal,
+  settableSignals,
+  type Threshold,
+  type ThresholdValue,
 } from '#model/prediction/prediction.ts'
 import type { DiskLayout } from './observations.ts'
 
@@ -37,13 +38,8 @@ import type { DiskLayout } from './observations.ts'
 class ThresholdError extends Error {}
 
 const signals: ReadonlySet<string> = new Set<Signal>([
-  'memory.available',
+  ...settableSignals,
   'allocatableMemory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'pid.available',
   'containerfs.available',
   'containerfs.inodesFree',
 ])

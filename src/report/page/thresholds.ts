@@ -1,7 +1,14 @@
 import { durationMs } from '#base/go/duration.ts'
 import { byText } from '#base/text/text-order.ts'
-import type { EvaluatedThreshold, Signal, ThresholdOrigin } from '#model/prediction/prediction.ts'
-import { canBeMet, isWatched, sisterOf } from '#model/prediction/prediction.ts'
+import {
+  canBeMet,
+  type EvaluatedThreshold,
+  isWatched,
+  type Signal,
+  settableSignals,
+  sisterOf,
+  type ThresholdOrigin,
+} from '#model/prediction/prediction.ts'
 import { type AuditedNode, type ImageGcSetting, imageGcFields } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -204,14 +211,6 @@ const restText = (rest: Variant[], language: Language) =>
 /** The letter that names a variant. */
 const letterOf = (index: number) => String.fromCharCode(65 + index)
 
-const hardSignals: Signal[] = [
-  'memory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'pid.available',
-]
 /** Signals that a kubelet on Windows observes. */
 const windowsSignals = new Set<Signal>([
   'memory.available',
@@ -222,7 +221,7 @@ const windowsSignals = new Set<Signal>([
 function partsOf(variants: Variant[], language: Language) {
   const { parts: words } = language.words.thresholds
   const isWindows = variants[0]![0]!.identity.operatingSystem === 'windows'
-  const usual = hardSignals.filter(signal => !isWindows || windowsSignals.has(signal))
+  const usual = settableSignals.filter(signal => !isWindows || windowsSignals.has(signal))
   const softKeys = keysOf(variants, false, [])
   return [
     {
@@ -260,13 +259,13 @@ function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdK
       keys.set(`${threshold.signal} ${nth}`, { signal: threshold.signal, hard, nth })
     }
     for (const { signal, hard: isHard } of node.prediction.settings.off) {
-      const known = [...hardSignals].find(one => one === signal)
+      const known = settableSignals.find(one => one === signal)
       if (known !== undefined && isHard === hard && !keys.has(`${known} 0`))
         keys.set(`${known} 0`, { signal: known, hard, nth: 0 })
     }
   }
   const place = ({ signal }: ThresholdKey) =>
-    isAdded(signal) ? hardSignals.length : hardSignals.indexOf(signal)
+    isAdded(signal) ? settableSignals.length : settableSignals.indexOf(signal)
   return [...keys.values()].toSorted(
     (a, b) => place(a) - place(b) || byText(a.signal, b.signal) || a.nth - b.nth,
   )

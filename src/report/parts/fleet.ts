@@ -7,7 +7,7 @@
 import { parseQuantity } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { ClusterResult } from '#model/finding/finding.ts'
-import type { Signal, ThresholdOrigin } from '#model/prediction/prediction.ts'
+import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText, tallyTexts } from './findings.ts'
@@ -390,7 +390,9 @@ function signatureOf(node: AuditedNode) {
 }
 
 /** Whether the kubelet adds this threshold, by other thresholds, the disks and enforced limits. */
-export const isAdded = (signal: Signal) =>
+export const isAdded = (
+  signal: Signal,
+): signal is Exclude<Signal, (typeof settableSignals)[number]> =>
   signal.startsWith('containerfs.') || signal === 'allocatableMemory.available'
 
 /** Maximum characters of a configured number. Longer texts are not parsed. */

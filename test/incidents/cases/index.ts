@@ -22,6 +22,7 @@ import { measuredIncidents } from './read-on-node.ts'
 import { reserveIncidents } from './reserves.ts'
 import { runtimeIncidents } from './runtime.ts'
 import { strangerIncidents } from './strangers.ts'
+import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
 
 export const incidents: readonly Incident[] = [
@@ -49,4 +50,5 @@ export const incidents: readonly Incident[] = [
   ...foreignIncidents,
   ...inHandIncidents,
   ...componentIncidents,
+  ...unmetIncidents,
 ]

@@ -738,7 +738,17 @@ function diskUseOf(scene: Scene): RawObject {
     snapshots: [
       snapshot('inUse', ofImages(inUse), inUse?.length ?? 0),
       snapshot('unused', ofImages(unused) + (held.deletedImages ?? 0), unused?.length ?? 0),
-      snapshot('running', ofPods(scene, 'layerGib'), pods.length),
+      {
+        ...snapshot('running', ofPods(scene, 'layerGib'), pods.length),
+        inodes: sum(
+          pods
+            .filter(isRunning)
+            .map(
+              ({ workload: { layerGib = 0.01, layerInodes } }) =>
+                layerInodes ?? Math.round(layerGib * 20_000),
+            ),
+        ),
+      },
       snapshot('dead', held.dead?.gib ?? 0, held.dead?.containers ?? 0),
       snapshot('leftover', held.leftover ?? 0, Math.ceil((held.leftover ?? 0) * 4)),
     ],
@@ -801,7 +811,8 @@ function layersOf({ world, pods }: Scene): RawObject[] {
     .flatMap(({ workload, profile }) =>
       profile.containers.map(container => ({
         ...{ use: 'running', key: containerId(profile, container) },
-        ...{ bytes: bytesOf(workload.layerGib ?? 0.01), inodes: 100 },
+        bytes: bytesOf(workload.layerGib ?? 0.01),
+        inodes: workload.layerInodes ?? 100,
       })),
     )
   const own = pods.filter(({ workload }) => workload.owner === dead?.owner)

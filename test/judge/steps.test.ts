@@ -68,6 +68,16 @@ it('opens no session on a node where Systems Manager runs no commands', () => {
   expect(commands).toHaveLength(1)
 })
 
+it.each(['container', 'powershell', null] as const)(
+  'restarts the node where no shell restarts a service (%s)',
+  shell => {
+    const actions = [{ id: 'restart-kubelet' as const }]
+    const [step] = stepsOf(finding, actions, on({ node: { ...node, shell } }))
+    expect(step?.action.id).toBe('reboot')
+    expect(step?.commands[0]?.command).toContain('reboot-instances')
+  },
+)
+
 describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) => {
   it.each([
     ['an instance', node],

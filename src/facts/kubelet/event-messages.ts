@@ -115,6 +115,20 @@ const noSpace = /no space left on device|there is not enough space on the disk/i
 
 export const isNoSpace = (message: string): boolean => noSpace.test(message)
 
+/** By runc, which joins a keyring for each container: the quota is of keys, and no disk has one. */
+export const isOfKeys = (message: string): boolean =>
+  /session key[^"]{0,100}: disk quota exceeded/i.test(message)
+
+/** The runtime could not begin a command in a container, such as a probe. */
+export const isOfExec = (message: string): boolean =>
+  /failed to (?:start|create) exec|failed to exec in container/.test(message)
+
+/** A file of kubelet or runtime, and none of a container's own filesystem, which may be read-only on purpose. */
+const readOnly =
+  /\/var\/lib\/(?:kubelet|containerd|docker|containers)\/(?![^\s:"]{0,500}\/(?:merged|rootfs)\/)[^\s:"]{1,500}: read-only file system/i
+
+export const isReadOnly = (message: string): boolean => readOnly.test(message)
+
 /** The upper folders of the path at which there was no space: `/run/containerd/runc`. Null: the message names none. */
 export function placeWithoutSpace(message: string): string | null {
   const end = message.search(noSpace)

@@ -74,12 +74,20 @@ export function stepsOf(
   const fields = Object.keys(config)
   const isSettable = fields.length + durable.length > 0
   const wanted = actions ?? [{ id: isSettable ? 'set-fields' : 'advice' }]
-  return wanted.map(wish => {
+  return wanted.map(given => {
+    const wish = doableOn(site.node, given)
     const isDurable = wish.id === 'set-fields' && fields.length === 0
     const action = withSource(isDurable ? { ...wish, id: 'set-at-source' } : wish, site)
     const { lines: _, always: __, ...step } = doings[action.id]
     return { ...step, action, commands: commandsOf(action, finding, site) }
   })
+}
+
+/** Without a shell no service of the node can be restarted: the node is. */
+function doableOn(node: StepNode | null, wish: StepAction): StepAction {
+  const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
+  const hasShell = node === null || node.shell === 'session' || node.shell === 'ssh'
+  return isRestart && !hasShell ? { ...wish, id: 'reboot' } : wish
 }
 
 const ofVolumes: ReadonlySet<StepActionId> = new Set(['larger-disk', 'map-volume'])
@@ -465,7 +473,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'read-journal': shows(looksAtJournal),
   'read-limits': shows(
     looks(
-      'df -h; df -i; sysctl fs.inotify fs.mount-max; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status',
+      'df -hT; df -i; sysctl fs.inotify fs.mount-max kernel.keys; cat /proc/key-users; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status; sudo btrfs filesystem usage /',
     ),
   ),
   'read-on-node': shows(readsAgain),

@@ -206,7 +206,7 @@ const withStep = (reason: Reason, id: StepActionId | null): Reason => ({
 
 /** Why the disk of a signal is full. Null: nothing was measured. */
 export function diskReason(subject: DiskSubject, signal: Signal): Reason | null {
-  const { ledger, identity, imageGC, node, configuration, pods = null } = subject
+  const { ledger, identity, imageGC, node, configuration } = subject
   const [first, second] = heldBySignal(ledger, signal)
   if (first === undefined) return null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
@@ -232,7 +232,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
     ...reason,
     steps: [
       ...reason.steps.map(step =>
-        first.holder === 'unread' ? withMounts(step, pods) : withSize(step, subject, first),
+        first.holder === 'unread' ? withMounts(step, subject) : withSize(step, subject, first),
       ),
       ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
     ],
@@ -338,8 +338,8 @@ function withoutLimit(
 }
 
 /** Writers of folders, of which the kubelet counts nothing. */
-function withMounts(step: StepAction, pods: NodeSubject['pods']): StepAction {
-  const mounts = step.id === 'read-on-node' ? writableMounts(pods) : []
+function withMounts(step: StepAction, subject: DiskSubject): StepAction {
+  const mounts = step.id === 'read-on-node' ? writableMounts(subject) : []
   return mounts.length === 0 ? step : { ...step, mounts }
 }
 
@@ -361,7 +361,10 @@ function withSize(
 
 interface DiskSubject
   extends Partial<
-    Pick<NodeSubject, 'at' | 'pods' | 'imageGC' | 'configuration' | 'host' | 'node'>
+    Pick<
+      NodeSubject,
+      'at' | 'pods' | 'imageGC' | 'configuration' | 'host' | 'node' | 'summary' | 'filesystems'
+    >
   > {
   ledger: NodeLedger | null
   identity: InspectIdentity

@@ -1,22 +1,36 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
-import { controllerOf, isVolumeWritable, type KubernetesPod } from '#model/input/kubernetes.ts'
+import type { NodeSubject } from '#judge/rule.ts'
+import { controllerOf, isVolumeWritable } from '#model/input/kubernetes.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
 const small =
   /^\/(?:dev|proc|sys|run|var\/run|etc|lib|lib64|usr|boot|opt\/cni|var\/lib\/(?:cni|kubelet))(?:\/|$)/
 const shown = 3
 
-/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. */
-export function writableMounts(pods: readonly KubernetesPod[] | null): string[] {
+/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. A claim with the size of the node's disk is a folder on it. */
+export function writableMounts({
+  pods,
+  summary,
+  filesystems,
+}: Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>): string[] {
+  const diskBytes = filesystems?.nodefs?.capacityBytes
   const mounts = (pods ?? []).flatMap(pod => {
     const { namespace = '', name = '' } = pod.metadata ?? {}
     if (namespace === 'kube-system') return []
     const [kind, own] = (controllerOf(pod) ?? `Pod ${name}`).split(' ')
-    return (pod.spec?.volumes ?? []).flatMap(({ name: volume, hostPath }) => {
+    const ofPod = summary?.pods?.find(
+      ({ podRef }) => podRef?.namespace === namespace && podRef.name === name,
+    )
+    const claims = (ofPod?.volume ?? []).flatMap(({ pvcRef, capacityBytes }) =>
+      pvcRef?.name !== undefined && capacityBytes === diskBytes
+        ? [`PersistentVolumeClaim ${pvcRef.name}`]
+        : [],
+    )
+    const folders = (pod.spec?.volumes ?? []).flatMap(({ name: volume, hostPath }) => {
       const path = hostPath?.path
-      if (path === undefined || small.test(path) || !isVolumeWritable(pod, volume)) return []
-      return [`${path} (${kind} ${namespace}/${own})`]
+      return path === undefined || small.test(path) || !isVolumeWritable(pod, volume) ? [] : [path]
     })
+    return [...claims, ...folders].map(place => `${place} (${kind} ${namespace}/${own})`)
   })
   return [...new Set(mounts)].slice(0, shown)
 }

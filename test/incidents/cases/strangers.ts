@@ -165,7 +165,12 @@ export const strangerIncidents: Incident[] = [
         },
       ],
     }),
-    ...nearMiss,
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/25 times/],
+    notCauses: ['images-in-use', 'images-unused', 'not-images'],
+    never: [/larger (?:disk|volume)/],
   },
   {
     name: 'filesystem-that-reports-nothing',

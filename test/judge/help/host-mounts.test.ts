@@ -23,14 +23,26 @@ it('names folders of the node that pods can fill', () => {
     pod('net', 'agent', '/var/run/agent.sock'),
     pod('storage', 'replica', '/data/replicas'),
   ]
-  expect(writableMounts(pods)).toEqual([
+  expect(writableMounts({ pods })).toEqual([
     '/tmp (Pod etl/spark)',
     '/data/replicas (Pod storage/replica)',
   ])
-  expect(writableMounts(null)).toEqual([])
+  expect(writableMounts({ pods: null })).toEqual([])
 })
 
 it('names at most three', () => {
   const pods = ['/a', '/b', '/c', '/d'].map(path => pod('etl', 'spark', path))
-  expect(writableMounts(pods)).toHaveLength(3)
+  expect(writableMounts({ pods })).toHaveLength(3)
+})
+
+it('names a claim that has the size of the disk: it is a folder on it', () => {
+  const volume = (name: string, capacityBytes: number) => ({ pvcRef: { name }, capacityBytes })
+  const own = { ...pod('db', 'ledger-0', '/x'), spec: {} }
+  const stats = { podRef: { namespace: 'db', name: 'ledger-0' } }
+  const seen = writableMounts({
+    pods: [own],
+    summary: { pods: [{ ...stats, volume: [volume('data', 100), volume('wal', 20)] }] },
+    filesystems: { nodefs: { capacityBytes: 100 } } as never,
+  })
+  expect(seen).toEqual(['PersistentVolumeClaim data (Pod db/ledger-0)'])
 })

@@ -86,6 +86,17 @@ it.each(ruleTexts)('rules of %s have all their texts', (id, texts) => {
     `${id}: rules whose English text has changed (its hash for "english")`,
     changed.map(({ rule, hash }) => `${rule} ${hash}`),
   )
+  const keysOf = (titles: object = {}) => new Set(Object.keys(titles))
+  for (const [wrong, of] of [
+    ['shown in English', (ours: Set<string>, theirs: Set<string>) => ours.difference(theirs)],
+    ['that no rule has', (ours: Set<string>, theirs: Set<string>) => theirs.difference(ours)],
+  ] as const)
+    warn(
+      `${id}: titles ${wrong}`,
+      rules.flatMap(({ id: rule, titles }) =>
+        [...of(keysOf(titles), keysOf(texts[rule]?.titles))].map(key => `${rule}.${key}`),
+      ),
+    )
 })
 
 it('shows data in place of English', () => {

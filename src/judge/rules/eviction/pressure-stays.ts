@@ -9,7 +9,7 @@ export const pressureStays = contextRule({
   family: 'eviction',
   severity: 'high',
   cause: worldCause('pressure-stays'),
-  steps: ['restart-kubelet'],
+  steps: ['restart-kubelet', 'read-journal'],
   needs: ['eviction'],
   title: 'The node reports pressure, and no threshold is met',
   why: 'The kubelet ends a condition when no threshold was met for evictionPressureTransitionPeriod. Until then the node has a taint, and refuses pods. The taint comes back if it is removed by hand, because the condition is still there.',

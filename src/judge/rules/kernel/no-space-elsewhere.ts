@@ -1,6 +1,8 @@
 import {
   isMemoryCgroupRefused,
   isNoSpace,
+  isOfExec,
+  isOfKeys,
   isOfPull,
   placeWithoutSpace,
 } from '#facts/kubelet/event-messages.ts'
@@ -29,6 +31,9 @@ import type { FilesystemState } from '#model/prediction/prediction.ts'
 const shown = 5
 /** Free share of bytes and of inodes above which a file can be written. */
 const least = { bytes: 0.1, inodes: 0.05 }
+/** Of a claim. */
+const fullShare = 0.98
+const titles = { keys: 'Containers fail with "disk quota exceeded": too many keys of the kernel' }
 
 export const noSpaceElsewhere = contextRule({
   id: 'no-space-elsewhere',
@@ -37,9 +42,10 @@ export const noSpaceElsewhere = contextRule({
   cause: worldCause('no-space-elsewhere'),
   steps: ['read-limits'],
   needs: ['pods'],
+  titles,
   title: 'Containers fail with "no space left on device", and every disk has room',
-  why: 'The kernel has the same error for other limits: inotify watches, mounts, cgroups, a project quota, a small tmpfs, a full volume of the pod, or the free space of an XFS filesystem in pieces too small for new inodes. No image GC, no eviction and no larger disk ends it.',
-  fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files.',
+  why: 'The kernel has the same error for other limits: inotify watches, mounts, cgroups, keys, a project quota, a small tmpfs such as /run, a full volume of the pod, the free space of an XFS filesystem in pieces too small for new inodes, or btrfs whose space is all given to chunks. No image GC, no eviction and no larger disk ends it.',
+  fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files. btrfs: btrfs balance. Keys: raise kernel.keys.maxkeys and maxbytes.',
   sources: [
     'inotify_add_watch(2) ENOSPC',
     'kernel.org Documentation/admin-guide/sysctl/fs.rst mount-max',
@@ -47,7 +53,8 @@ export const noSpaceElsewhere = contextRule({
   ],
   appliesTo: isLinux,
 
-  fact: ({ pods, filesystems, recentStarts }) => ({
+  fact: ({ pods, filesystems, recentStarts, summary }) => ({
+    fullClaims: fullClaimsOf(summary),
     waiting: pods
       .flatMap(waitingContainers)
       .filter(({ reason, message }) => isElsewhere(message) && !pullErrors.has(reason))
@@ -56,13 +63,15 @@ export const noSpaceElsewhere = contextRule({
     disks: roomOf(filesystems),
   }),
 
-  *judge({ waiting, disks, startedPods }, context) {
+  *judge({ waiting, disks, startedPods, fullClaims }, context) {
     if (disks === null) return
-    const refused = recentEvents(context.events, context.at, startReasons).filter(
+    const refused = recentEvents(context.events, context.at, [...startReasons, 'Unhealthy']).filter(
       ({ reason, message, pod }) =>
         isElsewhere(message) &&
-        !(reason === 'Failed' && isOfPull(reason, message)) &&
-        !startedPods.includes(`${pod?.namespace}/${pod?.name}`),
+        (reason === 'Unhealthy'
+          ? isOfExec(message)
+          : !(reason === 'Failed' && isOfPull(reason, message)) &&
+            !startedPods.includes(`${pod?.namespace}/${pod?.name}`)),
     )
     const pods = new Set([
       ...waiting.map(({ pod }) => pod),
@@ -70,12 +79,18 @@ export const noSpaceElsewhere = contextRule({
     ])
     const [first] = pods
     if (first === undefined) return yield* unreadEvents(context)
-    const message = [...waiting, ...refused].find(one => placeWithoutSpace(one.message) !== null)
-    const place = message && placeWithoutSpace(message.message)
+    const messages = [...waiting, ...refused].map(({ message }) => message)
+    const place = messages.map(placeWithoutSpace).find(one => one !== null)
+    const isByKeys = messages.every(isOfKeys)
+    const error = isByKeys ? 'disk quota exceeded' : 'no space left on device'
+    const claim = fullClaims[first]
     yield {
+      ...(isByKeys && { title: titles.keys }),
       ...seenFirst(
-        `${plural(pods.size, 'pod')} cannot start, the first ${shorten(first, 300)}: "no space left on device"${place == null ? '' : ` in ${shorten(place, 200)}`}. The fullest disk has ${bytes(disks.leastBytes)} and inodes free.`,
-        'Another limit of the node is reached: nothing that frees disk space ends it.',
+        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${claim === undefined ? '' : `; the PersistentVolumeClaim ${shorten(claim, 253)} of the pod is full`}.`,
+        claim === undefined
+          ? 'Another limit of the node is reached: nothing that frees disk space ends it.'
+          : 'The owner of the claim has to make it larger, or delete data in it.',
       ),
       evidence: lines(
         ...waiting.map(({ pod, reason, message }) =>
@@ -88,7 +103,20 @@ export const noSpaceElsewhere = contextRule({
   },
 })
 
-const isElsewhere = (message: string) => isNoSpace(message) && !isMemoryCgroupRefused(message)
+const isElsewhere = (message: string) =>
+  isOfKeys(message) || (isNoSpace(message) && !isMemoryCgroupRefused(message))
+
+/** The full PersistentVolumeClaim of a pod, by `namespace/pod`. */
+function fullClaimsOf(summary: NodeSubject['summary']): Readonly<Record<string, string>> {
+  const claims = (summary?.pods ?? []).flatMap(({ podRef, volume = [] }) =>
+    volume.flatMap(({ pvcRef, capacityBytes, usedBytes = 0 }): [string, string][] =>
+      pvcRef?.name !== undefined && capacityBytes && usedBytes >= fullShare * capacityBytes
+        ? [[`${podRef?.namespace}/${podRef?.name}`, pvcRef.name]]
+        : [],
+    ),
+  )
+  return Object.fromEntries(claims)
+}
 
 /** Null: a disk is short of bytes or inodes, or was not read. */
 function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']): { leastBytes: number } | null {

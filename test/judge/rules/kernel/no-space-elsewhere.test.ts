@@ -66,6 +66,37 @@ describe('no-space-elsewhere', () => {
     expect(state(noSpaceElsewhere, since)).toBe('pass')
   })
 
+  it('reads probes that the runtime could not begin, and not what a probe says', () => {
+    const full = 'write /run/containerd/a/.b: no space left on device'
+    const seen = (message: string) => ({
+      pods: [],
+      events: [event({ reason: 'Unhealthy', of: 'shop/api', message })],
+    })
+    const begun = `Readiness probe failed: failed to exec in container: ${full}`
+    expect(failingOf(noSpaceElsewhere, seen(begun)).consequence).toContain(
+      '"/run/containerd/a'.slice(1),
+    )
+    expect(state(noSpaceElsewhere, seen(`Liveness probe failed: psql: ${full}`))).toBe('pass')
+  })
+
+  it('knows the quota of keys, which has no disk', () => {
+    const message = 'join session keyring: create session key: disk quota exceeded: unknown'
+    const failing = failingOf(noSpaceElsewhere, waiting('CreateContainerError', message))
+    expect(failing.title).toContain('keys')
+    expect(failing.consequence).toContain('"disk quota exceeded"')
+    const own = waiting('CreateContainerError', 'write /data/a: disk quota exceeded')
+    expect(state(noSpaceElsewhere, own)).toBe('pass')
+  })
+
+  it('names the full claim of the pod', () => {
+    const volume = { pvcRef: { name: 'data' }, capacityBytes: 1000, usedBytes: 985 }
+    const seen = {
+      ...waiting('CreateContainerError', watches),
+      summary: { pods: [{ podRef: { namespace: 'shop', name: 'web' }, volume: [volume] }] },
+    }
+    expect(failingOf(noSpaceElsewhere, seen).consequence).toContain('PersistentVolumeClaim data')
+  })
+
   it('does not read the failures of pulls, which have a rule of their own', () => {
     const pull = event({
       reason: 'Failed',

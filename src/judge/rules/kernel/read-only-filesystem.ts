@@ -1,0 +1,54 @@
+import { isReadOnly } from '#facts/kubelet/event-messages.ts'
+import {
+  eventEvidence,
+  recentEvents,
+  startReasons,
+  unreadEvents,
+  waitingContainers,
+} from '#judge/events/events.ts'
+import { contextRule, line, plural, seenFirst, shorten, worldCause } from '#judge/rule.ts'
+import { podName } from '#judge/text.ts'
+
+export const readOnlyFilesystem = contextRule({
+  id: 'read-only-filesystem',
+  family: 'kernel',
+  severity: 'high',
+  cause: worldCause('read-only'),
+  steps: ['replace-node'],
+  needs: ['pods'],
+  title: 'A disk of the node became read-only',
+  why: 'After an error of a disk the kernel mounts its filesystem read-only. The node stays Ready: the scheduler sends it pods, and each of them fails.',
+  fix: 'Replace the node. Of a volume of EBS, look at its status checks.',
+  sources: ['kubernetes/kubernetes#99126', 'ext4(5) errors=remount-ro'],
+
+  fact: ({ pods }) =>
+    pods
+      .flatMap(pod => [
+        { pod: podName(pod.metadata), message: pod.status?.message ?? '' },
+        ...waitingContainers(pod),
+      ])
+      .filter(({ message }) => isReadOnly(message)),
+
+  *judge(failed, context) {
+    const { events, at } = context
+    const refused = recentEvents(events, at, [...startReasons, 'UnexpectedAdmissionError']).filter(
+      ({ message }) => isReadOnly(message),
+    )
+    const pods = new Set([
+      ...failed.map(({ pod }) => pod),
+      ...refused.map(({ pod }) => `${pod?.namespace}/${pod?.name}`),
+    ])
+    const [first] = pods
+    if (first === undefined) return yield* unreadEvents(context)
+    yield {
+      ...seenFirst(
+        `Kubelet or runtime cannot write to it: ${plural(pods.size, 'pod')} failed, the first ${shorten(first, 300)}.`,
+        'The node is Ready all the same, and gets further pods.',
+      ),
+      evidence: [
+        ...failed.slice(0, 1).map(({ pod, message }) => line('object', `pod ${pod}`, message)),
+        ...eventEvidence(refused, at),
+      ],
+    }
+  },
+})

@@ -452,7 +452,8 @@ export const unmetIncidents: Incident[] = [
     }),
     cause: [{ kind: 'world' }, { kind: 'unread' }],
     owner: 'platform',
-    steps: ['read-more'],
+    // A restart shows whether the kubelet still counts so; the journal names the signal.
+    steps: ['set', 'read-more'],
     words: [/DiskPressure/],
     notCauses: emptyDisk,
     never: [imageGc, largerDisk, /drain/],

@@ -67,8 +67,9 @@ export class FleetPods {
     if (errors?.some(({ what }) => what === budgetResource)) this.#withCutBudgets.add(cluster)
   }
 
-  takeObjects({ cluster, resource: kind, items }: ObjectsRecord): void {
+  takeObjects({ cluster, resource: kind, items, errors }: ObjectsRecord): void {
     if (kind !== budgetResource) return
+    if (errors !== undefined) this.#withCutBudgets.add(cluster)
     this.#withBudgets.add(cluster)
     for (const item of items) {
       const found = budgetOf(item)

@@ -60,8 +60,14 @@ export const clusterInput = (record: ClusterRecord): ClusterInput => ({
 })
 
 /** @param record as `prune` leaves it: each object is cut to the shape of its resource (shapes.ts), so a field has its type, or is absent */
-export const objectsInput = ({ cluster, resource, items }: ObjectsRecord): ObjectsInput => ({
+export const objectsInput = ({
+  cluster,
+  resource,
+  items,
+  errors,
+}: ObjectsRecord): ObjectsInput => ({
   cluster,
   resource,
   items: items as ObjectsInput['items'],
+  errors,
 })

@@ -7,6 +7,7 @@ import { longestMessage, redactionLimits } from '#base/limits.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { RedactionBudget, redact, redactTexts } from '#base/redaction/redact.ts'
 import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
+import { ReadErrors } from '#model/input/input-errors.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
 import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
 import {
@@ -15,6 +16,7 @@ import {
   type NodeRecord,
   type ObjectsRecord,
   type ReadError,
+  type ResourceName,
   type SnapshotRecord,
   type UnreadPart,
 } from '#model/input/record.ts'
@@ -71,12 +73,23 @@ const budgetOf = (part: keyof typeof redactionLimits) =>
     keepsFacts: part === 'objects' || (part !== 'errors' && nodeParts[part].hasMessages === true),
   })
 
-function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
+function pruneObjects({
+  kind,
+  cluster,
+  resource,
+  items,
+  errors = [],
+}: ObjectsRecord): ObjectsRecord {
   const cut = cutterOf(resource)
   const budget = budgetOf('objects')
+  const name = budget.redact(resource)
+  const kept = items.map(item => cut(item, budget) as RawObject)
+  // An event is its message.
+  const isCut = budget.hasLostFacts || (budget.hasLostMessages && isEvents(resource))
+  const unread = [...errors, ...(isCut ? [tooMuchText(name as ResourceName)] : [])]
   return {
-    ...{ kind, cluster, resource: budget.redact(resource) },
-    items: items.map(item => cut(item, budget) as RawObject),
+    ...{ kind, cluster, resource: name, items: kept },
+    ...(unread.length > 0 && { errors: redactTexts(unread, '', redact) as ReadError[] }),
   }
 }
 
@@ -208,6 +221,8 @@ export function completeNode({
   ...parts
 }: NodeRecord): NodeRecord {
   const kept: KeptParts = { ...parts, node: parts.node ?? {} }
+  const unread = new ReadErrors()
+  unread.add(errors)
   return {
     kind,
     cluster,
@@ -217,6 +232,6 @@ export function completeNode({
     ...Object.fromEntries(
       partNames.filter(name => kept[name] !== undefined).map(name => [name, kept[name]]),
     ),
-    errors: redactTexts(errors ?? [], '', budgetOf('errors').redact) as ReadError[],
+    errors: redactTexts(unread.list(), '', budgetOf('errors').redact) as ReadError[],
   }
 }

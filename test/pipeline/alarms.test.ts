@@ -3,6 +3,7 @@ import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { nodes, scenario } from '#lab/test/support.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { alarmsAgainst, freshClusters } from '#pipeline/remediation/run/fresh.ts'
+import { budgetResource } from '#remediate/pods.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 const policyOf = (
@@ -78,4 +79,22 @@ describe('alarms of the policy', () => {
       nodes: [{}],
     })
   })
+})
+
+it.each([
+  [undefined, [{ metadata: { name: 'b' } }]],
+  [[{ what: budgetResource, message: 'cut' } as const], null],
+])('budgets of a page with the errors %j are %j', async (errors, budgets) => {
+  const page = {
+    ...{ kind: 'Objects' as const, cluster: 'c', resource: budgetResource },
+    ...{ items: [{ metadata: { name: 'b' } }], ...(errors && { errors }) },
+  }
+  const found = await freshClusters([{ cluster: 'c', node: 'n' }], {
+    policy: defaultPolicy,
+    signal: new AbortController().signal,
+    read: async function* () {
+      yield page
+    },
+  })
+  expect(found.get('c')?.budgets).toEqual(budgets)
 })

@@ -740,8 +740,11 @@ describe('the restart', () => {
       cluster: 'prod',
       errors: [{ what: 'poddisruptionbudgets.policy', message: 'broke off' }],
     }
-    const cut = await planOf([fleetNode({ pods })], { set: gc }, budget(0), broken)
-    expect(cut.cohorts[0]?.blast).toMatchObject({ budgetsAtLimit: null })
+    const ofPage = { ...budget(0), errors: broken.errors }
+    for (const records of [[budget(0), broken], [ofPage]]) {
+      const cut = await planOf([fleetNode({ pods })], { set: gc }, ...records)
+      expect(cut.cohorts[0]?.blast).toMatchObject({ budgetsAtLimit: null })
+    }
     const { cohorts } = await planOf([fleetNode({ pods })], { set: gc }, budget(1))
     expect(cohorts[0]?.blast.budgetsAtLimit).toEqual({ count: 0, sample: [] })
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { InputErrors } from '#model/input/input-errors.ts'
-import type { MalformedLine, SnapshotRecord } from '#model/input/record.ts'
+import type { MalformedLine, ObjectsRecord, SnapshotRecord } from '#model/input/record.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { temporaryFolder } from '#test/cli.ts'
 
@@ -99,6 +99,31 @@ describe('a hostile snapshot', () => {
     expect(read.flat().map(({ message }) => String(message).slice(0, 20))).toEqual(
       items.map(({ message }) => message.slice(0, 20)),
     )
+  })
+
+  const selecting = (text: string) => ({
+    spec: {
+      selector: {
+        matchLabels: Object.fromEntries([...'abcdefghijkl'].map(key => [key, `${key} ${text}`])),
+      },
+    },
+  })
+  it.each([
+    ['a fact', 'poddisruptionbudgets.policy', selecting, 13, true],
+    ['no fact', 'poddisruptionbudgets.policy', selecting, 3, false],
+    ['an event', 'events', (reason: string) => ({ reason, message: `${reason} x` }), 250, true],
+    ['no event', 'events', (message: string) => ({ message }), 10, false],
+  ])('names a resource of which %s is lost', async (_, resource, item, repeats, isCut) => {
+    const items = Array.from({ length: 500 }, (_, index) =>
+      item(`token=secret${index} `.repeat(repeats)),
+    )
+    const path = join(temporaryFolder(), 'snapshot.ndjson')
+    const written = { kind: 'Objects', cluster: 'c', resource, items }
+    writeFileSync(path, `${header}${JSON.stringify(written)}\n`)
+    const [, record] = await Array.fromAsync(readSnapshot(path))
+    const { errors } = record as ObjectsRecord
+    const cut = errors?.map(({ what, reason }) => ({ what, reason }))
+    expect(cut).toEqual(isCut ? [{ what: resource, reason: 'cut' }] : undefined)
   })
 
   it('loses a map of more labels than an object has', async () => {

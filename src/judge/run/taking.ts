@@ -89,14 +89,7 @@ export class Taken {
     const [first] = (errors ?? []).filter(isOfInsights)
     if (first !== undefined) state.coverage.insightsUnread = shorten(first.message)
     const others = (errors ?? []).filter(error => !isOfInsights(error))
-    // One error often stops several lists, so it is reported once.
-    for (const [message, unread] of Map.groupBy(others, error => error.message))
-      this.counts.leaveOut(
-        cluster,
-        null,
-        causeOf(unread),
-        `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`,
-      )
+    this.#leaveOut(cluster, others)
     const status = eks?.status ?? 'ACTIVE'
     if (others.length === 0 && status !== 'ACTIVE')
       this.emptyReasons.set(cluster, shorten(`the cluster is ${status} and showed no nodes`))
@@ -105,6 +98,18 @@ export class Taken {
   /** Events, node classes and other objects of a cluster, in any order and any number of pages. */
   takeObjects(input: ObjectsInput): void {
     this.counts.cluster(input.cluster).facts.takeObjects(input)
+    this.#leaveOut(input.cluster, input.errors ?? [])
+  }
+
+  /** One error often stops several lists, so it is reported once. */
+  #leaveOut(cluster: string, errors: readonly ReadError[]): void {
+    for (const [message, unread] of Map.groupBy(errors, error => error.message))
+      this.counts.leaveOut(
+        cluster,
+        null,
+        causeOf(unread),
+        `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`,
+      )
   }
 
   /** The outcomes of one node. The judgement keeps only compact facts of the node. */

@@ -17,11 +17,11 @@ import type {
   ObjectsInput,
   ReadObjects,
 } from '#model/input/cluster-input.ts'
+import { ReadErrors } from '#model/input/input-errors.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import {
   type NodeIdentity,
   promisedSources,
-  type ReadError,
   type ReadFailure,
   type Source,
 } from '#model/input/record.ts'
@@ -196,7 +196,7 @@ export class ClusterFacts implements ClusterContext {
   eks: EksCluster | null = null
   nodegroups: readonly Nodegroup[] | null = null
   launchTemplates: readonly LaunchTemplateVersion[] | null = null
-  #errors: readonly ReadError[] = []
+  readonly #errors = new ReadErrors()
   readonly #objects = new Map<string, object[]>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
@@ -208,10 +208,11 @@ export class ClusterFacts implements ClusterContext {
     this.eks = eks ?? this.eks
     this.nodegroups = nodegroups ?? this.nodegroups
     this.launchTemplates = launchTemplates ?? this.launchTemplates
-    this.#errors = errors ?? this.#errors
+    this.#errors.add(errors)
   }
 
-  takeObjects({ resource, items }: ObjectsInput): void {
+  takeObjects({ resource, items, errors }: ObjectsInput): void {
+    this.#errors.add(errors)
     if (eventResources.has(resource)) {
       this.#hasEvents = true
       for (const item of items) this.#takeEvent(item)
@@ -233,7 +234,10 @@ export class ClusterFacts implements ClusterContext {
   }
 
   failed(what: string): string | null {
-    const messages = this.#errors.filter(error => error.what === what).map(({ message }) => message)
+    const messages = this.#errors
+      .list()
+      .filter(error => error.what === what)
+      .map(({ message }) => message)
     return messages.length === 0
       ? null
       : shorten(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)

@@ -226,6 +226,7 @@ export interface ObjectsInput {
   cluster: string
   resource: string
   items: readonly ClusterObject[]
+  errors?: readonly ReadError[] | undefined
 }
 
 /** Whether an object belongs to a resource and so has its type: the snapshot has checked the object's fields. */

@@ -1,3 +1,5 @@
+import type { ReadError } from './record.ts'
+
 /** Errors of the input: the first hundred as text, the rest as a number. */
 export class InputErrors {
   readonly #kept: string[] = []
@@ -15,6 +17,17 @@ export class InputErrors {
   list(): string[] {
     return this.#more === 0 ? [...this.#kept] : [...this.#kept, `and ${this.#more} more`]
   }
+}
+
+/** Errors of a cluster's records, of which a later one can repeat those of an earlier one. */
+export class ReadErrors {
+  readonly #errors = new Map<string, ReadError>()
+
+  add(errors: readonly ReadError[] | null = []): void {
+    for (const error of errors ?? []) this.#errors.set(`${error.what} ${error.message}`, error)
+  }
+
+  list = (): ReadError[] => [...this.#errors.values()]
 }
 
 const mostKept = 100

@@ -107,6 +107,8 @@ export interface ObjectsRecord {
   /** `plural` or `plural.group`. */
   resource: string
   items: RawObject[]
+  /** Parts of the items were not read. */
+  errors?: ReadError[]
 }
 
 export type SnapshotRecord = SnapshotHeader | ClusterRecord | NodeRecord | ObjectsRecord

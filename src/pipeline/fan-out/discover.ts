@@ -5,7 +5,7 @@ import { listNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { NodeIdentity, ReadError } from '#model/input/record.ts'
+import type { NodeIdentity, NodeRecord, ReadError } from '#model/input/record.ts'
 import type { AuditRequest } from '#model/run.ts'
 import { foundTargets, liveHeader } from '#pipeline/audit/fleet.ts'
 import { isListWhole, rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
@@ -121,17 +121,15 @@ async function writeCluster(
   const folder = `${runtime.folder}/${number}`
   await writeRecords(store, keys.cluster(runId, number), [prune(record)], folder)
   const listErrors: ReadError[] = []
-  const nodes: KubernetesNode[] = []
+  const nodes: NodeRecord[] = []
   if (endpoint !== null)
     for await (const node of listNodes(record, endpoint, context, listErrors))
       nodes.push(keptOf(cluster, node))
-  for (const node of nodes) listed.nodes.push({ identity: { name: nodeIdentity(node).name } })
+  for (const { node } of nodes) listed.nodes.push({ identity: { name: nodeIdentity(node).name } })
   listed.areWhole &&= isListWhole(record) && listErrors.length === 0
   const shards = shardsOf(nodes, nodesPerShard)
-  for (const [shard, members] of shards.entries()) {
-    const records = members.map(node => ({ kind: 'Node' as const, cluster, node }))
-    await writeRecords(store, keys.nodes(runId, number, shard), records, folder)
-  }
+  for (const [shard, members] of shards.entries())
+    await writeRecords(store, keys.nodes(runId, number, shard), members, folder)
   const at = place && { region: place.region, roleArn: place.roleArn, externalId: place.externalId }
   return {
     cluster,
@@ -144,10 +142,10 @@ async function writeCluster(
 }
 
 /** Keeps only the fields of the snapshot and the kubelet's port. */
-function keptOf(cluster: string, node: KubernetesNode) {
-  const kept = prune({ kind: 'Node', cluster, node }).node
-  const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port
-  return typeof port === 'number'
-    ? { ...kept, status: { ...kept.status, daemonEndpoints: { kubeletEndpoint: { Port: port } } } }
-    : kept
+function keptOf(cluster: string, node: KubernetesNode): NodeRecord {
+  const kept = prune<NodeRecord>({ kind: 'Node', cluster, node })
+  const { kubeletEndpoint: { Port } = {} } = node.status?.daemonEndpoints ?? {}
+  if (typeof Port !== 'number') return kept
+  const status = { ...kept.node.status, daemonEndpoints: { kubeletEndpoint: { Port } } }
+  return { ...kept, node: { ...kept.node, status } }
 }

@@ -78,11 +78,12 @@ export async function* lostNodes(
       store,
       keys.nodes(runId, cluster, shard),
       runtime.folder,
-    ))
-      if (listed.kind === 'Node')
-        yield prune(
-          unreadNode(listed.cluster, listed.node, { mode, collectors: collectorsOf[mode] }, reason),
-        )
+    )) {
+      if (listed.kind !== 'Node') continue
+      const collectors = collectorsOf[mode]
+      const unread = unreadNode(listed.cluster, listed.node, { mode, collectors }, reason)
+      yield prune({ ...unread, errors: [...(listed.errors ?? []), ...(unread.errors ?? [])] })
+    }
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error
     errors.push({

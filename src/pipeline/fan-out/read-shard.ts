@@ -1,7 +1,6 @@
 /** A shard of a fan-out: reads its nodes and keeps their records. Only one shard of a cluster runs at a time. */
 import { collectNodes } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeRecord, ReadError, SnapshotRecord } from '#model/input/record.ts'
 import { completeNode } from '#snapshot/prune.ts'
 import { type FanOutContext, openCluster, runOf, workOf } from './context.ts'
@@ -27,9 +26,9 @@ export async function readShard(
   runtime.watch.enters('read')
   const run = await runOf(context)
   runtime.watch.isAbout(workOf(run, cluster).cluster)
-  const nodes: KubernetesNode[] = []
+  const nodes: NodeRecord[] = []
   for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
-    if (listed.kind === 'Node') nodes.push(listed.node)
+    if (listed.kind === 'Node') nodes.push(listed)
   const { record, endpoint, errors, options, close } = await openCluster(run, cluster, context)
   if (endpoint === null)
     throw new Error(
@@ -39,7 +38,15 @@ export async function readShard(
     await writeRecords(
       store,
       kept,
-      complete(collectNodes(record.cluster, endpoint, nodes, options)),
+      complete(
+        collectNodes(
+          record.cluster,
+          endpoint,
+          nodes.map(({ node }) => node),
+          options,
+        ),
+        nodes,
+      ),
       runtime.folder,
     )
   } finally {
@@ -47,8 +54,16 @@ export async function readShard(
   }
 }
 
-async function* complete(records: AsyncIterable<NodeRecord>): AsyncGenerator<SnapshotRecord> {
-  for await (const record of records) yield completeNode(record)
+/** With what the list of nodes has lost. */
+async function* complete(
+  records: AsyncIterable<NodeRecord>,
+  listed: readonly NodeRecord[],
+): AsyncGenerator<SnapshotRecord> {
+  const lost = new Map(listed.map(record => [nameIn(record), record.errors ?? []]))
+  for await (const record of records) {
+    const errors = [...(lost.get(nameIn(record)) ?? []), ...(record.errors ?? [])]
+    yield completeNode({ ...record, errors })
+  }
 }
 
 interface Shard {

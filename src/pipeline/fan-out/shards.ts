@@ -3,22 +3,21 @@
 import type { ClusterTarget } from '#discover/discover.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import { accountInArn, promisedSources } from '#model/input/record.ts'
+import { accountInArn, type NodeRecord, promisedSources } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import { readingSeconds } from '#pipeline/service/runtime.ts'
 
 /** Nodes of one group stay together if they fit. Shards do not depend on the order of the list. */
-export function shardsOf(nodes: readonly KubernetesNode[], mostNodes: number): KubernetesNode[][] {
+export function shardsOf(nodes: readonly NodeRecord[], mostNodes: number): NodeRecord[][] {
   const groups = Map.groupBy(
-    nodes.map(node => ({ node, identity: nodeIdentity(node) })),
+    nodes.map(record => ({ record, identity: nodeIdentity(record.node) })),
     ({ identity: { group } }) => (group.kind === 'Node' ? '' : `${group.kind}/${group.name}`),
   )
-  const shards: KubernetesNode[][] = []
+  const shards: NodeRecord[][] = []
   for (const [, members] of [...groups].toSorted(byKey)) {
     const sorted = members
       .toSorted((a, b) => (a.identity.name < b.identity.name ? -1 : 1))
-      .map(({ node }) => node)
+      .map(({ record }) => record)
     const last = shards.at(-1)
     if (last && last.length + sorted.length <= mostNodes) last.push(...sorted)
     else

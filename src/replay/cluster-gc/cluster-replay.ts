@@ -18,6 +18,7 @@ import {
   isOf,
   type ObjectsInput,
 } from '#model/input/cluster-input.ts'
+import { ReadErrors } from '#model/input/input-errors.ts'
 import type {
   ClusterObject,
   Deployment,
@@ -25,7 +26,6 @@ import type {
   StatefulSet,
 } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { ReadError } from '#model/input/record.ts'
 import { certificates } from '#replay/cluster-gc/sections/certificates.ts'
 import { finalizers } from '#replay/cluster-gc/sections/finalizers.ts'
 import { jobs } from '#replay/cluster-gc/sections/jobs.ts'
@@ -139,7 +139,7 @@ class Cluster {
   )
   readonly #read = new Set<string>()
   #eks: EksCluster | null = null
-  #errors: readonly ReadError[] = []
+  readonly #errors = new ReadErrors()
   readonly #nodes: KubernetesNode[] = []
   #nodesWithoutPods = 0
   /** True: the list of nodes was read and is empty. */
@@ -153,13 +153,14 @@ class Cluster {
     this.#name = name
   }
 
-  /** A cluster's record can arrive twice. The later one repeats all errors and replaces them. */
+  /** A cluster's record can arrive twice. */
   takeCluster({ eks, errors }: ClusterInput) {
     this.#eks = eks ?? this.#eks
-    this.#errors = errors ?? this.#errors
+    this.#errors.add(errors)
   }
 
-  takeObjects({ resource, items }: ObjectsInput) {
+  takeObjects({ resource, items, errors }: ObjectsInput) {
+    this.#errors.add(errors)
     this.#read.add(resource)
     if (resource === 'nodes' && items.length === 0) this.#hasNoNodes = true
     for (const item of items) this.#takeObject(resource, item)
@@ -250,7 +251,7 @@ class Cluster {
   /** What failed of each list, with all its reasons. */
   #failureTexts(): ReadonlyMap<string, string> {
     const failed = new Map<string, string>()
-    for (const { what, message } of this.#errors)
+    for (const { what, message } of this.#errors.list())
       failed.set(what, `${failed.has(what) ? `${failed.get(what)}; ` : `${what}: `}${message}`)
     return failed
   }
@@ -273,7 +274,7 @@ class Cluster {
   #context(takenAt: string, resources: ClusterPrediction['resources']): SectionContext {
     const isListed =
       (this.#nodes.length > 0 || this.#hasNoNodes) &&
-      !this.#errors.some(({ what }) => what === 'nodes')
+      !this.#errors.list().some(({ what }) => what === 'nodes')
     const isWhole = (resource: string) => this.#read.has(resource) && resources[resource] === null
     const areAllKnown = [...controllerWorkloads].every(isWhole)
     const isAutoMode = this.#eks?.computeConfig?.enabled === true

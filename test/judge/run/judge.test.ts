@@ -681,6 +681,16 @@ describe('coverage', () => {
       'nodes: HTTP 500',
     ])
   })
+
+  it('lists what was lost of its objects, once', () => {
+    const judgement = openJudgement(rules, defaultPolicy)
+    const errors = [{ what: 'events' as const, message: 'cut' }]
+    for (let page = 0; page < 2; page++)
+      judgement.takeObjects({ cluster: 'prod', resource: 'events', items: [], errors })
+    judgement.takeCluster(clusterOf({ errors: [] }))
+    const { notAudited } = judgement.close(takenAt)
+    expect(notAudited.map(({ reason }) => reason)).toEqual(['events: cut'])
+  })
 })
 
 describe('hostile input', () => {

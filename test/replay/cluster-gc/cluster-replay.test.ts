@@ -76,6 +76,16 @@ describe('a cluster', () => {
     expect(found?.missing).not.toHaveProperty('pods')
   })
 
+  it('says what was lost of a page, also if its record comes later', () => {
+    const errors = [{ what: 'pods' as const, message: 'cut' }]
+    const page = { ...objects('pods', pod('p', { phase: 'Failed' })), errors }
+    const [found] = predictions(page, cluster(), node('a', []))
+    expect(found).toMatchObject({
+      doubts: { pods: ['pods: cut'] },
+      resources: { pods: 'pods: cut' },
+    })
+  })
+
   it.each([
     ['whose nodes were all read', cluster(), [node('a', [])], 'leftover'],
     [

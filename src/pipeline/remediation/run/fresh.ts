@@ -81,17 +81,19 @@ export async function freshClusters(
   const clusters = new Map<string, FreshCluster>()
   for (const { cluster } of nodes)
     clusters.set(cluster, { cluster: null, nodes: [], budgets: null, alarms })
+  const withCutBudgets = new Set<string>()
   for await (const record of freshRecords(nodes, options)) {
     const fresh = clusters.get(record.cluster)
     if (fresh === undefined) continue
+    if (record.errors?.some(({ what }) => what === budgetResource))
+      withCutBudgets.add(record.cluster)
     if (record.kind === 'Cluster') fresh.cluster = record
     else if (record.kind === 'Node') fresh.nodes.push(record)
     else if (record.resource === budgetResource)
       fresh.budgets = [...(fresh.budgets ?? []), ...record.items]
   }
   // An incomplete list of budgets might lack the budget that matters, so it counts as unread.
-  for (const fresh of clusters.values())
-    if (fresh.cluster?.errors?.some(({ what }) => what === budgetResource)) fresh.budgets = null
+  for (const cluster of withCutBudgets) clusters.get(cluster)!.budgets = null
   return clusters
 }
 

@@ -89,7 +89,7 @@ describe('repeated-pressure', () => {
 
   const hoursAgo = (hours: number) =>
     new Date(Date.parse(exampleTime) - hours * 3_600_000).toISOString()
-  const condition = (hours: number, status: 'True' | 'False', subject = 'DiskPressure') => ({
+  const condition = (hours: number, status: 'True' | 'False' | 'Unknown', subject = 'DiskPressure') => ({
     ...{ at: hoursAgo(hours), what: 'condition' as const, subject, status },
     message: `${subject} is ${status}`,
   })
@@ -113,6 +113,7 @@ describe('repeated-pressure', () => {
       [],
       null,
     ],
+    ['is unknown', [9, 6, 3].map(hours => condition(hours, 'Unknown')), [], null],
     ['is that of memory', [9, 6, 3].map(hours => condition(hours, 'True', 'Ready')), [], null],
     ['evicted pods at three times', [9, 6, 3].map(hours => evictedAt(hours)), [], 3],
     ['evicted three pods at once', [3, 2.99, 2.98].map(hours => evictedAt(hours)), [], null],

@@ -112,6 +112,8 @@ const program = new RegExp(
 
 const mostArguments = 16
 const longestCall = 2_000
+/** The first names of a text are more likely those of commands. */
+const [firstCalls, longestFirst] = [8, 50_000]
 /** A quote that ends the word of a list is not part of it. */
 const argument =
   /(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|(?<!["']),(?![ \t]{0,8}["'])|[^\s"'\\,])+|\n/g
@@ -119,9 +121,12 @@ const argument =
 export function withoutCommandSecrets(text: string): string {
   const cuts: Cut[] = []
   let last: Cut = [0, 0]
+  let count = 0
   for (const { 0: name, index } of text.matchAll(program)) {
     if (index >= last[0] && index < last[1]) continue
-    const words = argumentsFrom(text, index + name.length)
+    count += 1
+    const longest = count > firstCalls ? longestCall : longestFirst
+    const words = argumentsFrom(text, index + name.length, longest)
     for (const { names, forms } of programs)
       if (names.test(name)) cuts.push(...forms.flatMap(form => cutOf(form, words, text)))
     for (const cut of cuts.slice(-mostArguments)) if (cut[1] > last[1]) last = cut
@@ -136,9 +141,9 @@ export function withoutCommandSecrets(text: string): string {
 }
 
 /** Only near arguments, because a text can be full of names. */
-function argumentsFrom(text: string, from: number): Argument[] {
+function argumentsFrom(text: string, from: number, longest: number): Argument[] {
   const found: Argument[] = []
-  for (const { 0: word, index } of text.slice(from, from + longestCall).matchAll(argument)) {
+  for (const { 0: word, index } of text.slice(from, from + longest).matchAll(argument)) {
     if (found.length === mostArguments || word === '\n') break
     const end = /^["']/.test(word) ? word.indexOf(word.charAt(0), 1) : -1
     const start = from + index

@@ -16,14 +16,16 @@ const nameAndValue =
 /** The same with the value first; an element of XML with both as attributes; a variable of Terraform with its default. */
 const valueAndName =
   /(\bvalue["']?[ \t]*[:=][ \t]*)("[^"\n]{0,2000}"|'[^'\n]{0,2000}'|[^\s,}"']{1,2000})((?:,|\r?\n)?[ \t]{0,40}["']?(?:name|key)["']?[ \t]*[:=][ \t]*["']?([\w.-]{1,256}))/gi
-const nameAndDefault =
-  /(\bvariable[ \t]+"([\w-]{1,128})"[ \t]*\{[^{}]{0,400}?\bdefault[ \t]*=[ \t]*)"[^"\n]{0,2000}"?/g
+const variable = /\bvariable[ \t]{1,8}"([\w-]{1,128})"[ \t]{0,8}\{[^{}]*/g
+const defaultValue = /(\bdefault[ \t]{0,8}=[ \t]{0,8})"[^"\n]*"?/
 /** Values of a Secret, in base64. */
 const secretKind = /\bkind["']?[ \t]*:[ \t]*["']?Secret\b/
 const encodedValue = /("[\w.-]{1,253}"[ \t]*:[ \t]*")[A-Za-z0-9+/]{8,}={0,2}(?=")/g
 
 const withoutSecretValue = (all = '', before = '', name = '') =>
   isSecretKey(name) ? `${before}${removed}` : all
+const withoutDefault = (all = '', name = '') =>
+  isSecretKey(name) ? all.replace(defaultValue, `$1${removed}`) : all
 const withoutFirstValue = (all = '', before = '', _value = '', after = '', name = '') =>
   isSecretKey(name) ? `${before}${removed}${after}` : all
 
@@ -43,7 +45,7 @@ const refusedParameter =
 const rowOfKey = /(\(([^()\n]{1,1000})\)=)\([^()\n]*\)?/g
 /** `INSERT INTO users (name, password) VALUES ('bob', '…')` */
 const insertedRow =
-  /(\b(?:insert|replace)[ \t]+into[ \t]+[^\s(]{1,256}[ \t]*\(([^()\n]{1,2000})\)[ \t]*values?[ \t]*)\([^\n]*\)?/gi
+  /(\b(?:insert|replace)[ \t]{1,8}into[ \t]{1,8}[^\s(]{1,256}[ \t]{0,8}\(([^()\n]{1,2000})\)[ \t]{0,8}values?[ \t]{0,8})\([^\n]*/gi
 /** `password\n  Input should be a valid integer [type=int_type, input_value='…']` */
 const invalidInput =
   /((?<![\w.-])([\w.-]{1,256})\r?\n[ \t]{1,8}Input[ \t]should[^\n]{0,400}?\binput_value=)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s,"']+)/g
@@ -63,7 +65,7 @@ const forms: readonly (readonly [
 ])[] = [
   [/alue|val|\bv\b|content|data|default/i, nameAndValue, withoutNamedValue],
   [/value/i, valueAndName, withoutFirstValue],
-  [/variable/, nameAndDefault, withoutSecretValue],
+  [/variable/, variable, withoutDefault],
   [/["'][ \t]+(?:for|at|of|in)[ \t]/i, refusedValue, withoutFirstValue],
   [/value|as/i, refusedParameter, withoutSecretValue],
   [/input_value/, invalidInput, withoutSecretValue],

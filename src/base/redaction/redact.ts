@@ -223,14 +223,27 @@ function withoutImageUser(segment: string, at: number, text: string): string {
 const authorizationScheme =
   /\b(bearer|basic|negotiate|digest|ntlm|apikey|aws4-hmac-sha256)((?:[ \t]{1,8}["'<]?|%20|\+))((?!sha256:|\\)[^\s",;]+)/gi
 
+/** A header before a scheme. */
+const inHeader = /authorization\b(?! failed)[^\n]{0,40}$/i
+
 /** Removes credentials, but leaves sentences such as "bearer token is missing" unchanged. */
-function withoutCredentials(text: string, scheme: string, sign: string, value: string): string {
-  const isBearer = /^(?:bearer|aws4)/i.test(scheme)
-  const isWord = isBearer
-    ? /^(?:(?:tokens?|auth|authentication|authorization)[.:)]*$|realm=)/i.test(value)
+function withoutCredentials(
+  text: string,
+  scheme: string,
+  sign: string,
+  value: string,
+  at: number,
+  whole: string,
+): string {
+  const isKnown =
+    /^(?:bearer|aws4)/i.test(scheme) || inHeader.test(whole.slice(Math.max(0, at - 60), at))
+  const isWord = isKnown
+    ? /^(?:(?:tokens?|auth|authentication|authorization|credentials?|scheme|is|was|not|and|or|for)[.:)]*$|realm=)/i.test(
+        value,
+      )
     : /^[a-z.:)(-]+$/.test(value) && value !== removed
   if (isWord || value.includes('@sha256:')) return text
-  return `${isBearer && /^bearer/i.test(scheme) ? 'Bearer' : scheme} ${sign.trim().replace(/^[%+].*/, '')}${removed}`
+  return `${/^bearer/i.test(scheme) ? 'Bearer' : scheme} ${sign.trim().replace(/^[%+].*/, '')}${removed}`
 }
 
 /** Text in base64: each group of four characters has three printable ASCII characters. A name or a digest has no such groups in a row. */

@@ -5,7 +5,7 @@ export type Cut = readonly [start: number, end: number]
 
 const passwordName = 'passw(?:or)?ds?|passphrase|passcode|pwd|(?<![A-Za-z])(?:otp|pin|pw|psk)'
 const phrase =
-  '(?:api|access|private|license|encryption|master|signing|shared|subscription|hmac)[ _-]?key|client[ _-]?secret|pass[ -](?:phrase|word|code|key)|(?:recovery|backup|one[ -]time|verification|unlock|security|otp|activation|[2m]fa)[ -]code|seed[ -]phrase|session[ -]id|secret[ -](?:word|value|phrase)'
+  '(?:api|access|private|secret|license|encryption|master|signing|shared|subscription|hmac)[ _-]?key|client[ _-]?secret|pass[ -](?:phrase|word|code|key)|(?:recovery|backup|one[ -]time|verification|unlock|security|otp|activation|[2m]fa)[ -]code|seed[ -]phrase|session[ -]id|secret[ -](?:word|value|phrase)'
 const isPassword = new RegExp(`(?:${passwordName})$`, 'i')
 const isPhrase = new RegExp(`(?:${phrase})$`, 'i')
 const isSpoken = new RegExp(`(?:${passwordName}|token|${phrase})$`, 'i')
@@ -25,6 +25,7 @@ const owned = new RegExp(String.raw`^${owner}:[ \t]{1,4}(?!\(removed\))`, 'i')
 const setting = /\b(?:set|reset|change|update)d?[ \t]{1,4}(?:(?:the|your)[ \t])?$/i
 const newValue = /^(?:[ \t]{1,4}from[ \t]\S{1,200})?[ \t]{1,4}to[ \t]{1,4}/i
 const quotedValue = /^["']?[ \t]{1,4}(?:-{1,2}[ \t]{1,4})?(?=["'])/
+const distantValue = /^[ \t]{2}[ \t]{1,6}(?!required|requisite|sufficient|include|[A-Z]{2,20}\b)/
 const bareValue =
   /^(?:\||[ \t]-{1,2}[ \t]|(?:[:=;]|[ \t]value:?)?[ \t]{1,3})(?:(?:invalid|wrong|bad|incorrect|unknown|expired)[ \t]|\()?/
 /** The password of somebody: `bob with password …`, and `login bob password …` of a .netrc file. */
@@ -35,8 +36,7 @@ const commandUser = /^[ \t]{1,8}"?[\w.@-]{1,64}"?[ \t]{1,8}"?/
 /** `with … as the password` and `… is the password`. */
 const usedAs =
   /\b(?:used?|using|with|sent|entered|type)[ \t]([^\s"':\\]\S{0,60}[ \t](?:as|for)[ \t](?:(?:the|a|its)[ \t])?)$/i
-const stating =
-  /(?<![^\s"'(])([^\s"',;]{6,60}[ \t]is[ \t](?:the|my|your|our)[ \t](?:\w{1,9}[ \t])?)$/i
+const stating = /(?<![^\s"',;])([^\s"',;]+[ \t]is[ \t](?:the|my|your|our)[ \t](?:\w{1,9}[ \t])?)$/i
 
 /** @param before the text before the name, not all of it */
 export function spokenCut(word: string, before: string, rest: string): Cut | null {
@@ -48,6 +48,7 @@ export function spokenCut(word: string, before: string, rest: string): Cut | nul
       randomCut(commandValue.exec(rest), rest, false) ??
       randomCut(commandUser.exec(rest), rest, false)
     )
+  if (/\bnon-existent [\w-]+ $/.test(before.slice(-40))) return null
   const name = (/[\w-]{1,16}[ -]$/.exec(before.slice(-17))?.[0] ?? '') + word
   const isKnown = isSpoken.test(name)
   if (!isKnown && !/(?:secret|credentials?|secret key)$/i.test(name)) return null
@@ -66,6 +67,7 @@ function knownCut(name: string, before: string, rest: string): Cut | null {
     (isOfPassword &&
       /\[[\w.-]{0,64}$/.test(before) &&
       statedCut(/^\][ \t]+/.exec(rest), rest, true)) ||
+    (isOfPassword && statedCut(distantValue.exec(rest), rest)) ||
     (loginBefore.test(before.slice(-80)) && statedCut(/^ {1,4}(?!["'])/.exec(rest), rest)) ||
     (!/unexpected $/i.test(before) && statedCut(quotedValue.exec(rest), rest)) ||
     randomCut(bareValue.exec(rest), rest, isOfPassword)

@@ -125,6 +125,11 @@ describe('a secret in a text', () => {
       `exec ["mysqladmin","-p${secret}","ping"] failed`,
       'exec ["mysqladmin","-p(removed)","ping"] failed',
     ],
+    [
+      'a flag behind a long argument',
+      `mysql -e "${'select '.repeat(1_000)}" -p${secret}`,
+      `mysql -e "${'select '.repeat(1_000)}" -p(removed)`,
+    ],
     ['a flag of sshpass', `sshpass -p ${secret} ssh h`, 'sshpass -p (removed) ssh h'],
     [
       'a flag of redis-cli',
@@ -306,6 +311,11 @@ describe('a text without a secret', () => {
     'access denied, may require authorization: open /run/x: no such file',
     '"Add annotation" annotationKey="web", labelKey="app" imageKey="x" objectKey="y"',
     'secret:\n  secretName: web-certs\n  defaultMode: 420',
+    '{"session":"init","step":1}, then session: open',
+    'the Authorization header with Basic credentials is required',
+    'password   required     pam_unix.so',
+    'NAME   PASSWORD   AGE',
+    'volume with secret web-tls, references non-existent secret key: tls.crt',
     // As words, these are usage texts, paths and errors, so only random text is removed from such places.
     'token: invalid signature',
     "token_manager.go: couldn't update token for service account default/default",

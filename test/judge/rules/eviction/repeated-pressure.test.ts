@@ -89,7 +89,11 @@ describe('repeated-pressure', () => {
 
   const hoursAgo = (hours: number) =>
     new Date(Date.parse(exampleTime) - hours * 3_600_000).toISOString()
-  const condition = (hours: number, status: 'True' | 'False' | 'Unknown', subject = 'DiskPressure') => ({
+  const condition = (
+    hours: number,
+    status: 'True' | 'False' | 'Unknown',
+    subject = 'DiskPressure',
+  ) => ({
     ...{ at: hoursAgo(hours), what: 'condition' as const, subject, status },
     message: `${subject} is ${status}`,
   })

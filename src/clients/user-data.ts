@@ -87,7 +87,7 @@ export function userDataPieces(
       throw new ForeignTextError('it is longer than any user data')
     const bytes = unpackLayers(written, budget)
     const parts = readMime(bytes) ?? [{ type: '', bytes, line: 1, isEncoded: false }]
-    for (const { type, line, isEncoded, bytes: body } of parts) {
+    for (const { type, line, isEncoded, bytes: body, isPastEnd = false } of parts) {
       const first = fileLine(bytes === written ? line : 1)
       const isHidden = isEncoded || bytes !== written || isPacked(body)
       attempt(first, isHidden, () => {
@@ -95,7 +95,8 @@ export function userDataPieces(
         const located = isHidden
           ? textOnLine(part, first)
           : { text: part, fileLine: (inner: number) => fileLine(line + inner - 1) }
-        return readPart(type, located, budget)
+        const pieces = readPart(type, located, budget)
+        return isPastEnd ? pieces.map(one => ({ ...one, unread: pastEnd })) : pieces
       })
     }
     return []
@@ -162,8 +163,11 @@ interface Part {
   /** Line of the message on which the body begins, from 1. */
   line: number
   isEncoded: boolean
+  /** It stands after the boundary that ends the message. */
+  isPastEnd?: boolean
 }
 
+const pastEnd = 'it stands after the boundary that ends the message, where nothing is read'
 const deepest = 4
 
 /** All parts of a multipart message, nested ones included; null: it is no multipart message. */
@@ -179,9 +183,13 @@ function readMime(bytes: Buffer, firstLine = 1, depth = 0): Part[] | null {
     throw new ForeignTextError('no line of it begins with its boundary', firstLine)
   const parts: Part[] = []
   let line = firstLine + linesBefore(text, body) + linesIn(preamble)
+  let isPastEnd = false
   for (const section of sections) {
-    if (section.startsWith('--')) break
-    parts.push(...partsOf(section.replace(/^[ \t]*\n/, ''), line + 1, depth))
+    isPastEnd ||= section.startsWith('--')
+    const found = partsOf(section.replace(/^(?:--)?[ \t]*\n/, ''), line + 1, depth)
+    // Other text after the end is no part.
+    parts.push(...(isPastEnd ? found.filter(({ type }) => type === nodeConfigType) : found))
+    if (isPastEnd) for (const part of found) part.isPastEnd = true
     line += linesIn(section) + 1
   }
   return parts

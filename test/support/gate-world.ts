@@ -107,8 +107,8 @@ function nodeOf(name: string, group: GateGroup): object {
     runtime: { imageFs: filesystem, containerFs: filesystem },
   })
   Object.assign(summary.node.memory, {
-    availableBytes: memoryGiB * GiB * 0.6,
-    workingSetBytes: memoryGiB * GiB * 0.4,
+    availableBytes: Math.round(memoryGiB * GiB * 0.6),
+    workingSetBytes: Math.round(memoryGiB * GiB * 0.4),
   })
   const ofPods = summary.node.systemContainers.find(
     (container: { name: string }) => container.name === 'pods',

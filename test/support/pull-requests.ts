@@ -1680,6 +1680,85 @@ const ofUnclear: PullRequest[] = [
   },
 ]
 
+const moduleOfTerraform = (attribute: string) => `module "eks" {
+  source = "terraform-aws-modules/eks/aws"
+  eks_managed_node_groups = {
+    general = {
+      min_size  = 1
+      disk_size = 200
+      ${attribute}
+    }
+  }
+}
+`
+
+const ofRepositories: PullRequest[] = [
+  {
+    name: 'disk_size where the module makes a launch template',
+    files: { 'general.tf': moduleOfTerraform('') },
+    stops: ['general.tf:6 no-effect'],
+  },
+  {
+    name: 'disk_size where the module makes none',
+    files: { 'general.tf': moduleOfTerraform('use_custom_launch_template = false') },
+    stops: [],
+  },
+  {
+    name: 'a part after the boundary that ends the message',
+    files: {
+      'general/user-data.mime': mime([
+        'application/node.eks.aws',
+        nodeConfig(goodGc('      ')),
+      ]).replace('"//"\n\n--//', '"//"\n\n--//\nContent-Type: text/cloud-config\n\n{}\n--//--'),
+    },
+    stops: ['general/user-data.mime:16 no-effect', 'general/user-data.mime:17 no-effect'],
+  },
+  {
+    name: 'arguments of the kubelet that are one expression',
+    files: {
+      'legacy/user-data.sh':
+        '#!/bin/bash\n/etc/eks/bootstrap.sh $NAME --kubelet-extra-args "$KUBELET_ARGS" --dns-cluster-ip $IP\n',
+    },
+    stops: [],
+    isUnread: true,
+  },
+  {
+    name: 'a name of a cluster that is an expression',
+    files: {
+      'legacy/user-data.sh': '#!/bin/bash\n/etc/eks/bootstrap.sh $NAME --dns-cluster-ip $IP\n',
+    },
+    stops: [],
+  },
+  {
+    name: 'the configuration of a NodeConfig that is one expression',
+    files: {
+      'general/user-data.tftpl': mime([
+        'application/node.eks.aws',
+        nodeConfig(`      \${indent(6, config)}\n`),
+      ]),
+    },
+    stops: [],
+    isUnread: true,
+  },
+  {
+    name: 'settings of the kubelet in a class of v1beta1',
+    files: {
+      'old.yaml': nodeClass('old', '  amiFamily: AL2\n  kubelet:\n    maxPods: 20\n').replace(
+        'aws/v1',
+        'aws/v1beta1',
+      ),
+    },
+    stops: ['old.yaml:8 refused'],
+  },
+  {
+    name: 'a NodeConfig that a script gives to nodeadm',
+    files: {
+      'general/user-data.sh': `#!/bin/bash\ncat <<EOF > /tmp/nodeadm.yaml\n${nodeConfig(badGc('      '))}EOF\nnodeadm init -c file:///tmp/nodeadm.yaml\n`,
+    },
+    stops: ['general/user-data.sh:8 refused'],
+  },
+]
+
 const ofLines: PullRequest[] = [
   {
     name: 'a pair of which the second half changes',
@@ -1807,6 +1886,7 @@ export const pullRequests: readonly PullRequest[] = [
   ofPlatforms,
   ofPatchFiles,
   ofUnclear,
+  ofRepositories,
   ofLines,
   ofMistakes,
 ].flat()

@@ -22,6 +22,7 @@ import { takeDocument, takePatch } from './documents.ts'
 import { takeHclVolumes } from './hcl-volumes.ts'
 import { isPlanText, takePlan } from './terraform-plan.ts'
 import {
+  hidesArguments,
   hidesSettings,
   isMisplacedToml,
   mention,
@@ -142,6 +143,10 @@ export function readChangedFile(
     const unread = isNodePool(text) ? null : 'template'
     return { file, parts: [], problems: [], unread, unreadLine }
   }
+  // Flags with an expression are named one by one.
+  const isNamed = reading.parts.some(({ flags }) => flags.some(isExpression))
+  if (read === takeUserData && !isNamed && hidesArguments(text, /^[^#]*bootstrap\.sh\s/))
+    reading.unread ??= 'template'
   // A size says nothing of user data.
   const isEmpty =
     reading.parts.every(({ kind }) => kind === 'LaunchTemplate') &&

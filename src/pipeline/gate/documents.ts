@@ -273,7 +273,12 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
       lineOf: withVolumes(linesIn(kubelet), volumes),
       ...{ config: mapOf(kubelet.value), flags: [], by: 'karpenter' },
       ...(unused && { unused }),
-      refusals: [...unknownFields(kubelet), ...refusedVolumes(volumes)],
+      refusals: [
+        ...(isRawObject(kubelet.value) && isBeta(value)
+          ? [misplacedKubelet(kubelet, 'spec.kubelet')]
+          : unknownFields(kubelet)),
+        ...refusedVolumes(volumes),
+      ],
     })
   reading.problems.push(...unnamedVolumes(place.at('spec', 'blockDeviceMappings')))
   reading.problems.push(...unclearVolumes(volumes.filter(({ written }) => isExpression(written))))
@@ -301,15 +306,20 @@ function takeNodePool(reading: FileReading, place: YamlPlace) {
   const kubelet = place.at('spec', 'template', 'spec', 'kubelet')
   if (!isRawObject(kubelet.value)) return
   const value = mapOf(place.value)
-  const isOld = String(value.apiVersion).endsWith('/v1beta1')
-  const field = 'spec.template.spec.kubelet'
-  const text = `strict decoding error: unknown field "${field}": since karpenter.sh/v1 the EC2NodeClass has it.`
+  const isOld = isBeta(value)
   reading.parts.push({
     ...{ kind: 'NodePool', file: reading.file, target: { nodePool: nameOf(value) } },
     lineOf: linesIn(kubelet),
     ...{ config: isOld ? kubelet.value : {}, flags: [], by: 'karpenter' },
-    refusals: isOld ? [] : [fileProblem('refused', kubelet.lineOf(), text, field)],
+    refusals: isOld ? [] : [misplacedKubelet(kubelet, 'spec.template.spec.kubelet')],
   })
+}
+
+const isBeta = ({ apiVersion }: RawObject) => String(apiVersion).endsWith('/v1beta1')
+
+function misplacedKubelet(kubelet: YamlPlace, field: string): FileProblem {
+  const text = `strict decoding error: unknown field "${field}": up to v1beta1 the NodePool has it, since v1 the EC2NodeClass.`
+  return fileProblem('refused', kubelet.lineOf(), text, field)
 }
 
 /**

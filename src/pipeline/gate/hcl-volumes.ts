@@ -10,6 +10,10 @@ const size = /\b(disk_size|volume_size)"?[ \t]*=(?!=)([^\n,}]*)/g
 const device = /\bdevice_name"?[ \t]*=(?!=)[ \t]*"([^"$\n]+)"/
 const ofNodegroup = /aws_eks_node_group"|node_groups?\b/
 const ofTemplate = /aws_launch_template"|block_device_mappings/
+/** Source: terraform-aws-modules/eks, modules/eks-managed-node-group, disk_size */
+const ofModule = /\beks_managed_node_group/
+const ownTemplate =
+  'the module makes a launch template, which takes the size from block_device_mappings, unless use_custom_launch_template is false.'
 const ebs = /\bebs\W{0,9}$/
 /** Each size has a search for its blocks. */
 const most = { sizes: 60, blocks: 20, head: 500 }
@@ -28,6 +32,10 @@ export function takeHclVolumes(reading: FileReading, text: string, whole: string
       ? ofNodegroup.test(heads)
       : ofTemplate.test(heads) && ebs.test(own?.head ?? '')
     if (!isOfNodes || written === 'null') return []
+    if (isOfDisk && ofModule.test(heads) && !/\buse_custom_launch_template\b/.test(text)) {
+      reading.problems.push(fileProblem('no-effect', line, ownTemplate, 'volumeSize'))
+      return []
+    }
     const [, name] = device.exec(blockFrom(text, mapping?.start ?? 0)) ?? []
     if (!isOfDisk && name === undefined) {
       reading.problems.push(fileProblem('unread', line, noDevice, 'volumeSize'))

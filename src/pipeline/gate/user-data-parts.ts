@@ -37,17 +37,18 @@ function withoutOtherArguments(line: string): string {
     .join(' ')
 }
 
+const withWholeLines = (text: string) => text.replace(/\\\r?\n/g, ' ')
+
 /** Whether an expression in user data may set something of a kubelet. */
-export function hidesSettings(text: string): boolean {
-  const commands = text.replace(/\\\r?\n/g, ' ')
-  return (
-    expressionLine.test(commands) ||
-    commands
-      .split('\n')
-      .filter(line => /bootstrap\.sh|kubelet/i.test(line))
-      .some(line => isExpression(withoutOtherArguments(line)))
-  )
-}
+export const hidesSettings = (text: string): boolean =>
+  expressionLine.test(withWholeLines(text)) || hidesArguments(text, /bootstrap\.sh|kubelet/i)
+
+/** Whether a command of these has an expression as an argument that is for a kubelet. */
+export const hidesArguments = (text: string, commands: RegExp): boolean =>
+  withWholeLines(text)
+    .split('\n')
+    .filter(line => commands.test(line))
+    .some(line => isExpression(withoutOtherArguments(line)))
 
 /** Takes user data in any form, also from within another file. */
 export function takeUserData(
@@ -137,17 +138,18 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
         fileProblem('no-effect', lineOf(...at), 'a NodeConfig has no such field.', at.join('.')),
       )
   const list: unknown[] = Array.isArray(flags) ? flags : []
-  const noMap = 'nodeadm: spec.kubelet.config is no map'
-  const noList = 'nodeadm: spec.kubelet.flags is no list of texts'
   const isList = Array.isArray(flags) && list.every(flag => typeof flag === 'string')
+  const refuseForm = (field: string, written: unknown, form: string) => {
+    const path = `spec.kubelet.${field}`
+    const line = lineOf('spec', 'kubelet', field)
+    return typeof written === 'string' && isExpression(written)
+      ? fileProblem('unread', line, `${path} is not judged: its value is an expression.`, field)
+      : fileProblem('refused', line, `nodeadm: ${path} is no ${form}`, field)
+  }
   return [
     ...(isRegistered ? [] : [fileProblem('refused', lineOf(head), unregistered, head)]),
-    ...(config === null || isRawObject(config)
-      ? []
-      : [fileProblem('refused', lineOf('spec', 'kubelet', 'config'), noMap, 'config')]),
-    ...(flags === null || isList
-      ? []
-      : [fileProblem('refused', lineOf('spec', 'kubelet', 'flags'), noList, 'flags')]),
+    ...(config === null || isRawObject(config) ? [] : [refuseForm('config', config, 'map')]),
+    ...(flags === null || isList ? [] : [refuseForm('flags', flags, 'list of texts')]),
     ...list.flatMap((flag, index) => {
       const [word = ''] = argumentsIn(flag)
       const isOfFlagBefore = /^--[^=\s]*$/.test(String(list[index - 1] ?? '').trim())

@@ -9,6 +9,7 @@ import {
   secretShapes,
   secretTokens,
 } from '#test/secret-shapes.ts'
+import { isSlow } from '#test/slow.ts'
 
 // Test values are put together here, so that no scanner takes them for real ones.
 const secret = 'hunter2'
@@ -463,7 +464,9 @@ describe('redactTexts', () => {
 })
 
 describe('the time that a text takes', () => {
-  const length = 100_000
+  const length = isSlow ? 100_000 : 20_000
+  const mostTimes = 20
+  const noiseMs = isSlow ? 15 : 3
   const units =
     `a aA1 eyJ :// a://b: ? # % -----BEGIN -----END password token= token: token"= key= \\ name:value: name":"a" a:
     bearer basic login -u --user --from-literal= 8Q~ password=' --token --manifest-url= @ ,a:b rotate exec:" eyJ. mysql␣-p mysql␣"-p" sshpass␣-p redis-cli␣ token␣1 password␣is␣ token␣is␣" token␣" token␣' a:a@ =a:
@@ -487,9 +490,10 @@ describe('the time that a text takes', () => {
       }
       const count = Math.floor(length / unit.length)
       millisecondsOf(count / 8)
-      const short = Math.max(millisecondsOf(count / 8), 15)
-      // Quadratic would be 64 times as long.
-      expect(millisecondsOf(count)).toBeLessThan(32 * short)
+      const long = millisecondsOf(count)
+      // Linear would be 8 times as long, quadratic 64 times. Below the noise a short text need not be measured.
+      if (long >= mostTimes * noiseMs)
+        expect(long).toBeLessThan(mostTimes * millisecondsOf(count / 8))
     },
   )
 })

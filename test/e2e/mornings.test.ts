@@ -1,14 +1,16 @@
 /** The demo's three mornings, as a reader tries them: what changed between them stands on page, mail and terminal, and nothing else does. */
+import '#test/short-waits.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import type { FindingsDocument } from '#model/finding/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
 
 const { words } = english
 
-// Each is a process that starts a lab and audits it.
+// Each starts a lab and audits it.
 vi.setConfig({ testTimeout: 240_000 })
 
 interface Morning extends Run {
@@ -25,7 +27,7 @@ const flat = (text: string) =>
     .replace(/\s+/g, ' ')
 
 async function morning(out: string, number: number): Promise<Morning> {
-  const run = await highwater(['demo', '--out', out, '--morning', String(number)])
+  const run = await inProcess(['demo', '--out', out, '--morning', String(number)])
   const read = (name: string) => readFileSync(join(out, name), 'utf8')
   const [news = ''] =
     /<details class="section" id="changes"[\s\S]*?<\/details>/.exec(read('report.html')) ?? []

@@ -1,4 +1,5 @@
 /** A cluster that grants nobody its kubelets: what is found there is told by scripts that really run, one on each node's own machine. */
+import '#test/short-waits.ts'
 import { expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { probe } from '#lab/scenarios/probe.ts'

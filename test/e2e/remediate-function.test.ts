@@ -1,4 +1,5 @@
 /** The function `remediate` changes nodes that really change: planned, approved by digest, applied, gone on with after a death and a deadline, taken back. */
+import '#test/short-waits.ts'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

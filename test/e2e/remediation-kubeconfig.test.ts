@@ -1,4 +1,5 @@
 /** The same change through a kubeconfig: EKS is asked for the cluster behind it, and one cluster under two names has one lease. */
+import '#test/short-waits.ts'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'

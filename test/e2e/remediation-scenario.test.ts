@@ -1,4 +1,5 @@
 /** The scenario of which a remediation makes its way: what an audit finds there, and that what a plan says of its nodes is true of their disks. */
+import '#test/short-waits.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'

@@ -2,6 +2,7 @@
  * A fleet of three OS families goes from 85/80 to 70/50, by the commands that a person gives: planned, approved, tried on one node of each cohort, then in
  * waves, verified, and taken back. What came of it is read from the nodes: their kubelets through the API server, their files from their disks.
  */
+import '#test/short-waits.ts'
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'

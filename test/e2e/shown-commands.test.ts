@@ -1,4 +1,5 @@
 /** Each highwater command that the README and docs/ show runs once, in their order, in one folder beside a lab. */
+import '#test/short-waits.ts'
 import {
   copyFileSync,
   globSync,

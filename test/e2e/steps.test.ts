@@ -2,6 +2,7 @@
  * The steps that an audit of the lab's scenarios shows: each command that can run here runs, one after the other in one folder, and each plan is put
  * into force. Judged again, the findings that a plan ends are gone. What cannot run here is named with its reason.
  */
+import '#test/short-waits.ts'
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'

@@ -1,4 +1,5 @@
 /** A plan carried out by somebody else, verified through the real doors: SSM, API server and EKS are asked anew, and say what is. */
+import '#test/short-waits.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

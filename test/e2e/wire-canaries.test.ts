@@ -1,5 +1,6 @@
 /** No secret that a server answers reaches an output of a live run: canaries at the wire, looked for in all that is written. */
 
+import '#test/short-waits.ts'
 import { createSocket } from 'node:dgram'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

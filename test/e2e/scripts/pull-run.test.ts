@@ -1,5 +1,6 @@
 /** An image on its way from the policy to the node and back: planned, sent through the lab's SSM, done by the very script on a pretend node, verified. */
 
+import '#test/short-waits.ts'
 import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

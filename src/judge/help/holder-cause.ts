@@ -4,9 +4,10 @@
  */
 import { holders } from '#facts/holders.ts'
 import { gibibyte } from '#judge/rule.ts'
-import type { Cause, FreedBy, HolderCause, StepAction } from '#model/finding/cause.ts'
+import type { Amount, Cause, FreedBy, HolderCause, StepAction } from '#model/finding/cause.ts'
 import type {
   FilesystemLedger,
+  HolderOwner,
   HolderPart,
   LedgerLine,
   NodeLedger,
@@ -33,6 +34,10 @@ const weights: Readonly<Record<FreedBy, number>> = {
 /** Share of the disk below which a holder is no cause; of the usual contents of a node; of pods, before what was not read. */
 const least = { share: 0.05, usual: 0.25, beforeUnread: 0.25 }
 const ranked = 3
+/** Part of what the first holds that is about as much. */
+const equal = 0.8
+/** Part of what a holder has that the first of two equal owners has. */
+const leastHalf = 0.4
 /** Share of a disk that is used at most where enough room is left. */
 export const roomy = 0.7
 
@@ -55,7 +60,21 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
   return [...(first ? [first] : []), ...lines.filter(line => line !== first)]
     .slice(0, ranked)
     .map(line => holderCause(line, disk, ledger.parts, unit))
+    .map((cause, index, causes) => (index === 0 ? withEqual(cause, causes.slice(1)) : cause))
 }
+
+/** Another cause that holds about as much: a reader who ends the first alone ends half. */
+function withEqual(first: HolderCause, others: readonly HolderCause[]): HolderCause {
+  const { holder, amount, also } = first
+  const isKnown = holder !== 'unread' && (amount.high ?? 0) * equal <= amount.low
+  const other = others.find(
+    one =>
+      one.holder !== 'unread' && !holders[one.holder].isUsual && isEqual(one.amount, amount.low),
+  )
+  return !isKnown || also !== undefined || other === undefined ? first : { ...first, also: other }
+}
+
+const isEqual = ({ low }: Pick<Amount, 'low'>, first: number) => low >= equal * first
 
 /** @param lines by weight */
 function firstOf(
@@ -139,6 +158,8 @@ export function holderCause(
   const largestBytes = unit === 'bytes' ? bytesOfLargest(own) : null
   const isOfMany = largestBytes !== null && largestBytes < leastOwned * lowBytes && isOfPod(own[0])
   const largest = isOfMany ? undefined : own[0]
+  const isHalf = largest !== undefined && largest.lowBytes >= leastHalf * lowBytes
+  const second = unit === 'bytes' && isHalf && own.find(part => isOther(part, largest))
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
     kind: 'holder',
@@ -157,8 +178,22 @@ export function holderCause(
     ...(largestBytes !== null &&
       !isOfMany &&
       largestBytes < nearlyAll * lowBytes && { largestBytes: Math.round(largestBytes) }),
+    ...(second && { also: partCause(second) }),
   }
 }
+
+/** Whether the part is another owner's or lies elsewhere, and is about as large. One image beside another says nothing. */
+function isOther({ owner, place, lowBytes }: HolderPart, largest: HolderPart): boolean {
+  if (owner?.kind === 'image' || !isEqual({ low: lowBytes }, largest.lowBytes)) return false
+  return owner === null || largest.owner === null
+    ? owner !== largest.owner || place !== largest.place
+    : nameOf(owner) !== nameOf(largest.owner)
+}
+
+const nameOf = (owner: HolderOwner) =>
+  owner.kind === 'image'
+    ? owner.kind
+    : `${owner.namespace}/${('workload' in owner && owner.workload) || owner.pod}`
 
 /**
  * In place of a volume that is not mounted: the kubelet deletes no such folder that has files.

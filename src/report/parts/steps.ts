@@ -78,7 +78,7 @@ function placeText({ holder, owner, place }: HolderCause, language: Language): s
 /** `70.0 GiB leftover snapshots of containerd; neither garbage collection nor eviction frees it`. */
 function holderText(cause: HolderCause, language: Language): string {
   const { steps, ledger } = language.words
-  const { holder, freedBy, amount, owner, owners, largestBytes } = cause
+  const { holder, freedBy, amount, owner, owners, largestBytes, also } = cause
   const where = [
     ...(owner === null ? [] : [ownerText(owner, language)]),
     ...(owners === undefined ? [] : [steps.owners[owners]]),
@@ -89,7 +89,8 @@ function holderText(cause: HolderCause, language: Language): string {
     largestBytes === undefined || where.length === 0
       ? steps.holds(name, all, where)
       : steps.holdsPart(name, all, where, language.bytes(largestBytes))
-  return freedBy === 'nothing' ? steps.nothingFrees(text) : text
+  const known = freedBy === 'nothing' ? steps.nothingFrees(text) : text
+  return also === undefined ? known : steps.holdsAlso(known, holderText(also, language))
 }
 
 /** Null: the title of the finding has it. */

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { heldBySignal } from '#judge/help/holder-cause.ts'
+import { gibibyte } from '#judge/rule.ts'
+import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
+import { exampleSubject } from '#test/example.ts'
+
+const part = (holder: DiskHolder, name: string, gib: number) =>
+  ({
+    ...{ holder, filesystem: 'nodefs', place: null, inodes: null },
+    ...{ lowBytes: gib * gibibyte, highBytes: gib * gibibyte },
+    owner: { kind: 'pod', namespace: 'shop', pod: name, workload: name, volume: null },
+  }) as HolderPart
+
+const alsoOf = (held: Partial<Record<DiskHolder, number>>, parts: HolderPart[] = []) => {
+  const { ledger } = exampleSubject({ held })
+  const [first] = heldBySignal({ ...ledger!, parts }, 'nodefs.available')
+  return first?.also && [first.also.holder, first.also.amount.low / gibibyte]
+}
+
+it.each([
+  ['as much', { 'host-logs': 30, journal: 24 }, ['journal', 24]],
+  ['less', { 'host-logs': 30, journal: 23 }, undefined],
+  ['what was not read', { 'host-logs': 40, unread: 39 }, undefined],
+  ['the usual system', { 'host-logs': 30, system: 30 }, undefined],
+] as const)('names another holder of about as much: %s', (_, held, also) => {
+  expect(alsoOf(held)).toEqual(also)
+})
+
+it.each([
+  ['as much', [22, 18], ['pod-volumes', 18]],
+  ['less', [22, 17], undefined],
+  ['one of many', [15, 15, 15], undefined],
+] as const)('names another owner of about as much: %s', (_, sizes, also) => {
+  const parts = sizes.map((gib, index) => part('pod-volumes', `Job load-${index}`, gib))
+  const all = sizes.reduce((sum, gib) => sum + gib, 0)
+  expect(alsoOf({ 'pod-volumes': all }, parts)).toEqual(also)
+})
+
+it('does not name one owner twice', () => {
+  const own = part('pod-volumes', 'Job load', 20)
+  expect(alsoOf({ 'pod-volumes': 40 }, [own, own])).toBeUndefined()
+})

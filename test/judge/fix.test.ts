@@ -13,6 +13,7 @@ import { validateKubeletConfiguration } from '#replay/configuration/config-valid
 import { refusalsOf } from '#replay/configuration/configuration-change.ts'
 import { clusterOf, inputOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'
+import { drawsOf } from '#test/slow.ts'
 import { isComment, readBack } from '#test/snippet.ts'
 
 const recorded = (name: string): RawObject =>
@@ -653,7 +654,7 @@ describe('whatever runs, is declared and is wished', () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: drawsOf(100) },
     )
   })
 })

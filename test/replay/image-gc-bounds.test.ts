@@ -20,6 +20,7 @@ import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 import { zeroTimeMs } from '#replay/times.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { removedAt } from '#test/removed-containers.ts'
+import { drawsOf } from '#test/slow.ts'
 
 const minute = 60_000
 const startedAtMs = Date.parse('2026-11-21T00:00:00Z')
@@ -387,7 +388,7 @@ describe('the bounds of what goes', () => {
           expect(isWithin(ids, possible), `${[...ids]} of possible ${[...possible]}`).toBe(true)
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: drawsOf(3000) },
     )
   })
 
@@ -415,7 +416,7 @@ describe('the bounds of what goes', () => {
         expect(prediction.error).toBe(rounds[0]?.error)
         expect(prediction.reachesLow).not.toBeNull()
       }),
-      { numRuns: 3000 },
+      { numRuns: drawsOf(3000) },
     )
   })
 
@@ -455,7 +456,7 @@ describe('the bounds of what goes', () => {
           }
         }
       }),
-      { numRuns: 2000, examples: [[[unreadRemoval, unreadFacts, true, 'pods']]] },
+      { numRuns: drawsOf(2000), examples: [[[unreadRemoval, unreadFacts, true, 'pods']]] },
     )
   })
 
@@ -485,7 +486,7 @@ describe('the bounds of what goes', () => {
         const isOpen = prediction.deletions?.some(({ certainty }) => certainty === 'possible')
         if (isOpen) expect(unknowns).not.toEqual([])
       }),
-      { numRuns: 2000 },
+      { numRuns: drawsOf(2000) },
     )
   })
 
@@ -498,7 +499,7 @@ describe('the bounds of what goes', () => {
         expect(isWithin(sets(before).certain, sets(after).certain), 'certain').toBe(true)
         expect(isWithin(sets(after).possible, sets(before).possible), 'possible').toBe(true)
       }),
-      { numRuns: 3000 },
+      { numRuns: drawsOf(3000) },
     )
   })
 })

@@ -8,6 +8,7 @@ import { nodeSubject } from '#judge/subject/subject.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { inputOf, replayOf as replay } from '#test/at-the-door.ts'
+import { drawsOf } from '#test/slow.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
 const recorded = (name: string) =>
@@ -642,7 +643,7 @@ describe('whatever stands in a record', () => {
           ).toBe(true)
         },
       ),
-      { numRuns: 400 },
+      { numRuns: drawsOf(400) },
     )
   })
 

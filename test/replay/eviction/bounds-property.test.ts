@@ -16,6 +16,7 @@ import {
 import { kubeletOf } from '#replay/kubelet.ts'
 import { podStatsOf } from '#test/at-the-door.ts'
 import { pod } from '#test/eviction-builder.ts'
+import { drawsOf } from '#test/slow.ts'
 
 const now = Date.parse('2026-11-21T00:00:00Z')
 const minute = 60_000
@@ -217,7 +218,7 @@ it('holds what upstream does, whatever is hidden: the certain happens, and what 
       if (named('possible').length > 0)
         expect(bounds.unknowns.some(({ part }) => part === 'victims')).toBe(true)
     }),
-    { numRuns: 3000 },
+    { numRuns: drawsOf(3000) },
   )
 })
 
@@ -247,6 +248,6 @@ it('is what upstream does if all is known and hard', () => {
         outcomes.flatMap(({ picked }) => picked?.signal ?? []).sort(),
       )
     }),
-    { numRuns: 2000 },
+    { numRuns: drawsOf(2000) },
   )
 })

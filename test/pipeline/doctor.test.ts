@@ -32,7 +32,7 @@ vi.setConfig({ testTimeout: 60_000 })
 const optionsOf = (more: Partial<Policy> = {}, signal = new AbortController().signal) => ({
   policy: {
     ...defaultPolicy,
-    pace: { ...defaultPolicy.pace, ssmRequestsPerSecond: 100 },
+    pace: { ...defaultPolicy.pace, requestsPerSecond: 1000, ssmRequestsPerSecond: 1000 },
     timeoutsMs: { ...defaultPolicy.timeoutsMs, list: 1000, configz: 400, summary: 400 },
     ...more,
   },

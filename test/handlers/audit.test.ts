@@ -268,7 +268,7 @@ describe('a plan beside the report', () => {
     const { lab, storeFolder, run, file } = await world(remediationScenario({ nodes: 1 }))
     policyOf(
       storeFolder,
-      'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\nremediation: { mode: plan }\n',
+      'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\ntimeoutsMs: { inspect: 30000 }\nremediation: { mode: plan }\n',
     )
     expect(await invoke(tick)).toMatchObject({ state: 'published' })
     const plan = parsePlan(file('plan.json'), 'plan.json')
@@ -301,7 +301,7 @@ describe('a plan beside the report', () => {
     const { storeFolder, file } = await world(remediationScenario({ nodes: 1 }))
     policyOf(
       storeFolder,
-      'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\nremediation: { mode: plan }\n',
+      'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\ntimeoutsMs: { inspect: 30000 }\nremediation: { mode: plan }\n',
     )
     writeFileSync(
       join(storeFolder, 'highwater-lab', 'remediation'),

@@ -47,7 +47,10 @@ async function world(
   const storeFolder = temporaryFolder()
   const bucket = join(storeFolder, 'highwater-lab')
   mkdirSync(bucket, { recursive: true })
-  writeFileSync(join(bucket, 'highwater.yaml'), stringify({ report }))
+  writeFileSync(
+    join(bucket, 'highwater.yaml'),
+    stringify({ report, pace: { requestsPerSecond: 1000 } }),
+  )
   const lab = await labOf(scenarios, { storeFolder })
   return { lab, storeFolder, run: join(bucket, 'runs', runId) }
 }

@@ -80,7 +80,8 @@ describe('asked for a plan', () => {
   it('reads the fleet anew, keeps the plan by its digest, and says how it is approved', async () => {
     const { kept, read } = await world({
       scenario: remediationScenario({ nodes: 3 }),
-      policy: 'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\n',
+      policy:
+        'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\ntimeoutsMs: { inspect: 30000 }\n',
     })
     const answer = await planned({ action: 'plan', set: gc })
     expect(answer).toMatchObject({ action: 'plan', approvedBy: null, inputErrors: [] })
@@ -395,7 +396,8 @@ describe('asked to go on', () => {
     )
   })
 
-  const fast = 'modes: [{ mode: both }]\npace: { ssmRequestsPerSecond: 100 }\n'
+  const fast =
+    'modes: [{ mode: both }]\npace: { ssmRequestsPerSecond: 100 }\ntimeoutsMs: { inspect: 30000 }\n'
   const named = `${fast}${auto(2)}`
     .replace('fields: [', 'fields: [kubeReserved, ')
     .replace('[prod]', '[prod, shop, media]')

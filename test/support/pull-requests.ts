@@ -1599,6 +1599,16 @@ const ofPatchFiles: PullRequest[] = [
     stops: [],
   },
   {
+    name: 'operations for what labels select',
+    files: {
+      'overlays/kustomization.yaml':
+        'patches:\n- path: p.yaml\n  target: {kind: EC2NodeClass, labelSelector: team=a}\n',
+      'overlays/p.yaml': '- op: add\n  path: /spec/kubelet\n  value: {maxPods: 40}\n',
+    },
+    stops: [],
+    isUnread: true,
+  },
+  {
     name: 'operations in a file that nothing names',
     files: {
       'overlays/p.yaml':
@@ -1856,6 +1866,17 @@ const ofMistakes: PullRequest[] = [
     name: 'an empty map that nothing has before',
     files: { 'general/nodeconfig.yaml': nodeConfig('      evictionSoft: {}\n') },
     stops: [],
+  },
+  {
+    name: 'a NodeConfig for a sample cluster, and a group that is given',
+    files: {
+      'nodeconfig.yaml': nodeConfig(badGc('      ')).replace(
+        'spec:\n',
+        'spec:\n  cluster:\n    name: my-cluster\n',
+      ),
+    },
+    group: 'general',
+    stops: ['nodeconfig.yaml:8 refused'],
   },
   {
     name: 'a NodeConfig for another cluster',

@@ -146,10 +146,9 @@ const listsOfPatches = ['patches', 'patchesJson6902'] as const
 
 /** @param target what a kustomization selects for the patch; else the patch names its object itself */
 export function takePatch(reading: FileReading, patch: YamlPlace, target: unknown): void {
-  const { kind, name: pattern } = mapOf(target)
-  const isSelected = isRawObject(target)
-  for (const name of isSelected ? selectedNames(pattern) : ['']) {
-    const selected = isSelected ? { kind, name } : null
+  const selector = isRawObject(target) ? target : null
+  for (const name of selector === null ? [''] : selectedNames(selector)) {
+    const selected = selector && { kind: selector.kind, name }
     if (Array.isArray(patch.value)) takeOperations(reading, patch, selected)
     else if (selected === null) takeDocument(reading, patch)
     else takeDocument(reading, { ...patch, value: selectedObject(patch.value, selected) })
@@ -203,8 +202,9 @@ function selectedObject(patch: unknown, { kind: selected = '', name }: RawObject
   }
 }
 
-/** A target's name is a regular expression, anchored. One that `*` and `|` do not say is empty: unknown. */
-function selectedNames(name: unknown): string[] {
+/** A target's name is a regular expression, anchored. One that `*` and `|` do not say is empty: unknown, like what labels select. */
+function selectedNames({ name, labelSelector, annotationSelector }: RawObject): string[] {
+  if ((labelSelector ?? annotationSelector) !== undefined) return ['']
   const alternatives = String(name ?? '*')
     .replace(/^\((.*)\)$/, '$1')
     .split('|', 20)

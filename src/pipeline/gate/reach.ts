@@ -42,34 +42,24 @@ export function reachOf(
   nodes: readonly ReachedNode[],
 ): Reach {
   const { cluster, ...named } = part.target
+  const { kind, file } = part
   const isNameless = Object.values(named).includes('')
   if (Object.keys(named).length > 0 && !isNameless) return reachOfTarget(part.target)
-  const reach = reachOfNameless(part, { options, nodes, isNameless })
+  const own = options.filter(option => option.file === file)
+  const given = own.length > 0 ? own : options.filter(option => option.file === null)
+  const reach =
+    given.length > 0 ? reachOfGroups(given) : reachOfFile(file, kind, { isNameless, nodes })
   if (!cluster) return reach
-  const how = `${reachOfTarget({ cluster }).how}, ${reach.how}`
-  return { ...reach, how, has: node => matchesCluster(cluster, node.cluster) && reach.has(node) }
+  const has = (node: ReachedNode) => matchesCluster(cluster, node.cluster) && reach.has(node)
+  // The name may be a sample. A group that is given is meant.
+  if (given.length > 0 && !nodes.some(has)) return reach
+  return { ...reach, has, how: `${reachOfTarget({ cluster }).how}, ${reach.how}` }
 }
 
-function reachOfNameless(
-  { kind, file }: ChangedPart,
-  {
-    options,
-    nodes,
-    isNameless,
-  }: { options: readonly GroupOption[]; nodes: readonly ReachedNode[]; isNameless: boolean },
-): Reach {
-  const named = options.filter(option => option.file === file)
-  const given = named.length > 0 ? named : options.filter(option => option.file === null)
-  if (given.length > 0) {
-    const groups = given.map(({ group }) => group)
-    return {
-      how: `--group ${groups.join(', ')}`,
-      has: node => given.some(({ group }) => isOfGroup(node, group)),
-    }
-  }
-  const reach = reachOfFile(file, kind, { isNameless, nodes })
-  return { ...reach, has: node => isReaderOf(kind, node) && reach.has(node) }
-}
+const reachOfGroups = (given: readonly GroupOption[]): Reach => ({
+  how: `--group ${given.map(({ group }) => group).join(', ')}`,
+  has: node => given.some(({ group }) => isOfGroup(node, group)),
+})
 
 /** Only Karpenter reads its objects. */
 const isReaderOf = (kind: ChangedFileKind, { identity, nodeClass }: ReachedNode) =>
@@ -81,13 +71,16 @@ function reachOfFile(
   kind: ChangedFileKind,
   { isNameless, nodes }: { isNameless: boolean; nodes: readonly ReachedNode[] },
 ): Reach {
-  const how = 'its name is not known: --group names its nodes'
-  const unnamed: Reach = { how, has: () => false, isUnknown: true }
   const path = byPath(file, nodes)
-  if (path === null) return isNameless ? unnamed : byImage(kind, nodes)
+  if (path === null && isNameless) {
+    const unnamed = 'its name is not known: --group names its nodes'
+    return { how: unnamed, has: () => false, isUnknown: true }
+  }
+  const image = byImage(kind, nodes)
   // A cluster has nodes of several images.
-  const { has } = byImage(kind, nodes)
-  return path.isOfCluster ? { ...path, has: node => path.has(node) && has(node) } : path
+  const isOfImage = path === null || path.isOfCluster ? image.has : () => true
+  const { how, has } = path ?? image
+  return { how, has: node => isReaderOf(kind, node) && has(node) && isOfImage(node) }
 }
 
 /** @param group of `--group` */

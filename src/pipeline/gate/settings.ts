@@ -1,7 +1,7 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
 
 import { durationMs } from '#base/go/duration.ts'
-import { leavesOf, mergePatch, patchAt, valueAt } from '#base/merge-patch.ts'
+import { leavesOf, mergePatch, patchAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadOn, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
@@ -16,7 +16,6 @@ import {
   declarationOfSource,
   ignoredWords,
   imageName,
-  isSet,
   isWrittenOut,
   writtenSettings,
 } from '#judge/drift/drift.ts'
@@ -52,10 +51,11 @@ const pathsOf = (config: Readonly<RawObject>) =>
 
 /** Paths that an object of Karpenter sets to nothing. */
 export const removedPaths = (parts: readonly ChangedPart[]): string[] =>
-  parts.flatMap(({ config, by }) => (by === 'karpenter' ? nullPaths(config) : []))
-
-const nullPaths = (config: RawObject) =>
-  leavesOf(config).flatMap(([path, value]) => (value === null ? [path] : []))
+  parts
+    .filter(({ by }) => by === 'karpenter')
+    .flatMap(({ config }) =>
+      leavesOf(config).flatMap(([path, value]) => (value === null ? [path] : [])),
+    )
 
 /** The part without a setting. */
 export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
@@ -105,7 +105,7 @@ export function lostSettings(
     const later = placed.slice(index + 1).flat()
     const unread = settings?.unread.find(({ path }) => isDropInOf(part, path))
     const unknown = part.unused === undefined ? unknownKeys(part, node) : []
-    lost.push(...unknown, ...idleSettings(part, node, settings))
+    lost.push(...unknown, ...emptyMaps(part, node, settings))
     for (const setting of declaredIn(part, node)) {
       const { path, isMisnamed } = setting
       if (isMisnamed && unknown.length > 0) continue
@@ -129,8 +129,8 @@ function isInDropIn(part: ChangedPart, { amiFamily }: Pick<DeclaredNode, 'amiFam
   return isByNodeadm || dropInOf(part) !== null
 }
 
-/** What a merge leaves as it is: an empty map, and a null before 1.32. Karpenter writes neither. */
-function idleSettings(
+/** Empty maps, which a merge leaves as they are. Karpenter writes none. */
+function emptyMaps(
   part: ChangedPart,
   node: DeclaredNode,
   settings: StartSettings | null,
@@ -139,20 +139,11 @@ function idleSettings(
   const isMerged = isInDropIn(part, node) && node.amiFamily !== 'Bottlerocket'
   if (!isMerged || by === 'karpenter' || unused !== undefined) return []
   const running: RawObject = { ...settings?.configuration }
-  const empty = Object.entries(config).flatMap(([field, value]) =>
-    isRawObject(value) && Object.keys(value).length === 0 ? [field] : [],
-  )
-  const isNullRead = featuresOf(node.kubeletVersion).has('dropInsDefaultedAgain')
-  const nulls = isNullRead ? [] : nullPaths(config).filter(path => path !== fieldOf(path))
-  return [
-    ...empty
-      .filter(path => Object.keys(mapOf(running[path])).length > 0)
-      .map(path => ({ path, what: 'an empty map' })),
-    ...nulls.filter(path => isSet(valueAt(running, path))).map(path => ({ path, what: 'null' })),
-  ].map(({ path, what }) => {
-    const why = `${what} removes nothing: the kubelet merges a drop-in over the values before it`
-    return { part, path, why, isLostOnEachNode: false }
-  })
+  const isEmpty = (value: unknown) => Object.keys(mapOf(value)).length === 0
+  const why = 'an empty map removes nothing: the kubelet merges a drop-in over the values before it'
+  return Object.entries(config)
+    .filter(([path, value]) => isRawObject(value) && isEmpty(value) && !isEmpty(running[path]))
+    .map(([path]) => ({ part, path, why, isLostOnEachNode: false }))
 }
 
 /** Keys that the kubelet drops when it decodes the file. */

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
 import { Argument, Command } from 'commander'
 import { inputLimits } from '#base/limits.ts'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
+import { isGzip } from '#clients/user-data.ts'
 import type { GateDocument } from '#model/gate.ts'
 import { longestOf } from '#pipeline/gate/changed-file.ts'
 import { type GateText, gate, kustomizationNames } from '#pipeline/gate/gate.ts'
@@ -142,7 +143,6 @@ function textFrom(handle: number, bytes: number) {
   return new TextDecoder(encodingOf(read)).decode(read)
 }
 
-const isGzip = ([first, second]: Uint8Array) => first === 0x1f && second === 0x8b
 /** Source: AWS, EC2 user guide, User data */
 const longestUserData = 16_384
 

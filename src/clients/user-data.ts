@@ -116,7 +116,7 @@ function unpackLayers(bytes: Buffer, budget: TextBudget) {
 }
 
 const isPacked = (bytes: Buffer) => isGzip(bytes) || isBase64(bytes)
-const isGzip = ([first, second]: Buffer) => first === 0x1f && second === 0x8b
+export const isGzip = ([first, second]: Uint8Array) => first === 0x1f && second === 0x8b
 
 function isBase64(bytes: Buffer) {
   const compact = bytes.toString('latin1').replace(/\s/g, '')
@@ -133,7 +133,7 @@ function readPart(type: string, written: LocatedText, budget: TextBudget): Piece
   if (start === '') return []
   if (
     /shellscript|boothook/.test(type) &&
-    /^(?:#[^!].*\n|\s)*apiVersion: *node\.eks\.aws/.test(start)
+    /^(?:#(?!!).*\n|\s)*apiVersion: *node\.eks\.aws/.test(start)
   )
     return [passedOver(openYaml(located, budget))]
   if (start.startsWith('#cloud-config') || type === 'text/cloud-config')
@@ -188,7 +188,7 @@ function readMime(bytes: Buffer, firstLine = 1, depth = 0): Part[] | null {
     isPastEnd ||= section.startsWith('--')
     const found = partsOf(section.replace(/^(?:--)?[ \t]*\n/, ''), line + 1, depth)
     // Other text after the end is no part.
-    parts.push(...(isPastEnd ? found.filter(({ type }) => type === nodeConfigType) : found))
+    parts.push(...(isPastEnd ? found.filter(({ type }) => type !== '') : found))
     if (isPastEnd) for (const part of found) part.isPastEnd = true
     line += linesIn(section) + 1
   }

@@ -1598,6 +1598,35 @@ const ofPatchFiles: PullRequest[] = [
     },
     stops: [],
   },
+  ...['{name: spot}', '{group: karpenter.k8s.aws}', '{kind: EC2NodeClass|NodePool}'].map(
+    (target): PullRequest => ({
+      name: `operations for the target ${target}`,
+      files: {
+        'overlays/kustomization.yaml': `patches:\n- path: p.yaml\n  target: ${target}\n`,
+        'overlays/p.yaml': '- op: add\n  path: /spec/kubelet\n  value: {maxPods: 40}\n',
+      },
+      stops: [],
+      isUnread: true,
+    }),
+  ),
+  {
+    name: 'a patch of a kustomization with a prefix of names',
+    files: {
+      'overlays/kustomization.yaml':
+        'namePrefix: prod-\npatches:\n- path: p.yaml\n  target: {kind: EC2NodeClass, name: spot}\n',
+      'overlays/p.yaml': '- op: add\n  path: /spec/kubelet\n  value: {maxPods: 40}\n',
+    },
+    stops: [],
+    isUnread: true,
+  },
+  {
+    name: 'operations for a target of another kind',
+    files: {
+      'overlays/kustomization.yaml': 'patches:\n- path: p.yaml\n  target: {kind: Deployment}\n',
+      'overlays/p.yaml': '- op: add\n  path: /spec/kubelet\n  value: {maxPods: 40}\n',
+    },
+    stops: [],
+  },
   {
     name: 'operations for what labels select',
     files: {
@@ -1733,6 +1762,38 @@ const ofRepositories: PullRequest[] = [
     isUnread: true,
   },
   {
+    name: 'a script of another kind called bootstrap.sh, and a log',
+    files: {
+      'ci/deploy.sh':
+        '#!/bin/bash\n./scripts/bootstrap.sh $ENV\n/etc/eks/bootstrap.sh my 2>&1 | tee $LOG\n',
+    },
+    stops: [],
+  },
+  {
+    name: 'disk_size of the module before it had its own switch',
+    files: { 'general.tf': moduleOfTerraform('create_launch_template = false') },
+    stops: [],
+  },
+  {
+    name: 'TOML of another program',
+    files: { 'netdata.toml': '[kubelet]\nmax-pods = 110\n' },
+    stops: [],
+  },
+  {
+    name: 'a script after the boundary that ends the message',
+    files: {
+      'general/user-data.mime': `${mime(['text/cloud-config', '{}'])}Content-Type: text/x-shellscript\n\n#!/bin/bash\ncat > /etc/kubernetes/kubelet/config.json.d/50-disk.conf <<END\n${kubeletKind}${goodGc('')}END\n`,
+    },
+    stops: ['general/user-data.mime:15 no-effect', 'general/user-data.mime:16 no-effect'],
+  },
+  {
+    name: 'a refusal beside a document that is not rendered',
+    files: {
+      'karpenter/classes.yaml': `${nodeClass('spot', `  kubelet:\n${badGc('    ')}`)}---\n${nodeClass('other', `  tags: {a: \${x}: b}\n`)}`,
+    },
+    stops: ['karpenter/classes.yaml:8 refused'],
+  },
+  {
     name: 'a name of a cluster that is an expression',
     files: {
       'legacy/user-data.sh': '#!/bin/bash\n/etc/eks/bootstrap.sh $NAME --dns-cluster-ip $IP\n',
@@ -1819,13 +1880,21 @@ const ofMistakes: PullRequest[] = [
     stops: ['vault.toml:2 refused'],
   },
   {
-    name: 'a setting that Bottlerocket does not have',
+    name: "a field of the kubelet as Bottlerocket's setting",
+    files: { 'vault.toml': '[settings.kubernetes]\nregistry-pull-qps = 10\n' },
+    stops: ['vault.toml:2 refused'],
+  },
+  {
+    name: 'a setting that Bottlerocket may have later',
     files: { 'vault.toml': '[settings.kubernetes]\nmax-pods = 20\nfoo = 1\n' },
-    stops: ['vault.toml:3 refused'],
+    stops: [],
+    isUnread: true,
   },
   {
     name: 'a setting of Bottlerocket that is no field',
-    files: { 'vault.toml': '[settings.kubernetes]\nstatic-pods-enabled = true\n' },
+    files: {
+      'vault.toml': '[settings.kubernetes]\nstatic-pods-enabled = true\nfail-cgroup-v1 = true\n',
+    },
     stops: [],
   },
   {
@@ -1879,14 +1948,25 @@ const ofMistakes: PullRequest[] = [
     stops: ['nodeconfig.yaml:8 refused'],
   },
   {
+    name: 'a NodeConfig for a sample cluster, and a path that names a group',
+    files: {
+      'general/nodeconfig.yaml': nodeConfig(badGc('      ')).replace(
+        'spec:\n',
+        'spec:\n  cluster:\n    name: my-cluster\n',
+      ),
+    },
+    stops: ['general/nodeconfig.yaml:8 refused'],
+  },
+  {
     name: 'a NodeConfig for another cluster',
     files: {
-      'nodeconfig.yaml': nodeConfig('      maxPods: 1\n').replace(
+      'nodeconfig.yaml': nodeConfig('      maxPods: 20\n').replace(
         'spec:\n',
         'spec:\n  cluster:\n    name: staging\n',
       ),
     },
     stops: [],
+    isUnread: true,
   },
 ]
 

@@ -73,14 +73,19 @@ export const bottlerocketTexts: ReadonlySet<string> = new Set([
   'image-gc-low-threshold-percent',
 ])
 
-/** The first Bottlerocket release with a setting. All releases still in use have the settings that are not listed. */
+/** The first Bottlerocket release with a setting. Source: bottlerocket#4544, bottlerocket-project-website#559. All releases still in use have the settings that are not listed. */
 export const bottlerocketSince: Readonly<Record<string, string>> = {
   'container-log-max-workers': '1.39',
   'container-log-monitor-interval': '1.39',
+  'image-maximum-gc-age': '1.51',
+  'image-minimum-gc-age': '1.51',
+  'max-parallel-image-pulls': '1.51',
   'single-process-oom-kill': '1.39',
 }
 
 const resources = ['cpu', 'memory', 'ephemeral-storage']
+/** A key of both reservations since 1.50, which no plan sets. */
+const laterResource = 'pid'
 
 /** Keys that a map may contain. Source: bottlerocket-settings-sdk, KubernetesEvictionKey, KubernetesReservedResourceKey */
 export const bottlerocketKeys: Readonly<Record<string, readonly string[]>> = {
@@ -105,6 +110,7 @@ const otherSettings: ReadonlySet<string> = new Set([
   'cpu-manager-reconcile-period',
   'credential-providers',
   'device-ownership-from-security-context',
+  'fail-cgroup-v1',
   'hostname-override',
   'hostname-override-source',
   'ids-per-pod',
@@ -146,6 +152,8 @@ export interface BottlerocketMistake {
   /** Of a map; null: the setting itself is wrong. */
   key: string | null
   why: string
+  /** It may be a setting of a later release. */
+  isUnknown?: true
 }
 
 /** Why Bottlerocket refuses `settings.kubernetes`. Source: bottlerocket-settings-sdk, model: unknown fields are denied */
@@ -162,9 +170,13 @@ export function bottlerocketMistakes(
 function unknownSetting(setting: string): BottlerocketMistake[] {
   if (otherSettings.has(setting)) return []
   const known = [...Object.keys(bottlerocketSettings), ...otherSettings]
-  const meant = bottlerocketSettingOf.get(setting) ?? nearestName(setting, known)
-  const why = `unknown field${meant === null ? '' : `, did you mean ${meant}`}`
-  return [{ setting, key: null, why }]
+  // The kubelet's name, in letters of either.
+  const plain = setting.replaceAll('-', '').toLowerCase()
+  const ofField = [...bottlerocketSettingOf].find(([field]) => field.toLowerCase() === plain)
+  const meant = ofField?.[1] ?? nearestName(setting, known)
+  return meant === null
+    ? [{ setting, key: null, why: 'unknown field', isUnknown: true }]
+    : [{ setting, key: null, why: `unknown field, did you mean ${meant}` }]
 }
 
 /** Null: none. */
@@ -182,7 +194,8 @@ function mapMistakes(setting: string, value: unknown): BottlerocketMistake[] {
   const keys = bottlerocketKeys[setting]
   if (keys === undefined) return []
   return Object.entries(mapOf(value)).flatMap(([key, entry]) => {
-    if (!keys.includes(key)) return [{ setting, key, why: `it has no key ${key.slice(0, 60)}` }]
+    const isKey = keys.includes(key) || (keys === resources && key === laterResource)
+    if (!isKey) return [{ setting, key, why: `it has no key ${key.slice(0, 60)}` }]
     return typeof entry === 'string'
       ? []
       : [{ setting, key, why: `${key} takes a text, not ${shownType(entry)}` }]

@@ -15,6 +15,7 @@ import {
   type FileProblem,
   type FileReading,
   fileProblem,
+  mostParts,
   unnamed,
   unparsedProblem,
 } from './changed-part.ts'
@@ -141,11 +142,18 @@ export function readChangedFile(
   const unreadLine = isPlan ? null : unrenderedLine(text, reading.problems.filter(isUnparsed))
   if (unreadLine !== null) {
     const unread = isNodePool(text) ? null : 'template'
-    return { file, parts: [], problems: [], unread, unreadLine }
+    // Of a text with marks of a template, no part is as it will be.
+    const parts = templateMark.test(text) ? [] : reading.parts
+    const problems = reading.problems.filter(problem => parts.length > 0 && !isUnparsed(problem))
+    return { ...boundFile({ ...reading, parts, problems }), unread, unreadLine }
   }
   // Flags with an expression are named one by one.
   const isNamed = reading.parts.some(({ flags }) => flags.some(isExpression))
-  if (read === takeUserData && !isNamed && hidesArguments(text, /^[^#]*bootstrap\.sh\s/))
+  if (
+    read === takeUserData &&
+    !isNamed &&
+    hidesArguments(text, /^[^#]*\/etc\/eks\/bootstrap\.sh\s/)
+  )
     reading.unread ??= 'template'
   // A size says nothing of user data.
   const isEmpty =
@@ -165,13 +173,13 @@ function unrenderedLine(text: string, flaws: readonly FileProblem[]): number | n
 
 const isUnparsed = ({ kind }: FileProblem) => kind === 'unparsed'
 
-/** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node, and a part costs a replay of each node. */
-const most = { parts: 30, keys: 1_000, unknownKeys: 50 }
+/** A kubelet has 150 fields. An unknown key costs a search for the field that was meant, on each node. */
+const most = { keys: 1_000, unknownKeys: 50 }
 
 function boundFile({ file, parts, problems, unread }: FileReading): ChangedFile {
-  const [first] = parts.slice(most.parts)
-  const why = `it has more than ${most.parts} configurations, and the others are not replayed`
-  const kept = parts.slice(0, most.parts)
+  const [first] = parts.slice(mostParts)
+  const why = `it has more than ${mostParts} configurations, and the others are not replayed`
+  const kept = parts.slice(0, mostParts)
   return {
     file,
     unread,

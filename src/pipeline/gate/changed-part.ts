@@ -96,6 +96,9 @@ export interface FileReading extends ChangedFile {
   budget: TextBudget
 }
 
+/** Of a file. Each costs a replay of each node. */
+export const mostParts = 30
+
 /** @param field null: the whole file */
 export const fileProblem = (
   kind: GateProblemKind,

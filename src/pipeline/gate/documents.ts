@@ -16,6 +16,7 @@ import {
   type FileProblem,
   type FileReading,
   fileProblem,
+  mostParts,
 } from './changed-part.ts'
 import { isStack, takeStack } from './cloud-formation.ts'
 import { clusterIn, settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
@@ -138,20 +139,34 @@ function takeKustomization(reading: FileReading, place: YamlPlace) {
       takePatch(reading, openYaml(patch.textAt(), reading.budget), target)
   }
   for (const list of listsOfPatches)
-    eachItem(place.at(list), item => take(item.at('patch'), item.at('target').value))
+    eachItem(place.at(list), item =>
+      take(item.at('patch'), targetIn(mapOf(place.value), item.at('target').value)),
+    )
   eachItem(place.at('patchesStrategicMerge'), item => take(item, null))
 }
+
+/** A prefix or a suffix makes another name of each. */
+const targetIn = ({ namePrefix, nameSuffix }: RawObject, target: unknown): unknown =>
+  isRawObject(target) && `${namePrefix ?? ''}${nameSuffix ?? ''}` !== ''
+    ? { ...target, name: '' }
+    : target
 
 const listsOfPatches = ['patches', 'patchesJson6902'] as const
 
 /** @param target what a kustomization selects for the patch; else the patch names its object itself */
 export function takePatch(reading: FileReading, patch: YamlPlace, target: unknown): void {
   const selector = isRawObject(target) ? target : null
+  const { kind = '' } = selector ?? {}
+  // Any kind, or a pattern. Then the patch itself says what it is for.
+  const isOpen = !/^\w+$/.test(String(kind))
   for (const name of selector === null ? [''] : selectedNames(selector)) {
-    const selected = selector && { kind: selector.kind, name }
-    if (Array.isArray(patch.value)) takeOperations(reading, patch, selected)
-    else if (selected === null) takeDocument(reading, patch)
-    else takeDocument(reading, { ...patch, value: selectedObject(patch.value, selected) })
+    if (Array.isArray(patch.value)) takeOperations(reading, patch, isOpen ? null : { kind, name })
+    else if (selector === null) takeDocument(reading, patch)
+    else {
+      const own = isOpen ? mapOf(patch.value).kind : kind
+      takeDocument(reading, { ...patch, value: selectedObject(patch.value, { kind: own, name }) })
+    }
+    if (reading.parts.length > mostParts) return
   }
 }
 
@@ -161,17 +176,27 @@ export function patchTargets(
   budget: TextBudget,
 ): ReadonlyMap<string, unknown[]> {
   const found = kustomizations.flatMap(({ file, text }) => {
+    if (text.length > longestKustomization) return []
     const kustomization = mapOf(parsedOrNull(text, budget))
-    const patches = listsOfPatches.flatMap(list => listOf(kustomization[list]).map(mapOf))
+    const patches = listsOfPatches.flatMap(list => itemsIn(kustomization[list]).map(mapOf))
     return patches.flatMap(({ path, target }) =>
-      typeof path === 'string' ? [{ path: join(dirname(file), path), target }] : [],
+      typeof path === 'string'
+        ? [{ path: join(dirname(file), path), target: targetIn(kustomization, target) }]
+        : [],
     )
   })
   const byPath = Map.groupBy(found, ({ path }) => path)
-  return new Map([...byPath].map(([path, own]) => [path, own.map(({ target }) => target)]))
+  const distinct = (own: typeof found) =>
+    [...new Map(own.map(({ target }) => [JSON.stringify(target), target])).values()].slice(
+      0,
+      mostParts,
+    )
+  return new Map([...byPath].map(([path, own]) => [path, distinct(own)]))
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const longestKustomization = 65_536
+
+const itemsIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /** Null: it is broken. */
 function parsedOrNull(text: string, budget: TextBudget): unknown {
@@ -363,7 +388,12 @@ function takeGroup(
   const plain = JSON.parse(JSON.stringify(settings.value))
   const { config, lineOf } = bottlerocketPiece(plain, linesIn(settings))
   const mistakes = settingMistakes(settings.value, settings.lineOf)
-  parts.push({ ...head, config, by: 'bottlerocket', lineOf, refusals: mistakes })
+  const isRefused = ({ kind }: FileProblem) => kind === 'refused'
+  parts.push({
+    ...{ ...head, config, by: 'bottlerocket', lineOf },
+    refusals: mistakes.filter(isRefused),
+  })
+  reading.problems.push(...mistakes.filter(mistake => !isRefused(mistake)))
 }
 
 /** Source: eksctl pkg/cfn/builder/block_device_mappings.go */

@@ -32,7 +32,11 @@ export function takeHclVolumes(reading: FileReading, text: string, whole: string
       ? ofNodegroup.test(heads)
       : ofTemplate.test(heads) && ebs.test(own?.head ?? '')
     if (!isOfNodes || written === 'null') return []
-    if (isOfDisk && ofModule.test(heads) && !/\buse_custom_launch_template\b/.test(text)) {
+    if (
+      isOfDisk &&
+      ofModule.test(heads) &&
+      !/\b(?:use_custom|create)_launch_template\b/.test(text)
+    ) {
       reading.problems.push(fileProblem('no-effect', line, ownTemplate, 'volumeSize'))
       return []
     }

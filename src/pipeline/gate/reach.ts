@@ -47,13 +47,15 @@ export function reachOf(
   if (Object.keys(named).length > 0 && !isNameless) return reachOfTarget(part.target)
   const own = options.filter(option => option.file === file)
   const given = own.length > 0 ? own : options.filter(option => option.file === null)
+  const path = byPath(file, nodes)
   const reach =
-    given.length > 0 ? reachOfGroups(given) : reachOfFile(file, kind, { isNameless, nodes })
+    given.length > 0 ? reachOfGroups(given) : reachOfFile(kind, path, { isNameless, nodes })
   if (!cluster) return reach
   const has = (node: ReachedNode) => matchesCluster(cluster, node.cluster) && reach.has(node)
-  // The name may be a sample. A group that is given is meant.
-  if (given.length > 0 && !nodes.some(has)) return reach
-  return { ...reach, has, how: `${reachOfTarget({ cluster }).how}, ${reach.how}` }
+  const how = `${reachOfTarget({ cluster }).how}, ${reach.how}`
+  if (nodes.some(has)) return { ...reach, has, how }
+  // The name may be a sample, or one of another snapshot. A group and a path are meant.
+  return given.length > 0 || path !== null ? reach : { has, how, isUnknown: true }
 }
 
 const reachOfGroups = (given: readonly GroupOption[]): Reach => ({
@@ -67,11 +69,10 @@ const isReaderOf = (kind: ChangedFileKind, { identity, nodeClass }: ReachedNode)
   (kind !== 'NodePool' || identity.group.kind === 'NodePool')
 
 function reachOfFile(
-  file: string,
   kind: ChangedFileKind,
+  path: ReturnType<typeof byPath>,
   { isNameless, nodes }: { isNameless: boolean; nodes: readonly ReachedNode[] },
 ): Reach {
-  const path = byPath(file, nodes)
   if (path === null && isNameless) {
     const unnamed = 'its name is not known: --group names its nodes'
     return { how: unnamed, has: () => false, isUnknown: true }

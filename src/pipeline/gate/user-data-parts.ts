@@ -46,9 +46,9 @@ export const hidesSettings = (text: string): boolean =>
 /** Whether a command of these has an expression as an argument that is for a kubelet. */
 export const hidesArguments = (text: string, commands: RegExp): boolean =>
   withWholeLines(text)
-    .split('\n')
-    .filter(line => commands.test(line))
-    .some(line => isExpression(withoutOtherArguments(line)))
+    .split(/\n|[|;>]|&&/)
+    .filter(command => commands.test(command))
+    .some(command => isExpression(withoutOtherArguments(command)))
 
 /** Takes user data in any form, also from within another file. */
 export function takeUserData(
@@ -185,14 +185,16 @@ export const settingMistakes = (
   settings: Readonly<RawObject>,
   lineOf: (...path: string[]) => number,
 ): FileProblem[] =>
-  bottlerocketMistakes(settings).flatMap(({ setting, key, why }) => {
+  bottlerocketMistakes(settings).flatMap(({ setting, key, why, isUnknown }) => {
     const [field] = fieldOfSetting(setting)
     const value = key === null ? settings[setting] : mapOf(settings[setting])[key]
     if (typeof value === 'string' && isExpression(value)) return []
     const pathTo = (name: string) => (key === null ? [name] : [name, key])
-    const text = `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
+    const text = isUnknown
+      ? `${setting} is not judged: a release without this setting refuses it.`
+      : `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
     return fileProblem(
-      'refused',
+      isUnknown ? 'unread' : 'refused',
       lineOf(...pathTo(setting)),
       text,
       pathTo(field ?? setting).join('.'),
@@ -203,12 +205,16 @@ export const isMisplacedToml = (document: RawObject): boolean =>
   misplacedSettings(document).length > 0
 
 const misplacedSettings = (document: RawObject): [table: string, setting: string][] =>
-  ['settings', 'setting', null].flatMap(top =>
-    Object.entries(top === null ? document : mapOf(document[top])).flatMap(
-      ([table, values]): [string, string][] => {
-        const path = top === null ? table : `${top}.${table}`
-        const setting = Object.keys(mapOf(values)).find(key => fieldOfSetting(key).length > 0)
-        return setting === undefined || path === bottlerocketRoot.join('.') ? [] : [[path, setting]]
-      },
-    ),
+  Object.entries({
+    ...tablesOf(document, 'settings'),
+    ...tablesOf(document, 'setting'),
+    kubernetes: document.kubernetes,
+  }).flatMap(([path, values]): [string, string][] => {
+    const setting = Object.keys(mapOf(values)).find(key => fieldOfSetting(key).length > 0)
+    return setting === undefined || path === bottlerocketRoot.join('.') ? [] : [[path, setting]]
+  })
+
+const tablesOf = (document: RawObject, top: string): RawObject =>
+  Object.fromEntries(
+    Object.entries(mapOf(document[top])).map(([table, values]) => [`${top}.${table}`, values]),
   )

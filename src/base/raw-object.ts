@@ -28,10 +28,11 @@ export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit):
   if (maxDepth === anyDepth && bytes.length <= maxValues) return null
   let depth = 0
   let values = 1
-  for (let at = 0; at < bytes.length; at++) {
+  const { length } = bytes
+  for (let at = 0; at < length; at++) {
     const byte = bytes[at] as number
     if (byte === quote) {
-      for (at++; at < bytes.length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++
+      for (at++; at < length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++
     } else if (byte === comma || (byte | braceBit) === openBrace) {
       values++
       if (byte !== comma) depth++

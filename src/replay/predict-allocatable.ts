@@ -119,11 +119,10 @@ function podsMemoryBytes({ status }: KubernetesNode, configuration: KubeletConfi
 /** The input after a start with its configuration: the memory of all pods has another limit than with the earlier one. */
 export function withPodsLimit(input: NodeInput, earlier: KubeletConfiguration | null): NodeInput {
   const { node, configuration, summary } = input
-  const [limit = null, before = null] = [configuration?.fields, earlier].map(
-    fields => fields && podsMemoryBytes(node, fields),
-  )
-  if (summary?.node === undefined || limit === null || before === null || limit === before)
-    return input
+  const fields = configuration?.fields
+  if (summary?.node === undefined || !fields || earlier === null || fields === earlier) return input
+  const [limit, before] = [podsMemoryBytes(node, fields), podsMemoryBytes(node, earlier)]
+  if (limit === null || before === null || limit === before) return input
   const systemContainers = summary.node.systemContainers?.map(container => {
     const { name, memory } = container
     if (name !== 'pods' || typeof memory?.availableBytes !== 'number') return container

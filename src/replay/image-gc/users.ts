@@ -9,7 +9,6 @@
  * Left out      containers without a pod in the API are taken to mount no image
  */
 
-import { oncePerText } from '#base/once.ts'
 import type { RuntimeContainer } from '#model/input/inspection.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { KnownImages, NodeInput } from '#model/input/node-input.ts'
@@ -42,6 +41,8 @@ export interface ImageEvidence extends ReferencedImage {
 export interface NodeImages {
   /** Null: no list of images was read. */
   images: ImageEvidence[] | null
+  /** Of these images. */
+  index: ImageIndex
   /** False: the node might have other images. */
   isComplete: boolean
   /** Whether every container was read. If so, an image without a user is surely unused. */
@@ -60,8 +61,10 @@ const defaultStatusImages = 50
 export function imageEvidence(input: NodeInput, readAtMs: number, kubelet: Kubelet): NodeImages {
   const listed = listedImages(input)
   const kubeletStart = kubeletStartOf(input, readAtMs)
+  const index = indexImages(listed?.images ?? [])
   const node: NodeImages = {
     images: listed?.images ?? null,
+    index,
     isComplete: false,
     areUsersComplete: false,
     readAtMs,
@@ -76,7 +79,6 @@ export function imageEvidence(input: NodeInput, readAtMs: number, kubelet: Kubel
     return node
   }
   const { images } = listed
-  const index = indexImages(images)
   const unseen = listed.unseen ?? unlistedOf(input, index, listed.isOfRuntime)
   node.isComplete = unseen === null
   if (unseen !== null) {
@@ -391,7 +393,7 @@ export interface ImageIndex {
 
 const nothing: Referenced = { places: [], isSure: false }
 
-export function indexImages(images: readonly ReferencedImage[]): ImageIndex {
+function indexImages(images: readonly ReferencedImage[]): ImageIndex {
   const byId = new Map<string, number>()
   let place = 0
   for (const { id } of images) {
@@ -425,24 +427,27 @@ const runtimePrefix = /^[a-z][a-z-]*:\/\//
 
 /** @param reference `sha256:…`, `repository@sha256:…` or `repository:tag`, with or without `docker-pullable://` */
 export function imagesOfReference({ byId, byName }: ImageIndex, reference: string): Referenced {
-  const known = byId.get(reference)
-  if (known !== undefined) return { places: [known], isSure: true }
   const name = reference.replace(runtimePrefix, '')
   if (name === '') return nothing
-  const place = byId.get(name) ?? byId.get(`sha256:${name}`)
+  // A node's status has no ids.
+  const place =
+    byId.size === 0
+      ? undefined
+      : (byId.get(reference) ?? byId.get(name) ?? byId.get(`sha256:${name}`))
   if (place !== undefined) return { places: [place], isSure: true }
   const meaning = meaningOf(name)
   const places = byName().get(meaning.name)
   return places === undefined ? nothing : { places, isSure: meaning.isDigest }
 }
 
-const digestForm = /(?:^|@)(sha\d{3}:[\da-f]{64,128})$/
+const digestForm = /^sha\d{3}:[\da-f]{64,128}$/
 
 /** The digest, or the tag with its whole repository. */
-const meaningOf = oncePerText(key => {
-  const digest = digestForm.exec(key)?.[1]
-  return { name: digest ?? tagOf(key), isDigest: digest !== undefined }
-})
+function meaningOf(key: string) {
+  const digest = key.slice(key.lastIndexOf('@') + 1)
+  const isDigest = digestForm.test(digest)
+  return { name: isDigest ? digest : tagOf(key), isDigest }
+}
 
 /** `nginx` is `docker.io/library/nginx:latest`. */
 function tagOf(name: string) {

@@ -8,7 +8,7 @@ import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemStats } from '#model/input/node-input.ts'
 import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
-import { imagesOfReference, indexImages } from '#replay/image-gc/users.ts'
+import { imagesOfReference } from '#replay/image-gc/users.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import {
@@ -340,19 +340,17 @@ function partsOfImages(node: PreparedNode): HolderPart[] {
 
 /** Images that pods run which the kubelet evicted from this node. */
 function evictedImages({ input, imageEvidence }: PreparedNode): ReadonlySet<StoredImage> {
-  const images = imageEvidence.images ?? []
-  const index = indexImages(images)
   const evicted = (input.pods ?? []).filter(({ status }) => status?.reason === 'Evicted')
   const references = new Set(
     evicted.flatMap(({ spec }) => spec?.containers?.flatMap(({ image }) => image ?? []) ?? []),
   )
-  const places = [...references].flatMap(one => imagesOfReference(index, one).places)
-  return new Set(places.flatMap(place => images[place] ?? []))
+  const places = [...references].flatMap(one => imagesOfReference(imageEvidence.index, one).places)
+  return new Set(places.flatMap(place => imageEvidence.images?.[place] ?? []))
 }
 
 /** Whose ended pods ran an image here; else who runs another version of it, which has the same repository. */
 function lastUsersOf({ input, imageEvidence }: PreparedNode) {
-  const index = indexImages(imageEvidence.images ?? [])
+  const { images, index } = imageEvidence
   const byImage = new Map<number, Set<string>>()
   const byRepository = new Map<string, Set<string>>()
   for (const pod of input.pods ?? []) {
@@ -363,9 +361,8 @@ function lastUsersOf({ input, imageEvidence }: PreparedNode) {
         for (const place of imagesOfReference(index, image).places) addTo(byImage, place, user)
       else addTo(byRepository, repositoryOf(image), user)
   }
-  const placeOf = new Map(imageEvidence.images?.map((image, place) => [image, place]))
   return (image: StoredImage): { lastUsers?: string[] } => {
-    const ended = byImage.get(placeOf.get(image) ?? -1)
+    const ended = byImage.get(images?.indexOf(image) ?? -1)
     const users =
       ended ?? image.names.flatMap(name => [...(byRepository.get(repositoryOf(name)) ?? [])])
     const sorted = [...new Set(users)].toSorted(byText).slice(0, shownWorkloads)

@@ -69,8 +69,10 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     const { namespace = '', name = '' } = given.podRef ?? {}
     const key = `${namespace}/${name}`
     const pod = listed.get(key)
-    const raw = withRest(given, pod, nodefsBytes)
-    const amounts = amountsOf(raw, nodefsBytes)
+    const object = objects.get(key)
+    const found = amountsOf(given, nodefsBytes)
+    const raw = withRest(given, restOf(given, found), pod, nodefsBytes)
+    const amounts = raw === given ? found : amountsOf(raw, nodefsBytes)
     const layerBytes = bytesOfLayers(raw, amounts)
     if (layerBytes > 0)
       amounts.layers = { bytes: amounts.layers.bytes + layerBytes, inodes: null, isPartial: false }
@@ -89,8 +91,8 @@ export function podUseOf(node: PreparedNode): PodUse | null {
       layerBytes: amounts.layers.bytes,
       logBytes: amounts.logs.bytes,
       volumeBytes: amounts.volumes.bytes,
-      requestBytes: totalOf(objects.get(key), 'requests'),
-      limitBytes: totalOf(objects.get(key), 'limits'),
+      requestBytes: totalOf(object, 'requests'),
+      limitBytes: totalOf(object, 'limits'),
     })
   }
   return use
@@ -110,8 +112,12 @@ function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
 }
 
 /** What the pod's sum counts beside its parts is in the one layer or the first emptyDir without statistics. Of layers and logs without, it is unknown in which. */
-function withRest(raw: PodSummary, pod: KubernetesPod | undefined, nodefsBytes: number | null) {
-  const usedBytes = restOf(raw, amountsOf(raw, nodefsBytes))
+function withRest(
+  raw: PodSummary,
+  usedBytes: number,
+  pod: KubernetesPod | undefined,
+  nodefsBytes: number | null,
+) {
   const { containers = [], volume = [] } = raw
   if (usedBytes < leastHostsFile || nodefsBytes === null || areLogsUnmeasured(raw)) return raw
   const [unmeasured, ...others] = withoutLayer(raw)

@@ -5,24 +5,26 @@
 
 /** Shorter texts occur in ordinary words. */
 const shortestSecret = 6
-/** Tokens are longer. A search for each form would take a tenth of the time in which an answer is parsed. */
+/** Tokens are longer. A search for each of their forms would take a tenth of the time in which an answer is parsed. */
 const longForm = 512
-const partLength = 8
+const partLength = 24
 /** A text that contains a long form has one of its parts at a multiple of this place. */
 const step = longForm - partLength + 1
+const plain = /^[\w.~%+/=-]+$/
 
 export class SentSecrets {
   readonly #forms = new Set<string>()
-  /** All parts of the long forms. */
-  readonly #parts = new Set<string>()
+  /** Long forms of plain characters. */
+  readonly #long = new Set<string>()
+  #allLong = ''
 
   add(secret: string): void {
     if (secret.length < shortestSecret || this.#forms.has(secret)) return
     for (const form of formsOf(secret)) {
       this.#forms.add(form)
-      if (form.length < longForm) continue
-      for (let at = 0; at <= form.length - partLength; at++)
-        this.#parts.add(form.slice(at, at + partLength))
+      if (form.length < longForm || !plain.test(form)) continue
+      this.#long.add(form)
+      this.#allLong += `${form}\n`
     }
   }
 
@@ -50,15 +52,16 @@ export class SentSecrets {
     let clean = text
     const mayHaveLong = this.#mayHaveLong(text)
     for (const form of this.#forms)
-      if ((mayHaveLong || form.length < longForm) && clean.includes(form))
+      if ((mayHaveLong || !this.#long.has(form)) && clean.includes(form))
         clean = clean.replaceAll(form, instead)
     return clean
   }
 
   #mayHaveLong(text: string): boolean {
-    if (this.#parts.size > 0)
-      for (let at = 0; at < text.length; at += step)
-        if (this.#parts.has(text.slice(at, at + partLength))) return true
+    for (let at = 0; at <= text.length - partLength; at += step) {
+      const part = text.slice(at, at + partLength)
+      if (plain.test(part) && this.#allLong.includes(part)) return true
+    }
     return false
   }
 }

@@ -1,6 +1,6 @@
 /** The largest parts of each holder, with owner and place. */
 
-import { sharedText } from '#base/once.ts'
+import { once, sharedText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { HostDiskUse, RuntimeContainer } from '#model/input/inspection.ts'
@@ -361,8 +361,9 @@ function lastUsersOf({ input, imageEvidence }: PreparedNode) {
         for (const place of imagesOfReference(index, image).places) addTo(byImage, place, user)
       else addTo(byRepository, repositoryOf(image), user)
   }
+  const placeOf = once(() => new Map(images?.map((image, place) => [image, place])))
   return (image: StoredImage): { lastUsers?: string[] } => {
-    const ended = byImage.get(images?.indexOf(image) ?? -1)
+    const ended = byImage.size === 0 ? undefined : byImage.get(placeOf().get(image) ?? -1)
     const users =
       ended ?? image.names.flatMap(name => [...(byRepository.get(repositoryOf(name)) ?? [])])
     const sorted = [...new Set(users)].toSorted(byText).slice(0, shownWorkloads)

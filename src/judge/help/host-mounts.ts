@@ -1,5 +1,6 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
 import type { NodeSubject } from '#judge/rule.ts'
+import { podName } from '#judge/text.ts'
 import { controllerOf, isVolumeWritable } from '#model/input/kubernetes.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
@@ -14,14 +15,13 @@ export function writableMounts({
   filesystems,
 }: Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>): string[] {
   const diskBytes = filesystems?.nodefs?.capacityBytes
+  const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
   const mounts = (pods ?? []).flatMap(pod => {
     const { namespace = '', name = '' } = pod.metadata ?? {}
     if (namespace === 'kube-system') return []
     const [kind, own] = (controllerOf(pod) ?? `Pod ${name}`).split(' ')
-    const ofPod = summary?.pods?.find(
-      ({ podRef }) => podRef?.namespace === namespace && podRef.name === name,
-    )
-    const claims = (ofPod?.volume ?? []).flatMap(({ pvcRef, capacityBytes }) =>
+    const volumes = measured.get(podName(pod.metadata)) ?? []
+    const claims = volumes.flatMap(({ pvcRef, capacityBytes }) =>
       pvcRef?.name !== undefined && capacityBytes === diskBytes
         ? [`PersistentVolumeClaim ${pvcRef.name}`]
         : [],

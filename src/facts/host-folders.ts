@@ -18,6 +18,15 @@ const imageVolumes =
 export const containerOfVolumes = (path: string): string | null =>
   imageVolumes.exec(path)?.groups?.container ?? null
 
+/**
+ * The datastore of a cluster, but for the snapshots of k3s and RKE2, which are backups.
+ * Source: docs.k3s.io Cluster Datastore; docs.k0sproject.io Backup; canonical/microk8s#2167
+ */
+const datastore =
+  /^\/var\/(?:lib\/etcd|lib\/rancher\/(?:k3s|rke2)\/server\/db|lib\/k0s\/(?:etcd|db)|snap\/microk8s\/[^/]+\/var\/kubernetes\/backend)(?!\/snapshots)(?:\/|$)/
+
+export const isDatastore = (path: string): boolean => datastore.test(path)
+
 /** A pod that mounts one folder of it does not own the others. */
 export const logFolder = '/var/log'
 

@@ -33,7 +33,9 @@ export function diskSourceOf(
   const { launchTemplate } = nodegroup
   // Source: EKS API reference, UpdateNodegroupConfig: it has no diskSize.
   if (launchTemplate === undefined)
-    return { name: `a new nodegroup in place of ${shorten(node.group, nameLength)}` }
+    return {
+      name: `a launch template for a new nodegroup in place of ${shorten(node.group, nameLength)}`,
+    }
   const name = launchTemplate.name || launchTemplate.id
   return name ? { name: `a new version of launch template ${shorten(name, nameLength)}` } : null
 }

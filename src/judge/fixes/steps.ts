@@ -400,6 +400,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   'clean-objects': all('free'),
   'clean-with-owner': all('ask-owner', sizesOn, 'nothing'),
+  'compact-datastore': all('free', sizesOn),
   'correct-file': all('set', looksAtJournal),
   'create-group': all('replace', on =>
     isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : [],
@@ -449,7 +450,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   'limit-processes': askingForPart,
   'lower-soft-threshold': all('set', undefined, 'kubelet-restart'),
-  'map-volume': all('resize', on => ((on.disk?.mapping ?? on.disk?.other) ? [resize(on)] : [])),
+  'map-volume': all('resize', on => {
+    if (on.disk?.mapping ?? on.disk?.other) return [resize(on)]
+    return isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []
+  }),
   'move-into-volume': all(
     'ask-owner',
     looks(action => mountsAndSizes(action, action.place ?? podFolders)),

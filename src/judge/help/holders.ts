@@ -2,6 +2,7 @@
 
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
+import { isDatastore } from '#facts/host-folders.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import {
@@ -71,6 +72,7 @@ function stepsOf(
   const isOfDocker = isDocker(node) && place !== null && ofDocker.test(place)
   if (isOfDocker && holders[holder].steps[0] === 'delete-place')
     return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
+  if (place !== null && isDatastore(place)) return ['compact-datastore']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
   if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']

@@ -131,6 +131,7 @@ export type StepActionId =
   | 'clean-namespace'
   | 'clean-objects'
   | 'clean-with-owner'
+  | 'compact-datastore'
   | 'correct-file'
   | 'create-group'
   | 'delete-place'

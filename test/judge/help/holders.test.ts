@@ -325,3 +325,14 @@ it('has the checkpoints of containers deleted, and other folders of the kubelet 
   expect(stepsAt('/var/lib/kubelet/checkpoints')).toEqual(['delete-place'])
   expect(stepsAt('/var/lib/kubelet/plugins')).toEqual(['look-on-node'])
 })
+
+it.each([
+  ['/var/lib/rancher/k3s/server/db', 'compact-datastore'],
+  ['/var/lib/etcd/member', 'compact-datastore'],
+  ['/var/snap/microk8s/2097/var/kubernetes/backend', 'compact-datastore'],
+  ['/var/lib/rancher/rke2/server/db/snapshots', 'delete-place'],
+  ['/var/lib/etcd-backups', 'delete-place'],
+])('deletes no file of a datastore: %s', (place, step) => {
+  const folder = { ...part('unknown-folder', 'api', 40), owner: null, place }
+  expect(reasonFor({ 'unknown-folder': 40 }, [folder]).steps).toEqual([step])
+})

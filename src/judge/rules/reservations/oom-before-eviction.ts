@@ -103,7 +103,10 @@ function* judgeKills(
     title: 'The kernel kills for memory, and no eviction came before it',
     ...lost,
     ...seenFirst(
-      `The kernel killed processes of this node for memory ${timesOf(times)}, with no container at a limit of its own: ${lost === null ? `memory ran out between two looks of the kubelet, ${evictionSeconds} s apart, or below a threshold that keeps too little` : 'nothing watches memory.available'}.`,
+      `The kernel killed processes of this node for memory ${timesOf(times)}, none of them at a limit of its container${lost === null ? '' : ': nothing watches memory.available'}.`,
+      lost === null
+        ? `Memory runs out within the ${evictionSeconds} s between two looks of the kubelet, or the threshold is too low.`
+        : '',
     ),
     evidence: evidenceOf(killEvents, at),
   }

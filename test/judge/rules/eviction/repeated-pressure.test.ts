@@ -36,7 +36,7 @@ describe('repeated-pressure', () => {
     })
     const text = JSON.stringify(outcome)
     expect(text).toContain(
-      'DiskPressure came 13 times since 2026-11-20 23:05 UTC, for 65 min or more, with',
+      'DiskPressure came 13 times since 2026-11-20 23:05 UTC, for 65 min or more in all, with',
     )
     expect(text).toContain('61 attempts to reclaim; 1 eviction in the last hour')
     expect(text).toContain('nodefs.available 10Gi')

@@ -68,15 +68,16 @@ it('opens no session on a node where Systems Manager runs no commands', () => {
   expect(commands).toHaveLength(1)
 })
 
-it.each(['container', 'powershell', null] as const)(
-  'restarts the node where no shell restarts a service (%s)',
-  shell => {
-    const actions = [{ id: 'restart-kubelet' as const }]
-    const [step] = stepsOf(finding, actions, on({ node: { ...node, shell } }))
-    expect(step?.action.id).toBe('reboot')
-    expect(step?.commands[0]?.command).toContain('reboot-instances')
-  },
-)
+it.each([
+  ['container', 'reboot', /reboot-instances/],
+  ['powershell', 'restart-kubelet', /AWS-RunPowerShellScript .*Restart-Service kubelet/],
+  [null, 'replace-node', /drain/],
+] as const)('restarts the kubelet by %s: %s', (shell, id, command) => {
+  const actions = [{ id: 'restart-kubelet' as const }]
+  const steps = stepsOf(finding, actions, on({ node: { ...node, shell } }))
+  expect(steps[0]?.action.id).toBe(id)
+  expect(commandsIn(steps).join(' ')).toMatch(command)
+})
 
 describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) => {
   it.each([

@@ -123,11 +123,20 @@ export const isOfKeys = (message: string): boolean =>
 export const isOfExec = (message: string): boolean =>
   /failed to (?:start|create) exec|failed to exec in container/.test(message)
 
-/** A file of kubelet or runtime, and none of a container's own filesystem, which may be read-only on purpose. */
-const readOnly =
-  /\/var\/lib\/(?:kubelet|containerd|docker|containers)\/(?![^\s:"]{0,500}\/(?:merged|rootfs)\/)[^\s:"]{1,500}: read-only file system/i
+/**
+ * Why a file of kubelet or runtime cannot be written: ext4 and btrfs become read-only after an error, XFS shuts down. A volume of a pod, and
+ * a container's own filesystem, may be read-only on purpose.
+ */
+const unwritable =
+  /\/var\/lib\/(?:kubelet\/(?!pods\/[^/\s]{1,100}\/volume|plugins\/)|containerd\/|docker\/|containers\/)(?![^\s:"]{0,500}\/(?:merged|rootfs)\/)[^\s:"]{1,500}: (read-only file system|input\/output error)/i
 
-export const isReadOnly = (message: string): boolean => readOnly.test(message)
+/** Null: it can be written, or the message is of another file. */
+export const writeErrorIn = (message: string): string | null =>
+  unwritable.exec(message)?.[1]?.toLowerCase() ?? null
+
+/** Whether the message is of a volume of a pod. */
+export const isOfVolume = (message: string): boolean =>
+  /\/var\/lib\/kubelet\/pods\/[^/\s]{1,100}\/volume/.test(message)
 
 /** The upper folders of the path at which there was no space: `/run/containerd/runc`. Null: the message names none. */
 export function placeWithoutSpace(message: string): string | null {

@@ -83,11 +83,12 @@ export function stepsOf(
   })
 }
 
-/** Without a shell no service of the node can be restarted: the node is. */
+/** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */
 function doableOn(node: StepNode | null, wish: StepAction): StepAction {
   const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
-  const hasShell = node === null || node.shell === 'session' || node.shell === 'ssh'
-  return isRestart && !hasShell ? { ...wish, id: 'reboot' } : wish
+  if (!isRestart || node === null || (node.shell !== 'container' && node.shell !== null))
+    return wish
+  return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
 }
 
 const ofVolumes: ReadonlySet<StepActionId> = new Set(['larger-disk', 'map-volume'])
@@ -358,13 +359,29 @@ function sizesOn({ action, node }: OnNode): Command[] {
     return [session({ ...node, shell: 'session' }, 'reads', inAdminContainer(action))]
   if (shell !== 'powershell' || instanceId === null)
     return [session(node, 'reads', sizes(action, action.place))]
-  const id = clusterWord(instanceId)
-  const parameters = shellWord(JSON.stringify({ commands: [windowsSizes] }))
   return [
-    `${aws('ssm', 'send-command', '--instance-ids', id)} --document-name AWS-RunPowerShellScript --parameters ${parameters}`,
-    aws('ssm', 'list-command-invocations', '--details', '--instance-id', id),
-  ].map(line => ['reads', line])
+    inPowerShell(instanceId, 'reads', windowsSizes),
+    [
+      'reads',
+      aws('ssm', 'list-command-invocations', '--details', '--instance-id', clusterWord(instanceId)),
+    ],
+  ]
 }
+
+function inPowerShell(instanceId: string, effect: CommandEffect, text: string): Command {
+  const parameters = shellWord(JSON.stringify({ commands: [text] }))
+  const send = aws('ssm', 'send-command', '--instance-ids', clusterWord(instanceId))
+  return [effect, `${send} --document-name AWS-RunPowerShellScript --parameters ${parameters}`]
+}
+
+const restartService = (name: string, { instanceId, shell, ...node }: StepNode): Command =>
+  shell === 'powershell' && instanceId !== null
+    ? inPowerShell(instanceId, 'restarts', `Restart-Service ${name}`)
+    : session(
+        { ...node, instanceId, shell },
+        'restarts',
+        `sudo systemctl restart ${shellWord(name)}`,
+      )
 
 /** Source: bottlerocket-os/bottlerocket README, Admin container: it is off unless host-containers.admin.enabled is set. */
 const inAdminContainer = (action: StepAction) =>
@@ -504,14 +521,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   // Containers go on: systemd ends only the main process (containerd containerd.service KillMode=process), and the kubelet starts none anew.
   'restart-daemon': all(
     'free',
-    ({ action: { place = 'kubelet' }, node }) => [
-      session(node, 'restarts', `sudo systemctl restart ${shellWord(place)}`),
-    ],
+    ({ action: { place = 'kubelet' }, node }) => [restartService(place, node)],
     'kubelet-restart',
   ),
   'restart-kubelet': all(
     'set',
-    on => [cordon(on), session(on.node, 'restarts', 'sudo systemctl restart kubelet')],
+    on => [cordon(on), restartService('kubelet', on.node)],
     'kubelet-restart',
   ),
   'restart-pod': all('free', deletePods, 'pods'),

@@ -66,13 +66,17 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
 /** Another cause that holds about as much: a reader who ends the first alone ends half. */
 function withEqual(first: HolderCause, others: readonly HolderCause[]): HolderCause {
   const { holder, amount, also } = first
-  const isKnown = holder !== 'unread' && (amount.high ?? 0) * equal <= amount.low
   const other = others.find(
     one =>
       one.holder !== 'unread' && !holders[one.holder].isUsual && isEqual(one.amount, amount.low),
   )
-  return !isKnown || also !== undefined || other === undefined ? first : { ...first, also: other }
+  const isVague = holder === 'unread' || !isKnown(amount)
+  return isVague || also !== undefined || other === undefined ? first : { ...first, also: other }
 }
+
+/** Bounds far apart do not say which of two is larger. */
+const isKnown = ({ low, high }: Pick<Amount, 'low' | 'high'>) =>
+  low > 0 && equal * (high ?? Number.POSITIVE_INFINITY) <= low
 
 const isEqual = ({ low }: Pick<Amount, 'low'>, first: number) => low >= equal * first
 
@@ -158,7 +162,7 @@ export function holderCause(
   const largestBytes = unit === 'bytes' ? bytesOfLargest(own) : null
   const isOfMany = largestBytes !== null && largestBytes < leastOwned * lowBytes && isOfPod(own[0])
   const largest = isOfMany ? undefined : own[0]
-  const isHalf = largest !== undefined && largest.lowBytes >= leastHalf * lowBytes
+  const isHalf = largest !== undefined && lowBytes > 0 && largest.lowBytes >= leastHalf * lowBytes
   const second = unit === 'bytes' && isHalf && own.find(part => isOther(part, largest))
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
@@ -183,8 +187,10 @@ export function holderCause(
 }
 
 /** Whether the part is another owner's or lies elsewhere, and is about as large. One image beside another says nothing. */
-function isOther({ owner, place, lowBytes }: HolderPart, largest: HolderPart): boolean {
-  if (owner?.kind === 'image' || !isEqual({ low: lowBytes }, largest.lowBytes)) return false
+function isOther({ owner, place, ...size }: HolderPart, largest: HolderPart): boolean {
+  const { lowBytes: low, highBytes: high } = size
+  if (owner?.kind === 'image' || !isKnown({ low, high }) || !isEqual({ low }, largest.lowBytes))
+    return false
   return owner === null || largest.owner === null
     ? owner !== largest.owner || place !== largest.place
     : nameOf(owner) !== nameOf(largest.owner)

@@ -22,7 +22,7 @@ export function writableMounts({
     const [kind, own] = (controllerOf(pod) ?? `Pod ${name}`).split(' ')
     const volumes = measured.get(podName(pod.metadata)) ?? []
     const claims = volumes.flatMap(({ pvcRef, capacityBytes }) =>
-      pvcRef?.name !== undefined && capacityBytes === diskBytes
+      pvcRef?.name !== undefined && diskBytes != null && capacityBytes === diskBytes
         ? [`PersistentVolumeClaim ${pvcRef.name}`]
         : [],
     )

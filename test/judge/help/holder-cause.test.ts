@@ -40,3 +40,12 @@ it('does not name one owner twice', () => {
   const own = part('pod-volumes', 'Job load', 20)
   expect(alsoOf({ 'pod-volumes': 40 }, [own, own])).toBeUndefined()
 })
+
+it('compares no owners whose least is nothing', () => {
+  const vague = (name: string, highBytes: number) => ({
+    ...part('writable-layers', name, 0),
+    highBytes,
+  })
+  const parts = [vague('Job a', 50 * gibibyte), vague('Job b', 1)]
+  expect(alsoOf({ 'writable-layers': 0 }, parts)).toBeUndefined()
+})

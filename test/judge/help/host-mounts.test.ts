@@ -46,3 +46,10 @@ it('names a claim that has the size of the disk: it is a folder on it', () => {
   })
   expect(seen).toEqual(['PersistentVolumeClaim data (Pod db/ledger-0)'])
 })
+
+it('names no claim where the size of the disk was not read', () => {
+  const own = { ...pod('db', 'ledger-0', '/x'), spec: {} }
+  const podRef = { namespace: 'db', name: 'ledger-0' }
+  const summary = { pods: [{ podRef, volume: [{ pvcRef: { name: 'data' } }] }] }
+  expect(writableMounts({ pods: [own], summary })).toEqual([])
+})

@@ -7,14 +7,7 @@ import {
   timesOf,
   unreadEvents,
 } from '#judge/events/events.ts'
-import {
-  contextRule,
-  type NodeSubject,
-  reservations,
-  seenFirst,
-  shorten,
-  worldCause,
-} from '#judge/rule.ts'
+import { contextRule, type NodeSubject, seenFirst, shorten, worldCause } from '#judge/rule.ts'
 
 /** A boot, and a change or two, start it fewer times. */
 const leastStarts = 5
@@ -53,16 +46,11 @@ export const kubeletRestarts = contextRule({
     if (!isLoop) return yield* unreadEvents({ failed })
     yield {
       ...seenFirst(
-        `It started ${timesOf(times)}${limit === null ? '' : `, and may have no memory above ${limit}`}.`,
+        `It started ${timesOf(times)}${limit === null ? '' : `, in a control group that may have no more than ${limit}`}.`,
         limit === null
           ? 'Until it runs on, nothing on the node is started, evicted or cleaned.'
-          : 'enforceNodeAllocatable makes that reservation a limit: the kernel kills what needs more, however much memory the node has.',
+          : 'If its journal shows no error before a start, the kernel may have killed it at that limit: see journalctl -k.',
       ),
-      ...(limit !== null && {
-        confidence: 'likely' as const,
-        cause: reservations,
-        fix: { config: { enforceNodeAllocatable: ['pods'] } },
-      }),
       evidence: eventEvidence(starts, at),
     }
   },

@@ -4,6 +4,7 @@ import {
   isOfExec,
   isOfKeys,
   isOfPull,
+  isOfVolume,
   placeWithoutSpace,
 } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
@@ -45,7 +46,7 @@ export const noSpaceElsewhere = contextRule({
   titles,
   title: 'Containers fail with "no space left on device", and every disk has room',
   why: 'The kernel has the same error for other limits: inotify watches, mounts, cgroups, keys, a project quota, a small tmpfs such as /run, a full volume of the pod, the free space of an XFS filesystem in pieces too small for new inodes, or btrfs whose space is all given to chunks. No image GC, no eviction and no larger disk ends it.',
-  fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files. btrfs: btrfs balance. Keys: raise kernel.keys.maxkeys and maxbytes.',
+  fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files. btrfs: btrfs balance. Keys: raise kernel.keys.root_maxkeys and root_maxbytes, or maxkeys and maxbytes of containers in user namespaces.',
   sources: [
     'inotify_add_watch(2) ENOSPC',
     'kernel.org Documentation/admin-guide/sysctl/fs.rst mount-max',
@@ -83,7 +84,7 @@ export const noSpaceElsewhere = contextRule({
     const place = messages.map(placeWithoutSpace).find(one => one !== null)
     const isByKeys = messages.every(isOfKeys)
     const error = isByKeys ? 'disk quota exceeded' : 'no space left on device'
-    const claim = fullClaims[first]
+    const claim = messages.some(isOfVolume) && !isByKeys ? fullClaims[first] : undefined
     yield {
       ...(isByKeys && { title: titles.keys }),
       ...seenFirst(

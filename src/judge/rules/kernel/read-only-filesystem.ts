@@ -1,6 +1,7 @@
-import { isReadOnly } from '#facts/kubelet/event-messages.ts'
+import { writeErrorIn } from '#facts/kubelet/event-messages.ts'
 import {
   eventEvidence,
+  isWithin,
   recentEvents,
   startReasons,
   unreadEvents,
@@ -16,23 +17,28 @@ export const readOnlyFilesystem = contextRule({
   cause: worldCause('read-only'),
   steps: ['replace-node'],
   needs: ['pods'],
-  title: 'A disk of the node became read-only',
-  why: 'After an error of a disk the kernel mounts its filesystem read-only. The node stays Ready: the scheduler sends it pods, and each of them fails.',
+  title: 'A disk of the node can no longer be written',
+  why: 'After an error of a disk the kernel makes its filesystem read-only (ext4, btrfs), or shuts it down (XFS). The node stays Ready: the scheduler sends it pods, and each of them fails.',
   fix: 'Replace the node. Of a volume of EBS, look at its status checks.',
   sources: ['kubernetes/kubernetes#99126', 'ext4(5) errors=remount-ro'],
 
   fact: ({ pods }) =>
     pods
       .flatMap(pod => [
-        { pod: podName(pod.metadata), message: pod.status?.message ?? '' },
-        ...waitingContainers(pod),
+        {
+          pod: podName(pod.metadata),
+          message: pod.status?.message ?? '',
+          time: pod.status?.startTime ?? null,
+        },
+        ...waitingContainers(pod).map(one => ({ ...one, time: null })),
       ])
-      .filter(({ message }) => isReadOnly(message)),
+      .filter(({ message }) => writeErrorIn(message) !== null),
 
-  *judge(failed, context) {
+  *judge(all, context) {
     const { events, at } = context
+    const failed = all.filter(({ time }) => isWithin(time, at))
     const refused = recentEvents(events, at, [...startReasons, 'UnexpectedAdmissionError']).filter(
-      ({ message }) => isReadOnly(message),
+      ({ message }) => writeErrorIn(message) !== null,
     )
     const pods = new Set([
       ...failed.map(({ pod }) => pod),
@@ -40,9 +46,10 @@ export const readOnlyFilesystem = contextRule({
     ])
     const [first] = pods
     if (first === undefined) return yield* unreadEvents(context)
+    const error = [...failed, ...refused].map(({ message }) => writeErrorIn(message))[0]
     yield {
       ...seenFirst(
-        `Kubelet or runtime cannot write to it: ${plural(pods.size, 'pod')} failed, the first ${shorten(first, 300)}.`,
+        `Kubelet or runtime fail with "${error}": ${plural(pods.size, 'pod')} failed, the first ${shorten(first, 300)}.`,
         'The node is Ready all the same, and gets further pods.',
       ),
       evidence: [

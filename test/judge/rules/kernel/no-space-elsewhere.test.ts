@@ -88,13 +88,22 @@ describe('no-space-elsewhere', () => {
     expect(state(noSpaceElsewhere, own)).toBe('pass')
   })
 
-  it('names the full claim of the pod', () => {
+  it.each([
+    [
+      'a mount of the pod',
+      'relabel /var/lib/kubelet/pods/0c1d/volumes/a: no space left on device',
+      true,
+    ],
+    ['a file of the runtime', 'write /run/containerd/a/.b: no space left on device', false],
+    ['keys', 'create session key: disk quota exceeded', false],
+  ])('names the full claim of the pod where the message is of %s', (_, message, isNamed) => {
     const volume = { pvcRef: { name: 'data' }, capacityBytes: 1000, usedBytes: 985 }
     const seen = {
-      ...waiting('CreateContainerError', watches),
+      ...waiting('CreateContainerError', message),
       summary: { pods: [{ podRef: { namespace: 'shop', name: 'web' }, volume: [volume] }] },
     }
-    expect(failingOf(noSpaceElsewhere, seen).consequence).toContain('PersistentVolumeClaim data')
+    const { consequence } = failingOf(noSpaceElsewhere, seen)
+    expect(consequence.includes('PersistentVolumeClaim data')).toBe(isNamed)
   })
 
   it('does not read the failures of pulls, which have a rule of their own', () => {

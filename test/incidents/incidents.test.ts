@@ -3,8 +3,17 @@ import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
 import { causesAndOutlook } from '#report/parts/causes.ts'
 import { incidents } from './cases/index.ts'
-import { judgedIncident } from './judged.ts'
+import type { Incident } from './incident.ts'
+import { type Judged, judgedIncident } from './judged.ts'
 import { type Score, scoreOf } from './scored.ts'
+
+const judgedIncidents = new Map<Incident, Promise<Judged>>()
+/** Each incident is judged once. */
+function judgedOnce(incident: Incident): Promise<Judged> {
+  const judged = judgedIncidents.get(incident) ?? judgedIncident(incident)
+  judgedIncidents.set(incident, judged)
+  return judged
+}
 
 it('names a thread for each incident, and each incident once', () => {
   expect(new Set(incidents.map(({ name }) => name)).size).toBe(incidents.length)
@@ -13,7 +22,7 @@ it('names a thread for each incident, and each incident once', () => {
 
 describe.each(incidents)('$name ($thread)', incident => {
   it('is read and judged in full', async () => {
-    const { document, nodes, ruleErrors } = await judgedIncident(incident)
+    const { document, nodes, ruleErrors } = await judgedOnce(incident)
     expect(ruleErrors).toEqual([])
     expect(document.run.inputErrors).toEqual([])
     const { coverage } = document.clusters[0]!
@@ -29,7 +38,7 @@ describe.each(incidents)('$name ($thread)', incident => {
 
 it('says in the legend of a mail what the hatch of its bar means', async () => {
   const name = 'images-of-docker-in-docker-on-the-host'
-  const { report } = await judgedIncident(incidents.find(one => one.name === name)!)
+  const { report } = await judgedOnce(incidents.find(one => one.name === name)!)
   const { html } = renderMail(report, [])
   expect(html).toMatch(/<td class="[a-z-]+ estimate"/)
   expect(html).toContain(`</span> ${english.words.picture.estimate}</span>`)
@@ -37,12 +46,12 @@ it('says in the legend of a mail what the hatch of its bar means', async () => {
 
 describe('the explanations', async () => {
   const scores: Score[] = []
-  for (const incident of incidents) scores.push(await scoreOf(incident))
+  for (const incident of incidents) scores.push(scoreOf(incident, await judgedOnce(incident)))
 
   it('have a cause for each node that is next to break', async () => {
     const without: string[] = []
     for (const incident of incidents) {
-      const { outlook } = causesAndOutlook((await judgedIncident(incident)).report, english)
+      const { outlook } = causesAndOutlook((await judgedOnce(incident)).report, english)
       if (outlook.rows.some(({ cause, steps }) => cause === null && steps.length === 0))
         without.push(incident.name)
     }

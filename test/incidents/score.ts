@@ -7,7 +7,7 @@ const [wanted] = process.argv.slice(2)
 const chosen = incidents.filter(({ name }) => wanted === undefined || name === wanted)
 const scores: Score[] = []
 for (const incident of chosen) {
-  const score = await scoreOf(incident)
+  const score = scoreOf(incident, await judgedIncident(incident))
   scores.push(score)
   const marks = (['cause', 'owner', 'step', 'words'] as const)
     .map(part => (score[part] ? part : '-'.repeat(part.length)))

@@ -1,6 +1,6 @@
 /** How well an audit explains an incident, by the values of its published document and by the words of its mail. */
 import type { ExpectedCause, Incident } from './incident.ts'
-import { type Judged, judgedIncident } from './judged.ts'
+import type { Judged } from './judged.ts'
 
 export interface Score {
   incident: Incident
@@ -51,8 +51,7 @@ interface HolderOwner {
 
 const isSevere = ({ severity }: CauseGroup) => severity === 'critical' || severity === 'high'
 
-export async function scoreOf(incident: Incident): Promise<Score> {
-  const judged = await judgedIncident(incident)
+export function scoreOf(incident: Incident, judged: Judged): Score {
   const { causes = [] } = JSON.parse(judged.findingsJson) as Published
   const [first] = causes
   const severe = causes.filter(isSevere)

@@ -10,16 +10,18 @@ import { defaultPolicy } from '#model/policy.ts'
 import { json } from '#report/formats/json.ts'
 import { findingEvents } from '#report/parts/finding-events.ts'
 import { highwater } from '#test/cli.ts'
+import { changedTexts, gateChanges, gated, gateSnapshot } from '#test/gate-changes.ts'
 import { inProcess } from '#test/in-process.ts'
 import { schemaErrors } from '#test/json-schema.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 import { morningReport, quietReport, secondMorning } from '#test/report-builder.ts'
 import { withReference } from '#tools/policy-reference.ts'
-import { type FormatName, fileText, schemasOf } from '#tools/schemas.ts'
+import { type FormatName, fileText, parsedFormats, schemasOf } from '#tools/schemas.ts'
 
-const published = schemasOf(true)
-const strict = schemasOf(false)
+const program = parsedFormats()
+const published = schemasOf(true, program)
+const strict = schemasOf(false, program)
 const errorsOf = (name: FormatName, schemas = strict) =>
   schemaErrors(schemas[name] as Record<string, unknown>)
 const folder = mkdtempSync(join(tmpdir(), 'highwater-schemas-'))
@@ -82,6 +84,13 @@ describe('what we write', () => {
     )
     expect(ledgers.length).toBeGreaterThan(5)
     expect(ledgers.flatMap(errorsOf('ledger'))).toEqual([])
+  })
+
+  it('a verdict of the gate', async () => {
+    const change = gateChanges.find(({ name }) => name === 'ten-bytes')!
+    const document = await gated(gateSnapshot(), changedTexts(change), { group: change.group })
+    expect(document.problems).not.toEqual([])
+    expect(errorsOf('gate')(JSON.parse(JSON.stringify(document)))).toEqual([])
   })
 
   it('plans and approvals', async () => {

@@ -52,20 +52,24 @@ const openObjects: SubNodeParser = {
   createType: () => new ObjectType('open', [], [], new AnyType()),
 }
 
+const root = join(import.meta.dirname, '..')
+const openConfig = {
+  ...DEFAULT_CONFIG,
+  path: join(root, 'tools/formats.ts'),
+  tsconfig: join(root, 'tsconfig.json'),
+  type: 'Formats',
+  expose: 'export' as const,
+  topRef: false,
+  skipTypeCheck: true,
+  additionalProperties: true,
+}
+
+/** The types of the formats, parsed. */
+export const parsedFormats = () => createProgram(openConfig)
+
 /** @param isOpen whether fields that the types do not have are allowed: so for readers, not for tests */
-export function schemasOf(isOpen: boolean): Record<FormatName, Schema> {
-  const root = join(import.meta.dirname, '..')
-  const config = {
-    ...DEFAULT_CONFIG,
-    path: join(root, 'tools/formats.ts'),
-    tsconfig: join(root, 'tsconfig.json'),
-    type: 'Formats',
-    expose: 'export' as const,
-    topRef: false,
-    skipTypeCheck: true,
-    additionalProperties: isOpen,
-  }
-  const program = createProgram(config)
+export function schemasOf(isOpen: boolean, program = parsedFormats()): Record<FormatName, Schema> {
+  const config = { ...openConfig, additionalProperties: isOpen }
   const parser = createParser(program, config, all => {
     all.addNodeParser(openObjects)
   })

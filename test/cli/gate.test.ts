@@ -5,8 +5,6 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '#test/cli.ts'
 import { changedTexts, gateChanges, gateSnapshot } from '#test/gate-changes.ts'
 import { runCommand } from '#test/in-process.ts'
-import { schemaErrors } from '#test/json-schema.ts'
-import { schemasOf } from '#tools/schemas.ts'
 
 /** A folder with the files of a change, and its arguments. */
 function checkout(name: string) {
@@ -170,12 +168,6 @@ describe('highwater gate', () => {
     const { files, problems } = JSON.parse(stdout)
     expect({ code, nodes: files[0].nodes }).toEqual({ code: 0, nodes: 3 })
     expect(problems).toContainEqual(expect.objectContaining({ kind: 'better', line: 1 }))
-  })
-
-  it('prints JSON that the schema describes', { timeout: 60_000 }, async () => {
-    const { stdout } = await gate('ten-bytes', '--format', 'json')
-    const schema = schemasOf(false).gate as Record<string, unknown>
-    expect(schemaErrors(schema)(JSON.parse(stdout))).toEqual([])
   })
 
   it('prints SARIF with file and line', async () => {

@@ -33,7 +33,7 @@ const policyOf = ({ mode, output }: Reading): Policy => ({
   inspectOutput: output,
   modes: [{ match: {}, mode }],
   kubelet: { roleArn: mode === 'kubelet' ? role : null, useOwnToken: false },
-  pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 100 },
+  pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 1000 },
   timeoutsMs: { ...defaultPolicy.timeoutsMs, inspect: 1500 },
 })
 

@@ -68,25 +68,14 @@ const isEmptyHcl = (file: string, text: string) =>
   !mention.test(text)
 
 /** A URL has `//`, too, and a name of a resource `/*`. Lines stay. Source: Terraform, Configuration Syntax, Comments */
-function withoutComments(text: string): string {
-  const [first = '', ...commented] = text.split(/^[ \t]*\/\*/m)
-  const kept = commented.map(part => {
-    const end = part.indexOf('*/')
-    const lines = '\n'.repeat((end < 0 ? part : part.slice(0, end)).split('\n').length - 1)
-    return end < 0 ? lines : `${lines}${part.slice(end + 2)}`
-  })
-  return [first, ...kept].join('').replace(/(?:#|(?<!\S)\/\/).*$/gm, '')
-}
+const withoutComments = (text: string): string =>
+  text
+    .replace(/^[ \t]*\/\*[\s\S]*?(?:\*\/|$(?![\s\S]))/gm, comment => comment.replace(/.+/g, ''))
+    .replace(/(?:#|(?<!\S)\/\/).*$/gm, '')
 
-/** NodePools of v1 have no settings of a kubelet. Anything may come of a template that inserts blocks. */
-const isNodePool = (text: string) => {
-  const kinds = [...text.matchAll(/^kind: *(\S*)/gm)].map(([, kind]) => kind)
-  return (
-    kinds.length > 0 &&
-    kinds.every(kind => kind === 'NodePool') &&
-    !/kubelet|v1(?:alpha|beta)\d|toYaml|include|tpl /.test(text)
-  )
-}
+/** What of a template may set something of a node: NodePools of v1 do not. Anything may come of a template that inserts blocks. */
+const mayOfTemplate =
+  /kubelet|^kind: *EC2NodeClass|volumeSize|bootstrap|settings|v1(?:alpha|beta)\d|toYaml|include|tpl /im
 
 type Reader = (reading: FileReading, located: LocatedText) => void
 
@@ -141,7 +130,7 @@ export function readChangedFile(
   }
   const unreadLine = isPlan ? null : unrenderedLine(text, reading.problems.filter(isUnparsed))
   if (unreadLine !== null) {
-    const unread = isNodePool(text) ? null : 'template'
+    const unread = mayOfTemplate.test(text) ? 'template' : null
     // Of a text with marks of a template, no part is as it will be.
     const parts = templateMark.test(text) ? [] : reading.parts
     const problems = reading.problems.filter(problem => parts.length > 0 && !isUnparsed(problem))

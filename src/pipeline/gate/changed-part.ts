@@ -107,6 +107,9 @@ export const fileProblem = (
   field: string | null = null,
 ): FileProblem => ({ kind, line, field, text })
 
+export const expressionProblem = (line: number, field: string): FileProblem =>
+  fileProblem('unread', line, `${field} is not judged: its value is an expression.`, field)
+
 /** One of several texts of a file, each for other nodes, which the file does not name. */
 export const unnamed: Target = { group: '' }
 

@@ -11,6 +11,7 @@ import { isExpression } from '#judge/drift/drift.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
 import { cutSettings, isConfigurationField } from '#model/kubelet/settings.ts'
 import {
+  expressionProblem,
   type FileProblem,
   type FileReading,
   fileProblem,
@@ -143,7 +144,7 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
     const path = `spec.kubelet.${field}`
     const line = lineOf('spec', 'kubelet', field)
     return typeof written === 'string' && isExpression(written)
-      ? fileProblem('unread', line, `${path} is not judged: its value is an expression.`, field)
+      ? expressionProblem(line, path)
       : fileProblem('refused', line, `nodeadm: ${path} is no ${form}`, field)
   }
   return [

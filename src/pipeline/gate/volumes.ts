@@ -17,6 +17,7 @@ import type { NodeIdentity } from '#model/input/record.ts'
 import {
   type ChangedPart,
   type DeclaredVolume,
+  expressionProblem,
   type FileProblem,
   type FileReading,
   fileProblem,
@@ -57,9 +58,7 @@ export function volumeOf(value: unknown, device: string | null, line: number): D
 export const unclearVolumes = (volumes: readonly DeclaredVolume[]): FileProblem[] =>
   volumes
     .filter(({ bytes }) => bytes === null)
-    .map(({ path, line }) =>
-      fileProblem('unread', line, `${path} is not judged: its value is an expression.`, path),
-    )
+    .map(({ path, line }) => expressionProblem(line, path))
 
 /** An operation of a patch changes one mapping by its index, so its device is elsewhere. */
 export const unnamedVolumes = ({ value, lineOf }: YamlPlace): FileProblem[] =>

@@ -578,7 +578,7 @@ describe('a file of another kind', () => {
       '{{- if .Values.on }}\nkind: EC2NodeClass\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n',
       1,
     ],
-    ['kind: ConfigMap\ndata:\n  x: {{ .Values.x }} # NodePool\n', 3],
+    ['kind: ConfigMap\ndata:\n  x: {{ .Values.x }} # KubeletConfiguration\n', 3],
   ])('is a template that is not rendered: %j', async (text, line) => {
     const file = 'chart/templates/x.yaml'
     const { problems, verdict } = await gated(gateSnapshot(), [{ file, text, base: null }])

@@ -2,7 +2,7 @@
  * User data in templates of CloudFormation. What only a stack knows becomes an expression, whose value is not judged.
  * Source: AWS CloudFormation, AWS::EC2::LaunchTemplate LaunchTemplateData, Intrinsic function reference
  */
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf } from '#base/raw-object.ts'
 import { type LocatedText, textOnLine, type YamlPlace } from '#base/yaml-place.ts'
 import { type FileReading, fileProblem, type Target, unnamed } from './changed-part.ts'
 import { hidesSettings, takeUserData } from './user-data-parts.ts'
@@ -25,9 +25,14 @@ export function takeStack(reading: FileReading, place: YamlPlace): void {
     const userData = properties.at(...(userDataPaths.get(type) ?? []))
     return !userDataPaths.has(type) || userData.value === undefined ? [] : [{ name, userData }]
   })
-  const whole = JSON.stringify(mapOf(place.value).Resources)
+  const read = new Set(found.map(({ userData }) => userData.value))
+  const { Resources, ...others } = mapOf(place.value)
+  const unread = JSON.stringify([others, Object.values(mapOf(Resources))], (_, value) =>
+    read.has(value) ? undefined : value,
+  )
+  const isElsewhere = mentionsSettings.test(unread)
+  const whole = JSON.stringify(Resources)
   for (const resource of resources) takeStackVolumes(reading, resource, { targets, whole })
-  const isElsewhere = mentionsSettings.test(JSON.stringify(withoutUserData(place.value, found)))
   reading.isWhole = !isElsewhere
   for (const { name, userData } of found) {
     const located = textOf(userData)
@@ -82,20 +87,6 @@ const volumesOfTemplate = (type: unknown, properties: YamlPlace) =>
 /** Another stack, a macro, or a text outside user data may set something of a kubelet. */
 const mentionsSettings =
   /user_?data|bootstrap|kubelet|nodeconfig|nodeadm|AWS::CloudFormation::|Custom::|Transform/i
-
-/** The template without the user data that is read, and its keys. */
-function withoutUserData(template: unknown, read: readonly { name: string }[]) {
-  const names = new Set(read.map(({ name }) => name))
-  const { Resources, ...others } = mapOf(template)
-  const resources = Object.entries(mapOf(Resources)).map(([name, resource]) => {
-    const { LaunchTemplateData, ...properties } = mapOf(mapOf(resource).Properties)
-    const [data, own] = [mapOf(LaunchTemplateData), properties].map(
-      ({ UserData, ...rest }: RawObject) => (names.has(name) ? rest : { UserData, ...rest }),
-    )
-    return { ...mapOf(resource), Properties: { ...own, data } }
-  })
-  return [others, resources]
-}
 
 /** The nodegroups that name a launch template, by the template's name. */
 function targetsIn(resources: readonly Resource[]): ReadonlyMap<string, Target> {

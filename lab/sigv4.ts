@@ -3,6 +3,7 @@
  * Source: AWS General Reference, "Signing AWS API requests" (canonical request, string to sign, signing key).
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { oncePerText } from '#base/once.ts'
 
 /** `AK…/20261121/us-east-1/eks/aws4_request` */
 export interface CredentialScope {
@@ -76,12 +77,15 @@ function signText(
   { date, region, service }: CredentialScope,
   secretAccessKey: string,
 ): string {
-  const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(
-    hmac,
-    `AWS4${secretAccessKey}`,
-  )
+  const key = signingKey([secretAccessKey, date, region, service].join('\n'))
   return hmac(key, lines.join('\n')).toString('hex')
 }
+
+/** The key of a day, region and service: of secret, date, region and service, a line each. */
+const signingKey = oncePerText(scope => {
+  const [secretAccessKey, ...parts] = scope.split('\n')
+  return [...parts, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`)
+})
 
 export function sameSignature(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))

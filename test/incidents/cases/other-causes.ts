@@ -208,7 +208,7 @@ export const otherCauseIncidents: Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'platform',
     steps: ['replace', 'read-more'],
-    words: [/pods have few of the processes/],
+    words: [/most processes are of programs of the host/],
     notCauses: ['podPidsLimit', 'evictionHard.pid.available', 'images-unused'],
     never: [diskSteps, /build-881/],
   },

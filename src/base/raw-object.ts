@@ -12,6 +12,9 @@ export const withoutKeys = (object: RawObject, keys: readonly string[]): RawObje
 /** The value as an object. For a value that is no object: the empty object. */
 export const mapOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 
+/** The value as a list. For a value that is no list: the empty list. */
+export const itemsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
 const quote = 0x22
 const backslash = 0x5c
 const comma = 0x2c

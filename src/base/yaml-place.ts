@@ -8,6 +8,7 @@ import {
   YamlError,
   yamlValue,
 } from './foreign-text.ts'
+import { itemsOf } from './raw-object.ts'
 
 /** A text within a file. */
 export interface LocatedText {
@@ -40,6 +41,10 @@ export interface YamlPlace {
   /** The text at a path; empty: it is no text. */
   textAt(...path: Segment[]): LocatedText
 }
+
+/** The items of a list. */
+export const placesIn = (list: YamlPlace): YamlPlace[] =>
+  itemsOf(list.value).map((_, index) => list.at(index))
 
 /** @throws ForeignTextError with the line in the file */
 export function openYaml({ text, fileLine }: LocatedText, budget: TextBudget): YamlPlace {

@@ -10,6 +10,7 @@ import { isRawObject } from '#base/raw-object.ts'
 import {
   type LocatedText,
   openYaml,
+  placesIn,
   textFrom,
   textOnLine,
   type YamlPlace,
@@ -252,15 +253,12 @@ const passedOver = (document: YamlPlace): Piece => ({
 function readCloudConfig(located: LocatedText, budget: TextBudget): Piece[] {
   const document = openYaml(located, budget)
   if (isRawObject(document.value) && isNodeConfig(document.value)) return [passedOver(document)]
-  const commands = [...itemsOf(document.at('bootcmd')), ...itemsOf(document.at('runcmd'))]
+  const commands = [...placesIn(document.at('bootcmd')), ...placesIn(document.at('runcmd'))]
   return [
-    ...itemsOf(document.at('write_files')).flatMap(file => readFile(file, budget)),
+    ...placesIn(document.at('write_files')).flatMap(file => readFile(file, budget)),
     ...commands.flatMap(command => readShell(scriptOf(command), budget)),
   ]
 }
-
-const itemsOf = (place: YamlPlace) =>
-  Array.isArray(place.value) ? place.value.map((_, index) => place.at(index)) : []
 
 /** A command is a line or a list of arguments. The argument after a shell's `-c` is a line, too. */
 function scriptOf(command: YamlPlace): LocatedText {

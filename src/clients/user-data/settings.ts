@@ -1,7 +1,7 @@
 /** Shared by the readers of user data: the form of their results, and how results are merged. */
 import { BudgetExceeded, ForeignTextError, type TextBudget } from '#base/foreign-text.ts'
 import { overlay } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, itemsOf, mapOf, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
 import { bottlerocketSettingOf } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
@@ -92,7 +92,7 @@ export function pieceOfNodeConfig(document: YamlPlace): Piece {
     document,
     config: mapOf(config),
     // nodeadm joins them with spaces, and systemd splits them. Source: amazon-eks-ami, environment.go; kubelet.service
-    flags: Array.isArray(flags) ? flags.flatMap(argumentsIn) : [],
+    flags: itemsOf(flags).flatMap(argumentsIn),
   })
 }
 
@@ -104,7 +104,7 @@ export const argumentsIn = (flag: unknown): string[] =>
  * @param flags a list of command-line arguments
  */
 export function linesIn(config: YamlPlace, flags?: YamlPlace): LineOf {
-  const given: unknown[] = Array.isArray(flags?.value) ? flags.value : []
+  const given = itemsOf(flags?.value)
   return path => {
     if (path === null) return config.lineOf()
     const field = fieldOf(path)

@@ -43,7 +43,9 @@ export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): 
   const pathOf = ({ text }: Command) => nodePathIn(text) ?? onlyPath
   const found = [
     ...documents,
-    ...commands.flatMap(command => piecesOf(command, onlyPath)),
+    ...commands.flatMap(command =>
+      readCommand(command, onlyPath).map(found => ({ at: command.at, piece: found })),
+    ),
     ...[...Map.groupBy(setting, one => `${isAfter(one)} ${pathOf(one)}`).values()].map(group =>
       fieldPiece(group, pathOf),
     ),
@@ -243,9 +245,6 @@ function commandsOf(lines: readonly string[], rest: readonly number[], from: Lin
   }
   return commands
 }
-
-const piecesOf = (command: Command, onlyPath: string | null): PlacedPiece[] =>
-  readCommand(command, onlyPath).map(found => ({ at: command.at, piece: found }))
 
 function readCommand({ text, located }: Command, onlyPath: string | null) {
   const words = wordsOf(text)

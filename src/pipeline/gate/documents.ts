@@ -2,8 +2,8 @@
 
 import { dirname, join } from 'node:path'
 import { BudgetExceeded, ForeignTextError, parseYaml, type TextBudget } from '#base/foreign-text.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
-import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
+import { isRawObject, itemsOf, mapOf, type RawObject } from '#base/raw-object.ts'
+import { type LocatedText, openYaml, placesIn, type YamlPlace } from '#base/yaml-place.ts'
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
 import { linesIn, pieceOfNodeConfig } from '#clients/user-data/settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
@@ -35,7 +35,9 @@ type Taker = (reading: FileReading, place: YamlPlace) => void
 
 /** By API group and kind. `*`: any kind. Others are ignored. */
 const takers: Readonly<Record<string, Taker>> = {
-  '/List': (reading, place) => eachItem(place.at('items'), item => takeDocument(reading, item)),
+  '/List': (reading, place) => {
+    for (const item of placesIn(place.at('items'))) takeDocument(reading, item)
+  },
   '/Kustomization': takeKustomization,
   'kustomize.config.k8s.io/*': takeKustomization,
   'node.eks.aws/*': (reading, place) => {
@@ -114,10 +116,6 @@ function takeText(reading: FileReading, located: LocatedText) {
   }
 }
 
-function eachItem(list: YamlPlace, take: (item: YamlPlace) => void) {
-  if (Array.isArray(list.value)) for (const index of list.value.keys()) take(list.at(index))
-}
-
 /** A file that forgot its kind, which the kubelet refuses. */
 const isKubeletFile = ({ kind, apiVersion, ...fields }: RawObject) =>
   kind === undefined &&
@@ -139,10 +137,9 @@ function takeKustomization(reading: FileReading, place: YamlPlace) {
       takePatch(reading, openYaml(patch.textAt(), reading.budget), target)
   }
   for (const list of listsOfPatches)
-    eachItem(place.at(list), item =>
-      take(item.at('patch'), targetIn(mapOf(place.value), item.at('target').value)),
-    )
-  eachItem(place.at('patchesStrategicMerge'), item => take(item, null))
+    for (const item of placesIn(place.at(list)))
+      take(item.at('patch'), targetIn(mapOf(place.value), item.at('target').value))
+  for (const item of placesIn(place.at('patchesStrategicMerge'))) take(item, null)
 }
 
 /** A prefix or a suffix makes another name of each. */
@@ -178,7 +175,7 @@ export function patchTargets(
   const found = kustomizations.flatMap(({ file, text }) => {
     if (text.length > longestKustomization) return []
     const kustomization = mapOf(parsedOrNull(text, budget))
-    const patches = listsOfPatches.flatMap(list => itemsIn(kustomization[list]).map(mapOf))
+    const patches = listsOfPatches.flatMap(list => itemsOf(kustomization[list]).map(mapOf))
     return patches.flatMap(({ path, target }) =>
       typeof path === 'string'
         ? [{ path: join(dirname(file), path), target: targetIn(kustomization, target) }]
@@ -195,8 +192,6 @@ export function patchTargets(
 }
 
 const longestKustomization = 65_536
-
-const itemsIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /** Null: it is broken. */
 function parsedOrNull(text: string, budget: TextBudget): unknown {
@@ -260,8 +255,9 @@ function nameOf({ metadata }: RawObject) {
 
 /** Null: the class does not say, or of no family with known files. Source: karpenter.sh, NodeClasses, spec.amiFamily */
 function familyOf({ amiFamily, amiSelectorTerms }: RawObject) {
-  const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms : []
-  const aliases = terms.map(term => String(mapOf(term).alias ?? '').split('@')[0])
+  const aliases = itemsOf(amiSelectorTerms).map(
+    term => String(mapOf(term).alias ?? '').split('@')[0],
+  )
   const families = ['AL2', 'AL2023', 'Bottlerocket'] as const
   return (
     families.find(family => family === amiFamily) ??
@@ -354,7 +350,7 @@ function misplacedKubelet(kubelet: YamlPlace, field: string): FileProblem {
 function takeClusterConfig(reading: FileReading, place: YamlPlace) {
   const cluster = String(mapOf(mapOf(place.value).metadata).name ?? '')
   for (const list of ['nodeGroups', 'managedNodeGroups'])
-    eachItem(place.at(list), group => takeGroup(reading, group, { list, cluster }))
+    for (const group of placesIn(place.at(list))) takeGroup(reading, group, { list, cluster })
 }
 
 function takeGroup(
@@ -376,11 +372,11 @@ function takeGroup(
     parts.push({ ...head, config, by: 'eksctl', lineOf, refusals, volumes })
     reading.problems.push(...unclearVolumes(volumes))
   }
-  eachItem(place.at('preBootstrapCommands'), command => {
+  for (const command of placesIn(place.at('preBootstrapCommands'))) {
     const { text, fileLine } = command.textAt()
     const script = { text: `#!/bin/bash\n${text}`, fileLine: (line: number) => fileLine(line - 1) }
     takeUserData(reading, script, target, 'ClusterConfig')
-  })
+  }
   takeUserData(reading, place.textAt('overrideBootstrapCommand'), target, 'ClusterConfig')
   const settings = place.at('bottlerocket', 'settings', 'kubernetes')
   if (!isRawObject(settings.value)) return
@@ -460,10 +456,10 @@ interface Operation {
 
 /** The parts of an object that the operations set; null: one of them removes it. Source: RFC 6902, RFC 6901 */
 function patchedObject(list: YamlPlace): YamlPlace {
-  const operations = (Array.isArray(list.value) ? list.value : []).flatMap((written, index) => {
-    const { op, path, value } = mapOf(written)
+  const operations = placesIn(list).flatMap(at => {
+    const { op, path, value } = mapOf(at.value)
     if (typeof path !== 'string' || !['add', 'replace', 'remove'].includes(String(op))) return []
-    return [{ at: list.at(index), path: segments(path), value: op === 'remove' ? null : value }]
+    return [{ at, path: segments(path), value: op === 'remove' ? null : value }]
   })
   const object: RawObject = {}
   for (const { path, value } of operations) set(object, path, value)

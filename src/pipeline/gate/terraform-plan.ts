@@ -4,7 +4,14 @@
  */
 import { ForeignTextError } from '#base/foreign-text.ts'
 import { inputLimits } from '#base/limits.ts'
-import { isRawObject, jsonFlaw, mapOf, parsedJson, type RawObject } from '#base/raw-object.ts'
+import {
+  isRawObject,
+  itemsOf,
+  jsonFlaw,
+  mapOf,
+  parsedJson,
+  type RawObject,
+} from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textOnLine } from '#base/yaml-place.ts'
 import {
   type DeclaredVolume,
@@ -81,19 +88,18 @@ function parsed(text: string): unknown {
 
 /** The depth of a plan is bounded. */
 function resourcesIn({ resources, child_modules: children }: RawObject): Resource[] {
-  const own = (Array.isArray(resources) ? resources : []).flatMap((resource): Resource[] => {
+  const own = itemsOf(resources).flatMap((resource): Resource[] => {
     const { type, address, values, mode } = mapOf(resource)
     const isManaged = mode === undefined || mode === 'managed'
     return isManaged
       ? [{ type: String(type), address: String(address), values: mapOf(values) }]
       : []
   })
-  const modules = Array.isArray(children) ? children : []
-  return [...own, ...modules.flatMap(child => resourcesIn(mapOf(child)))]
+  return [...own, ...itemsOf(children).flatMap(child => resourcesIn(mapOf(child)))]
 }
 
 const unknownUserData = (changes: unknown) =>
-  (Array.isArray(changes) ? changes : []).flatMap(resource => {
+  itemsOf(changes).flatMap(resource => {
     const { type, address, change } = mapOf(resource)
     const { user_data: userData } = mapOf(mapOf(change).after_unknown)
     return type === 'aws_launch_template' && userData === true ? [String(address)] : []
@@ -114,7 +120,7 @@ interface Groups {
 function groupsIn(resources: readonly Resource[]): Groups {
   const groups = resources.filter(({ type }) => type === 'aws_eks_node_group')
   const templateOf = ({ values: { launch_template: list } }: Resource) =>
-    mapOf(Array.isArray(list) ? list[0] : null).name
+    mapOf(itemsOf(list)[0]).name
   return {
     ofTemplate: Map.groupBy(groups, templateOf),
     ofModule: Map.groupBy(groups, ({ address }) => moduleOf(address)),
@@ -129,7 +135,7 @@ function targetOf({ name }: RawObject, address: string, groups: Groups): Target 
 }
 
 const volumesOf = (mappings: unknown): DeclaredVolume[] =>
-  (Array.isArray(mappings) ? mappings : []).flatMap(mapping => {
+  itemsOf(mappings).flatMap(mapping => {
     const { device_name: device, ebs } = mapOf(mapping)
     const { volume_size: size } = mapOf(Array.isArray(ebs) ? ebs[0] : ebs)
     return typeof size === 'number' ? [volumeOf(size, String(device), 1)] : []

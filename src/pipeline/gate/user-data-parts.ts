@@ -1,5 +1,5 @@
 /** User data, NodeConfig and Bottlerocket's settings as parts of a changed file. */
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, itemsOf, mapOf, type RawObject } from '#base/raw-object.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
 import { bottlerocketRoot } from '#clients/user-data/bottlerocket.ts'
 import { argumentsIn, type Piece, type WrittenDocument } from '#clients/user-data/settings.ts'
@@ -138,7 +138,7 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
       .map(at =>
         fileProblem('no-effect', lineOf(...at), 'a NodeConfig has no such field.', at.join('.')),
       )
-  const list: unknown[] = Array.isArray(flags) ? flags : []
+  const list = itemsOf(flags)
   const isList = Array.isArray(flags) && list.every(flag => typeof flag === 'string')
   const refuseForm = (field: string, written: unknown, form: string) => {
     const path = `spec.kubelet.${field}`

@@ -7,7 +7,7 @@
 
 import { amountOrNull } from '#base/go/quantity.ts'
 import { isRawObject, mapOf } from '#base/raw-object.ts'
-import type { YamlPlace } from '#base/yaml-place.ts'
+import { placesIn, type YamlPlace } from '#base/yaml-place.ts'
 import { volumeSizeMistake } from '#facts/eks/karpenter.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
@@ -36,9 +36,8 @@ export function volumesIn(
   list: YamlPlace,
   { device, size }: { device: string; size: readonly string[] },
 ): DeclaredVolume[] {
-  const mappings = Array.isArray(list.value) ? list.value : []
-  return mappings.flatMap((mapping, index) => {
-    const place = list.at(index)
+  return placesIn(list).flatMap(place => {
+    const mapping = place.value
     const { value } = place.at(...size)
     if (!isRawObject(mapping) || value === undefined || value === null) return []
     const name = mapping.rootVolume === true ? null : String(mapping[device] ?? '')

@@ -7,6 +7,7 @@ import { type Cluster, findHomeDir, KubeConfig } from '@kubernetes/client-node'
 import { parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
+import { redact } from '#base/redaction/redact.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import type { KubernetesEndpoint } from './kubernetes.ts'
 
@@ -66,10 +67,14 @@ function loadedConfig(file: string | null): KubeConfig {
     else if (file === null) config.loadFromDefault()
     else config.loadFromFile(file)
   } catch (cause) {
-    throw new OperatorError(`${file ?? defaultFile} cannot be read: ${messageOf(cause)}`, { cause })
+    throw new OperatorError(`${file ?? defaultFile} cannot be read: ${firstLine(cause)}`)
   }
   return config
 }
+
+/** The library quotes lines of the file behind its message, and they can be credentials. */
+const firstLine = (cause: unknown) =>
+  redact(messageOf(cause).split('\n')[0] ?? '').replace(/:$/, '')
 
 /** The library's parser takes quadratic time for the keys of a map. @throws Error */
 function checkMaps(file: string): void {
@@ -184,7 +189,7 @@ async function currentOptions(
   try {
     await config.applyToHTTPSOptions(options)
   } catch (cause) {
-    throw new OperatorError(failed(messageOf(cause)), { cause })
+    throw new OperatorError(failed(redact(messageOf(cause).trim())))
   }
   return options
 }

@@ -46,6 +46,29 @@ it('merges the files of KUBECONFIG as kubectl does: the first that names somethi
   }
 })
 
+describe('a broken kubeconfig shows no credentials', () => {
+  const head = 'users:\n- name: u\n  user:\n    token: SuperSecretWord\n'
+  it.each(['    token: OtherWord\n', '    expires: !!timestamp OtherWord\n', '   x\n'])(
+    'that goes on with %j',
+    async more => {
+      const path = join(temporaryFolder(), 'config')
+      writeFileSync(path, head + more)
+      const refusal = await kubeconfigEndpoints(path, []).catch(String)
+      expect(refusal).toMatch(/cannot be read: .+$/)
+      expect(refusal).not.toMatch(/Word/)
+    },
+  )
+
+  it('whose plugin fails', async () => {
+    const exec = {
+      ...{ apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' },
+      ...{ command: 'sh', args: ['-c', 'echo "no region, token=SuperSecretWord" >&2; exit 1'] },
+    }
+    const refusal = await kubeconfigEndpoints(kubeconfig({ exec }), []).catch(String)
+    expect(refusal).toMatch(/could not be read: no region, token=\(removed\)/)
+  })
+})
+
 describe('the contexts of a kubeconfig', () => {
   const many = (count: number) => {
     const path = kubeconfig({ token: 'abc' })

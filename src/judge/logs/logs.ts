@@ -55,13 +55,18 @@ export interface LogRotation {
   perContainerBytes: number
 }
 
+const mostInt32 = 2 ** 31 - 1
+
 /** Null: the kubelet refuses it, or rotation is off. */
 export function logRotationOf({
   containerLogMaxSize,
   containerLogMaxFiles,
 }: KubeletConfiguration): LogRotation | null {
   const maxSize = containerLogMaxSize ?? configurationDefaults.containerLogMaxSize ?? '10Mi'
-  const files = containerLogMaxFiles ?? configurationDefaults.containerLogMaxFiles ?? 5
+  const files = Math.min(
+    containerLogMaxFiles ?? configurationDefaults.containerLogMaxFiles ?? 5,
+    mostInt32,
+  )
   const quantity = quantityOrNull(maxSize)
   const sizeBytes = Number((quantity && asInt64(quantity)) ?? -1)
   return sizeBytes < 0 || files <= 1

@@ -217,7 +217,8 @@ function readToml(reading: FileReading, located: LocatedText) {
 /** Fields of a kubelet in a file that is no object, such as values of Helm. */
 const isObject = /^["']?(?:apiVersion|kind|Resources)["']?[ \t]*:/m
 /** Objects that have values of Helm. */
-const hasValues = /^kind: *["']?(?:Application(?:Set)?|HelmRelease|HelmChart(?:Config)?)\b/m
+const hasValues =
+  /^kind: ?["']?(?:Application|ApplicationSet|HelmRelease|HelmChart|HelmChartConfig)\b/m
 const kubeletField =
   /^[ \t-]*["']?(?:eviction(?:Hard|Soft)|imageGC(?:High|Low)ThresholdPercent|(?:kube|system)Reserved|containerLogMax(?:Size|Files))["']?[ \t]*:/m
 

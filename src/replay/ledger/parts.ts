@@ -377,7 +377,11 @@ function addTo<Key>(sets: Map<Key, Set<string>>, key: Key, value: string) {
 }
 
 /** Without tag and digest. */
-const repositoryOf = (reference: string) => reference.replace(/@.*$/, '').replace(/:[^/:]*$/, '')
+const repositoryOf = (reference: string) =>
+  reference
+    .split('@', 1)
+    .join()
+    .replace(/:[^/:]*$/, '')
 
 /** `namespace/Kind name`. */
 function userOf(pod: KubernetesPod) {

@@ -22,6 +22,13 @@ itJudgesExamples(logRotationOvershoot, {
 const GiB = 1024 ** 3
 
 describe('log-rotation-overshoot', () => {
+  it('has a finite number, whatever a kubelet says', () => {
+    const configuration = { containerLogMaxSize: '10Gi', containerLogMaxFiles: 1e308 }
+    const outcome = outcomeFor(logRotationOvershoot, { configuration, pods: [pod] })
+    expect(outcome.state).toBe('fail')
+    expect(JSON.stringify(outcome)).not.toMatch(/Infinity|"bytes":null/)
+  })
+
   /** 60 GiB are available of 100, and eviction begins at 10. */
   const example = (
     size: string,

@@ -195,12 +195,20 @@ const rows: Record<string, Row[]> = {
   'src/clients/kubernetes/kubeconfig.ts': [
     ['if (wanted.length > mostContexts)', 'if (file === "")', 'clients/kubernetes/kubeconfig'],
     ['values.length > mostKeys', 'file === ""', 'clients/kubernetes/kubeconfig'],
+    ["messageOf(cause).split('\\n')[0]", 'messageOf(cause)', 'clients/kubernetes/kubeconfig'],
+    ['redact(messageOf(cause).trim())', 'messageOf(cause)', 'clients/kubernetes/kubeconfig'],
   ],
   'src/replay/predict-timeline.ts': [
     ['budget && budget.steps <= 0', 'budget && isLikelyCourse', 'cli/predict'],
   ],
   'src/base/redaction/paired-secrets.ts': [
     ["replaceAll(/[\"'[\\]]/g, '')", 'slice(0, 0)', 'base/redaction/redact'],
+  ],
+  'src/snapshot/prune.ts': [
+    ['budget.hasLostFacts || (', 'errors.length > 0 || (', 'snapshot/hostile'],
+  ],
+  'src/pipeline/fan-out/read-shard.ts': [
+    ['...(lost.get(nameIn(record)) ?? []), ', '', 'pipeline/fan-out/spent-budget'],
   ],
   'src/snapshot/shape.ts': [
     [' || Object.keys(value).length > listLimits.mapEntries', '', 'snapshot/hostile'],
@@ -218,7 +226,7 @@ const rows: Record<string, Row[]> = {
   'src/policy/parse.ts': [
     ['name === prototypeKey && isNode(key)', 'name === "" && isNode(key)', 'policy/policy'],
   ],
-  'src/replay/configuration/next-start.ts': [
+  'src/replay/configuration/start-settings.ts': [
     [
       'if (loads-- <= 0) return null',
       'if (loads < 0) return null',

@@ -117,6 +117,7 @@ describe('approve', () => {
     ...[
       'p\u043elicy',
       '\uff50olicy',
+      'Ada Ma\u017fon',
       'Ada\u3164',
       'Ada\u115f',
       'Ada\u00a0L',

@@ -96,7 +96,7 @@ async function verdictOn({ source, flags, isRepeated }: Found): Promise<string> 
     : [source, flags]
   const narrow = withNarrowWindows(pattern)
   const result = await check(isRepeated ? everyMatchOf(narrow) : narrow, known.replace('g', ''), {
-    timeout: 120_000,
+    timeout: 600_000,
     maxIteration: 3,
     randomSeed: 1,
     ...noClock,

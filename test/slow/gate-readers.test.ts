@@ -110,6 +110,7 @@ const files: [file: string, name: string, shape: Shape][] = [
   ],
   ['a.sh', 'commands', again('echo "$A" > /etc/kubernetes/kubelet/config.json\n', '#!/bin/bash\n')],
   ['a.toml', 'settings', lines(i => `k${i} = "x"\n`, '[settings.kubernetes]\n')],
+  ['a.toml', 'misplaced settings', lines(i => `[settings.a${i}]\nmax-pods = 1\n`)],
   [
     'a',
     'parts of MIME',

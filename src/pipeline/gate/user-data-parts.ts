@@ -170,23 +170,36 @@ function tomlMistakes({ value, lineOf }: WrittenDocument) {
   const { kubernetes } = mapOf(document.settings)
   return [
     ...settingMistakes(mapOf(kubernetes), (...path) => lineOf(...bottlerocketRoot, ...path)),
-    ...misplacedSettings(document).map(([table, setting]) =>
-      fileProblem(
-        'refused',
-        lineOf(...bottlerocketRoot, setting),
-        `Bottlerocket refuses ${table}: unknown field, ${setting} is one of settings.kubernetes.`,
-        setting,
+    ...misplacedSettings(document)
+      .slice(0, mostMistakes)
+      .map(([table, setting]) =>
+        fileProblem(
+          'refused',
+          lineOf(...bottlerocketRoot, setting),
+          `Bottlerocket refuses ${table}: unknown field, ${setting} is one of settings.kubernetes.`,
+          setting,
+        ),
       ),
-    ),
   ]
 }
+
+/** Each has a search for its line. */
+const mostMistakes = 100
+
+/** Those that Bottlerocket surely refuses stay. */
+const firstMistakes = <Mistake extends { isUnknown?: true }>(mistakes: Mistake[]): Mistake[] =>
+  mistakes.length <= mostMistakes
+    ? mistakes
+    : mistakes
+        .toSorted((a, b) => Number(a.isUnknown ?? false) - Number(b.isUnknown ?? false))
+        .slice(0, mostMistakes)
 
 /** @param settings `settings.kubernetes` */
 export const settingMistakes = (
   settings: Readonly<RawObject>,
   lineOf: (...path: string[]) => number,
 ): FileProblem[] =>
-  bottlerocketMistakes(settings).flatMap(({ setting, key, why, isUnknown }) => {
+  firstMistakes(bottlerocketMistakes(settings)).flatMap(({ setting, key, why, isUnknown }) => {
     const [field] = fieldOfSetting(setting)
     const value = key === null ? settings[setting] : mapOf(settings[setting])[key]
     if (typeof value === 'string' && isExpression(value)) return []

@@ -77,8 +77,9 @@ const strongName =
   /token|pass|secret|credential|auth|private|api|access|pwd|pw$|sig|manifest|cookie/i
 /** A type of Go, or a container as the CRI names it: `*v1.Secret:`, `token_web_default_1a2b3c4d-…_0`. */
 const goName = /^v\d\w{0,16}\.[A-Z]|_[\da-f]{8}-[\da-f-]{27}_\d{1,4}$/
-/** `"session":"open"`. No id of a session is so short. */
-const stateOfSession = /^["']?[ \t]*[:=][ \t]*["']?[a-z]{1,8}(?:["',;)\]}\s]|$)/
+/** `"session":"open"` */
+const stateOfSession =
+  /^["']?[ \t]*[:=][ \t]*["']?(?:init|new|open(?:ed)?|active|idle|ready|started|clos(?:ed|ing)|ended|expired|failed|lost)(?:["',;)\]}\s]|$)/
 /** The key of a taint, `{key: dedicated, value: gpu}`, or of an element, `<add key="password" value="…"/>`, `<key>password</key>`. */
 const taintKey =
   /^["']?[ \t]*:[ \t]*["']?(?:[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)|[a-z][a-z\d.-]{1,100}\/[a-z\d._-]{1,100}[:)])/

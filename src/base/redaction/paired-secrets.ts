@@ -16,8 +16,8 @@ const nameAndValue =
 /** The same with the value first; an element of XML with both as attributes; a variable of Terraform with its default. */
 const valueAndName =
   /(\bvalue["']?[ \t]*[:=][ \t]*)("[^"\n]{0,2000}"|'[^'\n]{0,2000}'|[^\s,}"']{1,2000})((?:,|\r?\n)?[ \t]{0,40}["']?(?:name|key)["']?[ \t]*[:=][ \t]*["']?([\w.-]{1,256}))/gi
-const variable = /\bvariable[ \t]{1,8}"([\w-]{1,128})"[ \t]{0,8}\{[^{}]*/g
-const defaultValue = /(\bdefault[ \t]{0,8}=[ \t]{0,8})"[^"\n]*"?/
+const variable = /\bvariable[ \t]{1,8}"([\w-]{1,128})"[ \t]{0,8}\{(?:[^{}"]|"[^"\n]*"?)*/g
+const defaultValue = /(\bdefault[ \t]{0,8}=[ \t]{0,8})"[^"\n]*"?/g
 /** Values of a Secret, in base64. */
 const secretKind = /\bkind["']?[ \t]*:[ \t]*["']?Secret\b/
 const encodedValue = /("[\w.-]{1,253}"[ \t]*:[ \t]*")[A-Za-z0-9+/]{8,}={0,2}(?=")/g

@@ -235,8 +235,8 @@ function withoutCredentials(
   at: number,
   whole: string,
 ): string {
-  const isKnown =
-    /^(?:bearer|aws4)/i.test(scheme) || inHeader.test(whole.slice(Math.max(0, at - 60), at))
+  const isInHeader = scheme === 'Basic' && inHeader.test(whole.slice(Math.max(0, at - 60), at))
+  const isKnown = isInHeader || /^(?:bearer|aws4)/i.test(scheme)
   const isWord = isKnown
     ? /^(?:(?:tokens?|auth|authentication|authorization|credentials?|scheme|is|was|not|and|or|for)[.:)]*$|realm=)/i.test(
         value,

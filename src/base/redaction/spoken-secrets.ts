@@ -25,9 +25,10 @@ const owned = new RegExp(String.raw`^${owner}:[ \t]{1,4}(?!\(removed\))`, 'i')
 const setting = /\b(?:set|reset|change|update)d?[ \t]{1,4}(?:(?:the|your)[ \t])?$/i
 const newValue = /^(?:[ \t]{1,4}from[ \t]\S{1,200})?[ \t]{1,4}to[ \t]{1,4}/i
 const quotedValue = /^["']?[ \t]{1,4}(?:-{1,2}[ \t]{1,4})?(?=["'])/
-const distantValue = /^[ \t]{2}[ \t]{1,6}(?!required|requisite|sufficient|include|[A-Z]{2,20}\b)/
+/** Behind a gap, as in a table. */
+const distantValue = /^[ \t]{2}[ \t]{1,6}(?!\/|[A-Z]{2,20}\b)/
 const bareValue =
-  /^(?:\||[ \t]-{1,2}[ \t]|(?:[:=;]|[ \t]value:?)?[ \t]{1,3})(?:(?:invalid|wrong|bad|incorrect|unknown|expired)[ \t]|\()?/
+  /^(?:\||[ \t]-{1,2}[ \t]|(?:[:=;]|[ \t]value:?)?[ \t]{1,8})(?:(?:invalid|wrong|bad|incorrect|unknown|expired)[ \t]|\()?/
 /** The password of somebody: `bob with password …`, and `login bob password …` of a .netrc file. */
 const loginBefore = /\b(?:with|using|login [^\s"]{1,64})\s{1,4}$/i
 /** A command of a mail server, FTP or Redis. */
@@ -63,11 +64,14 @@ function knownCut(name: string, before: string, rest: string): Cut | null {
     (isOfPassword && setting.test(before.slice(-24)) && statedCut(newValue.exec(rest), rest)) ||
     (isOfPassword && / for /.test(found ?? '') && statedCut(owned.exec(rest), rest)) ||
     ((hasOwner || isPhrase.test(name)) &&
-      (statedCut(owned.exec(rest), rest, true) ?? randomCut(owned.exec(rest), rest, false))) ||
+      ((!/secret[ _-]?key$/i.test(name) && statedCut(owned.exec(rest), rest, true)) ||
+        randomCut(owned.exec(rest), rest, false))) ||
     (isOfPassword &&
       /\[[\w.-]{0,64}$/.test(before) &&
       statedCut(/^\][ \t]+/.exec(rest), rest, true)) ||
-    (isOfPassword && statedCut(distantValue.exec(rest), rest)) ||
+    (isOfPassword &&
+      !/(?:pwd|pin)$/i.test(name) &&
+      statedCut(distantValue.exec(rest), rest, true)) ||
     (loginBefore.test(before.slice(-80)) && statedCut(/^ {1,4}(?!["'])/.exec(rest), rest)) ||
     (!/unexpected $/i.test(before) && statedCut(quotedValue.exec(rest), rest)) ||
     randomCut(bareValue.exec(rest), rest, isOfPassword)

@@ -271,23 +271,13 @@ function withoutRandom(word: string): string {
   return word
 }
 
-/** Share of neighbouring characters of different classes (upper case, lower case, digit). 0: a class is missing. */
-function randomness(word: string): number {
-  if (!/[a-z]/.test(word) || !/[A-Z]/.test(word) || !/\d/.test(word)) return 0
-  let changes = 0
-  let before = ''
-  for (const character of word) {
-    const kind = kindOf(character)
-    if (before !== '' && kind !== before) changes += 1
-    before = kind
-  }
-  return changes / word.length
-}
+const classChange = /(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[^A-Za-z])[A-Za-z]/g
 
-function kindOf(character: string): string {
-  if (character >= 'a' && character <= 'z') return 'lower'
-  return character >= 'A' && character <= 'Z' ? 'upper' : 'other'
-}
+/** Share of neighbouring characters of different classes (upper case, lower case, digit). 0: a class is missing. */
+const randomness = (word: string): number =>
+  /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word)
+    ? (word.match(classChange)?.length ?? 0) / word.length
+    : 0
 
 /** A secret that is folded over lines. */
 const continuation =

@@ -58,7 +58,7 @@ const kinds = [
 /** @throws ForeignTextError */
 export function takeDocument(reading: FileReading, place: YamlPlace): void {
   const { value } = place
-  if (Array.isArray(value)) takeOperations(reading, place, null)
+  if (Array.isArray(value)) takeOperations(reading, patchedObject(place), null)
   if (!isRawObject(value)) return
   const { apiVersion = '', kind = '' } = value
   if (kind === 'KubeletConfiguration' || isKubeletFile(value)) {
@@ -156,8 +156,9 @@ export function takePatch(reading: FileReading, patch: YamlPlace, target: unknow
   const { kind = '' } = selector ?? {}
   // Any kind, or a pattern. Then the patch itself says what it is for.
   const isOpen = !/^\w+$/.test(String(kind))
+  const object = Array.isArray(patch.value) ? patchedObject(patch) : null
   for (const name of selector === null ? [''] : selectedNames(selector)) {
-    if (Array.isArray(patch.value)) takeOperations(reading, patch, isOpen ? null : { kind, name })
+    if (object !== null) takeOperations(reading, object, isOpen ? null : { kind, name })
     else if (selector === null) takeDocument(reading, patch)
     else {
       const own = isOpen ? mapOf(patch.value).kind : kind
@@ -234,9 +235,8 @@ function selectedNames({ name, labelSelector, annotationSelector }: RawObject): 
   })
 }
 
-/** @param target of a kustomization. Null: unknown, so the paths decide */
-function takeOperations(reading: FileReading, operations: YamlPlace, target: RawObject | null) {
-  const object = patchedObject(operations)
+/** @param object what the operations write; @param target of a kustomization. Null: unknown, so the paths decide */
+function takeOperations(reading: FileReading, object: YamlPlace, target: RawObject | null) {
   const kind = target === null ? 'EC2NodeClass' : target.kind
   const { spec, metadata } = mapOf(object.value)
   const { kubelet, userData, blockDeviceMappings } = mapOf(spec)

@@ -198,7 +198,7 @@ const withImage = <Image extends Pick<NodeIdentity, 'amiFamily'>>(
 type CauseOf = (text: string, rollout: Rollout) => Place | null
 
 /** Each is tried with a start of the kubelet. */
-const mostTried = 200
+const mostTried = 60
 
 /** What was refused before the change for the same setting stays refused: that is not worse. */
 function refusals(after: RolledOut, before: RolledOut | null, causeOf: CauseOf): NodeProblem[] {

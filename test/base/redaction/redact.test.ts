@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isHarmless, redact, redactTexts } from '#base/redaction/redact.ts'
+import { isLinear } from '#test/linear.ts'
 import {
   base64,
   doubtfulShapes,
@@ -474,6 +475,11 @@ describe('redactTexts', () => {
 })
 
 describe('the time that a text takes', () => {
+  it('is linear for values that stay, whose length could reach to the end', () => {
+    const read = (count: number) => redact('manifest-url=none - - - - - '.repeat(count))
+    expect(isLinear(read, 5_000)).toBe(true)
+  })
+
   const length = isSlow ? 100_000 : 20_000
   const mostTimes = 20
   const noiseMs = isSlow ? 15 : 3

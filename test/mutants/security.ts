@@ -174,7 +174,8 @@ const rows: Record<string, Row[]> = {
   ],
   // What leaves
   'src/clients/kubernetes/sent-secrets.ts': [
-    ['if (clean.includes(form)) clean', 'if (form === "") clean', 'clients/send/webhook'],
+    ['&& clean.includes(form))', '&& form === "")', 'clients/send/webhook'],
+    ['mayHaveLong || !', '!', 'clients/kubernetes/sent-secrets'],
   ],
   'src/base/redaction/redact.ts': [
     ['text.replace(pem, removed)', 'text', 'base/redaction/redact'],

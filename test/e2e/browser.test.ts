@@ -3,10 +3,11 @@ import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AuditReport } from '#model/report.ts'
-import { renderPage } from '#report/compiled-templates.js'
+import { renderIndex, renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
 import { pageView } from '#report/page/view.ts'
+import { listedRun, runsIndexView } from '#report/parts/runs-index.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
 import { withWeek } from '#test/remembered-week.ts'
@@ -119,6 +120,19 @@ describe.skipIf(browserPath === null)(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       )
       expect(overflow).toBe(0)
+      await page.close()
+    })
+
+    it('finds nothing in the index of three runs (axe)', async () => {
+      const runs = ['03', '02', '01'].map(day => ({
+        ...listedRun(day, morning, english),
+        at: `2026-09-${day}T05:00:00Z`,
+      }))
+      const page = await browser.newPage()
+      await page.setContent(renderIndex(runsIndexView(runs, english)))
+      expect(await page.locator('.plots svg').count()).toBe(2)
+      await page.evaluate(axe.source)
+      expect(await violationsOf(page)).toEqual([])
       await page.close()
     })
 

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Keep } from '#base/keep.ts'
+import { inputLimits } from '#base/limits.ts'
+import { jsonFlaw } from '#base/raw-object.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { SharedParts } from '#judge/run/shared-parts.ts'
 import type { AuditedNode, NodeDetails } from '#model/report.ts'
@@ -57,14 +59,21 @@ async function parseJudged(body: Buffer, { share, keep }: NodeMemory): Promise<J
   for await (const line of linesOf(
     Readable.from([body]).pipe(createGunzip()).setEncoding('utf8'),
   )) {
-    if (part === null) part = share.withTexts(JSON.parse(line) as Omit<JudgedPart, 'nodes'>)
+    if (part === null) part = share.withTexts(parsedLine(line) as Omit<JudgedPart, 'nodes'>)
     else {
-      const { details, ...node } = JSON.parse(line) as NodeLine
+      const { details, ...node } = parsedLine(line) as NodeLine
       nodes.push({ ...share.nodeOf(node), details: keep(details) })
     }
   }
   if (part === null) throw new Error('it is empty')
   return { ...part, nodes }
+}
+
+/** The bucket may be in other hands. @throws Error if the line has more than a function writes */
+function parsedLine(line: string): unknown {
+  const flaw = jsonFlaw(Buffer.from(line), inputLimits.storedJson)
+  if (flaw !== null) throw new Error(flaw)
+  return JSON.parse(line)
 }
 
 /** Splits a text into lines. Node's readline would hide errors of its input. */

@@ -112,7 +112,7 @@ const program = new RegExp(
 
 const mostArguments = 16
 const longestCall = 2_000
-/** The first names of a text are more likely those of commands. */
+/** The first calls of a text are read further, because their names are more likely those of commands. */
 const [firstCalls, longestFirst] = [8, 50_000]
 /** A quote that ends the word of a list is not part of it. */
 const argument =

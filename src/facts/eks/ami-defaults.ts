@@ -73,7 +73,10 @@ export const bottlerocketTexts: ReadonlySet<string> = new Set([
   'image-gc-low-threshold-percent',
 ])
 
-/** The first Bottlerocket release with a setting. Source: bottlerocket#4544, bottlerocket-project-website#559. All releases still in use have the settings that are not listed. */
+/**
+ * The first Bottlerocket release with a setting. All releases still in use have the settings that are not listed.
+ * Source: bottlerocket#4544, bottlerocket-project-website#559
+ */
 export const bottlerocketSince: Readonly<Record<string, string>> = {
   'container-log-max-workers': '1.39',
   'container-log-monitor-interval': '1.39',
@@ -84,7 +87,7 @@ export const bottlerocketSince: Readonly<Record<string, string>> = {
 }
 
 const resources = ['cpu', 'memory', 'ephemeral-storage']
-/** A key of both reservations since 1.50, which no plan sets. */
+/** Both reservations have this key since 1.50. No plan sets it. */
 const laterResource = 'pid'
 
 /** Keys that a map may contain. Source: bottlerocket-settings-sdk, KubernetesEvictionKey, KubernetesReservedResourceKey */

@@ -34,9 +34,9 @@ const weights: Readonly<Record<FreedBy, number>> = {
 /** Share of the disk below which a holder is no cause; of the usual contents of a node; of pods, before what was not read. */
 const least = { share: 0.05, usual: 0.25, beforeUnread: 0.25 }
 const ranked = 3
-/** Part of what the first holds that is about as much. */
+/** A second holder or owner counts as equal from this share of the first one's amount. */
 const equal = 0.8
-/** Part of what a holder has that the first of two equal owners has. */
+/** The first of two equal owners has at least this share of the holder's amount. */
 const leastHalf = 0.4
 /** Share of a disk that is used at most where enough room is left. */
 export const roomy = 0.7

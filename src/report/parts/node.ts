@@ -403,7 +403,7 @@ function labelOf(kind: SegmentKind, own: readonly LedgerLine[], { ledger }: Lang
     : ledger.kinds[kind]
 }
 
-/** Label and amount of each segment, largest first. */
+/** Label and amount of each kind, in the order of the bar. */
 export const segmentLegend = (ledger: FilesystemLedger, { words, bytes: shown }: Language) =>
   kindsOf(ledger, words).map(({ kind, label, lowBytes, bytes, highBytes }) => {
     const [low, high] = [shown(lowBytes), shown(highBytes)]

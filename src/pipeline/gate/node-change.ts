@@ -129,6 +129,7 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange {
       ...added(unclearSettings(head), unclearSettings(base), unclearKey).map(
         (setting): NodeProblem => ({ kind: 'unread', text: unclearText(setting), ...setting }),
       ),
+      ...unjudged(after, added(settings, placedSettings(base), unclearKey)),
     ],
   }
 }
@@ -178,6 +179,15 @@ const unclearKey = ({ part: { file, config }, path }: PlacedSetting) => [
   path,
   valueAt(config, path) ?? null,
 ]
+
+/** One problem, if the kubelet's start is unknown. @param changed settings that the change makes */
+function unjudged({ input, refusals: refused }: RolledOut, changed: readonly PlacedSetting[]) {
+  const [first] = changed
+  const text = 'Not judged: the configuration of these nodes was not read.'
+  return first === undefined || input !== null || refused.length > 0
+    ? []
+    : [{ kind: 'unread' as const, text, part: first.part, path: null }]
+}
 
 /** What a script computes is known on a node only. */
 function unclearText({ part: { by }, path }: PlacedSetting) {

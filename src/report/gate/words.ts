@@ -39,7 +39,7 @@ export function verdictText(document: GateDocument): string {
   const shown = what.map(one => plural(counts[one], one)).join(' and ')
   return files.every(({ kinds: known }) => known.length === 0)
     ? `Not judged: ${shown} could not be read`
-    : `No node gets worse by what was read, but ${shown} could not be read`
+    : `No node gets worse by what was read, but not all is judged: ${shown}`
 }
 
 function stoppedText(worst: Effect, others: number) {

@@ -273,6 +273,21 @@ it.each([
   })
 })
 
+it('does not judge nodes whose configuration was not read', async () => {
+  const lines = gateWorld().map(line => {
+    const { configz, host, ...record } = JSON.parse(line)
+    return JSON.stringify(record)
+  })
+  const text = nodeConfig('      imageGCHighThresholdPercent: 120\n').text
+  const { problems, verdict } = await gated(snapshotOf(lines), [
+    { file: 'general/a.yaml', text, base: null },
+  ])
+  expect(problems.map(({ kind, text: why }) => [kind, why])).toEqual([
+    ['unread', 'Not judged: the configuration of these nodes was not read.'],
+  ])
+  expect(verdict).toBe('unread')
+})
+
 it('says that flags of a NodeConfig are not judged whose value is an expression', async () => {
   const text = nodeConfig('').text.replace(
     '    config:\n',

@@ -176,7 +176,7 @@ it('gives no verdict on files that are not read, or that reach no node', () => {
   ]).toEqual([
     '## ⚪ Not judged: 1 file and 1 value could not be read',
     '## ⚪ Not judged: no node of the snapshot is reached',
-    '## ⚪ No node gets worse by what was read, but 1 file and 1 value could not be read',
+    '## ⚪ No node gets worse by what was read, but not all is judged: 1 file and 1 value',
     '## ✅ Merge: no node gets worse',
   ])
 })

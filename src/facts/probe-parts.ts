@@ -1,7 +1,12 @@
-/** Parts of a node that the inspect script names in `host.unread[].what`. Source: remediate/scripts/inspect.sh `unread`. */
+/**
+ * Kinds of unread parts of a node that some reader distinguishes, by `host.unread[].what`.
+ * Source: `unread` in remediate/scripts/*.sh, and `unread` in collect/inspect/answer.ts.
+ */
 
 export type ProbePart =
-  | { is: 'kubelet' | 'filesystems' | 'runtime' | 'images' | 'containers' | 'logrotate' | 'other' }
+  /** `kubelet`: which files and flags the kubelet has; `kubelet-environment`: which flags its unit would give it now. */
+  | { is: 'kubelet' | 'kubelet-environment' | 'kubelet-start' }
+  | { is: 'filesystems' | 'runtime' | 'images' | 'containers' | 'logrotate' | 'other' }
   /** A configuration file or drop-in folder of the kubelet, or a file of logrotate. */
   | { is: 'kubelet-file' | 'drop-ins' | 'logrotate-file'; path: string }
 
@@ -11,12 +16,14 @@ const withPath = [
   ['logrotate-file', 'logrotate file '],
 ] as const
 const forms: readonly [RegExp, Exclude<ProbePart, { path: string }>['is']][] = [
-  [/^(?:host\.)?kubelet/, 'kubelet'],
+  [/^(?:the kubelet's start|the start of the process)$/, 'kubelet-start'],
+  [/^kubelet environment/, 'kubelet-environment'],
+  [/^(?:host\.|the )?kubelet/, 'kubelet'],
   [/^(?:host\.)?filesystem/, 'filesystems'],
   [/^runtime$/, 'runtime'],
   [/^runtime\.images$/, 'images'],
   [/^runtime\.containers$/, 'containers'],
-  [/^logrotate$/, 'logrotate'],
+  [/^(?:host\.)?logrotate$/, 'logrotate'],
 ]
 
 export function probePart(what: string): ProbePart {

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { RawObject } from '#base/raw-object.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ClusterRecord, ObjectsRecord } from '#model/input/record.ts'
 
@@ -153,8 +153,8 @@ function startedWithProbe({ spec, status }: KubernetesPod) {
 }
 
 /** Null for DaemonSet pods, which nothing replaces, and static pods, whose owner is the Node. */
-function ownerOf(cluster: string, { metadata }: KubernetesPod) {
-  const owner = (metadata?.ownerReferences ?? []).find(({ controller }) => controller)
+function ownerOf(cluster: string, pod: KubernetesPod) {
+  const owner = controllerReferenceOf(pod)
   if (owner?.uid === undefined || owner.kind === 'DaemonSet' || owner.kind === 'Node') return null
   return `${cluster}/${owner.uid}`
 }

@@ -6,7 +6,12 @@ import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { isEvictable } from '#judge/help/thresholds.ts'
 import type { NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
 import { nameLength, shorten } from '#judge/text.ts'
-import { controllerOf, type KubernetesPod, type PodSpec } from '#model/input/kubernetes.ts'
+import {
+  controllerOf,
+  controllerReferenceOf,
+  type KubernetesPod,
+  type PodSpec,
+} from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 import { isWithin, recentEvents } from './events.ts'
@@ -145,11 +150,11 @@ export function nextVictims(
 }
 
 /** `namespace/DaemonSet/name`. Null: no controller replaces the pod. A static pod's owner is its node, and the kubelet never evicts static pods. */
-function ownerOf({ metadata }: KubernetesPod): string | null {
-  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
+function ownerOf(pod: KubernetesPod): string | null {
+  const owner = controllerReferenceOf(pod)
   return typeof owner?.name !== 'string' || owner.kind === 'Node'
     ? null
-    : sharedText(`${metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`)
+    : sharedText(`${pod.metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`)
 }
 
 /** These two controllers delete an evicted pod at once. Other evicted pods stay, with their owner, until GC. Upstream: pkg/controller/daemon, statefulset. */
@@ -160,8 +165,8 @@ export function lastingOwners(
   pods: readonly KubernetesPod[],
   isWanted: (pod: KubernetesPod) => boolean,
 ): string[] {
-  const isDeleting = ({ metadata }: KubernetesPod) =>
-    metadata?.ownerReferences?.some(({ kind }) => deletingKinds.includes(kind)) === true
+  const isDeleting = (pod: KubernetesPod) =>
+    deletingKinds.includes(controllerReferenceOf(pod)?.kind)
   return [
     ...new Set(
       pods.filter(pod => isDeleting(pod) || isWanted(pod)).flatMap(pod => ownerOf(pod) ?? []),

@@ -1,6 +1,7 @@
 /** Steps that end pods: of those that hold most of a disk or of memory. */
 import type { NodeSubject } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
+import { controllerReferenceOf } from '#model/input/kubernetes.ts'
 import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { isOfDaemonSet } from './drain.ts'
 import { leastOwned, type Reason } from './holder-cause.ts'
@@ -55,7 +56,7 @@ export function deletionOf(
   if (owner === null || !('workload' in owner) || owner.pod === null) return null
   if (isOfDaemonSet(owner)) return isOfMounts(pods, owner) ? null : { id: 'restart-pod', owner }
   if (owner.workload !== null) return { id: 'delete-pod', owner }
-  return controllerOf(pods, owner) === null ? { id: 'end-pod', owner } : null
+  return startsAgain(pods, owner) === 'nothing' ? { id: 'end-pod', owner } : null
 }
 
 /** With the deletion of the pods first, if no step ends them yet. */
@@ -78,10 +79,16 @@ interface PodName {
 export const podOf = (pods: NodeSubject['pods'] | undefined, { namespace, pod }: PodName) =>
   pods?.find(({ metadata }) => metadata?.name === pod && metadata?.namespace === namespace)
 
-/** The kind of its first controller. Null: none starts the pod again. Undefined: unknown. */
-export function controllerOf(pods: NodeSubject['pods'], owner: PodName) {
+/** What starts the pod again after its deletion. Undefined: unknown. */
+export function startsAgain(
+  pods: NodeSubject['pods'],
+  owner: PodName,
+): 'controller' | 'kubelet' | 'nothing' | undefined {
   const pod = podOf(pods, owner)
-  return pod && (pod.metadata?.ownerReferences?.[0]?.kind ?? null)
+  if (pod === undefined) return undefined
+  const { kind = null } = controllerReferenceOf(pod) ?? {}
+  if (kind === null) return 'nothing'
+  return kind === 'Node' ? 'kubelet' : 'controller'
 }
 
 export const isOfMounts = (pods: NodeSubject['pods'], owner: PodName): boolean =>

@@ -2,7 +2,7 @@
 
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
-import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerOf, controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { PodSummary, Summary } from '#model/input/node-input.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 
@@ -13,14 +13,16 @@ export const mostLosses = 20
 export const isOfDaemonSet = (owner: HolderOwner | null): boolean =>
   owner !== null && 'workload' in owner && owner.workload?.startsWith('DaemonSet ') === true
 
+const staying: ReadonlySet<string | undefined> = new Set(['DaemonSet', 'Node'])
+
 /** kubectl leaves the pods of DaemonSets and mirror pods where they are. */
 export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): StepAction {
   if (pods === null) return { id: 'drain' }
   const moved = pods.filter(
-    ({ metadata, status }) =>
-      !metadata?.ownerReferences?.some(({ kind }) => kind === 'DaemonSet' || kind === 'Node') &&
-      status?.phase !== 'Succeeded' &&
-      status?.phase !== 'Failed',
+    pod =>
+      !staying.has(controllerReferenceOf(pod)?.kind) &&
+      pod.status?.phase !== 'Succeeded' &&
+      pod.status?.phase !== 'Failed',
   )
   const hasData = ({ spec }: KubernetesPod) =>
     spec?.volumes?.some(({ emptyDir }) => emptyDir && emptyDir.medium !== 'Memory') === true

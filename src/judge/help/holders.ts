@@ -19,7 +19,7 @@ import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { HolderOwner, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
-import { controllerOf, isOfMounts, podOf, podsOf } from './deletion.ts'
+import { isOfMounts, podOf, podsOf, startsAgain } from './deletion.ts'
 import { volumeToWrite } from './disk-size.ts'
 import { isOfDaemonSet } from './drain.ts'
 import {
@@ -189,11 +189,11 @@ function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const { cause } = reason
   const owner = podHolding(cause)
   if (owner === null) return reason
-  const controller = controllerOf(pods, owner)
+  const again = startsAgain(pods, owner)
   const hasWorkload = 'workload' in owner && owner.workload !== null
-  if (!hasWorkload && controller === null) return withStep(reason, 'end-pod')
+  if (!hasWorkload && again === 'nothing') return withStep(reason, 'end-pod')
   const isLog = cause.kind === 'holder' && cause.holder === 'container-logs'
-  if (controller !== 'Node' && (isLog || !isOfMounts(pods, owner))) return reason
+  if (again !== 'kubelet' && (isLog || !isOfMounts(pods, owner))) return reason
   return withStep(reason, isLog ? 'empty-log' : null)
 }
 

@@ -53,11 +53,17 @@ export type ReplicaSet = Json<V1ReplicaSet>
 export type ServerVersion = Json<VersionInfo> & ClusterObject
 export type StatefulSet = Json<V1StatefulSet>
 
+/** The owner that starts a pod again: its controller, or its node if it is a mirror pod. */
+export const controllerReferenceOf = ({
+  metadata,
+}: Pick<KubernetesPod, 'metadata'>): ObjectReference | undefined =>
+  metadata?.ownerReferences?.find(({ controller }) => controller === true)
+
 /** Kind and name. A ReplicaSet counts as its Deployment if its name ends with the pods' hash. */
-export function controllerOf({ metadata }: KubernetesPod): string | null {
-  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
+export function controllerOf(pod: KubernetesPod): string | null {
+  const owner = controllerReferenceOf(pod)
   if (owner?.name === undefined || owner.kind === 'Node') return null
-  const hash = metadata?.labels?.['pod-template-hash']
+  const hash = pod.metadata?.labels?.['pod-template-hash']
   const isOfDeployment = owner.kind === 'ReplicaSet' && owner.name.endsWith(`-${hash}`)
   return isOfDeployment
     ? `Deployment ${owner.name.slice(0, -(hash?.length ?? 0) - 1)}`

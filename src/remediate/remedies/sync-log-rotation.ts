@@ -1,5 +1,6 @@
 /** Writes one whole file of logrotate. Nothing restarts: logrotate reads the file at its next run. */
 import { isLogrotateFile } from '#facts/logrotate.ts'
+import { probePart } from '#facts/probe-parts.ts'
 import type { Host, HostLogrotate } from '#model/input/inspection.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { parseLogrotate, type WrittenBlock } from './logrotate-text.ts'
@@ -38,7 +39,12 @@ export function syncLogRotation(host: Host | null, path: string, content: string
 
 /** `absent`: the node's list is complete and lacks the file; null: unknown. */
 function presentHash({ unread = [], logrotate = [] }: Host, path: string) {
-  if (unread.some(({ what }) => what === 'logrotate' || what === `logrotate file ${path}`))
+  const parts = unread.map(({ what = '' }) => probePart(what))
+  if (
+    parts.some(
+      part => part.is === 'logrotate' || (part.is === 'logrotate-file' && part.path === path),
+    )
+  )
     return null
   const own = logrotate.filter(entry => entry.path === path)
   if (own.length === 0) return 'absent'

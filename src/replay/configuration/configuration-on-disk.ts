@@ -2,7 +2,7 @@
  * The configuration of a kubelet whose configz was not read, from its files and flags, or from the
  * settings of Bottlerocket.
  *
- * Replays       only next-start.ts and bottlerocket-file.ts
+ * Replays       only next-start.ts, and bottlerocketFileOf below
  * Left out      when the files were written: a kubelet not restarted since then runs with their older content
  */
 
@@ -22,7 +22,7 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import type { KubeletConfiguration, RunningConfiguration } from '#model/kubelet/configuration.ts'
 import type { Unknown } from '#model/prediction/prediction.ts'
 import { kubeletConfigurationKind } from './configuration-decoder.ts'
-import { isEnvironment, isKubeletFile, kubeletFiles, unreadText } from './kubelet-files.ts'
+import { configurationParts, kubeletFiles, unreadText } from './kubelet-files.ts'
 import { predictNextStart, whyUndecided } from './next-start.ts'
 
 interface ConfiguredInput {
@@ -69,7 +69,7 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
   if (!start.isCommandLineKnown)
     return undecidedInput('the flags of the kubelet were not read, or it does not run')
   // What environment files would add now is not among the running flags.
-  const unread = unreadText(host, what => isKubeletFile(what) && !isEnvironment(what))
+  const unread = unreadText(host, configurationParts)
   if (unread !== '') return undecidedInput(unread)
   return {
     input: { ...input, configuration: asRunning(start.configuration) },

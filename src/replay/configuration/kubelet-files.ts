@@ -6,6 +6,7 @@
 
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
+import { type ProbePart, probePart } from '#facts/probe-parts.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
 
 export interface KubeletFile {
@@ -63,7 +64,7 @@ export function kubeletFiles(host: Host | null): KubeletFiles {
     ],
     commandLine,
     unread:
-      unreadText(host, what => isKubeletFile(what) || isEnvironment(what)) ||
+      unreadText(host, [...configurationParts, 'kubelet-environment']) ||
       (raw.length > mostFiles ? `more than ${mostFiles} files` : ''),
   }
 }
@@ -103,17 +104,17 @@ export const isRead = (file: KubeletFile): file is ConfigurationFile => isRawObj
 const kubeletFile = ({ path, role, content }: HostFile): KubeletFile | null =>
   path === undefined || role === undefined ? null : { path, role, content }
 
-/** The unread sources that count, with their reasons, as one text. */
-export const unreadText = (host: Host | null, counts: (what: string) => boolean): string =>
+/** What decides the running configuration, if the kubelet's own is not read. */
+export const configurationParts = ['kubelet', 'kubelet-file', 'drop-ins'] as const
+
+/** The unread parts of these kinds, with their reasons, as one text. */
+export const unreadText = (host: Host | null, kinds: readonly ProbePart['is'][]): string =>
   (host?.unread ?? [])
     .map(({ what = '', why = 'no reason given' }) => ({ what, why }))
-    .filter(({ what }) => counts(what))
+    .filter(({ what }) => kinds.includes(probePart(what).is))
     .map(({ what, why }) => `${what}: ${why}`)
     .join('; ')
     .slice(0, 400)
-
-export const isKubeletFile = (what: string): boolean => /kubelet|drop-in|^config/i.test(what)
-export const isEnvironment = (what: string): boolean => /environment/i.test(what)
 
 function byPath(a: KubeletFile, b: KubeletFile): number {
   const others = b.path.split('/')

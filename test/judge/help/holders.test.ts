@@ -126,7 +126,8 @@ describe('a holder of many owners', () => {
         'nodefs.available',
       )?.steps.map(({ id }) => id)
     expect(steps()).toEqual(['end-pod', 'set-fields'])
-    expect(steps([{ kind: 'Job' }])).toEqual(['restart-pod', 'set-fields'])
+    expect(steps([{ kind: 'Job', controller: true }])).toEqual(['restart-pod', 'set-fields'])
+    expect(steps([{ kind: 'ConfigMap' }])).toEqual(['end-pod', 'set-fields'])
   })
 
   it('is the owner of a tenth', () => {
@@ -290,7 +291,8 @@ it.each([
     ...{ freedBy: 'pod-deletion' as const },
     amount: { unit: 'bytes' as const, low: GiB, high: GiB },
   }
-  const metadata = { namespace: 'shop', name: 'api-1', ownerReferences: [{ kind }] }
+  const ownerReferences = [{ kind, controller: true }]
+  const metadata = { namespace: 'shop', name: 'api-1', ownerReferences }
   const reason = reasonOf(cause, {
     ledger: null,
     identity: exampleSubject({}).identity,

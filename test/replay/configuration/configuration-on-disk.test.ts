@@ -135,6 +135,20 @@ describe('a configuration that was not seen running', () => {
     })
   })
 
+  it.each([
+    "the kubelet's start",
+    'the start of the process',
+    'logrotate file /etc/logrotate.d/kubelet',
+    'containerd file /etc/containerd/config.toml',
+  ])('does not wait for %s', what => {
+    const hostFacts = host([main({ imageGCHighThresholdPercent: 95 })], [], {
+      unread: [{ what, why: 'it cannot be read' }],
+    })
+    expect(replay(record({ host: hostFacts }), takenAt).configurationOnDisk).toMatchObject({
+      imageGCHighThresholdPercent: 95,
+    })
+  })
+
   it('can be asked for other values, as what runs can', () => {
     const asked = {
       at: null,

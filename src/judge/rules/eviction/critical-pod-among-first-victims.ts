@@ -1,7 +1,7 @@
 import { matchesGlob } from '#base/text/glob.ts'
 import { ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
 import { line, nodeRule, podName, settingIn, shorten, shortPodName } from '#judge/rule.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 
 const firstVictims = 3
 
@@ -22,10 +22,10 @@ export const criticalPodAmongFirstVictims = nodeRule({
 
   *judge(subject, policy) {
     const { eviction, pods } = subject
-    const isNeeded = ({ metadata }: KubernetesPod) =>
-      (metadata?.namespace === 'kube-system' &&
-        metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet')) ||
-      policy.criticalPods.some(pattern => matchesGlob(pattern, podName(metadata)))
+    const isNeeded = (pod: KubernetesPod) =>
+      (pod.metadata?.namespace === 'kube-system' &&
+        controllerReferenceOf(pod)?.kind === 'DaemonSet') ||
+      policy.criticalPods.some(pattern => matchesGlob(pattern, podName(pod.metadata)))
     const spared = new Set((eviction.protected ?? []).map(podName))
     const needed = new Set(pods.filter(isNeeded).map(({ metadata }) => podName(metadata)))
     // If every needed pod is protected, the order of the other pods does not matter.

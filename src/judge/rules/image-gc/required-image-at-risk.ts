@@ -15,7 +15,7 @@ import {
 } from '#judge/rule.ts'
 import { severityRank } from '#judge/run/outcome.ts'
 import type { Severity } from '#model/finding/finding.ts'
-import { type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
+import { controllerReferenceOf, type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Certainty } from '#model/prediction/prediction.ts'
 
@@ -163,9 +163,8 @@ interface Wanted {
 /** Images that the policy names, and images of pods in kube-system or of DaemonSets. */
 function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
   const needing = pods.filter(
-    ({ metadata }) =>
-      metadata?.namespace === 'kube-system' ||
-      metadata?.ownerReferences?.some(({ kind }) => kind === 'DaemonSet'),
+    pod =>
+      pod.metadata?.namespace === 'kube-system' || controllerReferenceOf(pod)?.kind === 'DaemonSet',
   )
   const byName = new Map(
     imagesOf(needing).map(({ image, pod }) => [

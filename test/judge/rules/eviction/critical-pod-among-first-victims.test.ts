@@ -22,7 +22,7 @@ const plugin: KubernetesPod = {
   metadata: {
     namespace: 'kube-system',
     name: 'cni-abcde',
-    ownerReferences: [{ kind: 'DaemonSet', name: 'cni' }],
+    ownerReferences: [{ kind: 'DaemonSet', name: 'cni', controller: true }],
   },
 }
 
@@ -41,7 +41,7 @@ itJudgesExamples(criticalPodAmongFirstVictims, {
 
 describe('critical-pod-among-first-victims', () => {
   const pod = (namespace: string, name: string, kind: string) => ({
-    metadata: { namespace, name, ownerReferences: [{ kind, name: 'owner' }] },
+    metadata: { namespace, name, ownerReferences: [{ kind, name: 'owner', controller: true }] },
   })
   const place = (namespace: string, name: string, rank: number): RankedPod => ({
     ...ranked(name, rank),

@@ -15,7 +15,7 @@ const example = (reason: 'in-use' | 'not-needed') => ({
       metadata: {
         namespace: 'ops',
         name: 'agent-x',
-        ownerReferences: [{ kind: 'DaemonSet', name: 'agent' }],
+        ownerReferences: [{ kind: 'DaemonSet', name: 'agent', controller: true }],
       },
       spec: { containers: [{ name: 'agent', image: agent }] },
     },
@@ -76,7 +76,7 @@ describe('required-image-at-risk', () => {
   })
   const wanted = { requiredImages: ['redis:*'] }
   const pod = (namespace: string, kind: string, image: string, containerID?: string) => ({
-    metadata: { namespace, name: 'x', ownerReferences: [{ kind, name: 'x' }] },
+    metadata: { namespace, name: 'x', ownerReferences: [{ kind, name: 'x', controller: true }] },
     spec: { containers: [{ name: 'c', image }] },
     status: { containerStatuses: [{ name: 'c', image, containerID }] },
   })

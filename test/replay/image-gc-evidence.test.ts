@@ -276,6 +276,17 @@ describe('the users of an image', () => {
 
     it.each([
       { what: 'by a tag', pods: [mounting('app-0:v1')], expected: null },
+      { what: "by Docker Hub's host", pods: [mounting('docker.io/app-0:v1')], expected: null },
+      {
+        what: 'by its older host',
+        pods: [mounting('index.docker.io/library/app-0:v1')],
+        expected: null,
+      },
+      {
+        what: 'by another host',
+        pods: [mounting('registry-1.docker.io/app-0:v1')],
+        expected: false,
+      },
       {
         what: 'in a container that mounts another volume',
         pods: [mounting(byDigest, 'other')],

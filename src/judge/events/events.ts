@@ -18,6 +18,7 @@ import { type Failing, line, shorten, type Undecided } from '#judge/rule.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
 import { podName } from '#judge/text.ts'
 import type { Evidence } from '#model/finding/finding.ts'
+import { splitHost } from '#model/input/image-reference.ts'
 import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
 
 const mostTimes = 1_000_000
@@ -286,36 +287,11 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
   return waiting
 }
 
-/** Splits a reference into host and path. The default host is Docker Hub's. Upstream: distribution/reference normalize.go splitDockerDomain. */
-function splitReference(image: string) {
-  const slash = image.indexOf('/')
-  const host = slash < 0 ? '' : image.slice(0, slash)
-  const isHost =
-    host.includes('.') || host.includes(':') || host === 'localhost' || host.toLowerCase() !== host
-  return {
-    registry: !isHost || dockerHubHosts.has(host) ? 'docker.io' : host,
-    path: isHost ? image.slice(slash + 1) : image,
-  }
-}
-
-export const registryOf = oncePerText(image => splitReference(image).registry)
-
-/** The runtime's name of an image: `nginx` is `docker.io/library/nginx:latest`. A digest makes the tag irrelevant. Upstream: containerd ParseDockerRef. */
-export const canonicalName = oncePerText(image => {
-  const { registry, path } = splitReference(image)
-  const at = path.indexOf('@')
-  const named = at < 0 ? path : path.slice(0, at)
-  const repository = registry === 'docker.io' && !named.includes('/') ? `library/${named}` : named
-  const colon = repository.lastIndexOf(':')
-  const hasTag = colon > repository.lastIndexOf('/')
-  if (at >= 0)
-    return `${registry}/${hasTag ? repository.slice(0, colon) : repository}${path.slice(at)}`
-  return `${registry}/${repository}${hasTag ? '' : ':latest'}`
+/** Docker Hub has several hosts. */
+export const registryOf = oncePerText(image => {
+  const { host } = splitHost(image)
+  return dockerHubHosts.has(host) ? 'docker.io' : host
 })
-
-/** The short name of an image, without Docker Hub's host and `library/`. */
-export const familiarName = (image: string): string =>
-  canonicalName(image).replace(/^docker\.io\/(library\/)?/, '')
 
 interface UsedImage {
   image: string

@@ -1,5 +1,7 @@
 /** Full names of images: a registry, a repository, and a tag or digest. Source: distribution/reference regexp.go, lower case only. */
 
+import { oncePerText } from '#base/once.ts'
+
 const imageForm = '[a-z0-9][a-z0-9.-]{0,200}(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._-]{0,100}){1,8}'
 const tagForm = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
 const digestForm = 'sha256:[a-f0-9]{64}'
@@ -23,11 +25,9 @@ export const isImageRepository = (text: string): boolean =>
 /** The digest of a source, `sha256:…`; null: the source has only a tag, which can point to another image later. */
 export const digestIn = (source: string): string | null => source.split('@')[1] ?? null
 
-/** The source without tag and digest. @param source accepted by `isImageSource` */
-export const repositoryOf = (source: string): string => {
-  const [named = ''] = source.split('@')
-  return named.slice(named.lastIndexOf('/')).includes(':') ? splitTag(named).repository : named
-}
+/** The name without tag and digest. */
+export const repositoryOf = (name: string): string =>
+  name.replace(/@.*/, '').replace(/:[^/:]*$/, '')
 
 /** Name under which containerd stores an image pulled by digest: without the tag. */
 export const byDigest = (source: string, digest: string): string =>
@@ -42,3 +42,29 @@ export function splitTag(name: string): { repository: string; tag: string } {
 /** The name without its tag. Null: it has none. */
 export const nameWithoutTag = (name: string): string | null =>
   /^([^@]*):[^/:@]+$/.exec(name)?.[1] || null
+
+/* Names as people and pod specs write them. Source: distribution/reference normalize.go splitDockerDomain. */
+
+/** The registry's host, and the rest. `nginx` is `library/nginx` of `docker.io`. */
+export function splitHost(name: string): { host: string; path: string } {
+  const slash = name.indexOf('/')
+  const first = name.slice(0, Math.max(slash, 0))
+  const isHost = /[.:]/.test(first) || first === 'localhost' || first.toLowerCase() !== first
+  const host = isHost && first !== 'index.docker.io' ? first : 'docker.io'
+  const path = isHost ? name.slice(slash + 1) : name
+  const isOfficial = host === 'docker.io' && !path.replace(/@.*/, '').includes('/')
+  return { host, path: isOfficial ? `library/${path}` : path }
+}
+
+/** The runtime's name of an image: `nginx` is `docker.io/library/nginx:latest`. A digest makes the tag irrelevant. Source: containerd ParseDockerRef. */
+export const canonicalName = oncePerText(name => {
+  const { host, path } = splitHost(name)
+  const repository = repositoryOf(path)
+  const at = path.indexOf('@')
+  if (at >= 0) return `${host}/${repository}${path.slice(at)}`
+  return `${host}/${path}${repository === path ? ':latest' : ''}`
+})
+
+/** The short name of an image, without Docker Hub's host and `library/`. */
+export const familiarName = (name: string): string =>
+  canonicalName(name).replace(/^docker\.io\/(library\/)?/, '')

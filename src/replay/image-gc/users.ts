@@ -9,6 +9,7 @@
  * Left out      containers without a pod in the API are taken to mount no image
  */
 
+import { canonicalName } from '#model/input/image-reference.ts'
 import type { RuntimeContainer } from '#model/input/inspection.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { KnownImages, NodeInput } from '#model/input/node-input.ts'
@@ -446,17 +447,5 @@ const digestForm = /^sha\d{3}:[\da-f]{64,128}$/
 function meaningOf(key: string) {
   const digest = key.slice(key.lastIndexOf('@') + 1)
   const isDigest = digestForm.test(digest)
-  return { name: isDigest ? digest : tagOf(key), isDigest }
-}
-
-/** `nginx` is `docker.io/library/nginx:latest`. */
-function tagOf(name: string) {
-  const slash = name.indexOf('/')
-  const first = slash === -1 ? '' : name.slice(0, slash)
-  const isHost = /[.:]/.test(first) || first === 'localhost'
-  const docker = slash === -1 ? 'docker.io/library' : 'docker.io'
-  const repository = isHost ? name : `${docker}/${name}`
-  return repository.lastIndexOf(':') > repository.lastIndexOf('/')
-    ? repository
-    : `${repository}:latest`
+  return { name: isDigest ? digest : canonicalName(key), isDigest }
 }

@@ -3,6 +3,7 @@
 import { once, sharedText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
+import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
 import type { HostDiskUse, RuntimeContainer } from '#model/input/inspection.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemStats } from '#model/input/node-input.ts'
@@ -359,13 +360,13 @@ function lastUsersOf({ input, imageEvidence }: PreparedNode) {
     for (const { image = '' } of pod.spec?.containers ?? [])
       if (isOver)
         for (const place of imagesOfReference(index, image).places) addTo(byImage, place, user)
-      else addTo(byRepository, repositoryOf(image), user)
+      else addTo(byRepository, canonicalRepository(image), user)
   }
   const placeOf = once(() => new Map(images?.map((image, place) => [image, place])))
   return (image: StoredImage): { lastUsers?: string[] } => {
     const ended = byImage.size === 0 ? undefined : byImage.get(placeOf().get(image) ?? -1)
     const users =
-      ended ?? image.names.flatMap(name => [...(byRepository.get(repositoryOf(name)) ?? [])])
+      ended ?? image.names.flatMap(name => [...(byRepository.get(canonicalRepository(name)) ?? [])])
     const sorted = [...new Set(users)].toSorted(byText).slice(0, shownWorkloads)
     return sorted.length === 0 ? {} : { lastUsers: sorted }
   }
@@ -376,12 +377,7 @@ function addTo<Key>(sets: Map<Key, Set<string>>, key: Key, value: string) {
   sets.set(key, own.add(value))
 }
 
-/** Without tag and digest. */
-const repositoryOf = (reference: string) =>
-  reference
-    .split('@', 1)
-    .join()
-    .replace(/:[^/:]*$/, '')
+const canonicalRepository = (name: string) => repositoryOf(canonicalName(name))
 
 /** `namespace/Kind name`. */
 function userOf(pod: KubernetesPod) {

@@ -127,12 +127,16 @@ describe('parts of images', () => {
     const image = (name: string, index: number) => ({
       ...{ id: `sha256:${index}`, repoTags: [name], size: String((9 - index) * 1e9) },
     })
-    const names = ['r.io:5000/web:1', 'r.io:5000/web:2', 'r.io:5000/seed:1', 'r.io:5000/old:1']
+    const names = [
+      ...['r.io:5000/web:1', 'r.io:5000/web:2', 'r.io:5000/seed:1', 'r.io:5000/old:1'],
+      'docker.io/library/nginx:1',
+    ]
     input.runtime = { images: names.map(image), containers: [], sandboxes: [] }
     input.pods = [
       pod('web', 'Running', 'r.io:5000/web:3'),
       pod('seed', 'Failed', 'r.io:5000/seed:1'),
       pod('next', 'Running', 'r.io:5000/seed:2'),
+      pod('proxy', 'Running', 'nginx:2'),
     ] as NodeRecord['pods']
     const known = partsOf(input).flatMap(({ owner }) =>
       owner?.kind === 'image' ? [[owner.reference, owner.lastUsers]] : [],
@@ -140,6 +144,7 @@ describe('parts of images', () => {
     expect(Object.fromEntries(known)).toEqual({
       ...{ [names[0]!]: ['shop/Job web-job'], [names[1]!]: ['shop/Job web-job'] },
       ...{ [names[2]!]: ['shop/Job seed-job'], [names[3]!]: undefined },
+      [names[4]!]: ['shop/Job proxy-job'],
     })
   })
 })

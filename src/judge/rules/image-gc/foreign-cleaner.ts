@@ -1,7 +1,7 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import { canonicalName } from '#judge/events/events.ts'
 import { line, nodeRule, plural, podName, shorten, worldCause } from '#judge/rule.ts'
 import { isExpected } from '#judge/subject/node-subject.ts'
+import { canonicalName } from '#model/input/image-reference.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Repositories, without registry, of programs that delete images. */

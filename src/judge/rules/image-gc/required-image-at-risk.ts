@@ -2,7 +2,7 @@ import { once } from '#base/once.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
 import { evictionSeconds, gcMinutes } from '#facts/kubelet/periods.ts'
-import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/events.ts'
+import { imagesOf, registryOf } from '#judge/events/events.ts'
 import {
   line,
   lines,
@@ -15,6 +15,7 @@ import {
 } from '#judge/rule.ts'
 import { severityRank } from '#judge/run/outcome.ts'
 import type { Severity } from '#model/finding/finding.ts'
+import { canonicalName, familiarName } from '#model/input/image-reference.ts'
 import { controllerReferenceOf, type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Certainty } from '#model/prediction/prediction.ts'

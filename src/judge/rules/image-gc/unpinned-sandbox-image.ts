@@ -1,5 +1,5 @@
-import { canonicalName } from '#judge/events/events.ts'
 import { line, nodeRule, settingIn, shorten } from '#judge/rule.ts'
+import { canonicalName } from '#model/input/image-reference.ts'
 import type { RuntimeImage } from '#model/input/inspection.ts'
 
 export const unpinnedSandboxImage = nodeRule({

@@ -2,7 +2,6 @@ import { byText } from '#base/text/text-order.ts'
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import {
-  canonicalName,
   imagesOf,
   type PullFailure,
   pullFailures,
@@ -23,6 +22,7 @@ import {
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
+import { canonicalName } from '#model/input/image-reference.ts'
 
 const shown = 10
 const { anonymousPulls, personalPulls, hours } = dockerHubLimits

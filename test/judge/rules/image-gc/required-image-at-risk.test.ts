@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalName, familiarName } from '#judge/events/events.ts'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -34,24 +33,6 @@ const failingOf = (example: NodeExample, policy: Partial<Policy> = {}) => {
   if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
   return outcome.failing
 }
-
-describe('names of images', () => {
-  it.each([
-    ['redis', 'docker.io/library/redis:latest', 'redis:latest'],
-    ['bitnami/redis:7', 'docker.io/bitnami/redis:7', 'bitnami/redis:7'],
-    ['index.docker.io/library/redis:7', 'docker.io/library/redis:7', 'redis:7'],
-    ['registry:5000/app', 'registry:5000/app:latest', 'registry:5000/app:latest'],
-    [
-      'registry.k8s.io/pause:3.10@sha256:ab',
-      'registry.k8s.io/pause@sha256:ab',
-      'registry.k8s.io/pause@sha256:ab',
-    ],
-    ['redis@sha256:ab', 'docker.io/library/redis@sha256:ab', 'redis@sha256:ab'],
-  ])('%s is %s', (image, canonical, familiar) => {
-    expect(canonicalName(image)).toBe(canonical)
-    expect(familiarName(image)).toBe(familiar)
-  })
-})
 
 describe('required-image-at-risk', () => {
   const redis = 'docker.io/library/redis:7'

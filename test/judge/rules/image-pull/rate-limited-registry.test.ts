@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalName } from '#judge/events/events.ts'
 import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-registry.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { evidenceText, failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
@@ -100,16 +99,6 @@ describe('rate-limited-registry', () => {
     }
     const pods = [{ spec: { containers: [{ name: 'a', image: 'redis' }] } }]
     expect(failingOf(rateLimitedRegistry, { pods, imageGC }).consequence).toMatchSnapshot()
-  })
-
-  it.each([
-    ['redis', 'docker.io/library/redis:latest'],
-    ['docker.io/redis:7', 'docker.io/library/redis:7'],
-    ['index.docker.io/a/b', 'docker.io/a/b:latest'],
-    ['localhost:5000/a', 'localhost:5000/a:latest'],
-    ['a/b@sha256:1', 'docker.io/a/b@sha256:1'],
-  ])('%s is %s', (image, expected) => {
-    expect(canonicalName(image)).toBe(expected)
   })
 })
 

@@ -10,24 +10,20 @@ export interface Variant<Value> {
   nodes: string[]
 }
 
-const addresses = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
-
-/** Values that differ only in a network address are one variant. Otherwise "connection refused" would differ on each node. */
+/** @param alike what the values of one variant have in common */
 export function add<Value>(
   variants: Map<string, Variant<Value>>,
   node: string,
   value: Value,
+  alike: unknown = value,
 ): void {
-  const text = JSON.stringify(value)
-  // JSON contains no line break.
-  const common = text.replace(addresses, '\n')
-  const key = hash('sha256', common, 'base64')
+  const key = hash('sha256', JSON.stringify(alike), 'base64')
   const known = variants.get(key)
   if (!known) variants.set(key, { value, nodes: [node] })
   else {
     known.nodes.push(node)
     // The kept value must not depend on the order of the nodes.
-    if (common !== text && text < JSON.stringify(known.value)) known.value = value
+    if (alike !== value && JSON.stringify(value) < JSON.stringify(known.value)) known.value = value
   }
 }
 

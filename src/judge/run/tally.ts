@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { withoutAddresses } from '#base/text/addresses.ts'
 import { byText } from '#base/text/text-order.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from '#judge/drift/variants.ts'
 import { type Origin, originOf, type Proposal } from '#judge/durable/durable.ts'
@@ -20,7 +21,7 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding/cause.ts'
-import type { Finding, UnknownOutcome } from '#model/finding/finding.ts'
+import type { Evidence, Finding, UnknownOutcome } from '#model/finding/finding.ts'
 import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
 
@@ -56,6 +57,18 @@ export interface FoundFinding {
 /** The node that the commands of a finding name. */
 export const commandNode = (nodes: readonly string[]): string | undefined => nodes.toSorted()[0]
 
+/** Errors of the nodes' own addresses are alike; addresses in settings are not. */
+function withoutNodesAddresses(value: NodeFailing): NodeFailing {
+  const { evidence } = value.failing
+  if (!evidence.some(isError)) return value
+  const alike = evidence.map(entry =>
+    isError(entry) ? { ...entry, value: withoutAddresses(entry.value) } : entry,
+  )
+  return { ...value, failing: { ...value.failing, evidence: alike } }
+}
+
+const isError = ({ kind }: Evidence) => kind === 'unread' || kind === 'event'
+
 /** Steps that differ only in what they end on their node, or in the size of a larger disk, are one. */
 const keyOf = ({ lost: _, bytes, usdPerMonth, ...step }: StepAction) =>
   JSON.stringify(step.id === 'larger-disk' ? step : { ...step, bytes, usdPerMonth })
@@ -75,24 +88,32 @@ export class Tally {
   }
 
   fail(failing: Failing, identity: NodeIdentity): void {
-    add(this.#failings, identity.name, {
+    this.#addFailing(identity.name, {
       failing: boundedFailing(failing),
       origin: originOf(identity),
     })
   }
 
+  #addFailing(node: string, value: NodeFailing): void {
+    add(this.#failings, node, value, withoutNodesAddresses(value))
+  }
+
+  #addReason(node: string, reason: string): void {
+    add(this.#reasons, node, reason, withoutAddresses(reason))
+  }
+
   /** @param isEnded whether mode `both` would decide the outcome */
   addUnknown(node: string, reason: string, isEnded: boolean): void {
-    add(this.#reasons, node, shorten(reason))
+    this.#addReason(node, shorten(reason))
     if (!isEnded) this.#isEndedByBoth = false
   }
 
   /** Adds another tally of the same rule. */
   absorb(other: Tally): void {
     for (const { value, nodes } of other.#failings.values())
-      for (const node of nodes) add(this.#failings, node, value)
+      for (const node of nodes) this.#addFailing(node, value)
     for (const { value, nodes } of other.#reasons.values())
-      for (const node of nodes) add(this.#reasons, node, value)
+      for (const node of nodes) this.#addReason(node, value)
     if (!other.#isEndedByBoth) this.#isEndedByBoth = false
   }
 

@@ -5,6 +5,7 @@
  */
 
 import { parseQuantity } from '#base/go/quantity.ts'
+import { withoutAddresses } from '#base/text/addresses.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { ClusterResult } from '#model/finding/finding.ts'
 import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction/prediction.ts'
@@ -418,7 +419,7 @@ export function unknownTexts(nodes: AuditedNode[], limit: number, language: Lang
   const { thresholds: words, noReason } = language.words
   const reasons = [
     ...Map.groupBy(nodes, node =>
-      (reasonOf(node) ?? '').replaceAll(node.identity.name, '*').replace(addresses, '*'),
+      withoutAddresses((reasonOf(node) ?? '').replaceAll(node.identity.name, '*')),
     ),
   ]
   const sorted = reasons
@@ -437,8 +438,6 @@ export function unknownTexts(nodes: AuditedNode[], limit: number, language: Lang
     ? texts
     : [...texts, words.notKnownForOthers(namedNodes(rest, language), sorted.length - limit)]
 }
-
-const addresses = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
 
 const reasonOf = ({ prediction: { settings } }: AuditedNode) =>
   settings.missing.eviction ?? settings.missing.imageGC

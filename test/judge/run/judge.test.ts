@@ -299,6 +299,17 @@ describe('aggregation', () => {
     expect(judged([needy], nodes.toReversed()).unknowns).toMatchObject(expected)
   })
 
+  it.each([
+    ['configz', 2],
+    ['unread', 1],
+  ] as const)('of evidence of kind %s with two addresses has %i variants', (kind, variants) => {
+    const byName = toy(function* ({ identity }) {
+      yield { consequence: 'x', evidence: [line(kind, 'x', `10.100.0.${identity.name.slice(-1)}`)] }
+    })
+    const values = judged([byName], named(2)).findings[0]?.evidence.map(({ value }) => value)
+    expect(values).toEqual(['10.100.0.0', '10.100.0.1'].slice(0, variants))
+  })
+
   it('takes the worst severity and the least certain confidence of its nodes', () => {
     const byName = toy(function* ({ identity }) {
       yield identity.name.endsWith('1')

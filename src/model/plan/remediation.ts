@@ -69,6 +69,8 @@ export interface StepEntry {
   state: StepState
   /** Reason, for people; null: the state needs no reason. */
   why: string | null
+  /** Why the step is rolled back, without what came of it. Absent: it is not. */
+  cause?: string
   commandIds: string[]
   /** The last answer; null: no answer yet. */
   answer: ApplyAnswer | null

@@ -94,6 +94,7 @@ const entryForm = z.strictObject({
     wave: z.int().min(0),
     state: z.enum(stepStates),
     why: text.nullable(),
+    cause: text.optional(),
     commandIds: z.array(text),
     answer: answerForm.nullable(),
     readyPods: z.array(text).nullable(),
@@ -176,6 +177,7 @@ export class Journal {
     const kept = {
       ...entry,
       why: shortReason(entry.why),
+      ...(entry.cause !== undefined && { cause: oneLine(entry.cause, 1500) }),
       commandIds: entry.commandIds.slice(-commandIdsKept),
     }
     await this.#write(this.#entryKey(entry), this.#signed(entrySchema, { entry: kept }))

@@ -85,13 +85,6 @@ export const isUnbegun = ({ state }: StepEntry): boolean =>
 const isCommon = (result: CommandResult): result is CommandResult & { kind: 'unsent' } =>
   result.kind === 'unsent' && result.isCommon
 
-const goingBack = 'is being taken back: '
-const notBack = '. It could not be taken back: '
-
-/** The cause in an earlier journal entry. Without the attempt's own text, because each attempt would add to it. */
-const causeOf = (why: string) =>
-  (why.startsWith(goingBack) ? why.slice(goingBack.length) : why).split(notBack, 1)[0] ?? why
-
 export class NodeWork {
   readonly #options: NodeWorkOptions
 
@@ -103,6 +96,12 @@ export class NodeWork {
     const entry = this.#options.entries.get(stepKey(step))
     if (entry === undefined) throw new Error(`${stepKey(step)} is no node of this run`)
     return entry
+  }
+
+  /** Why the step is rolled back, or why it is in its state. */
+  reason(step: PlanStep): string | null {
+    const { cause, why } = this.entry(step)
+    return cause ?? why
   }
 
   state(step: PlanStep): StepState {
@@ -123,7 +122,7 @@ export class NodeWork {
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
-      await this.note(step, { state: 'sending', why: null }, isNew ? before : {})
+      await this.note(step, { state: 'sending', why: null }, isNew ? before : { cause: undefined })
       said = await this.#send(step, 'apply')
       const conclusion = isCommon(said) ? null : concludeApply(said, isNew, step.oldSha256)
       if (conclusion !== null) return this.#conclude(step, conclusion, said)
@@ -144,49 +143,51 @@ export class NodeWork {
     await this.#conclude(step, { state: isBroken ? 'broken' : this.state(step), why }, said)
   }
 
-  /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; if the run has to end, it keeps its state. @param why for people @throws Paused likewise */
-  rollBack(step: PlanStep, why: string): Promise<void> {
-    return this.#goBack(step, why, 'rolled-back')
+  /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; if the run has to end, it keeps its state. @param cause for people @throws Paused likewise */
+  rollBack(step: PlanStep, cause: string): Promise<void> {
+    return this.#goBack(step, cause, 'rolled-back')
   }
 
   /** Ends a planned return. The state stays `returning` if the node reports that it is back; else it becomes `skipped` or `broken`. */
   putBack(step: PlanStep): Promise<void> {
-    return this.#goBack(step, this.entry(step).why ?? 'as planned', 'returning')
+    return this.#goBack(step, this.reason(step) ?? 'as planned', 'returning')
   }
 
-  async #goBack(step: PlanStep, reason: string, to: 'rolled-back' | 'returning'): Promise<void> {
+  async #goBack(step: PlanStep, cause: string, to: 'rolled-back' | 'returning'): Promise<void> {
     const { end } = this.#options
-    const why = causeOf(reason)
     let said: CommandResult | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
       if (attempt === 0 && to === 'rolled-back')
-        await this.note(step, { state: this.state(step), why: `${goingBack}${why}` })
+        await this.note(
+          step,
+          { state: this.state(step), why: `is being taken back: ${cause}` },
+          { cause },
+        )
       said = await this.#send(step, 'rollback')
       const conclusion = concludeRollback(said, step)
       if (conclusion?.state === 'broken')
-        return this.#notBack(step, why, conclusion.why ?? whatItSaid(said), said)
-      if (conclusion !== null)
-        return this.#conclude(
-          step,
-          { state: to, why: conclusion.why === null ? why : `${why}. ${conclusion.why}` },
-          said,
-        )
+        return this.#notBack(step, cause, conclusion.why ?? whatItSaid(said), said)
+      if (conclusion !== null) {
+        const why = conclusion.why === null ? cause : `${cause}. ${conclusion.why}`
+        return this.#conclude(step, { state: to, why }, said, why)
+      }
       if (end.aborted) return
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
     }
     if (said === null) return
     if (isCommon(said)) throw new Paused(`nothing can be sent: ${said.why}`)
-    await this.#notBack(step, why, whatItSaid(said), said)
+    await this.#notBack(step, cause, whatItSaid(said), said)
   }
 
-  #notBack(step: PlanStep, why: string, because: string, said: CommandResult): Promise<void> {
+  #notBack(step: PlanStep, cause: string, because: string, said: CommandResult): Promise<void> {
     const advice = 'Look at the node; highwater rollback asks it again'
     return this.#conclude(
       step,
-      { state: 'broken', why: `${why}${notBack}${because}. ${advice}` },
+      { state: 'broken', why: `${cause}. It could not be taken back: ${because}. ${advice}` },
       said,
+      cause,
     )
   }
 
@@ -217,8 +218,16 @@ export class NodeWork {
     if (entry.state !== before.state || entry.why !== before.why) effects.onEntry?.(entry)
   }
 
-  #conclude(step: PlanStep, conclusion: Conclusion, said: CommandResult): Promise<void> {
-    return this.note(step, conclusion, said.kind === 'answer' ? { answer: said.answer } : {})
+  #conclude(
+    step: PlanStep,
+    conclusion: Conclusion,
+    said: CommandResult,
+    cause?: string,
+  ): Promise<void> {
+    return this.note(step, conclusion, {
+      ...(said.kind === 'answer' && { answer: said.answer }),
+      ...(cause !== undefined && { cause }),
+    })
   }
 
   async #send(step: PlanStep, action: ApplyAction): Promise<CommandResult> {

@@ -250,7 +250,7 @@ class WaveRun {
     ))
       if (!(await this.#work.passOverGone(step))) unwell.push(step)
     const whyOf = (step: PlanStep) =>
-      wrong.get(stepKey(step)) ?? this.#work.entry(step).why ?? this.#work.state(step)
+      wrong.get(stepKey(step)) ?? this.#work.reason(step) ?? this.#work.state(step)
     for (const step of unwell)
       await this.#work.note(step, { state: this.#work.state(step), why: whyOf(step) })
     this.#requireFewErrors(unwell)

@@ -23,8 +23,8 @@ export async function takeBackWave(options: TakeBackOptions): Promise<void> {
     step => !begun.includes(step) && (work.state(step) !== 'verified' || step.until !== undefined),
   )
   await takeBack([...begun, ...unwell], work, options, step => {
-    const { state, why } = work.entry(step)
-    return state === 'verified' || why === null ? 'its wave was taken back' : why
+    const reason = work.state(step) === 'verified' ? null : work.reason(step)
+    return reason ?? 'its wave was taken back'
   })
 }
 

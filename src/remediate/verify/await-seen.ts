@@ -79,8 +79,6 @@ async function awaitSeen(
   return wrong
 }
 
-const unseen = 'The node says that it is back, and it was not seen'
-
 /** Notes for each rolled-back node whether a reading confirmed it. Unconfirmed nodes stay rolled back, too. @throws Paused, or what the journal throws */
 export async function seeBack(
   steps: readonly PlanStep[],
@@ -91,12 +89,14 @@ export async function seeBack(
   const open = steps.filter(
     step => work.state(step) === 'rolled-back' && work.entry(step).seenBack !== true,
   )
-  const whyOf = (step: PlanStep) => work.entry(step).why?.split(`. ${unseen}`)[0] ?? null
   await lookBack(open, work, effects, options, {
-    seen: step => ({ state: 'rolled-back', why: whyOf(step) }),
+    seen: step => ({ state: 'rolled-back', why: work.reason(step) }),
     unseen(step, why) {
-      const before = whyOf(step) ?? 'taken back'
-      return { state: 'rolled-back', why: `${before}. ${unseen}: ${why}` }
+      const before = work.reason(step) ?? 'taken back'
+      return {
+        state: 'rolled-back',
+        why: `${before}. The node says that it is back, and it was not seen: ${why}`,
+      }
     },
   })
 }

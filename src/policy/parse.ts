@@ -112,7 +112,7 @@ function wordsOf(issue: Issue, terms: PolicyTerms): string {
       .map(key => didYouMean(key, known))
       .join('')}`
   }
-  const isMissing = code === 'invalid_type' && message.endsWith('received undefined')
+  const isMissing = code === 'invalid_type' && issue.input === undefined
   if (isMissing) return `${String(path.at(-1))} is missing`
   if (code !== 'invalid_value' || issue.values.length <= longestList) return message
   const written = typeof issue.input === 'string' ? issue.input : ''

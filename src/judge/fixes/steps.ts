@@ -13,6 +13,7 @@ import type {
   StepCommand,
 } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
+import { parseWorkload } from '#model/input/kubernetes.ts'
 import type { NodeOwner } from '#model/input/record.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { CommandPlace } from './command-place.ts'
@@ -292,14 +293,13 @@ function deletePods({ action, ...on }: OnNode, effect: CommandEffect = 'restarts
 }
 
 /** Kinds whose template can be changed; pods of a Job cannot. */
-const changeable = /^(Deployment|StatefulSet|DaemonSet) /
+const changeable: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet'])
 
 function setStorage(on: OnNode): Command[] {
   const { owner, bytes = 0 } = on.action
-  const workload = owner !== undefined && 'workload' in owner ? owner.workload : null
-  if (owner?.kind !== 'container' || workload === null || !changeable.test(workload) || bytes === 0)
-    return [podsOfNode(on)]
-  const [kind = '', name = ''] = workload.split(' ')
+  if (owner?.kind !== 'container' || owner.workload === null || bytes === 0) return [podsOfNode(on)]
+  const { kind, name } = parseWorkload(owner.workload)
+  if (!changeable.has(kind)) return [podsOfNode(on)]
   const amount = `ephemeral-storage=${Math.ceil((bytes * 1.25) / gibibyte)}Gi`
   const options = ['-n', owner.namespace, '-c', owner.container]
   return [

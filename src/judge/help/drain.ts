@@ -2,7 +2,12 @@
 
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
-import { controllerOf, controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import {
+  controllerOf,
+  controllerReferenceOf,
+  type KubernetesPod,
+  parseWorkload,
+} from '#model/input/kubernetes.ts'
 import type { PodSummary, Summary } from '#model/input/node-input.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 
@@ -11,7 +16,10 @@ export const mostLosses = 20
 
 /** A drain leaves its pods where they are. */
 export const isOfDaemonSet = (owner: HolderOwner | null): boolean =>
-  owner !== null && 'workload' in owner && owner.workload?.startsWith('DaemonSet ') === true
+  owner !== null &&
+  'workload' in owner &&
+  owner.workload !== null &&
+  parseWorkload(owner.workload).kind === 'DaemonSet'
 
 const staying: ReadonlySet<string | undefined> = new Set(['DaemonSet', 'Node'])
 

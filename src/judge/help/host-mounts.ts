@@ -1,7 +1,7 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
 import type { NodeSubject } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import { controllerOf, isVolumeWritable } from '#model/input/kubernetes.ts'
+import { controllerOf, isVolumeWritable, placedWorkload } from '#model/input/kubernetes.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
 const small =
@@ -19,7 +19,7 @@ export function writableMounts({
   const mounts = (pods ?? []).flatMap(pod => {
     const { namespace = '', name = '' } = pod.metadata ?? {}
     if (namespace === 'kube-system') return []
-    const [kind, own] = (controllerOf(pod) ?? `Pod ${name}`).split(' ')
+    const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
     const volumes = measured.get(podName(pod.metadata)) ?? []
     const claims = volumes.flatMap(({ pvcRef, capacityBytes }) =>
       pvcRef?.name !== undefined && diskBytes != null && capacityBytes === diskBytes
@@ -30,7 +30,7 @@ export function writableMounts({
       const path = hostPath?.path
       return path === undefined || small.test(path) || !isVolumeWritable(pod, volume) ? [] : [path]
     })
-    return [...claims, ...folders].map(place => `${place} (${kind} ${namespace}/${own})`)
+    return [...claims, ...folders].map(place => `${place} (${workload})`)
   })
   return [...new Set(mounts)].slice(0, shown)
 }

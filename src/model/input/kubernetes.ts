@@ -59,6 +59,23 @@ export const controllerReferenceOf = ({
 }: Pick<KubernetesPod, 'metadata'>): ObjectReference | undefined =>
   metadata?.ownerReferences?.find(({ controller }) => controller === true)
 
+export interface Workload {
+  kind: string
+  name: string
+}
+
+/** @param workload `Kind name`, as `controllerOf` writes it */
+export function parseWorkload(workload: string): Workload {
+  const [kind = '', ...name] = workload.split(' ')
+  return { kind, name: name.join(' ') }
+}
+
+/** `Deployment shop/web`. @param workload likewise */
+export function placedWorkload(namespace: string, workload: string): string {
+  const { kind, name } = parseWorkload(workload)
+  return `${kind} ${namespace}/${name}`
+}
+
 /** Kind and name. A ReplicaSet counts as its Deployment if its name ends with the pods' hash. */
 export function controllerOf(pod: KubernetesPod): string | null {
   const owner = controllerReferenceOf(pod)

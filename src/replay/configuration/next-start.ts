@@ -27,7 +27,7 @@ import {
 import { configurationFromFiles } from './start-configuration.ts'
 import { startSettings } from './start-settings.ts'
 import { isEndpointChecked } from './validation/components.ts'
-import { startupErrors } from './validation/fields.ts'
+import { areTooFewLogFiles, startupErrors } from './validation/fields.ts'
 
 export interface NextStart {
   /** Null: undecided; `unknowns` has the reasons. With a prediction they name what could still prevent the start. */
@@ -159,13 +159,14 @@ function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
 
 function errorsOf(configuration: LoadedConfiguration, { kubeletVersion, ...machine }: NextKubelet) {
   const validated = validationErrors(configuration, kubeletVersion, machine)
-  const startup = startupErrors(configuration, featuresOf(kubeletVersion))
+  const features = featuresOf(kubeletVersion)
+  const startup = startupErrors(configuration, features)
   const late = [
     startup.eviction,
     prefixError('--kube-reserved value failed to parse', startup.kubeReserved),
     prefixError('--system-reserved value failed to parse', startup.systemReserved),
     // Do not repeat an error that validation already reported.
-    validated.some(error => error.includes('containerLogMaxFiles'))
+    areTooFewLogFiles(configuration, features)
       ? null
       : prefixError('failed to initialize container log manager', startup.containerLogs),
   ]

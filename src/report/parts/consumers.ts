@@ -1,6 +1,7 @@
 /** The largest consumers of local disk: five owners and five pods of each nodegroup and of each namespace. */
 
 import { byText } from '#base/text/text-order.ts'
+import { placedWorkload } from '#model/input/kubernetes.ts'
 import {
   addUse,
   type DiskHolder,
@@ -171,10 +172,8 @@ function usesAndAsks(use: DiskUse, { words, bytes }: Language): [string[], strin
 }
 
 /** `Deployment shop/web`. */
-export function groupName({ namespace, owner }: GroupDiskUse, { line }: Language): string {
-  const [kind = '', ...rest] = (owner ?? '').split(' ')
-  return line(owner === null ? namespace : `${kind} ${namespace}/${rest.join(' ')}`, nameLimit)
-}
+export const groupName = ({ namespace, owner }: GroupDiskUse, { line }: Language): string =>
+  line(owner === null ? namespace : placedWorkload(namespace, owner), nameLimit)
 
 /* Volume size per nodegroup or nodepool with which image GC starts before eviction for a week of growth. */
 

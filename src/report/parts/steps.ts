@@ -10,6 +10,7 @@ import type {
   StepCommand,
 } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
+import { placedWorkload } from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { Language } from '#report/languages/language.ts'
 import { costText } from './garbage-words.ts'
@@ -35,8 +36,7 @@ export function ownerText(owner: HolderOwner, { words, line }: Language): string
   if (owner.kind === 'process' && owner.pod === null)
     return steps.process(name(owner.command), owner.pid)
   const workload = 'workload' in owner ? owner.workload : null
-  const [kind, own] = workload === null ? ['Pod', owner.pod ?? ''] : split(workload)
-  const pod = name(`${kind} ${owner.namespace ?? ''}/${own}`)
+  const pod = name(placedWorkload(owner.namespace ?? '', workload ?? `Pod ${owner.pod ?? ''}`))
   if (owner.kind === 'process') return steps.processIn(pod, name(owner.command))
   return owner.kind === 'container' ? steps.container(pod, name(owner.container)) : pod
 }
@@ -45,14 +45,9 @@ export function ownerText(owner: HolderOwner, { words, line }: Language): string
 export function usersText(users: readonly string[], name: (text: string) => string): string | null {
   const [first] = users
   if (first === undefined) return null
-  const [namespace = '', ...workload] = first.split('/')
-  const [kind, own] = split(workload.join('/'))
-  return `${name(`${kind} ${namespace}/${own}`)}${users.length > 1 ? ', …' : ''}`
-}
-
-const split = (workload: string): [kind: string, name: string] => {
-  const [kind = '', ...rest] = workload.split(' ')
-  return [kind, rest.join(' ')]
+  const slash = first.indexOf('/')
+  const workload = placedWorkload(first.slice(0, slash), first.slice(slash + 1))
+  return `${name(workload)}${users.length > 1 ? ', …' : ''}`
 }
 
 function amountText({ unit, low, high }: Amount, { words, bytes, count }: Language): string {

@@ -98,6 +98,9 @@ export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterabl
 
 const second = 1_000_000_000n
 
+export const areTooFewLogFiles = (c: LoadedConfiguration, features: KubeletFeatures): boolean =>
+  features.has('containerLogMaxFilesValidated') && c.containerLogMaxFiles <= 1
+
 export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): Iterable<string> {
   if (features.has('containerLogWorkers')) {
     if (c.containerLogMaxWorkers < 1)
@@ -106,8 +109,7 @@ export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): I
       yield 'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s'
     }
   }
-  if (features.has('containerLogMaxFilesValidated') && c.containerLogMaxFiles <= 1)
-    yield 'containerLogMaxFiles must be greater than 1'
+  if (areTooFewLogFiles(c, features)) yield 'containerLogMaxFiles must be greater than 1'
   if (!features.has('podLogsDir')) return
   const shown = goQuote(c.podLogsDir)
   if (c.podLogsDir === '') yield 'podLogsDir was not specified'

@@ -62,7 +62,7 @@ export interface Workload {
   imageVolume?: string
   /** Its volume is a claim; the bytes are not on the node's own disks. */
   claim?: string
-  claimGib?: { size: number; used: number }
+  claimGib?: { size: number; used: number; inodes?: Disk['inodes'] }
   processes?: number
   requests?: Record<string, string>
   limits?: Record<string, string>
@@ -569,7 +569,10 @@ function podStats({ workload, profile }: RunningPod, { world }: Scene): RawObjec
   if (claim !== undefined)
     volumes.push({
       ...{ name: 'claim', pvcRef: { name: workload.claim, namespace: workload.namespace } },
-      ...statsOf({ gib: claim.size, usedGib: claim.used }, bytesOf(claim.used)),
+      ...statsOf(
+        { gib: claim.size, usedGib: claim.used, inodes: claim.inodes },
+        bytesOf(claim.used),
+      ),
     })
   const memory = bytesOf((workload.memoryGib ?? 0.2) + (workload.memoryDirGib ?? 0))
   const rssBytes = workload.anonymousGib === undefined ? memory / 2 : bytesOf(workload.anonymousGib)

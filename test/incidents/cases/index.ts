@@ -12,6 +12,7 @@ import { imageIncidents } from './images.ts'
 import { inHandIncidents } from './in-hand.ts'
 import { laterIncidents } from './later.ts'
 import { littleDataIncidents } from './little-data.ts'
+import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
 import { otherCauseIncidents } from './other-causes.ts'
@@ -51,4 +52,5 @@ export const incidents: readonly Incident[] = [
   ...inHandIncidents,
   ...componentIncidents,
   ...unmetIncidents,
+  ...mixedIncidents,
 ]

@@ -79,6 +79,23 @@ it.each([
   expect(commandsIn(steps).join(' ')).toMatch(command)
 })
 
+const commandsOn = (id: StepActionId, more: Partial<StepNode>, place?: string) =>
+  commandsIn(stepsOf(finding, [{ id, place }], on({ node: { ...node, ...more } }))).join('\n')
+
+it.each([
+  ['list-memory', { shell: 'powershell' }, /RunPowerShellScript .*Get-Process.*\n.*invocations/],
+  ['prune-images', { ...machine }, /^ssh \S+ 'sudo crictl rmi --prune'$/],
+  ['read-again', { ...machine }, /^highwater audit .*--node ip-10-0-0-1$/],
+  ['read-again', {}, /--mode both/],
+] as const)('does %s where it can: %j', (id, more, command) => {
+  expect(commandsOn(id, more)).toMatch(command)
+})
+
+it('looks at the rotation of the program that writes', () => {
+  expect(commandsOn('check-rotation', {}, '/var/log/audit')).toContain('auditd.conf')
+  expect(commandsOn('check-rotation', {}, '/var/log')).toContain('logrotate')
+})
+
 describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) => {
   it.each([
     ['an instance', node],

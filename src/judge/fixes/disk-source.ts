@@ -11,6 +11,8 @@ export interface DiskSource {
   mapping?: Mapping
   /** Its only mapping, which is of another device. */
   other?: Mapping
+  /** Of the launch template that has the mapping. */
+  template?: { id: string; version: string }
 }
 
 interface Mapping {
@@ -36,8 +38,13 @@ export function diskSourceOf(
     return {
       name: `a launch template for a new nodegroup in place of ${shorten(node.group, nameLength)}`,
     }
-  const name = launchTemplate.name || launchTemplate.id
-  return name ? { name: `a new version of launch template ${shorten(name, nameLength)}` } : null
+  const { id, version = '$Default' } = launchTemplate
+  const name = launchTemplate.name || id
+  if (!name) return null
+  return {
+    name: `a new version of launch template ${shorten(name, nameLength)}`,
+    ...(id && { template: { id, version } }),
+  }
 }
 
 function sourceOfClass(

@@ -184,14 +184,15 @@ function session(
 /** Without a shell, what the kubelet has measured: memory of the system's cgroups and of pods, and their processes. */
 const usage =
   (command: string): Lines =>
-  ({ node }) => [
-    session(
-      node,
-      'reads',
-      command,
-      reads('get', '--raw', `/api/v1/nodes/${node.name}/proxy/stats/summary`),
-    ),
-  ]
+  ({ node }) =>
+    shownByWindows(node, windowsProcesses) ?? [
+      session(
+        node,
+        'reads',
+        command,
+        reads('get', '--raw', `/api/v1/nodes/${node.name}/proxy/stats/summary`),
+      ),
+    ]
 
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', clusterWord(node.name))]
 /**
@@ -209,8 +210,8 @@ const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
   )
 const podsOfNode = ({ node }: OnNode) =>
   reads('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
-const readAgain = ({ node, place }: OnNode): Command | null =>
-  node.hasSessions ? highwater('audit', place, '--mode', 'both', '--node', node.name) : null
+const readAgain = ({ node, place }: OnNode): Command =>
+  highwater('audit', place, ...(node.hasSessions ? ['--mode', 'both'] : []), '--node', node.name)
 
 /** One node. Its group starts another, from the group's present launch template or node class. */
 function replacement(on: OnNode): Command[] {
@@ -244,9 +245,11 @@ function restart(on: OnNode): Command[] {
  * A larger size, or the right device for a size that reached another. Karpenter then replaces the nodes of the class. Elsewhere, which images
  * and pods hold the disk, and how much, decides the size.
  */
-function resize({ disk, node, place, action }: OnNode): Command {
+function resize(on: OnNode): Command {
+  const { disk, node, place, action } = on
   const mapping = disk?.mapping ?? disk?.other
-  if (mapping === undefined) return highwater('predict', place, '--node', node.name)
+  if (mapping === undefined)
+    return declaredDisk(on) ?? highwater('predict', place, '--node', node.name)
   const { className, index, device } = mapping
   const path = `/spec/blockDeviceMappings/${index}`
   const bytes = action.most?.bytes ?? action.bytes ?? 0
@@ -270,6 +273,16 @@ const isManaged = ({ finding: { subject }, node }: OnNode) =>
 
 const nodegroup = (call: string, { finding: { subject }, place }: OnNode) =>
   aws('eks', call, '--cluster-name', place.name, '--nodegroup-name', clusterWord(subject.name))
+
+/** What the nodes' volumes are made from today: a new version, or a new group, takes all but the size from it. */
+function declaredDisk(on: OnNode): Command | null {
+  const { id, version = '' } = on.disk?.template ?? {}
+  if (id === undefined)
+    return on.disk && isManaged(on) ? ['reads', nodegroup('describe-nodegroup', on)] : null
+  const mappings = 'LaunchTemplateVersions[].LaunchTemplateData.BlockDeviceMappings'
+  const read = ['ec2', 'describe-launch-template-versions', '--query', mappings] as const
+  return ['reads', aws(...read, '--versions', version, '--launch-template-id', clusterWord(id))]
+}
 
 const upgrade = (on: OnNode): Command[] =>
   isManaged(on)
@@ -354,13 +367,16 @@ function sizes(action: StepAction, place?: string, ...others: string[]) {
 
 /** On Windows and Bottlerocket, of the whole disk: no path of a holder is known there. */
 function sizesOn({ action, node }: OnNode): Command[] {
-  const { shell, instanceId } = node
-  if (shell === 'container')
+  if (node.shell === 'container')
     return [session({ ...node, shell: 'session' }, 'reads', inAdminContainer(action))]
-  if (shell !== 'powershell' || instanceId === null)
-    return [session(node, 'reads', sizes(action, action.place))]
+  return shownByWindows(node, windowsSizes) ?? [session(node, 'reads', sizes(action, action.place))]
+}
+
+/** Null: the node has no PowerShell of Systems Manager. */
+function shownByWindows({ shell, instanceId }: StepNode, text: string): Command[] | null {
+  if (shell !== 'powershell' || instanceId === null) return null
   return [
-    inPowerShell(instanceId, 'reads', windowsSizes),
+    inPowerShell(instanceId, 'reads', text),
     [
       'reads',
       aws('ssm', 'list-command-invocations', '--details', '--instance-id', clusterWord(instanceId)),
@@ -389,6 +405,9 @@ const inAdminContainer = (action: StepAction) =>
 
 const windowsSizes =
   'Get-ChildItem C:\\ -Directory -Force | % { "{0,9:N1} GiB {1}" -f ((ls $_.FullName -Recurse -File -Force -EA 0 | measure Length -Sum).Sum / 1GB), $_.FullName } | sort'
+
+const windowsProcesses =
+  'Get-Process | sort WS | select -Last 20 Name, Id, WS, @{n="Threads";e={$_.Threads.Count}}'
 
 const podFolders = '/var/lib/kubelet/pods'
 
@@ -422,7 +441,13 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'create-group': all('replace', on =>
     isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : [],
   ),
-  'check-rotation': shows(looks('sudo logrotate -d /etc/logrotate.conf')),
+  'check-rotation': shows(
+    looks(({ place = '' }) =>
+      place.startsWith('/var/log/audit')
+        ? 'sudo grep -e max_log_file -e num_logs /etc/audit/auditd.conf'
+        : 'sudo logrotate -d /etc/logrotate.conf',
+    ),
+  ),
   'delete-place': all('free', sizesOn),
   'delete-pod': part('free', deletePods, 'pods'),
   'delete-pod-folder': all(
@@ -485,7 +510,15 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'pin-images': all('set', plan),
   'provide-image': asking,
   'prune-dead-containers': all('free', showsPods),
-  'prune-images': part('free', on => plan(on, '--prune-images'), 'kubelet-restart'),
+  'prune-docker': all('free', looks('sudo docker system df -v')),
+  'prune-images': part(
+    'free',
+    on =>
+      on.node.shell === 'ssh'
+        ? [session(on.node, 'changes', 'sudo crictl rmi --prune')]
+        : plan(on, '--prune-images'),
+    'kubelet-restart',
+  ),
   'prune-volumes': all('free', looks('sudo docker volume ls -f dangling=true')),
   'raise-process-limit': askingForPart,
   'raise-volume-limit': asking,
@@ -531,7 +564,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   'restart-pod': all('free', deletePods, 'pods'),
   'set-at-source': all('set', undefined, 'node-replaced'),
-  'set-discard-unpacked': all('set', undefined, 'node-replaced'),
+  'set-discard-unpacked': all(
+    'set',
+    looks('sudo containerd config dump | grep discard_unpacked_layers'),
+    'node-replaced',
+  ),
   'set-ephemeral-storage': all('ask-owner', setStorage),
   'set-fields': all('set', plan, 'kubelet-restart'),
   'set-log-files': all('set', plan),

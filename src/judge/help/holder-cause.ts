@@ -81,23 +81,29 @@ const isKnown = ({ low, high }: Pick<Amount, 'low' | 'high'>) =>
 const isEqual = ({ low }: Pick<Amount, 'low'>, first: number) => low >= equal * first
 
 /** @param lines by weight */
-function firstOf(
-  lines: LedgerLine[],
-  { capacityBytes, usedBytes }: FilesystemLedger,
-  unit: Unit,
-  size: number,
-) {
+function firstOf(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size: number) {
   const [first] = lines
+  if (first === undefined) return undefined
   const large = lines.filter(line => expectedAmount(line, unit) >= size * least.beforeUnread)
-  // What is known comes before a measurement of the rest.
-  if (first?.holder === 'unread')
-    return large.find(({ holder }) => holders[holder].actor === 'owner') ?? first
+  const unread = lines.find(({ holder }) => holder === 'unread')
+  const isLess = unit === 'bytes' && first.highBytes < (unread?.lowBytes ?? 0)
+  // What is known comes before a measurement of the rest, unless the rest is larger for sure.
+  if (unread && (first === unread || isLess))
+    return large.find(({ holder }) => holders[holder].actor === 'owner') ?? unread
+  /** The first of these, if the disk has room without them. */
+  const spared = (spare: LedgerLine[]) => {
+    const left = disk.usedBytes - spare.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
+    return unit === 'bytes' && left < roomy * disk.capacityBytes && !isTiny(disk) ? spare[0] : null
+  }
+  const isUnused = ({ holder }: LedgerLine) => holder === 'images-unused'
+  if (first.holder === 'images-in-use') return spared(lines.filter(isUnused)) ?? first
+  if (!holders[first.holder].isUsual) return first
   // What should not be there comes before the usual contents of a node.
-  if (first && holders[first.holder].isUsual) return large.find(isUnusual) ?? first
-  // Images in use fit a disk that has room without the unused ones.
-  const unused = lines.find(({ holder }) => holder === 'images-unused')
-  const fits = unit === 'bytes' && usedBytes - (unused?.lowBytes ?? 0) < roomy * capacityBytes
-  return first?.holder === 'images-in-use' && fits ? (unused ?? first) : first
+  return (
+    large.find(isUnusual) ??
+    spared(lines.filter(line => isUnused(line) || isUnusual(line))) ??
+    first
+  )
 }
 
 const isUnusual = ({ holder }: LedgerLine) =>
@@ -120,6 +126,10 @@ function expectedAmount({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLi
 
 /** Size of a node's system with its first logs. Unread bytes up to this size are no cause. */
 const usualSystem: Readonly<Record<Unit, number>> = { bytes: 3 * gibibyte, inodes: 0 }
+
+/** A disk of which the system alone takes a third or more. */
+export const isTiny = ({ capacityBytes }: FilesystemLedger): boolean =>
+  capacityBytes < 3 * usualSystem.bytes
 
 const weight = (line: LedgerLine, unit: Unit) =>
   line.holder === 'unread'

@@ -29,6 +29,7 @@ import {
   holderCause,
   isOdd,
   isOfPod,
+  isTiny,
   isUnmounted,
   type Reason,
   roomy,
@@ -42,9 +43,9 @@ export const diskUse = 'disk use'
 /** Share of a disk above which no pod can request what it holds: it would fit no node of its group. */
 const largestRequest = 0.4
 
-/** Docker writes them down elsewhere too, and may use them: its own command deletes those that no container uses. */
-const ofDockerVolumes = /^\/var\/lib\/docker\/volumes(?:\/|$)/
-const ofDocker = /^\/var\/lib\/docker(?:\/|$)/
+/** Docker writes down elsewhere too what lies there, and may use it: its own commands delete what no container uses. */
+const ofDocker = /\/docker(?:\/|$)/
+const ofDockerVolumes = /\/docker\/volumes(?:\/|$)/
 
 /** Folders of the runtime and the kubelet: containers may need what lies there. */
 const ofRuntime = /^\/var\/lib\/(?:containerd|kubelet)(?:-[\w-]+)?(?:\/|$)/
@@ -69,9 +70,11 @@ function stepsOf(
   if (own !== null) return own
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
-  const isOfDocker = isDocker(node) && place !== null && ofDocker.test(place)
-  if (isOfDocker && holders[holder].steps[0] === 'delete-place')
-    return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
+  if (place !== null && ofDocker.test(place) && holders[holder].steps[0] === 'delete-place') {
+    if (isDocker(node))
+      return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
+    if (holder === 'other-runtime') return ['prune-docker']
+  }
   if (place !== null && isDatastore(place)) return ['compact-datastore']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
@@ -230,12 +233,15 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
     second?.holder === 'unread' &&
     second.amount.low > first.amount.low &&
     canMeasureDisks(identity)
+  const disk = ledger && diskOf(ledger, first.filesystem)
+  const isTooSmall = first.holder === 'unread' && disk && isTiny(disk)
   return {
     ...reason,
     steps: [
       ...reason.steps.map(step =>
         first.holder === 'unread' ? withMounts(step, subject) : withSize(step, subject, first),
       ),
+      ...(isTooSmall ? [withSize({ id: 'larger-disk' }, subject, first)] : []),
       ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
     ],
   }

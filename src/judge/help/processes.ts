@@ -18,6 +18,8 @@ export interface ProcessUse {
   isOutside: boolean
   /** A user of a large part. */
   largest: (LargestUser & { name: string }) | null
+  /** What is known of the users. Null: nothing. */
+  use: string | null
   /** What finds the users, what ends a pod that has most of it, and what limits them. */
   steps: StepAction[]
 }
@@ -31,9 +33,9 @@ export function processUse(
   const first = largestOwner(subject, processesOf)
   const isLarge = first !== null && 100 * first.amount >= mostPercent * usedPids
   const largest = isLarge ? { ...first, name: nameOf(first) } : null
-  if (isOutside)
-    return { ofPods, isOutside, largest, steps: [{ id: 'list-processes' }, { id: 'reboot' }] }
-  if (ofPods === 0) return { ofPods, isOutside, largest, steps: [{ id: 'list-processes' }] }
+  const known = { ofPods, isOutside, largest, use: useOf(largest, isOutside ? ofPods : null) }
+  if (isOutside) return { ...known, steps: [{ id: 'list-processes' }, { id: 'reboot' }] }
+  if (ofPods === 0) return { ...known, steps: [{ id: 'list-processes' }] }
   const pod = largestPod(subject, processesOf)
   const isOfPod = pod !== null && 2 * pod.amount >= usedPids
   const deletion = isOfPod ? deletionOf(pod.owner, subject.pods) : null
@@ -45,7 +47,14 @@ export function processUse(
     ),
     ...(largest && { owner: largest.owner }),
   }
-  return { ofPods, isOutside, largest, steps: [...(deletion ? [deletion] : []), limit] }
+  return { ...known, steps: [...(deletion ? [deletion] : []), limit] }
+}
+
+/** @param ofPods null: pods have a large part */
+function useOf(largest: ProcessUse['largest'], ofPods: number | null): string | null {
+  if (ofPods !== null)
+    return `most processes are of programs of the host: all pods together have ${ofPods}`
+  return largest && `${largest.name} has ${largest.amount}`
 }
 
 export const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0

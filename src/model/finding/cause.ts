@@ -162,6 +162,7 @@ export type StepActionId =
   | 'pin-images'
   | 'provide-image'
   | 'prune-dead-containers'
+  | 'prune-docker'
   | 'prune-images'
   | 'prune-volumes'
   | 'raise-process-limit'

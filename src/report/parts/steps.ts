@@ -193,9 +193,10 @@ function stepText(
   )
   const named = folders ? list([...folders.slice(0, 1), steps.others]) : places
   const place = id === 'read-on-node' ? mounts && list(mounts) : named
+  const files = id === 'look-on-node' ? action.unit : undefined
   const more =
     usdPerMonth === undefined
-      ? (message ?? (action.above ?? action.limit)?.toString())
+      ? (message ?? files ?? (action.above ?? action.limit)?.toString())
       : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost !== undefined)
     return language.words.steps.drain(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { DeclaredNode } from '#judge/drift/drift.ts'
 import { diskSourceOf } from '#judge/fixes/disk-source.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
 import type { ClusterContext } from '#judge/subject/node-subject.ts'
@@ -52,10 +53,14 @@ it.each([
   expect(diskSourceOf(managed, '/dev/xvda', context({ nodegroups }))).toEqual({ name })
 })
 
-const stepOf = (action: StepAction, read: ClusterContext) =>
+const stepOf = (action: StepAction, read: ClusterContext, declared: DeclaredNode = node) =>
   stepsOf(
     {
-      subject: { kind: 'NodePool', namespace: null, name: 'default' },
+      subject: {
+        kind: declared.owner === 'karpenter' ? 'NodePool' : 'Nodegroup',
+        namespace: null,
+        name: 'workers',
+      },
       fix: { config: {}, durable: [] },
       nodes: { count: 1, sample: ['node-a'] },
     },
@@ -64,14 +69,25 @@ const stepOf = (action: StepAction, read: ClusterContext) =>
       ...{ cluster: 'prod', commands: [] },
       place: { name: 'prod', context: 'prod', region: null },
       node: {
-        ...{ name: 'node-a', instanceId: 'i-1', owner: 'karpenter' as const },
+        ...{ name: 'node-a', instanceId: 'i-1', owner: declared.owner },
         ...{ hasSessions: true, shell: 'session' as const },
       },
-      diskSource: device => diskSourceOf(node, device, read),
+      diskSource: device => diskSourceOf(declared, device, read),
     },
   )[0]
 
 const size = { place: '/dev/xvda', bytes: 40 * 2 ** 30 }
+
+it.each([
+  [{ id: 'lt-0d', version: '3' }, /BlockDeviceMappings' --versions 3 --launch-template-id lt-0d$/],
+  [undefined, /describe-nodegroup .*--nodegroup-name workers$/],
+])('shows what declares the volumes of a nodegroup: %j', (launchTemplate, command) => {
+  const read = context({ nodegroups: [{ nodegroupName: 'workers', launchTemplate }] })
+  const managed = { ...node, owner: 'managed-nodegroup' as const }
+  const [shown] = stepOf({ id: 'larger-disk', ...size }, read, managed)?.commands ?? []
+  expect(shown?.effect).toBe('reads')
+  expect(shown?.command).toMatch(command)
+})
 
 it('writes the largest size of all nodes, if the mapping is still that of the device', () => {
   const step = stepOf(

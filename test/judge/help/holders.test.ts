@@ -41,12 +41,31 @@ function reasonFor(
   return { cause, owner, steps: steps.map(({ id }) => id), config: fix?.config, seen }
 }
 
-it('has what should not be there before the usual contents of a node', () => {
-  const held = { system: 35, 'deleted-open-files': 31 } as const
-  expect(reasonFor(held, []).cause).toMatchObject({ holder: 'deleted-open-files' })
-  expect(reasonFor({ ...held, 'deleted-open-files': 20 }, []).cause).toMatchObject({
-    holder: 'system',
-  })
+it.each([
+  ['a large part', { system: 75, journal: 25 }, 'journal'],
+  ['so much that the disk has room without it', { system: 60, journal: 20 }, 'journal'],
+  ['it and unused images, too', { system: 45, journal: 15, 'images-unused': 18 }, 'journal'],
+  ['too little', { system: 75, journal: 20 }, 'system'],
+] as const)('has what should not be there before the usual contents: %s', (_, held, holder) => {
+  expect(reasonFor(held, []).cause).toMatchObject({ holder })
+})
+
+it('leaves to Docker what lies in its folder', () => {
+  const subject = exampleSubject({ identity: { instanceId: 'i-0a1b' } })
+  const stepsFor = (place: string, holder: DiskHolder, runtime: string) =>
+    reasonOf(
+      {
+        ...{ kind: 'holder', holder, place, filesystem: 'nodefs', freedBy: 'nothing' },
+        ...{ owner: null, amount: { unit: 'bytes', low: 40 * GiB, high: 40 * GiB } },
+      },
+      { ...subject, node: { status: { nodeInfo: { containerRuntimeVersion: runtime } } } },
+    ).steps.map(({ id }) => id)
+  const [beside, own] = ['containerd://2.1.4', 'docker://20.10.25']
+  expect(stepsFor('/data/docker', 'other-runtime', beside)).toEqual(['prune-docker'])
+  expect(stepsFor('/var/lib/containers', 'other-runtime', beside)).toEqual(['delete-place'])
+  expect(stepsFor('/home/docker/notes', 'unknown-folder', beside)).toEqual(['delete-place'])
+  expect(stepsFor('/var/lib/docker/volumes', 'unknown-folder', own)).toEqual(['prune-volumes'])
+  expect(stepsFor('/var/lib/docker/overlay2', 'unknown-folder', own)).toContain('replace-node')
 })
 
 it.each([

@@ -105,6 +105,9 @@ export const unreadNode = nodeRule({
 
 const nouns = { memory: 'memory', pids: 'process ids' }
 
+/** What holds a disk is seen on the node, too. */
+const look = { id: 'look-on-node' as const }
+
 /** Pressure that the node reports. */
 const conditionsOf = ({ node }: Pick<NodeSubject, 'node'>) =>
   (node.status?.conditions ?? []).flatMap(({ type = '', status }) =>
@@ -156,6 +159,9 @@ function shownByNode({ node, pods, disks }: NodeSubject, { cause, steps }: Unrea
     title: titles.pressure,
     // A disk that is known to be too small explains it.
     ...(disk !== undefined && cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
+    ...(disk !== undefined && {
+      steps: [...(steps ?? []).filter(({ id }) => id !== look.id), look],
+    }),
     seen: [
       `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
       ...(threshold === null

@@ -119,13 +119,12 @@ function unobservedSignals({ eviction, summary, unread, conditions }: Satisfied<
 
 function processReason(subject: Satisfied<'eviction'>) {
   const { capacityBytes = 0, availableBytes = 0 } = subject.eviction.signals['pid.available'] ?? {}
-  const { isOutside, largest, steps } = processUse(subject, capacityBytes - availableBytes)
+  const usedPids = capacityBytes - availableBytes
+  const { isOutside, use, steps } = processUse(subject, usedPids)
   return {
     cause: isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit'),
     steps,
-    ...(largest !== null && {
-      seen: `${largest.name} has ${largest.amount} of ${capacityBytes - availableBytes} process ids.`,
-    }),
+    ...(use !== null && { seen: `${use} of ${usedPids} process ids.` }),
   }
 }
 
@@ -178,22 +177,23 @@ function reasonOf(
     held.cause.freedBy === 'image-gc' &&
     (held.cause.holder !== 'images' || areUnusedKnown(subject))
   const isOfInodes = first.signal.endsWith('.inodesFree')
+  const drain = endsByReclaim(first, subject) ? [] : [drainStep(subject)]
   if (held !== null && isOfImages && isOfInodes && hasFreeAge(subject))
     return {
       cause: kubeletSetting('imageMaximumGCAge'),
-      steps: [...held.steps, { id: 'set-fields' }, drainStep(subject)],
+      steps: [...held.steps, { id: 'set-fields' }, ...drain],
       fix: { config: { imageMaximumGCAge: '168h0m0s' } },
       seen: 'image GC starts by bytes, not by inodes: only imageMaximumGCAge makes it delete images earlier',
     }
   if (held !== null && isOfImages && (isOfInodes || !isLate))
-    return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, drainStep(subject)] }
+    return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, ...drain] }
   if (held !== null && isOfImages)
     return {
       cause: imageGcThresholds,
-      steps: [...held.steps.filter(({ id }) => id !== 'read-on-node'), drainStep(subject)],
+      steps: [...held.steps.filter(({ id }) => id !== 'read-on-node'), ...drain],
     }
   if (held !== null) {
-    const ending = endsByDrain(held) ? [podDeletion(held.cause, subject) ?? drainStep(subject)] : []
+    const ending = endsByDrain(held) ? [podDeletion(held.cause, subject) ?? drain].flat() : []
     // The measurement takes seconds. What it shows decides whether a larger disk ends this.
     const isUnsure = measuredFirst(held, subject) !== held
     const steps = held.steps.map(step =>
@@ -213,6 +213,18 @@ function reasonOf(
     ...memory,
     steps: [...memory.steps, memoryDeletion(memory, subject) ?? drainStep(subject)],
   }
+}
+
+/** Whether the unused images are enough: the kubelet deletes them before it evicts. */
+function endsByReclaim(
+  { signal, margin }: EvaluatedThreshold,
+  { eviction, ledger }: Satisfied<'eviction'>,
+) {
+  const unused = ledger?.filesystems
+    .flatMap(({ lines }) => lines)
+    .find(({ holder }) => holder === 'images-unused')
+  const isOfBytes = signal.endsWith('fs.available') && eviction.nodeReclaim.includes('images')
+  return isOfBytes && (unused?.lowBytes ?? 0) + (margin ?? Number.NEGATIVE_INFINITY) >= 0
 }
 
 /** Whether the kubelet can delete images by age, and does not. */

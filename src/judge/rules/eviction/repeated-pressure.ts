@@ -220,7 +220,7 @@ function* pressuresOf(
     yield {
       isOfDisk: condition === 'DiskPressure',
       ...seenFirst(
-        `${condition} came ${times} times${first === null ? '' : ` since ${shownTime(first)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(tries, 'attempt')} to reclaim; ${plural(evicted.length, 'eviction')} in the last hour.`,
+        `${condition} came ${times} times${first === null ? '' : ` since ${shownTime(first)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(tries, 'attempt')} to reclaim${evicted.length === 0 ? '' : `; ${plural(evicted.length, 'eviction')} in the last hour`}.`,
         'New pods are refused each time.',
       ),
       evidence: lines(

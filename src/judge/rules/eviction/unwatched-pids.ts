@@ -39,8 +39,8 @@ export const unwatchedPids = nodeRule({
     const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
     if (leftPercent >= scarcePercent) return
     const usedPids = pids.capacityBytes - pids.availableBytes
-    const { ofPods, isOutside, largest, steps } = processUse(subject, usedPids)
-    const left = `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${largest === null ? '' : `, and ${largest.name} has ${largest.amount}`}${isOutside ? `, and all pods together have ${ofPods}` : ''}.`
+    const { ofPods, isOutside, largest, use, steps } = processUse(subject, usedPids)
+    const left = `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${use === null ? '' : `, and ${use}`}.`
     yield {
       ...(leftPercent < urgentPercent && { severity: 'high' as const }),
       // A threshold would evict pods that do not have the processes.
@@ -55,7 +55,7 @@ export const unwatchedPids = nodeRule({
               ofPods === 0 ? [...steps, { id: 'set-fields' }] : [{ id: 'set-fields' }, ...steps],
             fix: withEntries('evictionHard', configuration, { 'pid.available': '10%' }),
           }),
-      ...(!isOutside && { seen: left }),
+      seen: left,
       consequence: `${left} At 0 no process starts on this node, without PIDPressure and without eviction.`,
       evidence: lines(
         entryLine('evictionHard', 'pid.available', configuration),

@@ -51,7 +51,7 @@ describe('unread-node', () => {
   })
 
   it.each([
-    ['DiskPressure', 'True', 'critical', ['read-again']],
+    ['DiskPressure', 'True', 'critical', ['read-again', 'look-on-node']],
     ['DiskPressure', 'False', undefined, ['read-again']],
     ['Ready', 'Unknown', undefined, ['read-again', 'replace-node']],
   ])(

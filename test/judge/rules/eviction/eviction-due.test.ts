@@ -179,3 +179,21 @@ it.each([
   expect(cause?.kind).not.toBe('holder')
   expect(cause).not.toMatchObject({ source: 'disk use' })
 })
+
+it.each([
+  ['enough', 12, false],
+  ['too few', 3, true],
+])('drains no node that the kubelet has room on without unused images: %s', (_, unused, drains) => {
+  const outcome = outcomeOf(
+    evictionDue,
+    exampleSubject({
+      thresholds: [hard('nodefs.available', 10, 5)],
+      conditions: { DiskPressure: 'True' },
+      held: { 'writable-layers': 50, 'images-unused': unused },
+      eviction: { nodeReclaim: ['containers', 'images'] },
+    }),
+    defaultPolicy,
+  )
+  const steps = outcome.state === 'fail' ? outcome.failing.steps?.map(({ id }) => id) : []
+  expect(steps?.includes('drain')).toBe(drains)
+})

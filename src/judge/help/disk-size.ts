@@ -20,7 +20,29 @@ export function dataDevice({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>): stri
 }
 
 /** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
-const ofVolume = { least: 0.85, most: 1.02 }
+export const shareOfVolume = { least: 0.85, most: 1.02 }
+
+export const isOfVolume = (capacityBytes: number, sizeBytes: number): boolean =>
+  capacityBytes >= shareOfVolume.least * sizeBytes &&
+  capacityBytes <= shareOfVolume.most * sizeBytes
+
+/** A volume of a nodegroup, a launch template or a node class. `device` null: the data volume, whatever its device. */
+interface DeclaredDevice {
+  device: string | null
+  isRoot?: boolean
+}
+
+/** The declared volume of images, containers and pods. Bottlerocket's root volume is another. */
+export function declaredDataVolume<Volume extends DeclaredDevice>(
+  volumes: readonly Volume[],
+  identity: Pick<NodeIdentity, 'amiFamily'>,
+): Volume | undefined {
+  const data = dataDevice(identity)
+  return (
+    volumes.find(({ device }) => device === null || device === data) ??
+    (identity.amiFamily === 'Bottlerocket' ? undefined : volumes.find(({ isRoot }) => isRoot))
+  )
+}
 
 /** The volume to enlarge. Null: it is none of the known volumes, such as an instance store. Undefined: unknown. */
 function volumeOf(
@@ -30,13 +52,13 @@ function volumeOf(
 ): string | null | undefined {
   const data = dataDevice(identity)
   const sized = (volumes ?? []).flatMap(({ device, sizeBytes }) =>
-    device === null || sizeBytes === null ? [] : [{ device, share: capacityBytes / sizeBytes }],
+    device === null || sizeBytes === null ? [] : [{ device, sizeBytes }],
   )
-  const alike = sized.filter(({ share }) => share >= ofVolume.least && share <= ofVolume.most)
+  const alike = sized.filter(({ sizeBytes }) => isOfVolume(capacityBytes, sizeBytes))
   if (alike.length === 1) return alike[0]?.device
   if (filesystem === 'imagefs') return alike.length === 0 && sized.length > 0 ? null : undefined
   const own = sized.find(({ device }) => device === data)
-  return own !== undefined && own.share > ofVolume.most ? null : data
+  return own !== undefined && capacityBytes > shareOfVolume.most * own.sizeBytes ? null : data
 }
 
 /**

@@ -1,5 +1,5 @@
 import { declaredNode } from '#judge/drift/declared.ts'
-import { dataDevice } from '#judge/help/disk-size.ts'
+import { dataDevice, declaredDataVolume, isOfVolume, shareOfVolume } from '#judge/help/disk-size.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -18,8 +18,6 @@ import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const classes = 'ec2nodeclasses.karpenter.k8s.aws'
-/** Share of the volume that nodefs has. Partitions and filesystem metadata take the rest. */
-const share = { least: 0.85, most: 1.02 }
 
 const titles = {
   notGrown: 'The filesystem is smaller than its volume',
@@ -98,13 +96,12 @@ export const diskDiffersFromNodeClass = contextRule({
     if (volume === null) return
     if (typeof volume === 'string') return yield { unknown: volume }
     if (capacityBytes === null) return yield { unknown: 'the capacity of nodefs was not read' }
-    const ratio = capacityBytes / volume.sizeBytes
-    if (ratio >= share.least && ratio <= share.most) return
+    if (isOfVolume(capacityBytes, volume.sizeBytes)) return
     // The kubelet's files have a volume of their own.
     if (isOfOtherVolume(fact)) return
     const sizes = { declaredBytes: volume.sizeBytes, actualBytes: capacityBytes }
     yield {
-      ...(2 * ratio < 1 && { severity: fact.isUsed ? 'high' : 'medium' }),
+      ...(2 * capacityBytes < volume.sizeBytes && { severity: fact.isUsed ? 'high' : 'medium' }),
       cause: deviceCause('differs', { device: dataDevice(fact), ...sizes }),
       steps: [{ id: 'replace-node', place: dataDevice(fact) }],
       consequence: `nodefs has ${bytes(capacityBytes)}, and ${volume.where} declares ${bytes(volume.sizeBytes)}.`,
@@ -136,13 +133,13 @@ function notGrown(
 ): Failing | null {
   const device = dataDevice({ amiFamily })
   const volume = volumes?.find(one => one.device === device)?.sizeBytes ?? null
-  if (volume === null || capacityBytes === null || capacityBytes >= share.least * volume)
+  if (volume === null || capacityBytes === null || capacityBytes >= shareOfVolume.least * volume)
     return null
   const declaredBytes = typeof declared === 'object' ? (declared?.sizeBytes ?? null) : null
   const isWhole =
     amiFamily === 'Bottlerocket' ||
     volume === declaredBytes ||
-    (declaredBytes !== null && capacityBytes >= share.least * declaredBytes)
+    (declaredBytes !== null && capacityBytes >= shareOfVolume.least * declaredBytes)
   if (!isWhole) return null
   const sizes = { declaredBytes: volume, actualBytes: capacityBytes }
   const evidence = [
@@ -207,10 +204,12 @@ const smallDrive = (
 
 /** Whether another volume than that of the data device has the size of nodefs. */
 const isOfOtherVolume = ({ amiFamily, capacityBytes, volumes }: NodeDisk): boolean =>
-  (volumes ?? []).some(({ device, sizeBytes }) => {
-    const ratio = (capacityBytes ?? 0) / (sizeBytes ?? 0)
-    return device !== dataDevice({ amiFamily }) && ratio >= share.least && ratio <= share.most
-  })
+  (volumes ?? []).some(
+    ({ device, sizeBytes }) =>
+      device !== dataDevice({ amiFamily }) &&
+      sizeBytes !== null &&
+      isOfVolume(capacityBytes ?? 0, sizeBytes),
+  )
 
 /** Whether the node showed the device of nodefs. `mapped`: its name, if it is one of the device mapper. */
 function deviceOfNodefs(host: NodeSubject['host']): Pick<NodeDisk, 'mapped' | 'isRead'> {
@@ -243,8 +242,8 @@ function wrongVolume(node: NodeDisk, declared: Declaration | string | null): Fai
   const data = dataDevice(node)
   const dataBytes = sizeOf(data, volumes) ?? capacityBytes
   // A filesystem is a little smaller than its volume. A larger one is on another.
-  const isLarger = dataBytes < share.least * wrong.sizeBytes
-  if (!isLarger || capacityBytes > share.most * dataBytes) return null
+  const isLarger = dataBytes < shareOfVolume.least * wrong.sizeBytes
+  if (!isLarger || capacityBytes > shareOfVolume.most * dataBytes) return null
   const consequence = `Images, containers and pods have ${data} with ${bytes(dataBytes)}.`
   const isSeen = isBottlerocket || node.devices !== null
   // User data may mount it, so nothing is written before somebody looks.
@@ -314,9 +313,6 @@ function volumeBeside(node: NodeDisk, declared: Declaration | null): Volume | nu
   return isAttached && !isMounted && !isOfImages ? { device: shorten(device, 40), sizeBytes } : null
 }
 
-const isOfVolume = (capacityBytes: number, sizeBytes: number) =>
-  capacityBytes >= share.least * sizeBytes && capacityBytes <= share.most * sizeBytes
-
 /** Volumes without ids, so that equal facts are kept once. The node's ledger has the ids. */
 interface VolumesOfNode {
   volumes: Omit<NodeVolume, 'volumeId'>[] | null
@@ -341,11 +337,7 @@ interface NodegroupNode {
 
 /** Null: no size is declared for the volume of kubelet and runtime. */
 function dataVolume(node: NodeDisk, declared: Declaration | null): DeclaredVolume | null {
-  const device = dataDevice(node)
-  const sizes = declared?.sizes ?? []
-  const found =
-    sizes.find(one => one.device === null || one.device === device) ??
-    (node.amiFamily === 'Bottlerocket' ? undefined : sizes.find(({ isRoot }) => isRoot))
+  const found = declaredDataVolume(declared?.sizes ?? [], node)
   return found === undefined || declared === null
     ? null
     : { where: declared.where, sizeBytes: found.sizeBytes }

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { dayMs } from '#base/units.ts'
 import { approverOf } from '#model/plan/plan.ts'
 import { parseMoment } from '#model/plan/what-if.ts'
 import { policyTerms } from '#pipeline/audit/shelves.ts'
@@ -23,8 +24,6 @@ interface ApproveOptions {
   out?: string
   store?: string
 }
-
-const dayMs = 24 * 3_600_000
 
 /** Default path of a plan's approval. */
 export const approvalFileOf = (plan: string): string =>

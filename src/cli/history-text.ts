@@ -1,6 +1,7 @@
 /** A node's history for a terminal: its settings, disk use, events and findings. */
 
 import { type Lines, linesOf } from '#base/text/lines.ts'
+import { dayMs } from '#base/units.ts'
 import { joinAlike } from '#judge/compare/history/happenings.ts'
 import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
@@ -270,7 +271,6 @@ const daysFrom = (read: Day[], first: string, last: string) =>
 /* Numbers over days as a line of blocks: one per day, blank if unknown. */
 
 const blocks = '▁▂▃▄▅▆▇█'
-const dayMs = 86_400_000
 
 interface DayValue {
   day: string

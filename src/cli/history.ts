@@ -1,6 +1,8 @@
 /** `highwater history`: the recorded days of a present or removed node, and the trends of clusters. */
+
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { linesOf } from '#base/text/lines.ts'
+import { dayMs } from '#base/units.ts'
 import { severities } from '#model/finding/finding.ts'
 import type { ClusterTrend, GroupPoint, TrendPoint } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
@@ -136,9 +138,7 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
   const counts = severities
     .filter(severity => last.findings[severity] > 0)
     .map(severity => `${last.findings[severity]} ${severity}`)
-  const shown = points.filter(
-    ({ day }) => Date.parse(last.day) - Date.parse(day) < days * 86_400_000,
-  )
+  const shown = points.filter(({ day }) => Date.parse(last.day) - Date.parse(day) < days * dayMs)
   const left = points.length - shown.length
   return linesOf(
     painter(hasColour)('bold', `${clean(cluster)}: ${points[0]?.day} to ${last.day}`),
@@ -186,7 +186,7 @@ function gradesText(points: TrendPoint[]): string {
   return points
     .map(({ day, grade }) => {
       const gap =
-        before === null ? 0 : Math.max(0, (Date.parse(day) - Date.parse(before)) / 86_400_000 - 1)
+        before === null ? 0 : Math.max(0, (Date.parse(day) - Date.parse(before)) / dayMs - 1)
       before = day
       return `${' '.repeat(gap)}${grade ?? '–'}`
     })

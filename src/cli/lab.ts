@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { readAsset } from '#asset.ts'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
+import { dayMs } from '#base/units.ts'
 import { type Lab, startLab } from '#lab/lab.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents, incidentsAfter } from '#lab/scenarios/incidents.ts'
@@ -18,7 +19,6 @@ import { english } from '#report/languages/language.ts'
 import { exitAction } from './options.ts'
 import { exitCode } from './terminal.ts'
 
-const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
 /** Cluster `probe` grants no access to its kubelets; of `incidents` the disks are measured, too. With two idle days, an image is idle on the third morning. */
 const demoPolicy =

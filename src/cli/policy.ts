@@ -1,8 +1,10 @@
 /** `highwater init`, `policy check` and `baseline`: writes a first policy, checks a policy, and waives today's findings. */
+
 import { existsSync, writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { stringify } from 'yaml'
 import { OperatorError } from '#base/operator-error.ts'
+import { dayMs } from '#base/units.ts'
 import type { ComparedRun } from '#model/finding/delta.ts'
 import type { Waiver } from '#model/policy.ts'
 import { savedFindings } from '#pipeline/audit/saved/saved-findings.ts'
@@ -11,7 +13,6 @@ import { parsePolicy } from '#policy/parse.ts'
 import { parseText, policyFileName, textOf } from './options.ts'
 import { clean } from './terminal.ts'
 
-const dayMs = 86_400_000
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
 /** Every setting is commented out, so the defaults apply. */

@@ -1,5 +1,7 @@
 /** Makes outside text fit to be shown: bounded, without control characters, and with units. */
+
 import { percentNumber } from '#base/percent.ts'
+import { hourMs } from '#base/units.ts'
 
 /** Names of Kubernetes objects have at most 253 characters. */
 export const nameLength = 253
@@ -18,9 +20,6 @@ export function shorten(text: string, maxLength = valueLength): string {
 
 /** Whether all characters are visible and in their written order. */
 export const isPrintable = (text: string): boolean => text.search(unprintable) < 0
-
-export const mebibyte = 1024 ** 2
-export const gibibyte = 1024 ** 3
 
 const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
@@ -43,7 +42,7 @@ export function span(ms: number): string {
   if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`
   return ms < 120 * 60_000
     ? `${Number((ms / 60_000).toFixed(1))} min`
-    : `${Number((ms / 3_600_000).toFixed(1))} h`
+    : `${Number((ms / hourMs).toFixed(1))} h`
 }
 
 /** `1 node`, `2 nodes`, `2 pods in deletion`. */

@@ -2,8 +2,10 @@
  * What `remediate` leaves for the next report: its runs of the last week, from journals whose seal was valid, and the objects that it refused. The list
  * is sealed, so `remediate` continues only its own. An audit has no key: it shows the list as written by any principal that the bucket policy admits.
  */
+
 import * as z from 'zod'
 import { parsedJson } from '#base/raw-object.ts'
+import { weekMs } from '#base/units.ts'
 import { oneLine } from '#clients/failure.ts'
 import { type Store, update } from '#clients/store/store.ts'
 import { type RemediationRun, runStates, type StepState } from '#model/plan/remediation.ts'
@@ -15,7 +17,7 @@ const schema = 'highwater.notices/1'
 const refusedMax = 20
 const runsMax = 20
 const clustersMax = 200
-const keptMs = 7 * 24 * 3_600_000
+const keptMs = weekMs
 const keyMaxLength = 1024
 const shownKeyMaxLength = 200
 const rounds = 3

@@ -14,6 +14,7 @@ import {
   quantityNumber,
   quantityOrNull,
 } from '#base/go/quantity.ts'
+import { gibibyte } from '#base/units.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
@@ -95,7 +96,7 @@ function amountText(name: string, amount: Quantity | undefined) {
   if (amount === undefined) return '0'
   return name === 'cpu' || name === 'pid'
     ? canonical(amount)
-    : `${(quantityNumber(amount) / 2 ** 30).toFixed(1)} GiB`
+    : `${(quantityNumber(amount) / gibibyte).toFixed(1)} GiB`
 }
 
 const nothing: PredictedAllocatable = {

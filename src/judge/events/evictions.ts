@@ -1,6 +1,7 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { sharedText, sharedValue } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
+import { weekMs } from '#base/units.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { isEvictable } from '#judge/help/thresholds.ts'
@@ -37,7 +38,6 @@ export interface Eviction {
 const reason = 'Evicted'
 const mostRecorded = 500
 /** Evicted pods stay until pod GC deletes them. */
-export const weekMs = 7 * 24 * 3_600_000
 
 /** Evicted pods of the window, by default the last hour. Failed pods stay for weeks until pod GC deletes them, so older ones are left out. */
 export function recordedEvictions(

@@ -3,8 +3,9 @@
  * stands only where that ends the cause.
  */
 import { shellWord } from '#base/text/shell-word.ts'
+import { gibibyte } from '#base/units.ts'
 import { aws, type Command, clusterWord, kubectl, reads } from '#judge/garbage/kubectl.ts'
-import { gibibyte, isPrintable } from '#judge/text.ts'
+import { isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,
   Step,

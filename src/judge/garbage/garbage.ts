@@ -2,6 +2,7 @@
 
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
+import { dayMs, hourMs } from '#base/units.ts'
 import {
   ebsDrivers,
   isWholePrice,
@@ -187,15 +188,13 @@ export function ageEvidence<Key extends string>(
 export const ageText = (timeMs: number, at: string): string =>
   `${age(Date.parse(at) - timeMs)} ago (${new Date(timeMs).toISOString().replace('.000Z', 'Z')})`
 
-const dayMs = 86_400_000
-
 /** `3 days`. Below two days, in the format of `span`. */
 const age = (ms: number) =>
   ms < 2 * dayMs ? span(Math.max(0, ms)) : plural(Math.floor(ms / dayMs), 'day')
 
 /** Whether an object is old enough to be garbage. True if its time is unknown. */
 export const isOld = (timeMs: number | null, at: string, minAgeHours: number): boolean =>
-  timeMs === null || Date.parse(at) - timeMs >= minAgeHours * 3_600_000
+  timeMs === null || Date.parse(at) - timeMs >= minAgeHours * hourMs
 
 /** The objects that are old enough to be garbage. @param key of their time */
 export const oldOf = <Key extends string, Item extends Timed<Key>>(
@@ -246,7 +245,7 @@ export function silentNodes(
 const overdueHours = 1
 
 export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, at: string): boolean =>
-  expiresMs !== null && Date.parse(at) - expiresMs > overdueHours * 3_600_000
+  expiresMs !== null && Date.parse(at) - expiresMs > overdueHours * hourMs
 
 /**
  * Leaves out objects of other rules: owners in a foreground deletion, and Jobs with expired TTL.

@@ -1,7 +1,7 @@
 /** The smallest volume with which image GC acts before eviction, from what the disk holds now. It does not wait for a history. */
 
+import { gibibyte } from '#base/units.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
-import { gibibyte } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { FilesystemLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'

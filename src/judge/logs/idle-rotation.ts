@@ -1,4 +1,5 @@
 import { formatBytes } from '#base/go/quantity.ts'
+import { dayMs, hourMs, minuteMs, weekMs } from '#base/units.ts'
 import {
   bytes,
   type Failing,
@@ -23,7 +24,7 @@ import {
   settingOf,
   sizeIn,
 } from './logrotate.ts'
-import { dayMs, hourMs, type LogrotateRuns, minuteMs, weekMs } from './logrotate-runs.ts'
+import type { LogrotateRuns } from './logrotate-runs.ts'
 import { type LogRotation, logGrowth, logMonitorMs, logRotationOf, roomForLogs } from './logs.ts'
 
 export interface PlacedBlock {

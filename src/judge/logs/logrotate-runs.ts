@@ -1,4 +1,5 @@
 /** How often logrotate runs, from a systemd timer, a cron line or a cron folder. */
+import { dayMs, hourMs, minuteMs, weekMs } from '#base/units.ts'
 import { shorten } from '#judge/text.ts'
 import type { Host } from '#model/input/inspection.ts'
 
@@ -15,10 +16,6 @@ export interface LogrotateRuns {
   unsure: string | null | undefined
 }
 
-export const minuteMs = 60_000
-export const hourMs = 60 * minuteMs
-export const dayMs = 24 * hourMs
-export const weekMs = 7 * dayMs
 const monthMs = 30 * dayMs
 const yearMs = 365 * dayMs
 

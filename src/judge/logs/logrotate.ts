@@ -8,9 +8,10 @@
 import { createHash } from 'node:crypto'
 import type { RawObject } from '#base/raw-object.ts'
 import { byText } from '#base/text/text-order.ts'
+import { gibibyte, mebibyte } from '#base/units.ts'
 import { probePart } from '#facts/probe-parts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { mebibyte, shorten } from '#judge/text.ts'
+import { shorten } from '#judge/text.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
 import { matchesPath, seenLogsOf } from './log-paths.ts'
@@ -194,7 +195,7 @@ const multipliers: Readonly<Record<string, number>> = {
   k: 1024,
   K: 1024,
   M: 1024 ** 2,
-  G: 1024 ** 3,
+  G: gibibyte,
 }
 
 /** Null: logrotate would not accept the size either (it has no units `m` and `Mi`). */
@@ -300,7 +301,7 @@ export function nodeRotation({
 
 /** Rounded to what a report shows, so that nodes with smaller differences share one fact. */
 function roundDown(count: number) {
-  const step = count >= 1024 * mebibyte ? 1024 * mebibyte : mebibyte
+  const step = count >= gibibyte ? gibibyte : mebibyte
   return Math.floor(count / step) * step
 }
 

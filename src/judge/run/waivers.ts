@@ -2,6 +2,7 @@
 
 import { matchesGlob } from '#base/text/glob.ts'
 import { byText } from '#base/text/text-order.ts'
+import { weekMs } from '#base/units.ts'
 import type { FindingsDocument, WaiverNotice } from '#model/finding/finding.ts'
 import { matchesCluster, type Subject } from '#model/input/record.ts'
 import type { Waiver } from '#model/policy.ts'
@@ -39,7 +40,7 @@ function covers(match: Waiver['match'], cluster: string, subject: Subject) {
 
 type Found = Pick<FindingsDocument, 'clusters' | 'findings' | 'waived' | 'unknowns' | 'notAudited'>
 
-const endsSoonMs = 7 * 86_400_000
+const endsSoonMs = weekMs
 
 /**
  * Waivers that need care: they have expired, name no cluster of the fleet, cover no finding, or end within 7 days.

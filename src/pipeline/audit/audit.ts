@@ -2,6 +2,7 @@
 
 import { documentLimits as limits } from '#base/limits.ts'
 import { byText } from '#base/text/text-order.ts'
+import { gibibyte } from '#base/units.ts'
 import { listNodesPermission } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
@@ -283,8 +284,8 @@ const assumptionsOf = ({
   growthPercent: assumedGrowthPercent,
   imageGcPeriodMs,
   strandedPercent,
-  strandedBytes: strandedGiB * 2 ** 30,
-  usdPerGiBMonth: volumeUsdPerGiBMonth ?? monthlyUsd(2 ** 30, null) ?? 0,
+  strandedBytes: strandedGiB * gibibyte,
+  usdPerGiBMonth: volumeUsdPerGiBMonth ?? monthlyUsd(gibibyte, null) ?? 0,
   idleImageDays,
   mostUnpacking,
 })

@@ -1,6 +1,8 @@
 /** Reads earlier disk readings of nodes and trends of clusters from the store, for the clusters of the previous run. */
+
 import pMap from 'p-map'
 import { nodeKey } from '#base/text/node-key.ts'
+import { dayMs } from '#base/units.ts'
 import type { Store } from '#clients/store/store.ts'
 import { utcDay } from '#judge/run/waivers.ts'
 import { nameLength, shorten } from '#judge/text.ts'
@@ -28,7 +30,6 @@ export const nothingEarlier = (): Earlier => ({ nodes: new Map(), points: new Ma
 export const clustersAtOnce = 4
 /** Days to look back: after a longer gap, a growth would be of little worth. */
 const daysBack = 7
-const dayMs = 86_400_000
 /** No run writes more clusters than this. */
 const mostClusters = 2000
 

@@ -3,6 +3,7 @@
 import pMap from 'p-map'
 import { messageOf } from '#base/operator-error.ts'
 import { nodeKey } from '#base/text/node-key.ts'
+import { dayMs } from '#base/units.ts'
 import type { Store } from '#clients/store/store.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
@@ -87,7 +88,6 @@ export interface History {
   record(): Promise<Delivery[]>
 }
 
-const dayMs = 86_400_000
 const namedUnread = 5
 
 /** Returns null if the step failed; the error is noted. */

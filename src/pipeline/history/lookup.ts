@@ -1,5 +1,6 @@
 /** The recorded days of a node, also of a removed one, and the trends of clusters. */
 
+import { dayMs } from '#base/units.ts'
 import type { Store } from '#clients/store/store.ts'
 import { growthIn } from '#judge/compare/history/fill.ts'
 import { nameLength, shorten } from '#judge/text.ts'
@@ -81,4 +82,4 @@ const nameOf = (segment: string, names: string[]) =>
   names.find(name => clusterKey(name) === segment) ?? segment
 
 const daysBetween = (earlier: string, later: string) =>
-  (Date.parse(later) - Date.parse(earlier)) / 86_400_000
+  (Date.parse(later) - Date.parse(earlier)) / dayMs

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { messageOf } from '#base/operator-error.ts'
 import { parsedJson } from '#base/raw-object.ts'
+import { hourMs } from '#base/units.ts'
 import type { MailAttachment } from '#clients/send/mail.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { RenderedMail } from '#model/report.ts'
@@ -122,7 +123,7 @@ type Taken = { state: 'taken'; doubt: string | null }
 
 const rounds = 5
 // A marker with a longer lease was written with a wrong clock.
-const longestLeaseMs = 3_600_000
+const longestLeaseMs = hourMs
 
 /**
  * @param send returns the message id

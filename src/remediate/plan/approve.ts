@@ -1,5 +1,7 @@
 /** A person's approval of one plan, by its digest: a run does what the person read. */
+
 import { OperatorError } from '#base/operator-error.ts'
+import { dayMs, weekMs } from '#base/units.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import { matchesCluster } from '#model/input/record.ts'
 import {
@@ -22,7 +24,7 @@ export interface ApprovalRequest extends Omit<Approval, 'schema' | 'plan'> {
 }
 
 /** Maximum duration of an approval: nodes are added and removed after the snapshot. */
-export const longestMs = 7 * 24 * 3_600_000
+export const longestMs = weekMs
 /** Maximum time by which the approver's clock may be ahead. */
 const skewMs = 5 * 60_000
 
@@ -159,7 +161,7 @@ export const byPolicy = 'policy'
 
 export type AutoApproved = { approval: Approval } | { why: string }
 
-const holdsMs = 24 * 3_600_000
+const holdsMs = dayMs
 /** Methods whose whole content follows from the fields of the cohort. */
 const kubeletMethods: readonly PlanMethod[] = ['kubelet-file', 'nodeadm', 'drop-in', 'bottlerocket']
 

@@ -1,13 +1,14 @@
 /** The approval of one text of `highwater.yaml`: write access to that file alone opens no window and approves no plan. */
+
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
+import { dayMs } from '#base/units.ts'
 import type { MacKey, Store } from '#clients/store/store.ts'
 import { checkSeal, sealedText, Unsealed, unsealedText } from '#remediate/seal.ts'
 import { isPlainName } from './approve.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 
 const policyApprovalSchema = 'highwater.policy-approval/1'
-const dayMs = 24 * 3_600_000
 const longestPolicyDays = 366
 
 const name = z.string().min(1).max(2100).refine(isPlainName, 'a name in Latin letters')

@@ -7,6 +7,7 @@ import pMap from 'p-map'
 import * as z from 'zod'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { parsedJson } from '#base/raw-object.ts'
+import { hourMs } from '#base/units.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { Plan } from '#model/plan/plan.ts'
@@ -52,7 +53,7 @@ type LeaseText = z.infer<typeof leaseSchema>
 
 /** Synchronized clocks differ by less. A lease that expired longer ago is not waited for. */
 const skewMs = 15 * 60_000
-const longestTtlMs = 3_600_000
+const longestTtlMs = hourMs
 const rounds = 5
 
 export const leaseKey = (identity: string): string =>

@@ -1,4 +1,5 @@
 /** Rolls nodes back: a wave with too many failures, or a whole run on request. Needs only the journal. */
+import { gibibyte } from '#base/units.ts'
 import type { Plan, PlanStep } from '#model/plan/plan.ts'
 import type { StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
@@ -205,7 +206,7 @@ async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, c
 }
 
 /** Zero if other writes meanwhile used more space than image GC freed. */
-const gib = (freedBytes: number) => `${(Math.max(freedBytes, 0) / 2 ** 30).toFixed(1)} GiB`
+const gib = (freedBytes: number) => `${(Math.max(freedBytes, 0) / gibibyte).toFixed(1)} GiB`
 
 export type PruneState = { state: 'pruned' | 'waiting' | 'time-over'; why: string }
 

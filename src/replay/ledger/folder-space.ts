@@ -1,5 +1,6 @@
 /** Sizes that the node measured of its own folders. A folder excludes the folders below it that have their own line. */
 
+import { gibibyte } from '#base/units.ts'
 import { containerOfVolumes, isOfImageVolumes } from '#facts/host-folders.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/input/inspection.ts'
 import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
@@ -305,7 +306,7 @@ function withMeasuredVolumes(pods: PodUse | null, { inside }: HostDiskUse) {
 }
 
 /** The usual contents of folders of pods, and what a volume grows until the kubelet counts it again. */
-const usualBeside = { bytes: 2 ** 30, inodes: 100_000 }
+const usualBeside = { bytes: gibibyte, inodes: 100_000 }
 
 /** What folders of pods hold in no volume, by the statistics. Nothing: as little as usual, or not known. */
 function besideVolumes(ofPods: Amount, pods: PodUse | null): Amount {

@@ -4,6 +4,7 @@
  */
 
 import { byText } from '#base/text/text-order.ts'
+import { gibibyte } from '#base/units.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { FilesystemLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState, NodePrediction } from '#model/prediction/prediction.ts'
@@ -47,7 +48,7 @@ const volumesOf = ({ volumes }: NodeInput): NodeLedger['volumes'] =>
       volumeId: VolumeId ?? null,
       device: Device ?? null,
       type: VolumeType ?? null,
-      sizeBytes: Size === undefined ? null : Size * 2 ** 30,
+      sizeBytes: Size === undefined ? null : Size * gibibyte,
       iops: Iops ?? null,
     }))
     .toSorted((a, b) => byText(a.device ?? '', b.device ?? ''))

@@ -3,6 +3,7 @@
 import { type Quantity, quantityNumber } from '#base/go/quantity.ts'
 import { sharedText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
+import { gibibyte } from '#base/units.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemStats, PodSummary } from '#model/input/node-input.ts'
 import { addUse, type GroupDiskUse, type PodDiskUse } from '#model/prediction/disk-ledger.ts'
@@ -148,7 +149,7 @@ function bytesOfLayers(raw: PodSummary, amounts: PodAmounts): number {
   return isTold && rest >= leastHostsFile ? rest : 0
 }
 
-const leastHostsFile = 2 ** 30
+const leastHostsFile = gibibyte
 
 type PodAmounts = Record<'layers' | 'logs' | 'volumes', Amount>
 

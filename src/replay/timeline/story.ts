@@ -7,6 +7,7 @@
  * Left out      pulls, restarts, replacements of evicted pods
  */
 
+import { dayMs } from '#base/units.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import {
   containerGcPeriodMs,
@@ -51,7 +52,7 @@ import {
   untilBelowMs,
 } from './resources.ts'
 
-export const timelineMs = 24 * 60 * 60_000
+export const timelineMs = dayMs
 
 /** Steps of a pass or a round besides its pods and images. */
 const stepsOfTurn = 40

@@ -1,4 +1,5 @@
 /** The trend of a week in one sentence, because a mail has no charts. */
+import { dayMs } from '#base/units.ts'
 import { severities } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -7,7 +8,6 @@ import type { Fold } from '#report/text.ts'
 
 const weekDays = 7
 const shownGrades = 3
-const dayMs = 86_400_000
 
 /** Null: fewer than two days are recorded. */
 export function mailTrend(

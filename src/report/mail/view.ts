@@ -1,5 +1,6 @@
 /** Computes everything that a mail says. Both templates only place the values. */
 
+import { dayMs } from '#base/units.ts'
 import { type Happening, mostHappenings } from '#model/history.ts'
 import { notReachedIn } from '#model/input/not-reached.ts'
 import type { AuditedNode, AuditReport, Delivery } from '#model/report.ts'
@@ -254,13 +255,10 @@ function cutShortView(
   return { title: words.title, text: words.text(parts, fold(why, 120)) }
 }
 
-/** One line about what happened on the nodes since the last run. */
-const dayMs = 86_400_000
-
 const placeOf = ({ cluster, identity }: AuditedNode, { line }: Language) =>
   line(`${cluster}/${identity.name}`, 120)
 
-/** Null: nothing is known to have happened. @param nearest the node that the verdict names first, with its cluster */
+/** One line about what happened on the nodes since the last run. Null: nothing is known to have happened. @param nearest the node that the verdict names first, with its cluster */
 function nightText(report: AuditReport, nearest: string | null, language: Language): string | null {
   const { words, utc, line } = language
   const before = report.before?.takenAt ?? null

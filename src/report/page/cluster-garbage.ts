@@ -1,4 +1,5 @@
 import { byText } from '#base/text/text-order.ts'
+import { dayMs } from '#base/units.ts'
 import { type Finding, severities } from '#model/finding/finding.ts'
 import type { GarbageOverview, GarbageRow } from '#model/finding/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -7,7 +8,6 @@ import { type Shown, worstFirst } from '#report/parts/findings.ts'
 import { costText, gapText, sizeText } from '#report/parts/garbage-words.ts'
 import { nameLimit } from '#report/parts/node.ts'
 
-const dayMs = 86_400_000
 /** Limits for a light page. `rows` counts all tables; the first cluster always has its table. */
 const limits = { tables: 12, rows: 60, clusters: 300, gaps: 20 }
 

@@ -1,6 +1,7 @@
 /** The largest consumers of local disk: five owners and five pods of each nodegroup and of each namespace. */
 
 import { byText } from '#base/text/text-order.ts'
+import { gibibyte } from '#base/units.ts'
 import { placedWorkload } from '#model/input/kubernetes.ts'
 import {
   addUse,
@@ -18,7 +19,7 @@ const shownPlaces = 10
 const shownOfPlace = 5
 const nameLimit = 80
 /** Consumers below both limits are not listed. */
-const least = { bytes: 2 ** 30, share: 0.01 }
+const least = { bytes: gibibyte, share: 0.01 }
 
 interface Place {
   place: string
@@ -178,7 +179,6 @@ export const groupName = ({ namespace, owner }: GroupDiskUse, { line }: Language
 /* Volume size per nodegroup or nodepool with which image GC starts before eviction for a week of growth. */
 
 const days = 7
-const gibibyte = 1024 ** 3
 /** Least change that is advised, as a share of the present size. */
 const leastChange = 0.1
 const shownGroups = 10

@@ -3,6 +3,7 @@
  * eviction, and which comes first.
  */
 
+import { dayMs, hourMs } from '#base/units.ts'
 import type { ObservedGrowth, UnseenGrowth } from '#model/history.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
@@ -13,9 +14,6 @@ import { formatRange } from '#report/text.ts'
  * Texts for the growth of a disk and for the times that follow from this growth. The times are
  * ranges, rounded to the precision of readings every few hours.
  */
-
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 
 /** The growth behind a disk's times: `grows 1.2 GiB a day (0.4–3.0 GiB), 6 readings in 5 d`. */
 export function growthText({ seen, unseen }: DiskOutlook, language: Language): string {

@@ -1,4 +1,5 @@
 /** The list of a bucket's runs, newest first, with one plot of their trend. */
+import { dayMs } from '#base/units.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -7,8 +8,6 @@ import { worstFirst } from './findings.ts'
 import { GaugedNode } from './node.ts'
 import { sparkline } from './sparkline.ts'
 import { verdictView } from './verdict.ts'
-
-const dayMs = 86_400_000
 
 /** One run, as `latest/runs.json` lists it. */
 export interface ListedRun {

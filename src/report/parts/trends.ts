@@ -4,6 +4,7 @@
  */
 
 import { byText } from '#base/text/text-order.ts'
+import { dayMs } from '#base/units.ts'
 import { type Grade, type Severity, severities } from '#model/finding/finding.ts'
 import type { GroupPoint } from '#model/history.ts'
 import type { AuditReport, ReportedTrend } from '#model/report.ts'
@@ -13,7 +14,6 @@ import { nameLimit } from './node.ts'
 import { sparkline } from './sparkline.ts'
 
 const limits = { days: 30, clusters: 20, groups: 20 }
-const dayMs = 86_400_000
 
 /** Values of one day. */
 export interface TrendDay {

@@ -2,7 +2,9 @@
  * How fast a disk was seen to fill. Runs are hours or days apart. In between, image GC and ending pods free space. Stretches in which a disk
  * became emptier prove nothing. The others give a mean that is at most the real growth, and several of them are needed for a result.
  */
+
 import { byText } from '#base/text/text-order.ts'
+import { hourMs } from '#base/units.ts'
 import { diskMeasurementMs } from '#facts/kubelet/periods.ts'
 import { shorten } from '#judge/text.ts'
 import type {
@@ -15,8 +17,6 @@ import type {
 } from '#model/history.ts'
 import type { FilesystemState, Filesystems } from '#model/prediction/prediction.ts'
 import type { TakenNode } from '#model/report.ts'
-
-const hourMs = 3_600_000
 
 export const fillLimits = {
   /** One reading per day of the kept time, so daily runs keep every reading. */

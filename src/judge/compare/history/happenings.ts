@@ -1,6 +1,7 @@
 /** What happened on a node since its last reading, from pods, events, conditions and the kubelet's log. */
 
 import { byText } from '#base/text/text-order.ts'
+import { hourMs } from '#base/units.ts'
 import { evictionCause, evictionLine, imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import { isWithin } from '#judge/events/events.ts'
@@ -12,7 +13,7 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import type { TakenNode } from '#model/report.ts'
 
 /** The interval of daily runs, plus a delay. */
-const windowMs = 26 * 3_600_000
+const windowMs = 26 * hourMs
 const joiningMs = 120_000
 const messageLength = 220
 /** Longest time between the lines of one eviction pass. */

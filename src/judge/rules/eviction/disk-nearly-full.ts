@@ -1,3 +1,4 @@
+import { hourMs } from '#base/units.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
 import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
@@ -141,7 +142,7 @@ function fullSoon(disk: FillingDisk, growth: NodeGrowth[DiskName]): Failing | nu
     ...reason,
     title: titles.soon,
     confidence: 'likely',
-    consequence: `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet evicts pods` : 'the disk is full'}: about ${span(hours * 3_600_000)} at the growth that was seen, ${bytes(perHour)} an hour.`,
+    consequence: `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet evicts pods` : 'the disk is full'}: about ${span(hours * hourMs)} at the growth that was seen, ${bytes(perHour)} an hour.`,
     evidence: [
       ...evidenceOf(disk),
       bytesLine('computed', `growth of ${disk.name} in an hour`, Math.round(perHour)),

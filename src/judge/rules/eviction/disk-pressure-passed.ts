@@ -1,6 +1,7 @@
+import { weekMs } from '#base/units.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { agoMs, shownTime } from '#judge/events/events.ts'
-import { evictedWriter, recordedEvictions, weekMs } from '#judge/events/evictions.ts'
+import { evictedWriter, recordedEvictions } from '#judge/events/evictions.ts'
 import { diskOf, partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { settledMs } from '#judge/help/thresholds.ts'

@@ -1,7 +1,7 @@
+import { dayMs } from '#base/units.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { isLinux, line, lines, nodeRule, percent, worldCause } from '#judge/rule.ts'
 
-const dayMs = 86_400_000
 /** The rule fails from this used percentage of a filesystem's inodes on. */
 const leastUsedPercent = 50
 

@@ -1,3 +1,4 @@
+import { dayMs } from '#base/units.ts'
 import { ownLimitOf } from '#facts/kubelet/event-messages.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
@@ -58,8 +59,6 @@ export const localStorageLimitExceeded = nodeRule({
     }
   },
 })
-
-const dayMs = 86_400_000
 
 /** Pods of the last day, by owner: a pod that starts again is below its limit at first. */
 function* evictedBefore(pods: readonly KubernetesPod[], at: string): Generator<Failing> {

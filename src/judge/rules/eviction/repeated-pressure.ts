@@ -1,6 +1,7 @@
 import { durationMs } from '#base/go/duration.ts'
 import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
+import { dayMs } from '#base/units.ts'
 import { evictionCause, evictionLine } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
@@ -39,7 +40,6 @@ import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
  * within a day by the readings of the node and the log of its kubelet.
  */
 const manyTimes = 3
-const dayMs = 24 * 3_600_000
 const shownThresholds = 3
 const shownStarts = 8
 

@@ -1,3 +1,4 @@
+import { dayMs } from '#base/units.ts'
 import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
 import { bytesLine, contextRule, type Failing, kubeletSetting, plural } from '#judge/rule.ts'
 import { utcDay } from '#judge/run/waivers.ts'
@@ -6,7 +7,6 @@ import type { RememberedImage } from '#model/history.ts'
 
 const least = { percent: 20, gib: 10 }
 const shownImages = 5
-const dayMs = 86_400_000
 
 export const idleImages = contextRule({
   id: 'idle-images',

@@ -1,4 +1,5 @@
 import { durationMs } from '#base/go/duration.ts'
+import { hourMs } from '#base/units.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import {
   type Failing,
@@ -14,7 +15,7 @@ import {
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
 const soundHours = 24
-const soundMs = soundHours * 3_600_000
+const soundMs = soundHours * hourMs
 
 const titles = {
   stuck: 'Images of containers that cannot be made are deleted by age, and pulled again',

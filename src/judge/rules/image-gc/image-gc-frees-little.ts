@@ -1,3 +1,4 @@
+import { weekMs } from '#base/units.ts'
 import { imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { isWithin, unreadEvents } from '#judge/events/events.ts'
@@ -5,7 +6,7 @@ import { bytes, contextRule, isLinux, line, seenFirst, worldCause } from '#judge
 import type { ReclaimRound } from '#model/history.ts'
 
 const leastRounds = 3
-const windowMs = 7 * 86_400_000
+const windowMs = weekMs
 
 export const imageGcFreesLittle = contextRule({
   id: 'image-gc-frees-little',

@@ -1,8 +1,9 @@
 import { durationMs } from '#base/go/duration.ts'
+import { hourMs } from '#base/units.ts'
 import { kubeletSetting, line, nodeRule, shorten } from '#judge/rule.ts'
 
 const soundHours = 24
-const soundMs = soundHours * 3_600_000
+const soundMs = soundHours * hourMs
 
 export const longMinimumImageAge = nodeRule({
   id: 'long-minimum-image-age',

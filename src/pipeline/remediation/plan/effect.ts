@@ -3,6 +3,7 @@
 import { firstNames } from '#base/text/first-of.ts'
 import { linesOf } from '#base/text/lines.ts'
 import { byText } from '#base/text/text-order.ts'
+import { gibibyte } from '#base/units.ts'
 import type {
   Blast,
   CohortCounts,
@@ -79,7 +80,7 @@ const pullsOf = (pulls: readonly Pulls[]): Pulls[] =>
     }))
     .sort((a, b) => byText(a.registry, b.registry))
 
-const gib = (count: number) => `${(count / 2 ** 30).toFixed(1)} GiB`
+const gib = (count: number) => `${(count / gibibyte).toFixed(1)} GiB`
 
 const nodesOf = (count: number) => `${count} node${count === 1 ? '' : 's'}`
 

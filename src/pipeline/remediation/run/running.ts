@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
+import { dayMs } from '#base/units.ts'
 import type { Store } from '#clients/store/store.ts'
 import { everything } from '#model/input/record.ts'
 import { approverOf, type HeldApproval, type Plan } from '#model/plan/plan.ts'
@@ -33,7 +34,6 @@ import type { RemediateOptions, RemediationService } from './options.ts'
 import { approvedByPolicy, latestOfSchedule, planFleet } from './planning.ts'
 import { remediate, takeBack } from './remediate.ts'
 
-const dayMs = 24 * 3_600_000
 /** Longest wait in milliseconds: a waiting function costs money. */
 const patienceMs = 10_000
 

@@ -1,6 +1,7 @@
 /** Released PersistentVolumes, and PVs and PVCs with a pending deletion. Of bound ones only the replay's input is kept. */
 
 import { amountOrNull } from '#base/go/quantity.ts'
+import { gibibyte } from '#base/units.ts'
 import { unattachedVolumeState } from '#facts/aws/cluster-resources.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type {
@@ -172,7 +173,7 @@ class Disks implements OpenSection<DiskGarbage> {
     const sizeGiB = disk.Size ?? null
     this.#unattached.push({
       volumeId,
-      capacityBytes: sizeGiB === null ? null : sizeGiB * 2 ** 30,
+      capacityBytes: sizeGiB === null ? null : sizeGiB * gibibyte,
       volumeType: disk.VolumeType ?? null,
       iops: disk.Iops ?? null,
       throughputMiBps: disk.Throughput ?? null,

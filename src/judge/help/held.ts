@@ -1,4 +1,5 @@
-import { bytes, bytesLine, gibibyte, percent } from '#judge/rule.ts'
+import { gibibyte } from '#base/units.ts'
+import { bytes, bytesLine, percent } from '#judge/rule.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type {
   DiskHolder,

@@ -2,8 +2,8 @@
  * What holds a disk, as causes. Ranked by bytes: those that nothing frees count more than those that an owner frees, and these more than
  * unused images, which image GC deletes.
  */
+import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
-import { gibibyte } from '#judge/rule.ts'
 import type { Amount, Cause, FreedBy, HolderCause, StepAction } from '#model/finding/cause.ts'
 import type {
   FilesystemLedger,

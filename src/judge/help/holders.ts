@@ -1,19 +1,12 @@
 /** The steps against what holds a disk. */
 
+import { gibibyte } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { isDatastore } from '#facts/host-folders.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
-import {
-  bytes,
-  gibibyte,
-  kubeletSetting,
-  type NodeSubject,
-  nameLength,
-  shorten,
-  span,
-} from '#judge/rule.ts'
+import { bytes, kubeletSetting, type NodeSubject, nameLength, shorten, span } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { HolderOwner, NodeLedger } from '#model/prediction/disk-ledger.ts'

@@ -1,5 +1,6 @@
 /** Why memory runs short, and what ends it. */
-import { bytes, gibibyte, type NodeSubject, nameLength, settingIn, shorten } from '#judge/rule.ts'
+import { gibibyte } from '#base/units.ts'
+import { bytes, type NodeSubject, nameLength, settingIn, shorten } from '#judge/rule.ts'
 import type { Cause, StepAction } from '#model/finding/cause.ts'
 import { deletionOf, leastShareOfPod, podDeletion } from './deletion.ts'
 import { areMeasured, largestPod } from './drain.ts'

@@ -1,11 +1,10 @@
 import { formatBytes } from '#base/go/quantity.ts'
-import { dayMs, hourMs, minuteMs, weekMs } from '#base/units.ts'
+import { dayMs, hourMs, mebibyte, minuteMs, weekMs } from '#base/units.ts'
 import {
   bytes,
   type Failing,
   line,
   lines,
-  mebibyte,
   plural,
   type Satisfied,
   shorten,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { heldBySignal } from '#judge/help/holder-cause.ts'
-import { gibibyte } from '#judge/rule.ts'
 import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { exampleSubject } from '#test/example.ts'
 

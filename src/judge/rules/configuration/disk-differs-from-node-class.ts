@@ -1,3 +1,4 @@
+import { gibibyte } from '#base/units.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import { dataDevice, declaredDataVolume, isOfVolume, shareOfVolume } from '#judge/help/disk-size.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
@@ -7,7 +8,6 @@ import {
   contextRule,
   deviceCause,
   type Failing,
-  gibibyte,
   line,
   type NodeContext,
   type NodeSubject,

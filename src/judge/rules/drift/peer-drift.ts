@@ -1,5 +1,6 @@
 import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
+import { gibibyte } from '#base/units.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
 import {
@@ -27,7 +28,6 @@ import {
   type CohortMember,
   cohortRule,
   type Failing,
-  gibibyte,
   line,
   plural,
   shorten,

@@ -1,3 +1,4 @@
+import { mebibyte } from '#base/units.ts'
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -25,7 +26,6 @@ import {
   imageGcThresholds,
   kubeletSetting,
   line,
-  mebibyte,
   nameLength,
   nodeRule,
   type Satisfied,

@@ -1,6 +1,7 @@
 import { byText } from '#base/text/text-order.ts'
+import { gibibyte } from '#base/units.ts'
 import { evictable, ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
-import { bytes, gibibyte, line, nodeRule, settingIn, shortPodName } from '#judge/rule.ts'
+import { bytes, line, nodeRule, settingIn, shortPodName } from '#judge/rule.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 
 /** Minimum excess in bytes of the pod that stays over the pod evicted first. Less hardly matters. */

@@ -1,3 +1,4 @@
+import { mebibyte } from '#base/units.ts'
 import {
   configuredAt,
   hardEviction,
@@ -5,7 +6,7 @@ import {
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
-import { kubeletSetting, mebibyte, nodeRule, shorten } from '#judge/rule.ts'
+import { kubeletSetting, nodeRule, shorten } from '#judge/rule.ts'
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 /** Null: no percentage and no number of bytes. */

@@ -1,3 +1,4 @@
+import { gibibyte } from '#base/units.ts'
 import {
   configuredAt,
   highestThreshold,
@@ -7,7 +8,6 @@ import {
 import {
   bytes,
   bytesLine,
-  gibibyte,
   hardThresholds,
   kubeletSetting,
   nodeRule,

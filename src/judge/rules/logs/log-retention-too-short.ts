@@ -1,3 +1,4 @@
+import { mebibyte } from '#base/units.ts'
 import { type LogRate, logGrowth, logRates, logRotationOf, roomForLogs } from '#judge/logs/logs.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import {
@@ -5,7 +6,6 @@ import {
   isLinux,
   line,
   logRotation,
-  mebibyte,
   nameLength,
   nodeRule,
   plural,

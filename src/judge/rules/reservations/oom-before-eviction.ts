@@ -1,4 +1,5 @@
 import { amountOrNull } from '#base/go/quantity.ts'
+import { mebibyte } from '#base/units.ts'
 import { isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { evictionMonitoringPeriodMs, evictionSeconds } from '#facts/kubelet/periods.ts'
@@ -20,7 +21,6 @@ import {
   isLinux,
   kubeletSetting,
   line,
-  mebibyte,
   type Satisfied,
   seenFirst,
   shorten,

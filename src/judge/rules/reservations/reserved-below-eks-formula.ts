@@ -1,8 +1,9 @@
 import { milliValue } from '#base/go/quantity.ts'
+import { mebibyte } from '#base/units.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { reservedOf, unreadableReservation, whereItFits } from '#judge/help/reservations.ts'
-import { line, mebibyte, nodeRule, reservations, shorten } from '#judge/rule.ts'
+import { line, nodeRule, reservations, shorten } from '#judge/rule.ts'
 
 export const reservedBelowEksFormula = nodeRule({
   id: 'reserved-below-eks-formula',

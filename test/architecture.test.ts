@@ -58,11 +58,11 @@ const mayImport: Record<string, string[]> = {
 /** The folders of pipeline/. */
 const mayImportInPipeline: Record<string, string[]> = {
   access: [],
-  audit: ['access', 'history', 'remediation', 'service'],
+  audit: ['access', 'history'],
   doctor: ['audit', 'access'],
   'fan-out': ['audit', 'history', 'service'],
   gate: ['audit'],
-  history: ['audit'],
+  history: [],
   remediation: ['audit', 'service'],
   service: ['audit', 'access', 'fan-out', 'history', 'remediation'],
   tune: ['audit', 'history'],

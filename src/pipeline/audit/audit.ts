@@ -45,7 +45,6 @@ import type {
 } from '#model/report.ts'
 import { type KeptRecords, keepRecords } from '#pipeline/audit/saved/kept-records.ts'
 import type { Compared, History } from '#pipeline/history/history.ts'
-import type { AuditStage } from '#pipeline/service/run-watch.ts'
 import type { Channel } from '#publish/channel.ts'
 import { type Format, renderReport } from '#report/format.ts'
 import { ownerlessFindings } from '#report/share.ts'
@@ -54,6 +53,9 @@ import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
 import { withNewerReleases } from './newer-releases.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
 import type { SecondReading } from './second-reading.ts'
+
+/** The parts of an audit, in their order. */
+export type AuditStage = 'read' | 'judge' | 'compare' | 'plan' | 'render' | 'publish'
 
 /** Everything that a report needs after judging. */
 export interface ConclusionContext {

@@ -5,6 +5,7 @@ import { credentialSource } from '#clients/aws/credentials.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import { callerAccount } from '#clients/aws/sts.ts'
 import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
+import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
 import type { ClusterInAws } from '#collect/collector.ts'
 import { clusterCollectorsOf, disruptionBudgets, events } from '#collect/collectors/cluster.ts'
@@ -27,7 +28,6 @@ import {
   snapshotSchema,
 } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
-import type { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
 import { clusterInput } from '#snapshot/input.ts'
 import { completeNode, prune, pruneParts } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
@@ -56,7 +56,15 @@ export interface LiveOptions {
   /** Clusters that were found already. */
   targets?: readonly ClusterTarget[]
   /** Looks up clusters of a kubeconfig in EKS. Absent: no lookup. */
-  behind?: Pick<EksBehind, 'clusterBehind'>
+  behind?: ClusterLookup
+}
+
+interface ClusterLookup {
+  /** @param context of a kubeconfig */
+  clusterBehind(
+    context: string,
+    endpoint: Pick<KubernetesEndpoint, 'server'>,
+  ): Promise<Pick<ClusterRecord, 'eks' | 'nodegroups' | 'errors'>>
 }
 
 /** Every selected EKS cluster. @throws OperatorError if there is nothing to audit. */

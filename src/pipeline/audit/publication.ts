@@ -4,7 +4,6 @@ import { causesOf } from '#judge/causes.ts'
 import type { LanguageId } from '#model/language.ts'
 import type { Attach, ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditReport, Delivery, RenderedFile } from '#model/report.ts'
-import type { Readers } from '#pipeline/service/ways.ts'
 import type { Channel, FileOnDisk, MailChannel, MailDelivery } from '#publish/channel.ts'
 import { mergeDeliveries, publish, reportAttachment } from '#publish/publish.ts'
 import { htmlIn, pageName } from '#report/formats/html.ts'
@@ -13,17 +12,21 @@ import { hasNews, renderMail, reportLink } from '#report/mail/mail.ts'
 import { shareOf } from '#report/share.ts'
 import { withNewerReleases } from './newer-releases.ts'
 
+/** The recipients of an audience with one language. */
+export interface Readers {
+  language: LanguageId
+  /** Empty: the mail is only written as a file. */
+  channels: MailChannel[]
+}
+
 /** The audiences of a run. */
-export interface Audience {
+export interface Audience extends Readers {
   /** Null: the general audience of the whole report. Else the owner gets a share of it. */
   owner: ReportOwner | null
-  language: LanguageId
   /** The first language of this owner, or of the general audience: page and mail have the usual names. */
   isFirst: boolean
   /** Sends nothing if nothing has changed. */
   onlyOnChange: boolean
-  /** Empty: the mail is only kept as a file. */
-  channels: MailChannel[]
 }
 
 export interface PublicationContext {

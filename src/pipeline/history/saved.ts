@@ -16,7 +16,7 @@ import {
   findingShape,
   gradeShape,
   subjectShape,
-} from '#pipeline/audit/document-shape.ts'
+} from './document-shape.ts'
 import { jsonIn, readText, runKey, runsPrefix } from './keys.ts'
 
 const count = z.int().min(0)

@@ -4,9 +4,8 @@ import { openTrace, type TracedStage } from '#clients/aws/xray.ts'
 import type { NotAudited } from '#model/finding/finding.ts'
 import type { RemediationRequest } from '#model/plan/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
+import type { AuditStage } from '#pipeline/audit/audit.ts'
 
-/** The parts of an audit, in their order. */
-export type AuditStage = 'read' | 'judge' | 'compare' | 'plan' | 'render' | 'publish'
 /** The stages of all functions of the service. */
 export type Stage = AuditStage | 'prepare' | 'discover' | 'reduce' | RemediationRequest['action']
 

@@ -211,6 +211,30 @@ describe('the walls', () => {
     expect(reexports).toEqual([])
   })
 
+  it('are those of the table in ARCHITECTURE.md', () => {
+    const rows = [
+      ...readFileSync('ARCHITECTURE.md', 'utf8').matchAll(
+        /^\| (`(?:src|lab)\b.*?) \|.*\| (.*?) \|$/gm,
+      ),
+    ]
+    const roomsOf = (text: string) =>
+      text.split(', ').flatMap(name => {
+        if (!name.startsWith('every stage')) return name === 'nothing' ? [] : [name]
+        return stages.filter(stage => !name.endsWith(` but ${stage}`))
+      })
+    const written = rows.flatMap(([, names = '', allowed = '']) =>
+      [...names.matchAll(/`(?:src\/)?(\w+)(?:\.ts)?`/g)].map(([, room = '']) => [
+        room,
+        roomsOf(allowed).sort(),
+      ]),
+    )
+    const others = Object.entries(mayImport).map(([room, allowed]) => [
+      room,
+      allowed.filter(name => name !== 'base').sort(),
+    ])
+    expect(Object.fromEntries(written)).toEqual(Object.fromEntries(others))
+  })
+
   it('let the command line see of remediation only the files of a plan and their seal', () => {
     const seen = sources
       .filter(({ room }) => room === 'cli')

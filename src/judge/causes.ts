@@ -67,7 +67,7 @@ export function causesOf({
         Number(isMild(a)) - Number(isMild(b)) ||
         compareNumbers(a.worst.hours, b.worst.hours) ||
         compareNumbers(a.worst.room, b.worst.room) ||
-        Number(isHeld(b)) - Number(isHeld(a)) ||
+        Number(isOfDisk(b)) - Number(isOfDisk(a)) ||
         Number(hasHappened(b.worst.finding)) - Number(hasHappened(a.worst.finding)) ||
         b.group.nodes.count - a.group.nodes.count ||
         b.group.findings.length - a.group.findings.length ||
@@ -80,7 +80,7 @@ export function causesOf({
 const hasHappened = ({ seen }: Finding) => seen !== undefined
 
 /** What fills a disk, or makes it small, counts more than a setting that does not see it. */
-const isHeld = ({ group: { cause } }: { group: CauseGroup }) =>
+const isOfDisk = ({ group: { cause } }: { group: CauseGroup }) =>
   cause.kind === 'holder' || cause.kind === 'device'
 
 /** An untouched default below severity high, or drift: neither says that something breaks. */

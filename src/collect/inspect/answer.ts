@@ -128,6 +128,7 @@ export function whyOfOther({ nodeName, host }: InspectAnswer, node: string): str
   return `it says that it is the node ${valueText(nodeName)}, not ${node}`
 }
 
+/** The kubelet takes its node name from EC2, so it differs from the name of the host. */
 function isNamedByProvider(kubelet: unknown): boolean {
   const line =
     isRawObject(kubelet) && Array.isArray(kubelet.commandLine)

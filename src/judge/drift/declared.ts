@@ -95,7 +95,7 @@ function declarationOfNodegroup(node: DeclaredNode, context: ClusterContext): De
   if (typeof named === 'string') return named
   const declared = declarationOfTemplate(named, node)
   if (typeof declared === 'string') return declared
-  return isOlder(node, named) ? sinceOlder(declared, named, node, context) : declared
+  return isOlder(node, named) ? withOlderVersion(declared, named, node, context) : declared
 }
 
 interface Template {
@@ -161,8 +161,8 @@ function isOlder({ template }: DeclaredNode, { id, version }: Template) {
   )
 }
 
-/** Settings that the newer version changed are lost on the node. Equal settings are not. */
-function sinceOlder(
+/** The declaration for a node that was made from an older version: settings that the newer version changed are lost on it. Equal ones are not. */
+function withOlderVersion(
   declared: Declaration,
   named: Template,
   node: DeclaredNode,

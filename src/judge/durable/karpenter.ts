@@ -25,7 +25,7 @@ export const karpenter: DurableTarget = {
 
   snippet(request) {
     const { origin, group, config } = request
-    const isTyped = ([field]: [string, unknown]) => isTypedOn(origin, field)
+    const isTyped = ([field]: [string, unknown]) => hasNodeClassField(origin, field)
     const typed = settableFields(
       { ...request, config: Object.fromEntries(Object.entries(config).filter(isTyped)) },
       { keys: field => nodeClassKubeletFields[field]?.keys },
@@ -59,7 +59,8 @@ export const karpenter: DurableTarget = {
   },
 }
 
-function isTypedOn({ amiFamily }: Origin, field: string) {
+/** Whether spec.kubelet of an EC2NodeClass has the field, and the image follows it. */
+function hasNodeClassField({ amiFamily }: Origin, field: string) {
   const facts = Object.hasOwn(nodeClassKubeletFields, field)
     ? nodeClassKubeletFields[field]
     : undefined

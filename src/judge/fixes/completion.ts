@@ -118,9 +118,9 @@ const steps: readonly ((fix: Draft) => void)[] = [
   percentages,
   softThresholds,
   fix => fix.mend('serializeImagePulls', false),
-  shutdown,
-  managers,
-  featureGates,
+  pairShutdownPeriods,
+  dropUnreservedManagers,
+  dropRefusedGates,
   dropRefused,
 ]
 
@@ -193,7 +193,7 @@ function softThresholds(fix: Draft) {
 }
 
 /** Both are written together: a new node may have another value of the one that is not set. */
-function shutdown(fix: Draft) {
+function pairShutdownPeriods(fix: Draft) {
   const both = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const
   if (!both.some(field => fix.sets(field))) return
   if (durationMs(`${fix.value(both[0])}`) === 0) fix.mend(both[1], '0s')
@@ -202,7 +202,8 @@ function shutdown(fix: Draft) {
 
 const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0
 
-function managers(fix: Draft) {
+/** The static managers need reservations, else the kubelet does not start. */
+function dropUnreservedManagers(fix: Draft) {
   const reserves = ['kubeReserved', 'systemReserved'].some(
     map => !['', '0'].includes(meaningOf(map, fix.map(map).cpu)),
   )
@@ -219,7 +220,7 @@ function managers(fix: Draft) {
 const gatesOfOtherFields =
   /^(AllAlpha|AllBeta|ImageMaximumGCAge|GracefulNodeShutdown.*|CustomCPUCFSQuotaPeriod|RotateKubeletServerCertificate|NodeSwap|KubeletCrashLoopBackOffMax|NodeLogQuery|MemoryQoS|TopologyManager.*|KubeletEnsureSecretPulledImages|KubeletTracing|Logging.*|UserNamespaces.*|DynamicResourceAllocation|CPUManager.*|MemoryManager)$/
 
-function featureGates(fix: Draft) {
+function dropRefusedGates(fix: Draft) {
   const field = 'featureGates'
   const running = mapOf(fix.running[field])
   for (const [gate, value] of Object.entries(mapOf(fix.config[field]))) {

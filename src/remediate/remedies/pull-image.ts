@@ -59,7 +59,7 @@ export function pullImage(
     path: name,
     oldSha256,
     newSha256,
-    content: imageContent(name, source),
+    content: imageRecordText(name, source),
     lastsUntil: 'replacement',
   }
 }
@@ -124,7 +124,8 @@ export function imageHashOn(runtime: Runtime | null, name: string): string | nul
 
 const imageHash = (name: string, state: 'pinned' | 'unpinned') => sha256(`${name} ${state}\n`)
 
-const imageContent = (name: string, source: string) => canonicalJson({ name, pinned: true, source })
+const imageRecordText = (name: string, source: string) =>
+  canonicalJson({ name, pinned: true, source })
 
 /** The source from which an image's step pulls; null: no plan could have that content. */
 export function sourceIn(content: string, name: string): string | null {
@@ -132,7 +133,7 @@ export function sourceIn(content: string, name: string): string | null {
   return source !== undefined &&
     isImageSource(source) &&
     source !== name &&
-    content === imageContent(name, source)
+    content === imageRecordText(name, source)
     ? source
     : null
 }

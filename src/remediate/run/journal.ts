@@ -263,7 +263,8 @@ export class Journal {
 
   async #write(key: string, content: object): Promise<void> {
     const next = `${JSON.stringify(content)}\n`
-    if (this.#unsealed.delete(key)) await this.#store.write(key, next, 'application/json')
+    const isUnsealed = this.#unsealed.delete(key)
+    if (isUnsealed) await this.#store.write(key, next, 'application/json')
     else await this.#writeOver(key, next, this.#known.get(key))
     this.#known.set(key, next)
   }

@@ -51,19 +51,19 @@ export function startSettings(
     file !== null && isRead(file) ? [file] : [],
   )
   const said: Record<string, SaidSetting[]> = {}
-  const say = ({ path, role }: KubeletFile, entries: [path: string, value: unknown][]) => {
+  const note = ({ path, role }: KubeletFile, entries: [path: string, value: unknown][]) => {
     for (const [setting, value] of entries)
       add(said, setting, { by: role === 'config' ? 'file' : 'drop-in', where: path, value })
   }
-  for (const file of read) say(file, entriesOf(file.content, features))
+  for (const file of read) note(file, entriesOf(file.content, features))
   const ignored = ignoredIn(read, features)
-  const comesTo = (field: string, changed: KubeletFiles) => {
+  const effectiveText = (field: string, changed: KubeletFiles) => {
     const loaded = changed === files ? withoutFlags : configurationFromFiles(changed, kubelet)
     return JSON.stringify(configzOf(loaded, features)[field] ?? null)
   }
-  const effects = effectsOfOtherCases(ignored, files, comesTo, features)
+  const effects = effectsOfOtherCases(ignored, files, effectiveText, features)
   for (const [{ file, field, value }, acts] of effects)
-    if (acts && field !== null) say(file, entriesOf({ [field]: value }, features))
+    if (acts && field !== null) note(file, entriesOf({ [field]: value }, features))
   addFlags(said, flags, features)
   return {
     configuration: settingsIn(configuration, features),
@@ -121,7 +121,7 @@ interface UnusualSetting extends Omit<IgnoredSetting, 'file'> {
 function effectsOfOtherCases(
   ignored: readonly UnusualSetting[],
   files: KubeletFiles,
-  comesTo: (field: string, files: KubeletFiles) => string,
+  effectiveText: (field: string, files: KubeletFiles) => string,
   features: KubeletFeatures,
 ): ReadonlyMap<UnusualSetting, boolean | null> {
   let loads = mostLoadsOf(files)
@@ -130,7 +130,7 @@ function effectsOfOtherCases(
     if (loads-- <= 0) return null
     const content = withoutKeys(file.content, [key])
     const dropIns = files.dropIns.map(one => (one === file ? { ...file, content } : one))
-    return comesTo(field, { ...files, dropIns }) !== comesTo(field, files)
+    return effectiveText(field, { ...files, dropIns }) !== effectiveText(field, files)
   }
   return new Map(
     ignored.flatMap(one =>

@@ -3,7 +3,7 @@
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, reclaimNodeLevelResources, evictPod;
  *               pkg/kubelet/eviction/helpers.go  byEvictionPriority, getReclaimableThreshold
- * Read at       1.29 to 1.37; only the parts of the pass differ (node-reclaim below; layout.ts, grace periods below)
+ * Read at       1.29 to 1.37; only the parts of the pass differ (node-reclaim below; ../filesystem-layout.ts, grace periods below)
  * Kept exactly  limits of local storage come first; if one is exceeded, the pass ends; memory comes before the rest; after node-level reclaim
  *               any threshold still met, in its grace period or not, evicts a pod; one pod per pass
  * Left out      low-memory notifications from a cgroup or from Windows
@@ -295,7 +295,7 @@ export const killTimeoutMs = (overrideSeconds: number): number =>
  *
  * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, up to thresholdsUpdatedStats;
  *               pkg/kubelet/eviction/helpers.go  thresholdsFirstObservedAt, thresholdsMetGracePeriod, thresholdsUpdatedStats
- * Read at       1.29 to 1.37, alike except for the layout (layout.ts)
+ * Read at       1.29 to 1.37, alike except for the layout (../filesystem-layout.ts)
  * Kept exactly  a threshold acted on in the previous pass stays met until its minimum reclaim is reached; one pass not met restarts its grace period;
  *               statistics that are not newer delay an eviction, but not a condition or a grace period
  */

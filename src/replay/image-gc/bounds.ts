@@ -113,23 +113,20 @@ function firstDetectedOf(evidence: ImageEvidence, node: NodeImages, atMs: number
   const earliestMs = node.kubeletStart?.earliestMs ?? zeroTimeMs
   const usedMs =
     typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs ? lastUsedMs : nextDetectionMs
-  const latestMs = Math.min(nextDetectionMs, usedMs, detectedInUse(evidence, node))
+  const latestMs = Math.min(nextDetectionMs, usedMs, latestDetectionMs(evidence, node))
   return { earliestMs, latestMs: Math.max(earliestMs, latestMs) }
 }
 
-/** Latest first detection of an image in use: one period after both its container and the kubelet ran. */
-function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages) {
-  let earliestMs = Number.POSITIVE_INFINITY
-  if (kubeletStart === null) return earliestMs
+/** The latest time of the first detection of an image in use: one period after both a container and the kubelet ran. */
+function latestDetectionMs({ users }: ImageEvidence, { kubeletStart }: NodeImages) {
+  let soonestMs = Number.POSITIVE_INFINITY
+  if (kubeletStart === null) return soonestMs
   for (const user of users) {
     const sinceMs = user.isSure ? madeMs(user) : null
     if (sinceMs !== null)
-      earliestMs = Math.min(
-        earliestMs,
-        Math.max(sinceMs, kubeletStart.latestMs) + detectionWithinMs,
-      )
+      soonestMs = Math.min(soonestMs, Math.max(sinceMs, kubeletStart.latestMs) + detectionWithinMs)
   }
-  return earliestMs
+  return soonestMs
 }
 
 /** Whether a detection might run after the record was read and not after `untilMs`. */

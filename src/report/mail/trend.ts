@@ -40,28 +40,28 @@ export function mailTrend(
 }
 
 function findingsText(
-  { findings: then }: TrendDay,
-  { findings: is }: TrendDay,
+  { findings: before }: TrendDay,
+  { findings: now }: TrendDay,
   language: Language,
 ) {
   const { week: words, severityNames } = language.words
-  if (then === null || is === null) return ''
+  if (before === null || now === null) return ''
   const urgent = severities
     .slice(0, 2)
-    .filter(severity => then[severity] !== is[severity])
+    .filter(severity => before[severity] !== now[severity])
     .map(severity =>
       changeText(
         change => words.severity(severityNames[severity], change),
-        then[severity],
-        is[severity],
+        before[severity],
+        now[severity],
         language.count,
         language,
       ),
     )
   return changeText(
     change => words.findings(change, urgent),
-    totalOf(then),
-    totalOf(is),
+    totalOf(before),
+    totalOf(now),
     language.count,
     language,
   )
@@ -69,11 +69,11 @@ function findingsText(
 
 function changeText(
   say: (change: string) => string,
-  then: number | null,
-  is: number | null,
+  before: number | null,
+  now: number | null,
   shown: (value: number) => string,
   { words: { week: words } }: Language,
 ) {
-  if (then === null || is === null) return ''
-  return say(then === is ? words.asBefore(shown(is)) : words.fromTo(shown(then), shown(is)))
+  if (before === null || now === null) return ''
+  return say(before === now ? words.asBefore(shown(now)) : words.fromTo(shown(before), shown(now)))
 }

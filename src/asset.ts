@@ -1,14 +1,12 @@
 /** Files that are read at run time: in a clone where they are, in the compiled package out of `dist/assets.br`. */
 import { readFileSync } from 'node:fs'
-import { brotliDecompressSync } from 'node:zlib'
+import { unpackOwn } from '#base/gzip.ts'
 import { once } from '#base/once.ts'
 
 const isCompiled = () => import.meta.url.endsWith('.js')
 const packed = once(
   (): Record<string, string> =>
-    JSON.parse(
-      brotliDecompressSync(readFileSync(new URL('./assets.br', import.meta.url))).toString(),
-    ),
+    JSON.parse(unpackOwn(readFileSync(new URL('./assets.br', import.meta.url)))),
 )
 
 /** @param path from the root of the clone */

@@ -2,12 +2,14 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { registerHooks } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, matchesGlob, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { commandEnvironment, temporaryFolder } from '#test/cli.ts'
 import { savedSnapshot } from '#test/saved-snapshot.ts'
+import { engineMutants } from './mutants/engine.ts'
+import { securityMutants } from './mutants/security.ts'
 
 // The parser imports its schemas without an import attribute.
 registerHooks({
@@ -95,6 +97,13 @@ it('each action of others is pinned by its commit', () => {
   const others = uses.filter(name => name !== './')
   expect(others).toHaveLength(9)
   for (const name of others) expect(name).toMatch(/^[\w./-]+@[0-9a-f]{40}$/)
+})
+
+it('each defence that a mutant removes starts the nightly workflow when it changes', () => {
+  const { paths }: { paths: string[] } = parse(nightly).on.push
+  const files = new Set([...securityMutants, ...engineMutants].map(({ file }) => file))
+  const unwatched = [...files].filter(file => !paths.some(path => matchesGlob(file, path)))
+  expect(unwatched).toEqual([])
 })
 
 it('no expression is part of a script', () => {

@@ -1,4 +1,5 @@
-import { gunzipSync } from 'node:zlib'
+/** Unpacks. Only this file calls a function of zlib that unpacks: what others packed has a limit of bytes. */
+import { brotliDecompressSync, createGunzip, gunzipSync, inflateRawSync } from 'node:zlib'
 import { maxCompressionRatio } from './limits.ts'
 import { codeOf } from './operator-error.ts'
 
@@ -26,6 +27,25 @@ export function gunzip(
     return maxOutputLength < maxBytes ? 'ratio' : 'too-long'
   }
 }
+
+/** Unpacks chunk by chunk. @throws Error after `maxBytes`, or if it is no gzip */
+export async function* gunzipChunks(
+  packed: NodeJS.ReadableStream,
+  maxBytes: number,
+): AsyncGenerator<Buffer> {
+  const unpacked = createGunzip()
+  packed.on('error', error => unpacked.destroy(error))
+  let left = maxBytes
+  for await (const chunk of packed.pipe(unpacked)) {
+    left -= chunk.length
+    if (left < 0) throw new Error('it is far longer than its gzip')
+    yield chunk
+  }
+}
+
+/** What this program has packed in its memory, or its package: without a limit. */
+export const inflateOwn = (packed: Buffer): string => inflateRawSync(packed).toString()
+export const unpackOwn = (packed: Buffer): string => brotliDecompressSync(packed).toString()
 
 /**
  * Size of the output buffer, from the length that gzip writes at its end. If that length is wrong, zlib uses more buffers.

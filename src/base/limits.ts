@@ -57,6 +57,8 @@ export const textLimits = {
   /** The contents of a plan, each once: a few hundred tokens for a nodegroup. */
   plan: { maxCharacters: 16 * MiB, maxTokens: 200_000, maxUnpackedBytes: 0 },
   policy: { maxCharacters: 256 * KiB, maxTokens: 150_000, maxUnpackedBytes: 0 },
+  /** A template of this package. */
+  template: { maxCharacters: 64 * KiB, maxTokens: 20_000, maxUnpackedBytes: 0 },
   /** 1,000 contexts have 2.5 MB and 60,000 tokens. */
   kubeconfig: { maxCharacters: 8 * MiB, maxTokens: 300_000, maxUnpackedBytes: 0 },
 } satisfies Record<string, TextLimits>
@@ -90,6 +92,19 @@ export const snapshotLimits = (fileBytes: number) => ({
   maxNodes: Math.max(100 + fileBytes / 1_792, fileBytes / KiB - 300),
   maxClusters: 100 + fileBytes / 4_096,
   maxUnpackedBytes: 1 * MiB + 10 * fileBytes,
+})
+
+/**
+ * Limits of a judged cluster's file, by its length. A real node has at least 700 packed bytes, 16 bytes for each value, and the file is 4 to 12 times as
+ * long as its gzip.
+ */
+export const judgedLimits = (fileBytes: number) => ({
+  maxLines: 100 + fileBytes / 128,
+  maxUnpackedBytes: 1 * MiB + 30 * fileBytes,
+})
+export const judgedLineLimit = (bytes: number): JsonLimit => ({
+  ...inputLimits.storedJson,
+  maxValues: Math.floor(1_000 + bytes / 6),
 })
 
 /**

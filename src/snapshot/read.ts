@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
-import { createGunzip } from 'node:zlib'
+import { gunzipChunks } from '#base/gzip.ts'
 import {
   answerLimits,
   inputLimits,
@@ -123,7 +123,11 @@ interface Line {
   isCut: boolean
 }
 
-async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> {
+/** The lines of a file's bytes. @throws what the chunks throw; the signal's reason */
+export async function* linesIn(
+  chunks: AsyncIterable<Buffer>,
+  signal?: AbortSignal,
+): AsyncGenerator<Line> {
   const decoder = new StringDecoder('utf8')
   let parts: string[] = []
   let length = 0
@@ -142,16 +146,22 @@ async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> 
     length = 0
     return line
   }
-  try {
-    for await (const chunk of await chunksOf(path)) {
-      signal?.throwIfAborted()
-      const [first = '', ...more] = decoder.write(chunk).split('\n')
-      add(first)
-      for (const part of more) {
-        yield take()
-        add(part)
-      }
+  for await (const chunk of chunks) {
+    signal?.throwIfAborted()
+    const [first = '', ...more] = decoder.write(chunk).split('\n')
+    add(first)
+    for (const part of more) {
+      yield take()
+      add(part)
     }
+  }
+  add(decoder.end())
+  if (length > 0) yield take()
+}
+
+async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> {
+  try {
+    yield* linesIn(await chunksOf(path), signal)
   } catch (error) {
     signal?.throwIfAborted()
     if (codeOf(error) === 'ENOENT') throw new OperatorError(`${path}: there is no such file`)
@@ -161,10 +171,7 @@ async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> 
       text: `the file breaks off here (${messageOf(error)}): what follows is lost`,
       isCut: true,
     }
-    return
   }
-  add(decoder.end())
-  if (length > 0) yield take()
 }
 
 /** The file's bytes, unpacked if the file is gzipped. */
@@ -172,22 +179,8 @@ export async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {
   const isPacked = await isGzip(path)
   const file = createReadStream(path)
   if (!isPacked) return file
-  const unpacked = createGunzip().on('close', () => file.destroy())
   const { size } = await stat(path)
-  return limitBytes(file.on('error', error => unpacked.destroy(error)).pipe(unpacked), size)
-}
-
-/** @throws Error if there are more bytes than such a gzip can have */
-async function* limitBytes(
-  chunks: AsyncIterable<Buffer>,
-  packedBytes: number,
-): AsyncGenerator<Buffer> {
-  let left = snapshotLimits(packedBytes).maxUnpackedBytes
-  for await (const chunk of chunks) {
-    left -= chunk.length
-    if (left < 0) throw new Error('it is far longer than its gzip')
-    yield chunk
-  }
+  return gunzipChunks(file, snapshotLimits(size).maxUnpackedBytes)
 }
 
 async function isGzip(path: string): Promise<boolean> {

@@ -154,7 +154,14 @@ const rows: Record<string, Row[]> = {
     ['if (depth > maxDepth)', 'if (depth < 0)', 'base/raw-object'],
     ['if (values > maxValues)', 'if (values < 0)', 'base/raw-object'],
   ],
-  'src/base/gzip.ts': [['Math.min(maxBytes, believableBytes)', 'maxBytes', 'collect/inspect']],
+  'src/base/gzip.ts': [
+    ['Math.min(maxBytes, believableBytes)', 'maxBytes', 'collect/inspect'],
+    ['if (left < 0)', 'if (left === 0.5)', 'snapshot/snapshot', 'pipeline/fan-out/files'],
+  ],
+  'src/pipeline/fan-out/judged-files.ts': [
+    ['nodes.length > maxLines', 'nodes.length < 0', 'pipeline/fan-out/files'],
+    ['judgedLineLimit(bytes.length)', 'judgedLineLimit(1e9)', 'pipeline/fan-out/files'],
+  ],
   'src/snapshot/read.ts': [
     ['valuesIn(configz) >', '0 >', 'snapshot/hostile'],
     ['valuesIn(kubelet.files) >', '0 >', 'snapshot/hostile'],

@@ -7,13 +7,14 @@ import {
   isScalar,
   isSeq,
   type Node,
-  parse,
   Scalar,
   visit,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
 import { readAsset } from '#asset.ts'
+import { parseYaml, TextBudget } from '#base/foreign-text.ts'
+import { textLimits } from '#base/limits.ts'
 import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
 import { promisedSources, type ReadMode, remediateSuffix } from '#model/input/record.ts'
 import {
@@ -57,7 +58,7 @@ const file = 'templates/member-account.yaml'
 /** Returns the template as an object with CloudFormation's long forms. */
 export function memberTemplate(options: MemberOptions): object {
   const { mode, applied, isRemediating, kubeletRoleArn } = options
-  const template = parse(readAsset(file)) as MemberTemplate
+  const template = parseYaml(readAsset(file), new TextBudget(textLimits.template)) as MemberTemplate
   const account = {
     partition: `$\{AWS::Partition}`,
     account: `$\{AWS::AccountId}`,

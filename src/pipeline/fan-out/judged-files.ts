@@ -2,14 +2,15 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { gunzipChunks } from '#base/gzip.ts'
 import type { Keep } from '#base/keep.ts'
-import { inputLimits } from '#base/limits.ts'
+import { judgedLimits, judgedLineLimit } from '#base/limits.ts'
 import { jsonFlaw } from '#base/raw-object.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { SharedParts } from '#judge/run/shared-parts.ts'
 import type { AuditedNode, NodeDetails } from '#model/report.ts'
 import type { Judged } from '#pipeline/audit/judge-records.ts'
+import { linesIn } from '#snapshot/read.ts'
 import { openLines } from '#snapshot/write.ts'
 import { readFile } from './files.ts'
 
@@ -56,12 +57,15 @@ interface NodeMemory {
 async function parseJudged(body: Buffer, { share, keep }: NodeMemory): Promise<JudgedPart> {
   let part: Omit<JudgedPart, 'nodes'> | null = null
   const nodes: AuditedNode[] = []
-  for await (const line of linesOf(
-    Readable.from([body]).pipe(createGunzip()).setEncoding('utf8'),
+  const { maxLines, maxUnpackedBytes } = judgedLimits(body.length)
+  for await (const { text, isCut } of linesIn(
+    gunzipChunks(Readable.from([body]), maxUnpackedBytes),
   )) {
-    if (part === null) part = share.withTexts(parsedLine(line) as Omit<JudgedPart, 'nodes'>)
+    if (isCut) throw new Error(text)
+    if (nodes.length > maxLines) throw new Error('no such file has so many lines')
+    if (part === null) part = share.withTexts(parsedLine(text) as Omit<JudgedPart, 'nodes'>)
     else {
-      const { details, ...node } = parsedLine(line) as NodeLine
+      const { details, ...node } = parsedLine(text) as NodeLine
       nodes.push({ ...share.nodeOf(node), details: keep(details) })
     }
   }
@@ -71,21 +75,8 @@ async function parseJudged(body: Buffer, { share, keep }: NodeMemory): Promise<J
 
 /** The bucket may be in other hands. @throws Error if the line has more than a function writes */
 function parsedLine(line: string): unknown {
-  const flaw = jsonFlaw(Buffer.from(line), inputLimits.storedJson)
+  const bytes = Buffer.from(line)
+  const flaw = jsonFlaw(bytes, judgedLineLimit(bytes.length))
   if (flaw !== null) throw new Error(flaw)
   return JSON.parse(line)
-}
-
-/** Splits a text into lines. Node's readline would hide errors of its input. */
-async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of text) {
-    const [first = '', ...more] = chunk.split('\n')
-    rest += first
-    for (const next of more) {
-      yield rest
-      rest = next
-    }
-  }
-  if (rest !== '') yield rest
 }

@@ -1,6 +1,7 @@
 /** A section of the cluster's garbage. It keeps the fields that its replay needs, and returns the result at the end. */
 
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { deflateRawSync } from 'node:zlib'
+import { inflateOwn } from '#base/gzip.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type {
   ClusterNeed,
@@ -146,7 +147,7 @@ export class Packed<Row> {
 
   /** In order of arrival. Only one block is unpacked at a time, unless the caller keeps its objects. */
   *[Symbol.iterator](): Generator<Row> {
-    for (const block of this.#blocks) yield* JSON.parse(inflateRawSync(block).toString()) as Row[]
+    for (const block of this.#blocks) yield* JSON.parse(inflateOwn(block)) as Row[]
     yield* this.#open
   }
 }

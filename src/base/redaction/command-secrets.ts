@@ -119,6 +119,7 @@ const argument =
   /(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|(?<!["']),(?![ \t]{0,8}["'])|[^\s"'\\,])+|\n/g
 
 export function withoutCommandSecrets(text: string): string {
+  const formsByName = new Map<string, Pattern[][]>()
   const cuts: Cut[] = []
   let last: Cut = [0, 0]
   let count = 0
@@ -127,9 +128,17 @@ export function withoutCommandSecrets(text: string): string {
     count += 1
     const longest = count > firstCalls ? longestCall : longestFirst
     const words = argumentsFrom(text, index + name.length, longest)
-    for (const { names, forms } of programs)
-      if (names.test(name)) cuts.push(...forms.flatMap(form => cutOf(form, words, text)))
-    for (const cut of cuts.slice(-mostArguments)) if (cut[1] > last[1]) last = cut
+    let forms = formsByName.get(name)
+    if (forms === undefined) {
+      forms = programs.flatMap(({ names, forms }) => (names.test(name) ? forms : []))
+      formsByName.set(name, forms)
+    }
+    for (const form of forms) {
+      const cut = cutOf(form, words, text)
+      if (cut === null) continue
+      cuts.push(cut)
+      if (cut[1] > last[1]) last = cut
+    }
   }
   let out = ''
   let at = 0
@@ -154,21 +163,32 @@ function argumentsFrom(text: string, from: number, longest: number): Argument[] 
   return found
 }
 
-/** None or one. */
-function cutOf(patterns: readonly Pattern[], words: readonly Argument[], text: string): Cut[] {
-  const [pattern, ...others] = patterns
-  const [word, ...further] = words
-  if (word === undefined || pattern === undefined) return []
+/** Null: the words from `at` on have not the parts of the form from `part` on. */
+function cutOf(
+  form: readonly Pattern[],
+  words: readonly Argument[],
+  text: string,
+  part = 0,
+  at = 0,
+): Cut | null {
+  const [pattern, word] = [form[part], words[at]]
+  if (word === undefined || pattern === undefined) return null
   const { start, text: argument } = word
-  if (pattern === '$*') return [[start, endOfCommand(text, start)]]
+  if (pattern === '$*') return [start, endOfCommand(text, start)]
   if (pattern === '…') {
-    const cuts = cutOf(others, words, text)
-    return cuts.length > 0 ? cuts : cutOf(patterns, further, text)
+    const next = form[part + 1]
+    const isFlag = next instanceof RegExp && next.source.startsWith('^(?:-')
+    for (let from = at; from < words.length; from++) {
+      if (isFlag && words[from]?.text[0] !== '-') continue
+      const cut = cutOf(form, words, text, part + 1, from)
+      if (cut !== null) return cut
+    }
+    return null
   }
   const [found] = pattern.exec(argument) ?? []
-  if (found === undefined) return []
-  if (others.length > 0) return cutOf(others, further, text)
-  return [[start + found.length, start + argument.length]]
+  if (found === undefined) return null
+  if (part < form.length - 1) return cutOf(form, words, text, part + 1, at + 1)
+  return [start + found.length, start + argument.length]
 }
 
 const endOfCommand = (text: string, from: number): number => {

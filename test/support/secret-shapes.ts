@@ -321,7 +321,7 @@ const writtenShapes = (text: string): Shape[] =>
         )
       return [line, secret => notation.replaceAll('§', secret)]
     })
-const [ofAnySecret = '', ofDigits = ''] = readFileSync(
+const [ofAnySecret = '', ofDigits = '', ofRandom = ''] = readFileSync(
   'test/fixtures/notations-of-secrets.txt',
   'utf8',
 ).split('\n\n')
@@ -329,6 +329,8 @@ const [ofAnySecret = '', ofDigits = ''] = readFileSync(
 export const furtherShapes: readonly Shape[] = writtenShapes(ofAnySecret)
 /** Shapes around a secret with a digit. */
 export const doubtfulShapes: readonly Shape[] = writtenShapes(ofDigits)
+/** Shapes around a secret of small letters, capitals and digits. */
+export const randomShapes: readonly Shape[] = writtenShapes(ofRandom)
 
 /** Shapes around a secret of any characters. */
 export const secretShapes: readonly Shape[] = [

@@ -9,23 +9,23 @@ import type { Cut } from './spoken-secrets.ts'
 const calls = String.raw`
 mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?|(?:un)?rar: … -h?p$
 mysqladmin: … password $
-sshpass|mongo[a-z]{0,16}|user(?:add|mod)|cqlsh|twine|rdesktop|beeline|cypher-shell|smbmap|psexec|rabbitmqadmin: -p $
-doctl|rancher|codecov: -t $
+sshpass|certutil|mcrcon|racadm|mongo[a-z]{0,16}|user(?:add|mod)|cqlsh|twine|rdesktop|beeline|cypher-shell|smbmap|psexec|rabbitmqadmin: -p $
+doctl|rancher|codecov|influx|k3s: -t $
 dotnet: nuget push … -k $
 lftp: -u [^,]+,$
 SETUSER|setuser: … >$
 redis-cli: -a $ ; … (?:AUTH|auth) $*
-ldap[a-z]{1,16}: -w $
-ldappasswd: -[as] $
-sqlcmd|bcp|osql|tsql|zip|unzip|ipmitool|mosquitto_[a-z]{1,16}: -P $
+ldap[a-z]{1,16}|kadmin|security: -w $
+ldappasswd|slappasswd: -[as] $
+sqlcmd|bcp|i?sql|osql|tsql|zip|unzip|ipmitool|mosquitto_[a-z]{1,16}: -P $
 snmp[a-z]{1,16}: -[cA] $ ; -X $
 ssh-keygen: -N $
 openssl: -k $ ; passwd $*
-curl: -u [^:]*:$ ; -b [\w.-]+=$
-https?|ab: -[aA] [^:]+:$
+curl: -u [^:]*:$ ; -b [\w.-]+=$ ; -E [^:]+:$ ; --cert [^:]+:$
+https?|xhs?|ab: -[aA] [^:]+:$
 smbclient|rpcclient|net: -U [^%]+%$
 xfreerdp|wfreerdp: … /p:$
-schtasks: … /rp $
+schtasks|ktpass: … /(?:rp|pass) $
 sqlplus|sqlldr|expdp|impdp: … [\w$#]+/$
 vault: login (?!-)$ ; login _ (?!-)$ ; operator unseal (?!-)$ ; write _ $* ; kv (?:put|patch) _ $*
 rabbitmqctl: … (?:add_user|change_password) _ $
@@ -34,14 +34,16 @@ net: user _ (?!/)$ ; use _ (?![/\\])$ ; use _ _ (?!/)$
 cmdkey: … /pass:$
 caddy: … --plaintext $
 wpa_passphrase: _ $
-nmcli: … password $
+nmcli: … (?:password|.*psk) $
 iw(?:config)?: … key (?:s:)?$
-consul|etcdctl: … put _ $
+consul|serf|etcdctl: … put _ $ ; -encrypt $
 grafana-cli|grafana: … reset-admin-password $
 pdftk: … (?:user|owner|input)_pw $
 qpdf: … --encrypt $ ; … --encrypt _ $
 mosquitto_passwd|htpasswd: … -\w{0,8}b\w{0,8} $*
 mkpasswd: (?!-)$ ; -m _ $
+dscl: … -passwd _ $
+bw|cloudflared|consul: … (?:unlock|install|keygen) (?!-)$
 rclone: obscure $ ; config (?:create|update|password) _ $*
 nuget: setApiKey $
 snyk: auth (?!-)$

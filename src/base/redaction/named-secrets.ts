@@ -1,6 +1,6 @@
 /** Removes values that a name before them marks as secret: `--token=…`, `password: "…"`, `Authorization: Basic …`. */
 import { isSecretKey } from './secret-names.ts'
-import { elementLength, nextLine, removed, valueLength } from './secret-values.ts'
+import { elementLength, linesBefore, nextLine, removed, valueLength } from './secret-values.ts'
 import { type Cut, spokenCut } from './spoken-secrets.ts'
 
 /** `--token=…` keeps its name and loses its value. Linear in the length of the text. */
@@ -47,6 +47,8 @@ const contextLength = 400
 function assignedCut(word: string, before: string, rest: string): Cut | null {
   const name = word.replace(/^22(?=\D)/, '')
   if (isNoSecretName(name, before, rest)) return null
+  const [, endWord] = heredocTo.exec(before) ?? []
+  if (endWord !== undefined && /^["']?[ \t]*\r?\n/.test(rest)) return linesBefore(endWord, rest)
   const element = elementOf(before, rest)
   const between = element ?? betweenOf(name, before, rest)
   if (between === null) return null
@@ -57,9 +59,12 @@ function assignedCut(word: string, before: string, rest: string): Cut | null {
   return length === 0 ? null : [between.length, between.length + length]
 }
 
+/** A heredoc whose file has a secret's name: `cat <<EOF > password`. */
+const heredocTo = /<<[-~]?["']?(\w{1,32})["']?[ \t]*>{1,2}[ \t]*[^\s>]{0,200}$/
+
 /** A flag, nothing, a path, and a value in escaped quotes, which were undone before. */
 const noSecret =
-  /^(?:\\+["']|["']?(?:(?:true|false|yes|no|none|null|<?nil>?|<none>|(?:Prefer)?NoSchedule|NoExecute)(?![\w.-])|map\[\]|\/(?:etc|var|run|opt|usr|home)\/[\w./-]{1,200}(?:[\s"',:;]|$))|(?:""|'')(?:[,;}\])]|\s(?![ \t]*[^\s:=,()[\]"']{1,200}(?:["',;)\]}]|[ \t]{0,4}(?:[\r\n]|$)))|$))/i
+  /^(?:\\+["']|["']?(?:(?:true|false|yes|no|none|null|<?nil>?|<none>|(?:Prefer)?NoSchedule|NoExecute)(?![\w.-])|map\[\]|\/(?:etc|var|run|opt|usr|home)\/[\w./-]{1,200}(?:[\s"',:;]|$))|(?:""|'')(?:[,;}\])]|\s(?![ \t]*(?:[^\s:=,()[\]"']{1,200}(?:["',;)\]}]|[ \t]{0,4}(?:[\r\n]|$))|(?=[A-Za-z]{0,64}\d)(?=\d{0,64}[A-Za-z])[^\s:=,()[\]"']{6,64}\s))|$))/i
 
 /** Whether a name like a secret's is none here: the key of a label, a repository, a Go type, a count, prose. */
 const isNoSecretName = (name: string, before: string, rest: string): boolean =>
@@ -118,16 +123,17 @@ function isProse(name: string, before: string, rest: string): boolean {
 }
 
 /** End of a quoted, an indexed or a marked name: `password":`, `PASSWORD"] =`, `password[]=`, `**password**:`, `password (old):`. */
-const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|["'\]]|\\(?=[:=])|%22|\?(?=:)|\*{1,2}|<\/[a-z\d]{1,10}>){0,4}(?:[ \t]?\([\w -]{1,20}\)(?=[ \t]*[:=]))?`
+const nameEnd = String.raw`^(?:\[[\w-]{0,32}\]|["'\]]|\\(?=[:=])|%22|\?(?=:)|\*{1,2}|<\/[a-z\d]{1,10}>){0,4}(?:[ \t]?\([\w -]{1,20}\)(?=[ \t]*[:=]))?(?:[ \t]?/\*[^*\n]{0,80}\*/)?`
 /** The sign between a name and its value. The longest sign comes first. */
 const sign = new RegExp(
   `${nameEnd}(?:${[
-    String.raw`[ \t]*(?:={2,3}|=>|->|:=|::=|<-|<>|[~>]>|[?+!<>~|]=)[ \t]*`,
+    String.raw`[ \t]*(?:[-!?|&:+*/.^<>~]{1,3}={1,3}|={2,3}|[-=~>]>|<-|<>|\?:)[ \t]*`,
     String.raw`[ \t]*::[ \t]+`,
     String.raw`[ \t]+[|~][ \t]+`,
     String.raw`[ \t]+\.(?:\.{3,}[ \t]+|[ \t]+(?=["']))`,
     String.raw`[ \t]+(?:-?(?:eq|ne|like|in)|EQ|NE|LIKE|IN)[ \t]+\(?(?=["'])`,
     String.raw`[ \t]+[*&]?(?:[Ss]tring|str|bytes|\[\]byte|text)[ \t]*:?=[ \t]*`,
+    String.raw`\{(?=[^\s{}:=,"']{1,64}[ \t,][^{}:=\n]{1,200}\})`,
     String.raw`[ \t]*\{[ \t]*(?:get;[^{}\n]{0,40}\}[ \t]*=[ \t]*|(?:value|default)[ \t]*[:=][ \t]*|(?=["']))`,
     String.raw`;s:\d{1,9}:`,
     String.raw`[ \t]*(?:\r?\n[ \t]*)?:[ \t]*`,
@@ -138,8 +144,9 @@ const sign = new RegExp(
 )
 /** What stands before a value: the words of an error, its type, a wrapper. */
 const valueStart =
-  /^(?:(?:Invalid|Unsupported|Duplicate) value:[ \t]+(?=\\*["'(])|(?:\([*\w.]{1,32}\)[ \t]+)?\(len=\d{1,9}\)[ \t]+|\s{0,8}string\(\d{1,9}\)[ \t]+|(?:Just|Some)[ \t]+(?=["'(])|-{1,2}[ \t]+(?![\w.-]+:))/
+  /^(?:(?:Invalid|Unsupported|Duplicate) value:[ \t]+(?=\\*["'(])|(?:\([*\w.]{1,32}\)[ \t]+)?\(len=\d{1,9}\)[ \t]+|\([*\w.]{1,32}\)[ \t]+(?=["'(])|\s{0,8}string\(\d{1,9}\)[ \t]+|(?:Just|Some)[ \t]+(?=["'(])|-{1,2}[ \t]+(?![\w.-]+:))/
 /** Space between a flag and its value, also in a list of YAML or of quoted words. */
+const heredocSpace = /^[ \t]{1,8}(?=<<[-~]?["']?\w{1,32}["']?[ \t]*\r?\n)/
 const flagSpace =
   /^(?:["']?[ \t]*(?:\\\r?\n[ \t]*|\r?\n[ \t]*-[ \t])|["']?[ \t]+|["'],[ \t]*(?=["'])|,(?=\S))(?!["']?-|<<<)/
 const listSpace = /^,[ \t]*(?!-)/
@@ -165,9 +172,10 @@ function betweenOf(name: string, before: string, rest: string): string | null {
   }
   const isFlag = /^--?[A-Za-z0-9]/.test(name) || setter.test(before.slice(-32))
   const space =
-    (isFlag && (flagSpace.exec(rest) ?? (isInList(before) && listSpace.exec(rest)))) ||
-    ((constantName.test(name) || headerName.test(name)) && pairSpace.exec(rest)) ||
-    (opensBracket.test(before) && bracketSpace.exec(rest))
+    heredocSpace.exec(rest) ??
+    ((isFlag && (flagSpace.exec(rest) ?? (isInList(before) && listSpace.exec(rest)))) ||
+      ((constantName.test(name) || headerName.test(name)) && pairSpace.exec(rest)) ||
+      (opensBracket.test(before) && bracketSpace.exec(rest)))
   return space ? space[0] : null
 }
 

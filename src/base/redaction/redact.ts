@@ -69,6 +69,7 @@ function withoutSecrets(text: string): string {
   clean = withoutSecretColumns(withoutProgramSecrets(clean))
   if (clean.length >= shortestBase64) clean = clean.replace(base64Text, removed)
   if (clean.length >= shortestRandom) clean = clean.replace(longWord, withoutRandom)
+  clean = clean.replace(flagValue, withoutRandomValue)
   return clean.includes(removed) ? clean.replace(continuation, removed) : clean
 }
 
@@ -96,7 +97,7 @@ const plainForms = [
 ]
 /** Names, paths and images with any letters and `_`. They can be tokens of vendors, and random. */
 const widePlainForms = [
-  /^[\w./~-]{1,1024}$/,
+  /^~?[\w./-]{1,1024}$/,
   /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$/,
 ]
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
@@ -132,7 +133,8 @@ const harmlessQuery =
 function withoutUrlSecrets(word: string): string {
   const url = word.indexOf('://')
   const clean = url < 0 ? word : word.replace(userInfo, '://')
-  const query = clean.search(/[?#]/)
+  // A word that begins so is an operator.
+  const query = clean.search(/(?<!^)[?#]/)
   if (query < 0 || query === clean.length - 1) return clean
   const tail = clean.slice(query + 1)
   if (harmlessQuery.test(tail)) return clean
@@ -246,11 +248,11 @@ function withoutCredentials(
   return `${/^bearer/i.test(scheme) ? 'Bearer' : scheme} ${sign.trim().replace(/^[%+].*/, '')}${removed}`
 }
 
-/** Text in base64: each group of four characters has three printable ASCII characters. A name or a digest has no such groups in a row. */
+/** Text in base64 or hexadecimal: each group of four characters has three printable ASCII characters. A name or a digest has no such groups in a row. */
 const shortestBase64 = 12
 const base64Group = '[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/]'
 const base64Text = new RegExp(
-  String.raw`(?<![\w+/=-])(?:(?:${base64Group}){4,}[A-Za-z0-9+/]*={0,2}|(?:${base64Group}){2,3}[A-Za-z0-9+/]{2,3}={1,2})(?![\w"'])`,
+  String.raw`(?<!\w)(?:[2-6][\da-fA-F]|7[\da-eA-E]){12,}(?!\w)|(?<![\w+/=-])(?:(?:${base64Group}){4,}[A-Za-z0-9+/]*={0,2}|(?:${base64Group}){2,3}[A-Za-z0-9+/]{2,3}={1,2})(?![\w"'])`,
   'g',
 )
 
@@ -271,6 +273,12 @@ function withoutRandom(word: string): string {
   return word
 }
 
+/** The value of any flag, or of a command such as `login`, also behind a user. */
+const flagValue =
+  /((?:(?:^|[\s"'[,])(?:--?|\/)[A-Za-z][\w-]{0,40}|\b(?:login|unlock|unseal|auth|install|keygen|encrypt_string))(?:[ \t=:]|["'],[ \t]{0,4})["']?(?:[\w.@-]{1,64}:)?)([\w!#$%&*+@^~-]{10,64})(?=["'\s,\]]|$)/g
+const withoutRandomValue = (all: string, before: string, value: string) =>
+  randomness(value) > 0.4 ? `${before}${removed}` : all
+
 const classChange = /(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[^A-Za-z])[A-Za-z]/g
 
 /** Share of neighbouring characters of different classes (upper case, lower case, digit). 0: a class is missing. */
@@ -281,7 +289,7 @@ const randomness = (word: string): number =>
 
 /** A secret that is folded over lines. */
 const continuation =
-  /\(removed\)(?:[ \t]*\\?\r?\n[ \t]*(?:[\w+/=.-]{16,}|\(removed\))(?=[ \t]*(?:\r?\n|$)))+/g
+  /\(removed\)(?:[ \t]*\\?\r?\n[ \t]*(?:[\w+/=.-]{16,}|(?<=[ \t])(?=[A-Za-z]{0,64}\d)(?=\d{0,64}[A-Za-z])[^\s"']{6,}|\(removed\))(?=[ \t]*(?:\r?\n|$)|["']))+/g
 
 /** Fields that are not redacted: names by which records are joined, and the cluster's public CA certificate. */
 const identifiers = new Set(

@@ -23,7 +23,8 @@ const removedLength = (rest: string): number =>
   /^\(removed\)(?:[\w$]\S*)?/.exec(rest)?.[0].length ?? 0
 
 /** Tags and anchors of YAML before a value. */
-const properties = /^(?:(?:!{1,2}[\w/-]{0,64}|&[\w-]{1,64})[ \t]+(?!=)){1,3}/
+const properties =
+  /^(?:(?:!{1,2}[\w/-]{0,64}|[&*][\w-]{1,64}|\/\*[^*\n]{0,80}\*\/)[ \t]+(?!=)){1,3}/
 /** An empty text before the value. */
 const nothing = /^(?:""|'')[ \t]+/
 
@@ -33,6 +34,11 @@ export function valueLength(rest: string, name: string, between: string, before:
   const [skipped] = properties.exec(rest) ?? nothing.exec(rest) ?? []
   if (skipped !== undefined)
     return skipped.length + valueLength(rest.slice(skipped.length), name, between, before)
+  // All arguments of a call, all fields of a struct.
+  if (/[({]$/.test(between)) {
+    const [args = ''] = restOfBrackets.exec(rest) ?? []
+    if (args !== '') return args.length
+  }
   const line = before.slice(before.lastIndexOf('\n') + 1)
   // A name behind other words has no indent of its own.
   const indent = /^[ \t]*(?=(?:- )?["']?$)/.exec(line)?.[0].length ?? 0
@@ -40,7 +46,7 @@ export function valueLength(rest: string, name: string, between: string, before:
   if (block > 0) return block
   const [quote] = /^(?:"""|'''|["'])/.exec(rest) ?? []
   if (quote !== undefined) return quotedLength(rest, quote)
-  if (/authorization|cookie/i.test(name) || /^[[{]/.test(rest)) return rest.length
+  if (/authorization|cookie|mnemonic/i.test(name) || /^[[{]/.test(rest)) return rest.length
   const [nested] = inBrackets.exec(rest) ?? []
   if (nested !== undefined) return Math.max(nested.length, wordLength(rest))
   if (isStaticPodSource(name)) return headerLength(rest)
@@ -62,7 +68,8 @@ export function valueLength(rest: string, name: string, between: string, before:
 
 const assignment = /^[ \t]*=[ \t]*(?=[^\s=])/
 /** A tuple, strings over several lines, the output of a command. */
-const inBrackets = /^\$?\([^()]{0,500}\)?/
+const inBrackets = /^(?:\$|(?:(?:new|await)[ \t]+)?[A-Za-z][\w.:<>]{0,64})?\([^()]{0,500}\)?/
+const restOfBrackets = /^(?:"[^"\n]*"|'[^'\n]*'|[^"'(){}\n]){1,500}(?=[)}])/
 /** Further words of a value in quotes, up to the closing quote or the next flag. */
 const furtherWords = /^(?:[ \t]+[^- \t"'][^ \t"']*)*/
 
@@ -119,10 +126,15 @@ const heredocMaxLength = 10_000
 
 /** Length of a heredoc up to its end word, or the whole rest if none is near. 0: not a heredoc. */
 function heredocLength(rest: string): number {
-  const [head, word = ''] = heredocStart.exec(rest) ?? []
-  if (head === undefined) return 0
-  const end = rest.slice(0, heredocMaxLength).indexOf(`\n${word}`, head.length - 1)
-  return end < 0 ? rest.length : end + word.length + 1
+  const [, word] = heredocStart.exec(rest) ?? []
+  return word === undefined ? 0 : linesBefore(word, rest)[1] + word.length + 1
+}
+
+/** The lines up to the end word of a heredoc, or all if it is not near. */
+export function linesBefore(endWord: string, rest: string): readonly [number, number] {
+  const start = rest.indexOf('\n')
+  const end = rest.slice(0, heredocMaxLength).indexOf(`\n${endWord}`, start)
+  return [start + 1, end < 0 ? rest.length : end]
 }
 
 /** Length of a header's value, which can contain spaces. The value ends at the next flag. */

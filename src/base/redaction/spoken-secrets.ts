@@ -11,7 +11,7 @@ const isPhrase = new RegExp(`(?:${phrase})$`, 'i')
 const isSpoken = new RegExp(`(?:${passwordName}|token|${phrase})$`, 'i')
 /** The last word of such a name, also of one that stands in statements only. */
 const lastWord =
-  /(?:word|words|wds?|phrase|code|pw|psk|otp|pin|token|secret|credentials?|key|id|value|AUTH|PASS|LOGIN)$/i
+  /(?:word|words|wds?|phrase|code|pw|psk|otp|pin|token|secret|credentials?|key|id|value|realm|header|AUTH|PASS|LOGIN)$/i
 
 const owner = String.raw`(?:'s)?(?: value)?(?: (?:for|of|at)(?: user| account)? [^\s"']{1,80}| you [a-z]{1,10})?`
 /** `the password is …`, `DB_PASSWORD set to …`. */
@@ -28,7 +28,8 @@ const quotedValue = /^["']?[ \t]{1,4}(?:-{1,2}[ \t]{1,4})?(?=["'])/
 /** Behind a gap, as in a table. */
 const distantValue = /^[ \t]{2}[ \t]{1,6}(?!\/|[A-Z]{2,20}\b)/
 const bareValue =
-  /^(?:\||[ \t]-{1,2}[ \t]|(?:[:=;]|[ \t]value:?)?[ \t]{1,8})(?:(?:invalid|wrong|bad|incorrect|unknown|expired)[ \t]|\()?/
+  /^(?:\||…|[ \t]-{1,2}[ \t]|(?:[:=;]|[ \t]value:?)?[ \t]{1,8})(?:(?:invalid|wrong|bad|incorrect|unknown|expired)[ \t]|\()?/
+const joinedValue = /^(?:[~,]|\r?\n)/
 /** The password of somebody: `bob with password …`, and `login bob password …` of a .netrc file. */
 const loginBefore = /\b(?:with|using|login [^\s"]{1,64})\s{1,4}$/i
 /** A command of a mail server, FTP or Redis. */
@@ -51,6 +52,8 @@ export function spokenCut(word: string, before: string, rest: string): Cut | nul
     )
   if (/\bnon-existent [\w-]+ $/.test(before.slice(-40))) return null
   const name = (/[\w-]{1,16}[ -]$/.exec(before.slice(-17))?.[0] ?? '') + word
+  if (/^(?:basic realm|auth(?:orization)? header)$/i.test(name))
+    return randomCut(bareValue.exec(rest), rest, false)
   const isKnown = isSpoken.test(name)
   if (!isKnown && !/(?:secret|credentials?|secret key)$/i.test(name)) return null
   return statedCut(statement.exec(rest), rest) ?? (isKnown ? knownCut(name, before, rest) : null)
@@ -74,7 +77,7 @@ function knownCut(name: string, before: string, rest: string): Cut | null {
       statedCut(distantValue.exec(rest), rest, true)) ||
     (loginBefore.test(before.slice(-80)) && statedCut(/^ {1,4}(?!["'])/.exec(rest), rest)) ||
     (!/unexpected $/i.test(before) && statedCut(quotedValue.exec(rest), rest)) ||
-    randomCut(bareValue.exec(rest), rest, isOfPassword)
+    randomCut((isOfPassword && joinedValue.exec(rest)) || bareValue.exec(rest), rest, isOfPassword)
   )
 }
 

@@ -1,5 +1,6 @@
 /** Removes secrets of statements and of single forms of commands. Each expression takes linear time. */
 import { withoutCommandSecrets } from './command-secrets.ts'
+import { hasNamedSecret } from './named-secrets.ts'
 import { removed } from './secret-values.ts'
 
 /** Removes what a program gets as an argument. Often it is the rest of the line. */
@@ -20,22 +21,28 @@ export const anyOf = (forms: readonly RegExp[]): RegExp => {
 
 /** A word of a command line. A quote that ends the word of a list is not part of it. */
 const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|[^\s"'\\])`
-const passwordReader =
-  /stdin|passphrase-fd|\b(?:chpasswd|kinit|sudo|cryptsetup|gh auth|vault login|secret create|create secret|base64|mkpasswd|openssl passwd)\b/
+const passwordReader = /stdin|\b(?:kinit|sudo|cryptsetup|login|base64)\b/
+/** Text that goes into a file. */
+const written = /(\b(?:echo|printf)[ \t]+)([^\n|>]{1,2000})(>{1,2}[ \t]*["']?([\w./~${}-]{1,256}))/g
 const printed = /\b(?:echo|printf)[ \t]+/
 
-/** Removes what a pipe gives to a program that reads a password from it. */
+/** Removes what is printed into a file with a secret's name, or a pipe gives to a program that reads a password. */
 export function withoutPiped(text: string): string {
-  if (!text.includes('|')) return text
-  const parts = text.split('|')
-  const clean = parts.map((part, index) => {
+  const clean = text.includes('>')
+    ? text.replace(written, (all, command, _, file, name) =>
+        hasNamedSecret(name) ? `${command}${removed} ${file}` : all,
+      )
+    : text
+  if (!clean.includes('|')) return clean
+  const parts = clean.split('|')
+  const piped = parts.map((part, index) => {
     const line = part.lastIndexOf('\n') + 1
     const command = printed.exec(part.slice(line))
     const [reader = ''] = parts[index + 1]?.split('\n', 1) ?? []
-    if (command === null || !passwordReader.test(reader)) return part
+    if (command === null || !(passwordReader.test(reader) || hasNamedSecret(reader))) return part
     return `${part.slice(0, line + command.index + command[0].length)}${removed} `
   })
-  return clean.join('|')
+  return piped.join('|')
 }
 
 const hereString = new RegExp(`((?<!<)<<<[ \\t]*)${word}+`, 'g')
@@ -58,10 +65,10 @@ const programs = [
       String.raw`((?:${names})\((?:[ \t]{0,8}(?:"[^"\n]{0,256}"|'[^'\n]{0,256}'|\(removed\)|[\w.]{1,64})[ \t]{0,8},){${before}}[ \t]{0,8})(?:"[^"\n]*"?|'[^'\n]*'?)`,
   ),
   String.raw`(<\((?:echo|printf)[ \t]+)${word}+`,
+  String.raw`(\b[Uu]ser(?:name)?=[\w.@\\-]{1,64}%)[^\s,"']+`,
   String.raw`(:pserver:[\w.-]{1,64}:)[^\s@]+`,
   // A line of .pgpass: host, port, database, user, password. An address of IPv6 does not match.
   String.raw`((?<![\w.:/-])(?!(?:[\da-f]{0,4}:){4})(?:\*|[A-Za-z\d][\w.-]{0,253}):(?:\d{4,5}|\*):(?!\d{1,9}:)[\w.*-]{1,64}:[\w.*-]{1,64}:)(?=\S)${word}+`,
-  String.raw`(chpasswd[^\n]{0,100}<<[^\n<]{1,40}\n)[\s\S]{1,4000}`,
   String.raw`(\bSECRET[ \t]+)'[^'\n]*'?`,
   // A password after -p in a list. A port, a path and an option do not match.
   String.raw`((?<!mkdir["'],[ \t]?)["']-p["'],[ \t]*["'])(?![/.-]|\d{1,5}[:/"'-])[^"'\n]+`,

@@ -13,7 +13,7 @@ const wideText = /(?:[\x20-\x7e]\0){4,}/g
 const fullWidthOffset = 0xff00 - 0x20
 /** Words for a password that no rule of letters finds: other scripts, two words, typing errors, letters with signs between them. */
 const foreignNames =
-  /密码|密碼|口令|パスワード|пароль|비밀번호|암호|รหัสผ่าน|סיסמה|كلمة المرور|mật khẩu|mot de passe|kata sandi|p[ ._]a[ ._]s[ ._]s[ ._]w[ ._]o[ ._]r[ ._]d(?![a-z])|(?!passwo)p[a4@][s5$]{1,2}w?[o0]r?d(?![a-z])/giu
+  /((?:seed|recovery)[ -]phrase(?=["']?[ \t]*[:=]))|密码|密碼|口令|パスワード|пароль|비밀번호|암호|รหัสผ่าน|סיסמה|كلمة المرور|mật khẩu|mot de passe|kata sandi|p[ ._]a[ ._]s[ ._]s[ ._]w[ ._]o[ ._]r[ ._]d(?![a-z])|(?!passwo)p[a4@][s5$]{1,2}w?[o0]r?d(?![a-z])/giu
 const backtickQuotes = /`([^`\n"']{1,512})`/g
 
 /** Common spaces, signs and quotes, names of secrets in Latin letters, no colours and nothing without width. */
@@ -21,7 +21,7 @@ export function visibleText(text: string): string {
   const quoted = text.includes('`') ? text.replace(backtickQuotes, "'$1'") : text
   const named = (unusual.test(quoted) ? quoted.normalize() : quoted).replace(
     foreignNames,
-    'password',
+    (_, words) => (words ? 'mnemonic' : 'password'),
   )
   if (!unusual.test(named)) return named
   return named

@@ -7,6 +7,7 @@ import {
   base64,
   doubtfulShapes,
   furtherShapes,
+  randomShapes,
   secretShapes,
   secretTokens,
 } from '#test/secret-shapes.ts'
@@ -250,6 +251,12 @@ describe('a secret in a text', () => {
       'PARSE PASSWORD AS INT: "Hunter2xyz9"',
       'PARSE PASSWORD AS INT: (removed)',
     ],
+    [
+      'hexadecimal text',
+      `sent ${Buffer.from('password=hunter2').toString('hex')} x`,
+      'sent (removed) x',
+    ],
+    ['words of a phrase', 'seed phrase: abandon ability able about', 'mnemonic: (removed)'],
     ['a value that pretends to be removed', 'password=(removed)hunter2 x', 'password=(removed) x'],
     ['half of a PEM block', `a -----BEGIN RSA PRIVATE KEY----- MHc`, 'a (removed)'],
   ])('%s is removed', (_, text, expected) => {
@@ -363,6 +370,7 @@ describe('notations of secrets', () => {
   const shapes = [
     ...[...secretShapes, ...furtherShapes].map(shape => [...shape, secrets] as const),
     ...doubtfulShapes.map(shape => [...shape, withDigits] as const),
+    ...randomShapes.map(shape => [...shape, ['hunter2Zq9xw', 'pA5sw0rDx8']] as const),
   ]
 
   it.each(shapes)('%s', (_, shape, values) => {
@@ -397,8 +405,8 @@ describe('notations of secrets', () => {
     expect(clean).not.toContain(token.slice(-8))
   })
 
-  it('are at least 650', () => {
-    expect(new Set(shapes.map(([title]) => title)).size).toBeGreaterThanOrEqual(650)
+  it('are at least 740', () => {
+    expect(new Set(shapes.map(([title]) => title)).size).toBeGreaterThanOrEqual(740)
   })
 })
 

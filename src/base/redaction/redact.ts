@@ -248,11 +248,11 @@ function withoutCredentials(
   return `${/^bearer/i.test(scheme) ? 'Bearer' : scheme} ${sign.trim().replace(/^[%+].*/, '')}${removed}`
 }
 
-/** Text in base64 or hexadecimal: each group of four characters has three printable ASCII characters. A name or a digest has no such groups in a row. */
+/** Text in base64: each group of four characters has three printable ASCII characters. Text in hexadecimal: each pair is one. A digest has 64 digits. A name or a digest has no such groups in a row. */
 const shortestBase64 = 12
 const base64Group = '[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/]'
 const base64Text = new RegExp(
-  String.raw`(?<!\w)(?:[2-6][\da-fA-F]|7[\da-eA-E]){12,}(?!\w)|(?<![\w+/=-])(?:(?:${base64Group}){4,}[A-Za-z0-9+/]*={0,2}|(?:${base64Group}){2,3}[A-Za-z0-9+/]{2,3}={1,2})(?![\w"'])`,
+  String.raw`(?<![\w:/@-])(?![\da-f]{64}(?!\w))(?:[2-6][\da-fA-F]|7[\da-eA-E]){12,}(?!\w)|(?<![\w+/=-])(?:(?:${base64Group}){4,}[A-Za-z0-9+/]*={0,2}|(?:${base64Group}){2,3}[A-Za-z0-9+/]{2,3}={1,2})(?![\w"'])`,
   'g',
 )
 

@@ -35,14 +35,12 @@ export function diskSourceOf(
   const { launchTemplate } = nodegroup
   // Source: EKS API reference, UpdateNodegroupConfig: it has no diskSize.
   if (launchTemplate === undefined)
-    return {
-      name: `a launch template for a new nodegroup in place of ${shorten(node.group, nameLength)}`,
-    }
+    return { name: `a new nodegroup in place of ${shorten(node.group, nameLength)}` }
   const { id, version = '$Default' } = launchTemplate
   const name = launchTemplate.name || id
   if (!name) return null
   return {
-    name: `a new version of launch template ${shorten(name, nameLength)}`,
+    name: `launch template ${shorten(name, nameLength)}`,
     ...(id && { template: { id, version } }),
   }
 }

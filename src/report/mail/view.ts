@@ -150,14 +150,12 @@ const nextNodes = (
 ) => {
   const all = language.words
   return rows.slice(0, nextShown).map((row, index) => {
-    const { node, name, where, state, isNow, basis, fill, cause, steps } = row
-    const isSinceSaid = node.pressures !== undefined
-    const since = isNow && !isSinceSaid ? (causes[cause ?? -1]?.since ?? null) : null
+    const { name, where, state, isNow, basis, fill, steps } = row
     const step = stepsText(steps, null, null, language, 'without commands')
     const held = [fill ?? '', step].filter(Boolean)
     return {
       name: fold(name, 80),
-      where: all.list([fold(where, 100), ...(since === null ? [] : [all.since(since)])]),
+      where: fold(where, 100),
       state,
       isNow,
       basis: index === 0 ? fold(basis, 300) : '',

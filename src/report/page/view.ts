@@ -41,7 +41,8 @@ import { trendsView } from '#report/parts/trends.ts'
 import { hasNodes, verdictView } from '#report/parts/verdict.ts'
 import { insightText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
 import { clusterGcView } from './cluster-garbage.ts'
-import { fleetStrip, pictureView, smallBar } from './picture.ts'
+import { fleetStrip } from './fleet-strip.ts'
+import { pictureView, smallBar } from './picture.ts'
 import { thresholdsView } from './thresholds.ts'
 
 const shownWaived = 300
@@ -118,7 +119,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   }
 }
 
-/** Adds to each node the step that ends its cause, and since when the cause is open. */
+/** Adds to each node the step that ends its cause. */
 const withSteps = ({ rows }: OutlookView, causes: FoundCause[], language: Language) =>
   rows.map(row => {
     const cause = causes[row.cause ?? -1]
@@ -128,7 +129,6 @@ const withSteps = ({ rows }: OutlookView, causes: FoundCause[], language: Langua
       : stepsText(row.steps, null, null, language, 'without commands')
     return {
       ...row,
-      since: cause?.since ?? null,
       step:
         text === ''
           ? null

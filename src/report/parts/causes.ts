@@ -55,8 +55,6 @@ const limits = { settings: 2, others: 2, findings: 20, seen: 300 }
 export interface FoundCause extends Omit<CauseGroup, 'findings'> {
   /** Worst first. */
   findings: Finding[]
-  /** First day on which a finding of the cause was open. Null: the day of the run, or without a history. */
-  since: string | null
 }
 
 /** The causes of the document's findings. */
@@ -65,9 +63,9 @@ function foundCauses({ document }: Pick<AuditReport, 'document'>): FoundCause[] 
   return (document.causes ?? [])
     .map(cause => ({ ...cause, findings: cause.findings.flatMap(id => byId.get(id) ?? []) }))
     .filter(({ findings }) => findings.length > 0)
-    .map(cause => ({ ...cause, since: firstDay(cause.findings, document.run.takenAt) }))
 }
 
+/** First day on which one of the findings was open. Null: the day of the run, or without a history. */
 const firstDay = (findings: Finding[], takenAt: string): string | null =>
   findings
     .flatMap(finding => (isOpenBefore(finding, takenAt) ? finding.since : []))
@@ -128,7 +126,6 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     severityWord: words.severities[cause.severity],
     ...shownTitle(titleOf(titled(cause)), language),
     statement: statementOf(cause, language),
-    since: cause.since,
     where: whereText(cause, language),
     shortWhere: shortWhere(cause, language),
     step: stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),
@@ -183,11 +180,11 @@ export function stepLinesOf(found: FoundCause, language: Language) {
 
 /** `evictionHard.nodefs.available is 30%: the kubelet's default, 10%, would not evict`. Null: the cause is no setting, or the step says it. */
 export function reasonOf(found: FoundCause, language: Language): string | null {
-  const { cause, steps, settings, findings } = found
+  const { cause, steps, settings } = found
   if (cause.kind !== 'setting') return null
   const isValueShown =
     steps.some(({ action }) => action.id === 'set-fields') && settings[0]?.now.length === 1
-  if (isValueShown && !cause.isDefault && findings[0]?.seen === undefined) return null
+  if (isValueShown) return null
   return statementOf(found, language)?.replace(/\.$/, '') ?? null
 }
 
@@ -381,9 +378,22 @@ export function causesAndOutlook(
       rows: outlook.rows.map(row => ({
         ...row,
         fill: fillOf(row, causes[row.cause ?? -1], language),
+        basis: basisWithDay(row, causes[row.cause ?? -1], report, language),
       })),
     },
   }
+}
+
+/** The basis, and since when a finding of the cause is open on the node, if not only since this run. */
+function basisWithDay(
+  row: OutlookView['rows'][number],
+  found: FoundCause | undefined,
+  { document: { run } }: AuditReport,
+  { words }: Language,
+): string {
+  const day = found === undefined ? null : firstDay(causeOnNode(found, row).findings, run.takenAt)
+  const since = day === null ? '' : words.next.inReportSince(day)
+  return words.clauses([row.basis, since].filter(Boolean))
 }
 
 function fillOf(

@@ -405,11 +405,14 @@ function labelOf(kind: SegmentKind, own: readonly LedgerLine[], { ledger }: Lang
 
 /** Label and amount of each kind, in the order of the bar. */
 export const segmentLegend = (ledger: FilesystemLedger, { words, bytes: shown }: Language) =>
-  kindsOf(ledger, words).map(({ kind, label, lowBytes, bytes, highBytes }) => {
-    const [low, high] = [shown(lowBytes), shown(highBytes)]
-    const amount = low === high ? shown(bytes) : words.ledger.between(low, high)
-    return { kind, label, amount, isUnknown: kind === 'unknown' }
-  })
+  kindsOf(ledger, words)
+    // What is too small to see needs no colour.
+    .filter(({ highBytes }) => highBytes >= leastPart * ledger.usedBytes)
+    .map(({ kind, label, lowBytes, bytes, highBytes }) => {
+      const [low, high] = [shown(lowBytes), shown(highBytes)]
+      const amount = low === high ? shown(bytes) : words.ledger.between(low, high)
+      return { kind, label, amount, isUnknown: kind === 'unknown' }
+    })
 
 /** Names of kinds, for bars without amounts. */
 export const kindLegend = (kinds: readonly SegmentKind[], { words }: Language) =>

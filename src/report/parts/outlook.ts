@@ -68,6 +68,8 @@ export function outlookView(
     counts: bands
       .filter(band => count(band) > 0)
       .map(band => ({ text: words.bands[band](count(band)), isNow: band === 'now' })),
+    /** Null: no forecast was possible for any node. */
+    nothing: all.every(({ band }) => band === 'unknown') ? null : words.nothing,
     releasesUnknown: unknown.length > 0 ? words.releasesUnknown(unknown.length) : null,
     leftOut: listed.length > shownNodes ? words.leftOut(listed.length - shownNodes) : null,
   }
@@ -203,9 +205,8 @@ function firstOf(
     .flatMap(({ lines }) => lines)
     .find(({ holder }) => holder === 'images-unused')
   const amount = unused === undefined ? null : language.bytes(unused.bytes)
-  const short = shortBytes === 0 ? null : language.bytes(shortBytes)
   const isEnough = shortBytes > 0 && (unused?.lowBytes ?? 0) >= shortBytes
-  return { key: words.leaves, text: words.afterImages(amount, short, isEnough, victims) }
+  return { key: words.leaves, text: words.afterImages(amount, isEnough, victims) }
 }
 
 /** The threshold that is met, or that of the nearest disk. */
@@ -239,9 +240,8 @@ function basisText({ node, disk, band, met }: NodeOutlook, language: Language): 
         ]
       : []),
   ]
-  const said =
-    observed.length > 0 ? words.observed(all.clauses(observed)) : words.computed(condition)
-  return all.clauses([said, ...growth])
+  const said = observed.length > 0 ? observed : [words.computed(condition)]
+  return all.clauses([...said, ...growth])
 }
 
 /** Without its day, if the time before it is of the same day. */

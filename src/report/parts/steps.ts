@@ -32,7 +32,7 @@ export function ownerText(owner: HolderOwner, { words, line }: Language): string
   const { steps } = words
   const name = (text: string) => line(text, limits.name)
   if (owner.kind === 'image')
-    return steps.image(name(owner.reference), usersText(owner.workloads, name))
+    return steps.image(name(withoutRegistry(owner.reference)), usersText(owner.workloads, name))
   if (owner.kind === 'process' && owner.pod === null)
     return steps.process(name(owner.command), owner.pid)
   const workload = 'workload' in owner ? owner.workload : null
@@ -40,6 +40,9 @@ export function ownerText(owner: HolderOwner, { words, line }: Language): string
   if (owner.kind === 'process') return steps.processIn(pod, name(owner.command))
   return owner.kind === 'container' ? steps.container(pod, name(owner.container)) : pod
 }
+
+/** `shop/web:1`, of `registry.example.com/shop/web:1`. */
+const withoutRegistry = (reference: string) => reference.replace(/^[^/]*[.:][^/]*\//, '')
 
 /** `Deployment shop/web`, of `shop/Deployment web`; several by the first. Null: none. */
 export function usersText(users: readonly string[], name: (text: string) => string): string | null {
@@ -283,18 +286,25 @@ export function stepLines(
   const { picture, ...all } = language.words
   const { isTimed, shown } = shownSteps(steps)
   if (shown.length === 0) return []
-  const texts = shown.map(step =>
-    all.clauses([
-      stepText(step.action, finding, settings, language),
+  const texts = shown.map(step => {
+    const { usdPerMonth: _, ...action } = step.action
+    return all.clauses([
+      stepText(action, finding, settings, language),
       ...disturbance(step, language),
-    ]),
-  )
+    ])
+  })
   return isTimed
     ? texts.map((text, index) => ({ key: index === 0 ? picture.now : picture.then, text }))
     : [{ key: picture.step, text: together(texts, false, language) }]
 }
 
-const saidByText: ReadonlySet<string> = new Set(['end-pod', 'restart-daemon', 'restart-pod'])
+const saidByText: ReadonlySet<string> = new Set([
+  'end-pod',
+  'read-again',
+  'restart-agent',
+  'restart-daemon',
+  'restart-pod',
+])
 
 /** No controller starts the pod again. */
 const isBare = (owner: HolderOwner | undefined) =>

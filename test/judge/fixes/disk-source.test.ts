@@ -45,8 +45,8 @@ it.each([
 })
 
 it.each([
-  [{ name: 'nodes', version: '3' }, 'a new version of launch template nodes'],
-  [undefined, 'a launch template for a new nodegroup in place of workers'],
+  [{ name: 'nodes', version: '3' }, 'launch template nodes'],
+  [undefined, 'a new nodegroup in place of workers'],
 ])('is the launch template %j of a nodegroup, or a new nodegroup', (launchTemplate, name) => {
   const nodegroups = [{ nodegroupName: 'workers', launchTemplate }]
   const managed = { ...node, owner: 'managed-nodegroup' as const }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { FillSeries, ReclaimRound } from '#model/history.ts'
 import { english } from '#report/languages/language.ts'
-import { fillPlot } from '#report/page/picture.ts'
+import { fillPlot } from '#report/page/fill-plot.ts'
 import { gaugesOf } from '#report/parts/gauge.ts'
 import { auditedNode, GiB, sharedDisk } from '#test/report-builder.ts'
 

@@ -6,10 +6,10 @@ import { copyOf, morningReport, withCauses } from './report-builder.ts'
 const harm =
   '=cmd()|<script>alert("x")</script>{{ .Values.x }}\u202e🎉\ud800\ufffe`$1\\@somebody #12 ]]> www.example.com\u0007\nhttp://example.com\t'
 
-/** Texts stay apart from each other: what they were stands first. */
-const harmful = (text: string) => `${harm}${text}${'x'.repeat(10_000)}`
-
-export function hostileReport(): AuditReport {
+/** @param filler a character: each text has 10,000 of it */
+export function hostileReport(filler = 'x'): AuditReport {
+  /** Texts stay apart from each other: what they were stands first. */
+  const harmful = (text: string) => `${harm}${text}${filler.repeat(10_000)}`
   const report = copyOf(withWeek(morningReport()))
   const { document, nodes } = report
   Object.assign(document.run, {

@@ -45,8 +45,11 @@ export function webhook({ url, allowedHosts, format, ...once }: WebhookOptions):
 /** The message of a run for Slack and for Microsoft Teams. Texts are plain: no mentions, no links. */
 type WebhookFormat = Settings['webhookFormat']
 
-/** Limits of Block Kit. Source: Slack API documentation, header block, section block. */
-const slackLimits = { header: 150, section: 3000 }
+/**
+ * Limits of Block Kit. Source: Slack API documentation, header block, button. A section has at most 3,000 characters, but Slack refuses
+ * blocks of about 13,000 together (slackapi/bolt-js issue 2509).
+ */
+const slackLimits = { header: 150, section: 2000, button: 75 }
 
 const cut = (text: string, limit: number) =>
   text.length > limit ? `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…` : text
@@ -60,7 +63,7 @@ export function slackMessage(brief: string, { title, lines, causes, link, open }
   const section = (text: string) => ({ type: 'section', text: plainText(text) })
   const button = (url: string) => ({
     type: 'actions',
-    elements: [{ type: 'button', text: plainText(link?.text ?? '', 75), url }],
+    elements: [{ type: 'button', text: plainText(link?.text ?? '', slackLimits.button), url }],
   })
   return {
     // Shown in notifications. With these three escaped, text cannot mention users.
@@ -76,13 +79,24 @@ export function slackMessage(brief: string, { title, lines, causes, link, open }
   }
 }
 
+/** Teams refuses messages above 28 KB. Source: Microsoft Teams, "Create incoming webhooks". */
+const teamsLimitBytes = 27_000
+/** Characters of each text. The limits are tried in order until the message fits; it fits with the last. */
+const teamsTextLimits = [3000, 1000, 300]
+
 /** Source: Adaptive Cards 1.5, and Teams: "Send Adaptive Cards using an incoming webhook". */
-export function teamsMessage({ title, lines, causes, link, open }: MessageCard) {
+export function teamsMessage(card: MessageCard) {
+  const messages = teamsTextLimits.map(limit => teamsMessageOf(card, limit))
+  const fits = (message: object) => Buffer.byteLength(JSON.stringify(message)) <= teamsLimitBytes
+  return messages.find(fits) ?? messages.at(-1)!
+}
+
+function teamsMessageOf({ title, lines, causes, link, open }: MessageCard, limit: number) {
   // A TextBlock knows a part of Markdown.
   const escapeMarkdown = (text: string) => text.replaceAll(/[\\[\]()*_`#~<>!-]/g, '\\$&')
   const block = (text: string, more: object = {}) => ({
     type: 'TextBlock',
-    text: escapeMarkdown(text),
+    text: escapeMarkdown(cut(text, limit)),
     wrap: true,
     ...more,
   })
@@ -96,10 +110,10 @@ export function teamsMessage({ title, lines, causes, link, open }: MessageCard) 
           type: 'AdaptiveCard',
           version: '1.5',
           body: [
-            block(title, { size: 'Large', weight: 'Bolder' }),
+            block(title, { size: 'large', weight: 'bolder' }),
             ...lines.map(line => block(line)),
             ...causes.map(cause => block(cause, { separator: true })),
-            ...(link === null && open !== null ? [block(open, { fontType: 'Monospace' })] : []),
+            ...(link === null && open !== null ? [block(open, { fontType: 'monospace' })] : []),
           ],
           actions:
             link === null ? [] : [{ type: 'Action.OpenUrl', title: link.text, url: link.url }],

@@ -2,12 +2,16 @@
 import { describe, expect, it } from 'vitest'
 import { s3Store } from '#clients/store/s3.ts'
 import type { EventsScenario, SnsScenario } from '#lab/scenarios/scenario.ts'
+import type { AuditReport, Delivery, MessageCard } from '#model/report.ts'
 import { eventBridge } from '#publish/channels/event-bridge.ts'
 import { sns } from '#publish/channels/sns.ts'
 import { slackMessage, teamsMessage, webhook } from '#publish/channels/webhook.ts'
+import { renderMail } from '#report/mail/mail.ts'
 import { findingEvents } from '#report/parts/finding-events.ts'
+import { hostileReport } from '#test/hostile-report.ts'
+import { schemaErrors, schemaFile } from '#test/json-schema.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { secondMorning } from '#test/report-builder.ts'
+import { morningReport, secondMorning } from '#test/report-builder.ts'
 import { webhookServer } from '#test/webhook-server.ts'
 
 const runId = '2026-11-21T05-00-00Z'
@@ -173,6 +177,13 @@ describe('a webhook', () => {
   })
 })
 
+/** Slack refuses blocks of about 13,000 characters together. Source: slackapi/bolt-js issue 2509. */
+const mostBlocks = 13_000
+/** Source: Microsoft Teams, "Create incoming webhooks": 28 KB. */
+const mostTeamsBytes = 28_000
+const slackErrors = schemaErrors(schemaFile('slack-message.json'))
+const teamsErrors = schemaErrors(schemaFile('adaptive-card-1.5.json'))
+
 describe('the card', () => {
   const { card } = mail
   const link = { text: 'Open the report', url: 'https://reports.example.com/runs/1/report.html' }
@@ -187,6 +198,51 @@ describe('the card', () => {
     await expect(`${JSON.stringify(cards, null, 2)}\n`).toMatchFileSnapshot('golden/cards.json')
   })
 
+  const linked = { channel: 's3', state: 'stored', location: 's3://x', link: link.url, error: null }
+  const mailOf = (report: AuditReport, deliveries: Delivery[] = []) =>
+    renderMail(report, deliveries)
+  const long = (text: string) => ({
+    brief: text.slice(0, 3000),
+    card: {
+      title: text,
+      lines: Array(11).fill(text),
+      causes: [text, text, text],
+      link: null,
+      open: text,
+    },
+  })
+  it.each<[string, { brief: string; card: MessageCard }]>([
+    ['a morning', mailOf(morningReport())],
+    ['a second morning with a link', mailOf(secondMorning(), [linked as Delivery])],
+    ['nothing but a title', { brief: 'x', card: { ...card, lines: [], causes: [], open: null } }],
+    ...['x', '語', '*', '\u{1f4a5}'].flatMap(filler => [
+      [`names of ${filler}`, mailOf(hostileReport(filler))] as [string, typeof mail],
+      [`texts of ${filler} that no report has`, long(filler.repeat(5000))] as [string, typeof mail],
+    ]),
+  ])('is valid by the schemas of Slack and Teams, and not too large: %s', (_, { brief, card }) => {
+    const [slack, teams] = [slackMessage(brief, card), teamsMessage(card)]
+    expect(slackErrors(slack)).toEqual([])
+    expect(teamsErrors(teams)).toEqual([])
+    expect(JSON.stringify(slack.blocks).length).toBeLessThan(mostBlocks)
+    expect(Buffer.byteLength(JSON.stringify(teams))).toBeLessThan(mostTeamsBytes)
+  })
+
+  it('is looked at by schemas that refuse what is wrong', () => {
+    const slack = slackMessage('x', card)
+    const [header] = slack.blocks
+    expect(slackErrors({ ...slack, blocks: Array(51).fill(header) })).not.toEqual([])
+    expect(slackErrors({ ...slack, blocks: [{ type: 'section', text: 'x' }] })).not.toEqual([])
+    const teams = JSON.stringify(teamsMessage(card))
+    for (const [part, wrong] of [
+      ['"bolder"', '"boldest"'],
+      ['"wrap"', '"wraps"'],
+      ['"TextBlock"', '"Text"'],
+    ] as const) {
+      expect(teams).toContain(part)
+      expect(teamsErrors(JSON.parse(teams.replace(part, wrong)))).not.toEqual([])
+    }
+  })
+
   it('keeps to the limits of Slack, and has no text that Slack reads as markup', () => {
     const long = 'x'.repeat(5000)
     const { blocks } = slackMessage(long, { ...card, title: long, causes: [long], link })
@@ -194,7 +250,7 @@ describe('the card', () => {
     expect(new Set(texts)).toEqual(new Set(['"type":"plain_text","text":"']))
     const [header, , cause] = blocks as { text: { text: string } }[]
     expect(header!.text.text).toHaveLength(150)
-    expect(cause!.text.text).toHaveLength(3000)
+    expect(cause!.text.text).toHaveLength(2000)
   })
 
   it('of Teams goes through a webhook, and makes no link of a text', async () => {

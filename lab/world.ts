@@ -85,6 +85,8 @@ export interface World {
   region: string
   /** "Now" in the bodies of generated nodes, RFC 3339. */
   at: string
+  /** The world's clock in milliseconds: it begins at `at`, and signatures do not go by it. */
+  now(): number
   eksPageSize: number
   /** EKS requests still to be throttled. */
   eksThrottlesLeft: number
@@ -152,6 +154,7 @@ export function createWorld(
   return {
     region,
     at,
+    now,
     eksPageSize: Math.min(100, ...scenarios.map(scenario => scenario.eksPageSize ?? 100)),
     eksThrottlesLeft: scenarios.reduce(
       (sum, scenario) => sum + (scenario.eksThrottlesFirst ?? 0),

@@ -26,6 +26,7 @@ export function compose(
   simple: Simple,
   { from, to, cc, replyTo }: Addressed,
   messageId: string,
+  sentAt: Date,
 ): Buffer {
   const lists = Object.entries({ To: to, Cc: cc, 'Reply-To': replyTo }).filter(
     ([, addresses]) => addresses.length > 0,
@@ -35,7 +36,7 @@ export function compose(
     ...lists.map(([name, addresses]) => `${name}: ${addresses.join(',\r\n ')}`),
     `Subject: ${encodeWords(simple.subject)}`,
     `Message-ID: <${messageId}@email.amazonses.com>`,
-    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    `Date: ${sentAt.toUTCString().replace('GMT', '+0000')}`,
     'MIME-Version: 1.0',
     ...simple.headers.map(({ name, value }) => `${name}: ${value}`),
   ]

@@ -18,15 +18,16 @@ export const sandboxMessagesPerDay = 200
 /** @throws Refusal when SES would not send it. */
 export function sendEmail(world: World, caller: Caller, body: Buffer): { MessageId: string } {
   const request = readSendRequest(body)
-  const messageId = `${Date.now().toString(16).padStart(16, '0')}-${randomUUID()}-000000`
+  const sentAt = new Date(world.now())
+  const messageId = `${sentAt.getTime().toString(16).padStart(16, '0')}-${randomUUID()}-000000`
   const raw = Buffer.isBuffer(request.content)
     ? request.content
-    : composed(request, request.content, messageId)
+    : composed(request, request.content, messageId, sentAt)
   if (raw.length > maxMessageBytes) {
     throw badRequest(`Message length is more than ${maxMessageBytes} bytes long: '${raw.length}'.`)
   }
   const message = read(raw)
-  const mail = mailOf(request, message, raw, messageId)
+  const mail = mailOf(request, message, raw, messageId, sentAt)
   const recipients = [...mail.to, ...mail.cc, ...mail.bcc]
   if (recipients.length === 0)
     throw badRequest('The message must include at least one recipient email address.')
@@ -48,10 +49,11 @@ function composed(
   { from, to, cc, replyTo }: SendRequest,
   content: Simple,
   messageId: string,
+  sentAt: Date,
 ): Buffer {
   if (from === null) throw badRequest('FromEmailAddress is required.')
   for (const address of [from, ...to, ...cc, ...replyTo]) bareAddress(address)
-  return compose(content, { from, to, cc, replyTo }, messageId)
+  return compose(content, { from, to, cc, replyTo }, messageId, sentAt)
 }
 
 /** @throws Refusal when it is no message that SES takes. */
@@ -74,7 +76,13 @@ function read(raw: Buffer): MimePart {
 }
 
 /** The envelope is what the request says; for a raw message that it says nothing of, the message's own headers. */
-function mailOf(request: SendRequest, message: MimePart, raw: Buffer, messageId: string): Mail {
+function mailOf(
+  request: SendRequest,
+  message: MimePart,
+  raw: Buffer,
+  messageId: string,
+  sentAt: Date,
+): Mail {
   const header = (name: string) => addresses(message.headers.get(name) ?? '')
   const isNamed =
     [request.to, request.cc, request.bcc].some(list => list.length > 0) ||
@@ -86,7 +94,7 @@ function mailOf(request: SendRequest, message: MimePart, raw: Buffer, messageId:
   const [html, text] = [body('text/html'), body('text/plain')]
   return {
     messageId,
-    at: new Date().toISOString(),
+    at: sentAt.toISOString(),
     from: bareAddress(from),
     to: isNamed ? request.to.map(bareAddress) : header('to'),
     cc: isNamed ? request.cc.map(bareAddress) : header('cc'),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { s3Store } from '#clients/store/s3.ts'
-import { type Lab, startLab } from '#lab/lab.ts'
+import { type Lab, type LabOptions, startLab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { type SesOptions, ses } from '#publish/channels/ses.ts'
 
@@ -16,14 +16,15 @@ afterEach(async () => {
   await lab.close()
 })
 
-async function enter(more: Partial<Scenario> = {}): Promise<void> {
-  lab = await startLab({
+async function enter(more: Partial<Scenario> = {}, options: LabOptions = {}): Promise<void> {
+  const scenario = {
     name: 'mail',
     about: 'a mailbox',
     clusters: [],
     expect: () => ({ nodes: [], notAudited: [] }),
     ...more,
-  })
+  }
+  lab = await startLab(scenario, options)
   for (const [name, value] of Object.entries(lab.environment)) vi.stubEnv(name, value)
   vi.stubEnv('AWS_MAX_ATTEMPTS', '1')
 }
@@ -39,6 +40,14 @@ const channel = (more: Partial<SesOptions> = {}) =>
     now: () => new Date(),
     ...more,
   })
+
+it("has the world's time in its header and in the mailbox", async () => {
+  await enter({}, { at: '2031-03-09T05:00:00Z' })
+  await channel().send(mail, [])
+  const [taken] = lab.mails()
+  expect(taken?.at).toMatch(/^2031-03-09T05:00:/)
+  expect(String(taken?.raw)).toMatch(/^Date: Sun, 09 Mar 2031 05:00:\d\d \+0000$/m)
+})
 
 describe('the mail of a run', () => {
   beforeEach(() => enter())

@@ -1,6 +1,6 @@
 /** The GitHub Action and its workflow: by GitHub's own parser, and its audit step in a real shell. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { dirname, join, matchesGlob, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -50,6 +50,7 @@ interface Step {
 const steps: Step[] = parse(action).runs.steps
 const jobs = parse(workflow).jobs
 const jobSteps: Step[] = jobs.audit.steps
+const releaseSteps: Step[] = parse(release).jobs.release.steps
 const nightlySteps = Object.values<{ steps: Step[] }>(parse(nightly).jobs).flatMap(job => job.steps)
 
 it.each([
@@ -58,14 +59,27 @@ it.each([
   [{ DRY_RUN: 'false', GITHUB_REF_NAME: 'v99.0.0' }, false],
 ])('a release with %j has the version of package.json: %s', async (settings, isRight) => {
   const output = join(temporaryFolder(), 'output')
-  const steps: Step[] = parse(release).jobs.release.steps
-  const { run: script } = steps.find(({ id }) => id === 'version')!
+  const { run: script } = releaseSteps.find(({ id }) => id === 'version')!
   const checked = run('bash', ['-e', '-c', script!], {
     env: { ...process.env, ...settings, GITHUB_OUTPUT: output },
   })
   await expect(checked.then(() => readFileSync(output, 'utf8')).catch(() => null)).resolves.toBe(
     isRight ? `version=${version}\n` : null,
   )
+})
+
+it('a released package names the repository and the tracker of the run', async () => {
+  const cwd = temporaryFolder()
+  writeFileSync(join(cwd, 'package.json'), readFileSync('package.json', 'utf8'))
+  const { run: script } = releaseSteps.find(({ name }) => name === 'Repository')!
+  const GITHUB_SERVER_URL = 'https://github.com'
+  const env = { ...process.env, GITHUB_SERVER_URL, GITHUB_REPOSITORY: 'Some-Owner/a.b' }
+  await run('bash', ['-e', '-c', script!], { cwd, env })
+  expect(JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8'))).toMatchObject({
+    name: '@highwater/cli',
+    repository: { type: 'git', url: 'git+https://github.com/Some-Owner/a.b.git' },
+    bugs: { url: 'https://github.com/Some-Owner/a.b/issues' },
+  })
 })
 
 describe('GitHub takes', () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { builderOf, locked, nodeFolder } from '#test/container.ts'
 
 const run = promisify(execFile)
@@ -160,6 +161,22 @@ describe('the package', () => {
     writeFileSync(join(work, 'completion.sh'), stdout)
     expect((await highwater('bash', '-n', 'completion.sh')).code).toBe(0)
     expect((await highwater(local, 'complete', 'zsh')).stdout).toMatch(/^#compdef highwater\n/)
+  })
+
+  it('is what the release would publish: its own command as a dry run, without a registry', async () => {
+    const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const { steps } = parse(readFileSync('.github/workflows/release.yml', 'utf8')).jobs.release
+    const { run: script } = steps.find((step: { name?: string }) => step.name === 'npm')
+    const registry = { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' }
+    const settings = { DRY_RUN: 'true', VERSION: version, npm_config_json: 'true', ...registry }
+    const { stdout } = await run('bash', ['-e', '-c', script], {
+      cwd: root,
+      env: { ...env, ...settings },
+    })
+    const published = JSON.parse(stdout)[name]
+    expect(published).toMatchObject({ id: `${name}@${version}`, filename: packed.filename })
+    const paths = (files: Packed['files']) => files.map(({ path }) => path).toSorted()
+    expect(paths(published.files)).toEqual(paths(packed.files))
   })
 
   it('runs in a clone under its own name, without a registry', async () => {

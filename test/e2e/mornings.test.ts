@@ -156,8 +156,8 @@ it('shows on the first morning the ledger of each node with a finding about its 
   }
   const mail = spaced(read('email.txt').split(words.mail.headings.causes)[0] ?? '')
   expect(
-    mail.match(/ of \d[\d.,]* [KMG]iB, \d[\d.,]* [KMG]iB free | [KMG]iB are (?!short)/g),
-  ).toHaveLength(4)
+    mail.match(/ of \d[\d.,]* [KMG]iB, \d[\d.,]* [KMG]iB free | images in use \d/g),
+  ).toHaveLength(5)
   for (const [name, output] of Object.entries(outputs)) {
     const texts = textsOf(output, places)
     const isRead = (place: string) => withDisk.has(place)

@@ -424,7 +424,7 @@ export const inHandIncidents: Incident[] = [
     cause: unreadCauses,
     owner: 'platform',
     steps: ['read-more'],
-    words: [/51\.9 GiB to\s+53\.4 GiB are not measured/, /orchestration-api-server/],
+    words: [/not measured 51\.9 GiB to\s+53\.4 GiB/, /orchestration-api-server/],
     notCauses: ['images-unused', 'images-in-use', 'not-images', 'writable-layers'],
     never: [/prune-images/, largerDisk],
   },

@@ -98,6 +98,9 @@ export interface GateSetting {
   values: GateValues
 }
 
+/** The worst first. */
+export const gateEffects = ['refused', 'worse', 'unread', 'better', 'unchanged'] as const
+
 export interface GateGroup {
   cluster: string
   group: Subject
@@ -106,6 +109,8 @@ export interface GateGroup {
   /** Number of nodes by the worst effect on each. */
   refused: number
   worse: number
+  /** Not all of these was judged: a value, or the node's configuration, was not read. */
+  unread: number
   better: number
   unchanged: number
   /** Number of nodes on which image GC, or an eviction, starts at once that does not start now. */

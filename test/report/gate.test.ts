@@ -35,7 +35,7 @@ const hostile: GateDocument = {
   })),
   groups: Array.from({ length: 500 }, () => ({
     ...{ cluster: harm, group: harmedGroup, nodes: 1, refused: 1, worse: 0 },
-    ...{ better: 0, unchanged: 0, imageGcs: 0, evictions: 0 },
+    ...{ unread: 0, better: 0, unchanged: 0, imageGcs: 0, evictions: 0 },
     settings: Array.from({ length: 20 }, () => ({
       field: harm,
       values: { before: [harm, null], after: [harm] },
@@ -92,7 +92,29 @@ it('names the values of the field before and after, those of all groups together
   const head = gateMarkdown({ ...hostile, files: [], problems }).split('\n')[0]
   expect(head).toBe('## ❌ Do not merge: a.yaml:3 leads to "Too small" on 3 nodes')
   const unknown = problems.map(one => ({ ...one, values: null }))
-  expect(gateText({ ...hostile, problems: unknown }, text => text)).not.toContain('→')
+  expect(gateText({ ...hostile, groups: [], problems: unknown }, text => text)).not.toContain('→')
+})
+
+it('shows nodes that are not judged, and values without a finding, by group', () => {
+  const group = {
+    ...hostile.groups[0]!,
+    ...{ cluster: 'prod', group: { ...harmedGroup, name: 'general' } },
+    ...{ nodes: 3, refused: 0, unread: 2, unchanged: 1 },
+  }
+  const settings = [{ field: 'maxPods', values: { before: [null], after: ['50'] } }]
+  const groups = [{ ...group, settings }, { ...group, settings: [] }]
+  const document = { ...hostile, files: [], problems: [], groups }
+  expect(gateText(document, text => text).split('\n').slice(-5, -1)).toEqual([
+    'Groups',
+    '  prod/general: 3 nodes: 2 not judged, 1 unchanged',
+    '    maxPods: not set → 50',
+    '  prod/general: 3 nodes: 2 not judged, 1 unchanged',
+  ])
+  const rows = gateMarkdown(document).split('\n').filter(line => line.startsWith('| prod'))
+  expect(rows).toEqual([
+    '| prod/general | 3 | maxPods: not set → 50 | ⚪ not judged on 2 nodes |',
+    '| prod/general | 3 | unknown: not read | ⚪ not judged on 2 nodes |',
+  ])
 })
 
 it('names the values that a threshold may have, those that hold in each group', () => {

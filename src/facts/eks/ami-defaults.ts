@@ -87,8 +87,6 @@ export const bottlerocketSince: Readonly<Record<string, string>> = {
 }
 
 const resources = ['cpu', 'memory', 'ephemeral-storage']
-/** Both reservations have this key since 1.50. No plan sets it. */
-const laterResource = 'pid'
 
 /** Keys that a map may contain. Source: bottlerocket-settings-sdk, KubernetesEvictionKey, KubernetesReservedResourceKey */
 export const bottlerocketKeys: Readonly<Record<string, readonly string[]>> = {
@@ -97,6 +95,11 @@ export const bottlerocketKeys: Readonly<Record<string, readonly string[]>> = {
   'eviction-soft-grace-period': settableSignals,
   'kube-reserved': resources,
   'system-reserved': resources,
+}
+/** Keys of later releases, here since 1.50. No plan sets them. */
+const laterKeys: Readonly<Record<string, readonly string[]>> = {
+  'kube-reserved': ['pid'],
+  'system-reserved': ['pid'],
 }
 
 /** Settings that set no field of `bottlerocketSettings`. Source: bottlerocket-settings-sdk, KubernetesSettingsV1 */
@@ -197,7 +200,7 @@ function mapMistakes(setting: string, value: unknown): BottlerocketMistake[] {
   const keys = bottlerocketKeys[setting]
   if (keys === undefined) return []
   return Object.entries(mapOf(value)).flatMap(([key, entry]) => {
-    const isKey = keys.includes(key) || (keys === resources && key === laterResource)
+    const isKey = keys.includes(key) || laterKeys[setting]?.includes(key) === true
     if (!isKey) return [{ setting, key, why: `it has no key ${key.slice(0, 60)}` }]
     return typeof entry === 'string'
       ? []

@@ -3,6 +3,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
 import {
+  gateEffects,
   type GateGroup,
   type GateInstead,
   type GateLimit,
@@ -43,8 +44,7 @@ interface OpenProblem extends GateProblem {
   names: Set<string>
 }
 
-type Effect = 'refused' | 'worse' | 'better' | 'unchanged'
-const effects: readonly Effect[] = ['refused', 'worse', 'better', 'unchanged']
+type Effect = (typeof gateEffects)[number]
 
 interface OpenGroup extends Pick<GateGroup, 'cluster' | 'group' | 'imageGcs' | 'evictions'> {
   /** By node. */
@@ -110,13 +110,13 @@ export class Problems {
     if (kind === 'eviction') group.evictions++
     const effect = effectOf(kind, stops)
     const worst = group.effects.get(node.name) ?? 'unchanged'
-    if (effects.indexOf(effect) < effects.indexOf(worst)) group.effects.set(node.name, effect)
+    if (gateEffects.indexOf(effect) < gateEffects.indexOf(worst)) group.effects.set(node.name, effect)
   }
 
   groups(): GateGroup[] {
     return [...this.#groups.values()]
       .map(({ cluster, group, imageGcs, evictions, ...open }) => {
-        const counts = { refused: 0, worse: 0, better: 0, unchanged: 0 }
+        const counts = { refused: 0, worse: 0, unread: 0, better: 0, unchanged: 0 }
         for (const effect of open.effects.values()) counts[effect]++
         const settings = [...open.settings].map(([field, values]) => ({ field, values }))
         const nodes = open.effects.size
@@ -171,7 +171,7 @@ const smallestLimits = (limits: readonly GateLimit[]): GateLimit[] =>
 function effectOf(kind: GateProblemKind, stops: boolean): Effect {
   if (kind === 'refused') return 'refused'
   if (stops) return 'worse'
-  return kind === 'better' ? 'better' : 'unchanged'
+  return kind === 'better' || kind === 'unread' ? kind : 'unchanged'
 }
 
 const rank = ({ severity }: GateProblem) => (severity === null ? 0 : severities.indexOf(severity))

@@ -17,6 +17,7 @@ import {
   scopeOf,
   sentenceOf,
   settingText,
+  shownSettings,
   verdictText,
 } from './words.ts'
 
@@ -24,7 +25,6 @@ import {
 const shownStops = 5
 const shownUnread = 5
 const shownRows = 30
-const shownSettings = 4
 
 export function gateMarkdown(document: GateDocument): string {
   const { groups, problems, files, takenAt } = document
@@ -132,18 +132,20 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
 }
 
 /** Settings of a problem that stops the change come first. */
-function settingsCell({ settings, refused }: GateGroup, problems: readonly GateProblem[]) {
+function settingsCell({ settings, refused, unread }: GateGroup, problems: readonly GateProblem[]) {
   const stops = new Set(problems.filter(problem => problem.stops).map(({ field }) => field))
   const shown = settings
     .toSorted((a, b) => Number(stops.has(b.field)) - Number(stops.has(a.field)))
     .slice(0, shownSettings)
     .map(({ field, values }) => escapeMarkdown(settingText(field, [values])))
   const more = settings.length - shown.length
-  if (shown.length === 0) return refused > 0 ? 'unknown: refused' : 'as before'
+  if (shown.length === 0 && refused + unread > 0)
+    return refused > 0 ? 'unknown: refused' : 'unknown: not read'
+  if (shown.length === 0) return 'as before'
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('<br>')
 }
 
-function consequences({ refused, evictions, imageGcs }: GateGroup, own: readonly GateProblem[]) {
+function consequences({ refused, unread, evictions, imageGcs }: GateGroup, own: readonly GateProblem[]) {
   const problemsOf = (kind: GateProblem['kind']) => own.filter(problem => problem.kind === kind)
   const count = (kind: GateProblem['kind']) => byEffect(problemsOf(kind)).length
   const idle = problemsOf('no-effect')
@@ -161,6 +163,7 @@ function consequences({ refused, evictions, imageGcs }: GateGroup, own: readonly
     [count('worse'), `${mark('worse')}${plural(count('worse'), 'new or worse finding')}`],
     [imageGcs, `image GC starts on ${plural(imageGcs, 'node')}`],
     [count('better'), `✅ ${plural(count('better'), 'finding')} better`],
+    [unread, `⚪ not judged on ${plural(unread, 'node')}`],
   ]
   const texts = said.filter(([number]) => number > 0).map(([, text]) => text)
   return texts.length > 0 ? texts : ['no effect predicted']

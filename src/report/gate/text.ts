@@ -1,5 +1,5 @@
 /** The answer of a gate for a terminal or a log. */
-import type { GateDocument, GateGroup, GateProblem } from '#model/gate.ts'
+import { type GateDocument, type GateGroup, type GateProblem, gateEffects } from '#model/gate.ts'
 import { plural } from '#report/text.ts'
 import {
   byEffect,
@@ -11,6 +11,8 @@ import {
   placesOf,
   scopeOf,
   sentenceOf,
+  settingText,
+  shownSettings,
   verdictText,
 } from './words.ts'
 
@@ -25,7 +27,7 @@ export function gateText(document: GateDocument, heading: (text: string) => stri
     ...files.map(file => `  ${fileText(file)}`),
     ...section(heading('Stops the change'), stops),
     ...section(heading('Also'), others),
-    ...(groups.length === 0 ? [] : ['', heading('Groups'), ...groups.map(groupLine)]),
+    ...(groups.length === 0 ? [] : ['', heading('Groups'), ...groups.flatMap(groupLines)]),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -43,15 +45,18 @@ function effectLines(effect: Effect) {
   ]
 }
 
-function groupLine(group: GateGroup) {
-  const { nodes, imageGcs, evictions } = group
-  const effects = (['refused', 'worse', 'better', 'unchanged'] as const).filter(
-    effect => group[effect] > 0,
-  )
+function groupLines(group: GateGroup) {
+  const { nodes, imageGcs, evictions, settings } = group
+  const more = settings.length - shownSettings
+  const effects = gateEffects.filter(effect => group[effect] > 0)
   const shown = [
-    ...effects.map(effect => `${group[effect]} ${effect}`),
+    ...effects.map(effect => `${group[effect]} ${effect === 'unread' ? 'not judged' : effect}`),
     ...(imageGcs > 0 ? [`image GC at once on ${imageGcs}`] : []),
     ...(evictions > 0 ? [`evictions at once on ${evictions}`] : []),
   ]
-  return `  ${pathOf(group)}: ${plural(nodes, 'node')}: ${shown.join(', ')}`
+  return [
+    `  ${pathOf(group)}: ${plural(nodes, 'node')}: ${shown.join(', ')}`,
+    ...settings.slice(0, shownSettings).map(({ field, values }) => `    ${settingText(field, [values])}`),
+    ...(more > 0 ? [`    and ${plural(more, 'more setting')}`] : []),
+  ]
 }

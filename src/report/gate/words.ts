@@ -122,6 +122,8 @@ export function placesOf(effect: Effect, names: number): string | null {
 export const pathOf = ({ cluster, group }: Pick<GateProblem, 'cluster' | 'group'>): string =>
   `${nameText(cluster ?? '')}/${nameText(group?.name ?? '')}`
 
+/** Of a group. */
+export const shownSettings = 4
 const shownFields = 6
 const shownValues = 3
 

@@ -279,13 +279,14 @@ it('does not judge nodes whose configuration was not read', async () => {
     return JSON.stringify(record)
   })
   const text = nodeConfig('      imageGCHighThresholdPercent: 120\n').text
-  const { problems, verdict } = await gated(snapshotOf(lines), [
+  const { problems, verdict, groups } = await gated(snapshotOf(lines), [
     { file: 'general/a.yaml', text, base: null },
   ])
   expect(problems.map(({ kind, text: why }) => [kind, why])).toEqual([
     ['unread', 'Not judged: the configuration of these nodes was not read.'],
   ])
   expect(verdict).toBe('unread')
+  expect(groups).toMatchObject([{ nodes: 3, unread: 3, unchanged: 0 }])
 })
 
 it('says that flags of a NodeConfig are not judged whose value is an expression', async () => {

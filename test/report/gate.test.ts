@@ -102,15 +102,24 @@ it('shows nodes that are not judged, and values without a finding, by group', ()
     ...{ nodes: 3, refused: 0, unread: 2, unchanged: 1 },
   }
   const settings = [{ field: 'maxPods', values: { before: [null], after: ['50'] } }]
-  const groups = [{ ...group, settings }, { ...group, settings: [] }]
+  const groups = [
+    { ...group, settings },
+    { ...group, settings: [] },
+  ]
   const document = { ...hostile, files: [], problems: [], groups }
-  expect(gateText(document, text => text).split('\n').slice(-5, -1)).toEqual([
+  expect(
+    gateText(document, text => text)
+      .split('\n')
+      .slice(-5, -1),
+  ).toEqual([
     'Groups',
     '  prod/general: 3 nodes: 2 not judged, 1 unchanged',
     '    maxPods: not set → 50',
     '  prod/general: 3 nodes: 2 not judged, 1 unchanged',
   ])
-  const rows = gateMarkdown(document).split('\n').filter(line => line.startsWith('| prod'))
+  const rows = gateMarkdown(document)
+    .split('\n')
+    .filter(line => line.startsWith('| prod'))
   expect(rows).toEqual([
     '| prod/general | 3 | maxPods: not set → 50 | ⚪ not judged on 2 nodes |',
     '| prod/general | 3 | unknown: not read | ⚪ not judged on 2 nodes |',

@@ -1,5 +1,6 @@
 /** Pull requests as repositories of EKS platforms have them, and what stops each. */
 import { gzipSync } from 'node:zlib'
+import { valuesOfKubelets } from './pull-requests-in-values.ts'
 
 export interface PullRequest {
   name: string
@@ -1990,4 +1991,5 @@ export const pullRequests: readonly PullRequest[] = [
   ofRepositories,
   ofLines,
   ofMistakes,
+  valuesOfKubelets,
 ].flat()

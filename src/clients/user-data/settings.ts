@@ -77,7 +77,7 @@ export function readDocument(located: LocatedText, budget: TextBudget): Piece | 
 }
 
 /** Whether a document with this field is the kubelet's: many have `kind` or `port`. */
-const isOwnField = (field: string) =>
+export const isOwnField = (field: string) =>
   isConfigurationField(field) &&
   /^(eviction|image|containerLog|kube|system|max|pods|node|serialize)/.test(field)
 

@@ -5,6 +5,7 @@ import { inputLimits, textLimits } from '#base/limits.ts'
 import { mapOf } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textFrom } from '#base/yaml-place.ts'
 import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
+import { isOwnField } from '#clients/user-data/settings.ts'
 import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import type { UnreadFileKind } from '#model/gate.ts'
@@ -23,6 +24,7 @@ import { takeDocument, takePatch } from './documents.ts'
 import { takeHclVolumes } from './hcl-volumes.ts'
 import { isPlanText, takePlan } from './terraform-plan.ts'
 import {
+  clusterIn,
   hidesArguments,
   hidesSettings,
   isMisplacedToml,
@@ -86,7 +88,8 @@ function readerOf(file: string, text: string): Reader | null {
   if (/\.(tf|tofu|hcl|tfvars)$/.test(file)) return readHcl
   if (/\.(tf|tofu|tfvars)\.json$/.test(file)) return null
   if (userDataForm.test(text) || file.endsWith('.sh')) return takeUserData
-  return /\.(ya?ml|json|conf|template)$/.test(file) || documentForm.test(text)
+  return /\.(ya?ml|json|conf|template)(\.(gotmpl|tmpl|tpl|tftpl|j2))?$/.test(file) ||
+    documentForm.test(text)
     ? readDocuments
     : null
 }
@@ -125,12 +128,12 @@ export function readChangedFile(
   } catch (error) {
     if (!(error instanceof ForeignTextError)) throw error
     // User data in a plan is packed, so its text does not show what it sets.
-    if (isPlan || mention.test(text))
+    if (isPlan || mention.test(text) || setsInValues(text))
       reading.problems.push(unparsedProblem(error.line ?? 1, error.message))
   }
   const unreadLine = isPlan ? null : unrenderedLine(text, reading.problems.filter(isUnparsed))
   if (unreadLine !== null) {
-    const unread = mayOfTemplate.test(text) ? 'template' : null
+    const unread = mayOfTemplate.test(text) || setsInValues(text) ? 'template' : null
     // Of a text with marks of a template, no part is as it will be.
     const parts = templateMark.test(text) ? [] : reading.parts
     const problems = reading.problems.filter(problem => parts.length > 0 && !isUnparsed(problem))
@@ -210,8 +213,9 @@ function withClearFlags(part: ChangedPart): ChangedPart {
 function readToml(reading: FileReading, located: LocatedText) {
   const document = parseToml(located.text, reading.budget)
   const isOurs = Object.keys(mapOf(mapOf(document.settings).kubernetes)).length > 0
-  if (isOurs || isMisplacedToml(document))
-    takePiece(reading, readBottlerocket(located, reading.budget), {}, 'Bottlerocket')
+  if (!isOurs && !isMisplacedToml(document)) return
+  const piece = readBottlerocket(located, reading.budget)
+  takePiece(reading, piece, clusterIn([piece]), 'Bottlerocket')
 }
 
 /** Fields of a kubelet in a file that is no object, such as values of Helm. */
@@ -230,9 +234,32 @@ function readDocuments(reading: FileReading, located: LocatedText) {
     for (const target of reading.targets) takePatch(reading, place, target)
   }
   const isEmpty = reading.parts.length + reading.problems.length === 0
-  const isOther = isObject.test(located.text) && !hasValues.test(located.text)
-  if (isEmpty && !isOther && kubeletField.test(located.text)) reading.unread = 'template'
+  if (isEmpty && setsInValues(located.text)) reading.unread = 'template'
 }
+
+/** Whether a text that is no object of its own has fields of a kubelet: by their names, or below a key that is called so. */
+function setsInValues(text: string): boolean {
+  if (isObject.test(text) && !hasValues.test(text)) return false
+  const lines = text.split('\n').filter(line => /^[^#\n]*[^#\s]/.test(line))
+  return kubeletField.test(text) || lines.some((_, index) => isOfKubelet(lines, index))
+}
+
+const kubeletKey = /^[ \t-]*["']?kubelet[\w-]*["']?[ \t]*:(.*)/i
+const keysIn = (text: string) => [...text.matchAll(/(\w+)["']?[ \t]*:/g)].map(([, key = '']) => key)
+const indentOf = (line: string) => line.search(/[^ \t-]/)
+
+/** Whether the line is such a key, with a field or a template below or beside it. */
+function isOfKubelet(lines: readonly string[], index: number): boolean {
+  const [line = '', beside] = kubeletKey.exec(lines[index] ?? '') ?? []
+  if (beside === undefined) return false
+  const end = lines.findIndex((other, at) => at > index && indentOf(other) <= indentOf(line))
+  const below = lines.slice(index + 1, end < 0 ? undefined : end).slice(0, mostBelow)
+  const own = below.filter(other => indentOf(other) === indentOf(below[0] ?? ''))
+  return templateMark.test(beside) || [beside, ...own].flatMap(keysIn).some(isOwnField)
+}
+
+/** A kubelet has 150 fields. */
+const mostBelow = 300
 
 /** Texts that are written out in HCL: user data, NodeConfigs and manifests; and sizes of volumes. */
 function readHcl(reading: FileReading, { text }: LocatedText) {
@@ -256,8 +283,9 @@ function readHcl(reading: FileReading, { text }: LocatedText) {
   if (read.length === 0) return
   for (const { parts } of read)
     for (const part of parts) {
-      const isUnnamed = read.length > 1 && Object.keys(part.target).length === 0
-      reading.parts.push(isUnnamed ? { ...part, target: unnamed } : part)
+      const { cluster: _cluster, ...named } = part.target
+      const isUnnamed = read.length > 1 && Object.keys(named).length === 0
+      reading.parts.push(isUnnamed ? { ...part, target: { ...part.target, ...unnamed } } : part)
     }
   // What an expression makes of a broken text is not known.
   const why = 'Only the texts that are written out in this file are judged.'

@@ -2,11 +2,12 @@
 import type { TextBudget } from '#base/foreign-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import type { LineOf } from '#clients/user-data/settings.ts'
+import { isExpression } from '#judge/drift/drift.ts'
 import type { ChangedFileKind, GateProblem, GateProblemKind, UnreadFileKind } from '#model/gate.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 import type { KubeletSettings } from '#model/kubelet/settings.ts'
 
-/** The nodes that a part names itself. Absent fields: it does not say. Empty: its name is not known. */
+/** The nodes that a part names itself. Absent fields: it does not say. Empty: the name is not known. */
 export interface Target {
   cluster?: string
   /** Nodegroup. */
@@ -47,6 +48,8 @@ export interface ChangedPart {
   unclearFlags?: string[]
   /** Of the image that the file gives its nodes. Absent: their image stays. */
   amiFamily?: AmiFamily
+  /** The only image that reads it, if the part names no nodes. Absent: any may. */
+  image?: AmiFamily
   /** The nodes' image is their owner's own, so nothing is added to the user data. */
   isOwnImage?: boolean
   /** Volumes of which the part gives the size. */
@@ -109,6 +112,10 @@ export const fileProblem = (
 
 export const expressionProblem = (line: number, field: string): FileProblem =>
   fileProblem('unread', line, `${field} is not judged: its value is an expression.`, field)
+
+/** A name as a target has it. */
+export const knownName = (name: unknown): string =>
+  typeof name === 'string' && !isExpression(name) ? name : ''
 
 /** One of several texts of a file, each for other nodes, which the file does not name. */
 export const unnamed: Target = { group: '' }

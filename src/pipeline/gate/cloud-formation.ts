@@ -4,7 +4,7 @@
  */
 import { isRawObject, mapOf } from '#base/raw-object.ts'
 import { type LocatedText, textOnLine, type YamlPlace } from '#base/yaml-place.ts'
-import { type FileReading, fileProblem, type Target, unnamed } from './changed-part.ts'
+import { type FileReading, fileProblem, knownName, type Target, unnamed } from './changed-part.ts'
 import { hidesSettings, takeUserData } from './user-data-parts.ts'
 import { takeVolumes, volumeOf, volumesIn } from './volumes.ts'
 
@@ -66,13 +66,12 @@ function takeStackVolumes(
   { name, type, properties }: Resource,
   { targets, whole }: { targets: ReadonlyMap<string, Target>; whole: string },
 ) {
-  const { DiskSize, NodegroupName } = mapOf(properties.value)
+  const { DiskSize } = mapOf(properties.value)
   const isOfNodegroup = type === 'AWS::EKS::Nodegroup' && DiskSize !== undefined
   const volumes = isOfNodegroup
     ? [volumeOf(DiskSize, null, properties.lineOf('DiskSize'))]
     : volumesOfTemplate(type, properties)
-  const ofNodegroup = typeof NodegroupName === 'string' ? { group: NodegroupName } : unnamed
-  const target = isOfNodegroup ? ofNodegroup : (targets.get(name) ?? unnamed)
+  const target = isOfNodegroup ? groupOf(properties) : (targets.get(name) ?? unnamed)
   takeVolumes(reading, volumes, { target, userData: whole, line: properties.lineOf() })
 }
 
@@ -94,11 +93,19 @@ function targetsIn(resources: readonly Resource[]): ReadonlyMap<string, Target> 
   for (const { type, properties } of resources) {
     if (type !== 'AWS::EKS::Nodegroup') continue
     const { value: id } = properties.at('LaunchTemplate', 'Id')
-    const { value: group, tag } = properties.at('NodegroupName')
-    if (typeof group === 'string' && tag() === null)
-      targets.set(String(mapOf(id).Ref ?? id), { group })
+    const target = groupOf(properties)
+    if (target.group !== '') targets.set(String(mapOf(id).Ref ?? id), target)
   }
   return targets
+}
+
+/** What only the stack knows is no name. */
+function groupOf(nodegroup: YamlPlace): Target {
+  const [cluster = '', group = ''] = ['ClusterName', 'NodegroupName'].map(key => {
+    const { value, tag } = nodegroup.at(key)
+    return tag() === null ? knownName(value) : ''
+  })
+  return { cluster, group }
 }
 
 /** Null: no text is written out. @param tag `!Sub`; null: none, or it was applied */

@@ -16,6 +16,7 @@ import {
   type FileProblem,
   type FileReading,
   fileProblem,
+  knownName,
   mostParts,
 } from './changed-part.ts'
 import { isStack, takeStack } from './cloud-formation.ts'
@@ -248,10 +249,7 @@ function takeOperations(reading: FileReading, object: YamlPlace, target: RawObje
 }
 
 /** Empty: it has none, or an expression. */
-function nameOf({ metadata }: RawObject) {
-  const name = String(mapOf(metadata).name ?? '')
-  return isExpression(name) ? '' : name
-}
+const nameOf = ({ metadata }: RawObject) => knownName(mapOf(metadata).name)
 
 /** Null: the class does not say, or of no family with known files. Source: karpenter.sh, NodeClasses, spec.amiFamily */
 function familyOf({ amiFamily, amiSelectorTerms }: RawObject) {
@@ -348,7 +346,7 @@ function misplacedKubelet(kubelet: YamlPlace, field: string): FileProblem {
  * Source: eksctl pkg/apis/eksctl.io/v1alpha5 validation.go, pkg/nodebootstrap al2023.go; managedNodeGroups have no kubeletExtraConfig
  */
 function takeClusterConfig(reading: FileReading, place: YamlPlace) {
-  const cluster = String(mapOf(mapOf(place.value).metadata).name ?? '')
+  const cluster = nameOf(mapOf(place.value))
   for (const list of ['nodeGroups', 'managedNodeGroups'])
     for (const group of placesIn(place.at(list))) takeGroup(reading, group, { list, cluster })
 }
@@ -360,7 +358,7 @@ function takeGroup(
 ) {
   const { file, parts } = reading
   const group = mapOf(place.value)
-  const target = { cluster, group: String(group.name ?? '') }
+  const target = { cluster, group: knownName(group.name) }
   const head = { kind: 'ClusterConfig' as const, file, target, flags: [] }
   const extra = place.at('kubeletExtraConfig')
   const refusals = extraConfigMistakes(place, list)

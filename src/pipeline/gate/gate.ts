@@ -235,13 +235,13 @@ function addFileProblems(
 /** Parts whose nodes are not known, so nothing of them is judged but what any kubelet refuses. */
 function addUnknownReach(problems: Problems, { head, base }: Change) {
   const isUnknown = ({ reach, ...part }: Part) =>
-    reach.isUnknown === true && settingPaths(part).length + (part.volumes ?? []).length > 0
+    reach.unknown !== undefined && settingPaths(part).length + (part.volumes ?? []).length > 0
   const unknown = added(head.filter(isUnknown), base, ({ file, config, flags, volumes = [] }) => [
     ...[file, config, flags],
     volumes.map(({ path, written }) => [path, written]),
   ])
-  for (const { file, kind, lineOf } of unknown) {
-    const text = `The nodes of this ${kind} are not known. Name them with --group.`
+  for (const { file, kind, lineOf, reach } of unknown) {
+    const text = `The nodes of this ${kind} are not known: ${reach.unknown}.`
     problems.add({ file, ...fileProblem('unread', lineOf(null), text) }, null)
   }
 }

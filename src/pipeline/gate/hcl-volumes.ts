@@ -113,8 +113,9 @@ const groupsIn = (text: string) =>
       const [body = ''] = rest.split(/^\}/m, 1)
       const [, resource] = /^"([^"]+)"/.exec(body) ?? []
       const [, group] = /\bnode_group_name[ \t]*=[ \t]*"([^"$]+)"/.exec(body) ?? []
+      const [, cluster = ''] = /\bcluster_name[ \t]*=[ \t]*"([^"$]+)"/.exec(body) ?? []
       const [, template] = /\baws_launch_template\.([\w-]+)/.exec(body) ?? []
       return resource === undefined || group === undefined
         ? []
-        : [{ resource, template, target: { group } }]
+        : [{ resource, template, target: { cluster, group } }]
     })

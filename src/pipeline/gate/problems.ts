@@ -3,7 +3,6 @@
 import { byText } from '#base/text/text-order.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
 import {
-  gateEffects,
   type GateGroup,
   type GateInstead,
   type GateLimit,
@@ -11,6 +10,7 @@ import {
   type GateProblemKind,
   type GateValues,
   type GateVerdict,
+  gateEffects,
   gateProblemKinds,
 } from '#model/gate.ts'
 import type { Subject } from '#model/input/record.ts'
@@ -110,7 +110,8 @@ export class Problems {
     if (kind === 'eviction') group.evictions++
     const effect = effectOf(kind, stops)
     const worst = group.effects.get(node.name) ?? 'unchanged'
-    if (gateEffects.indexOf(effect) < gateEffects.indexOf(worst)) group.effects.set(node.name, effect)
+    if (gateEffects.indexOf(effect) < gateEffects.indexOf(worst))
+      group.effects.set(node.name, effect)
   }
 
   groups(): GateGroup[] {

@@ -2,7 +2,7 @@
 
 import { matchesGlob } from '#base/text/glob.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
-import { matchesCluster, type NodeIdentity } from '#model/input/record.ts'
+import { type AmiFamily, matchesCluster, type NodeIdentity } from '#model/input/record.ts'
 import type { ChangedPart, Target } from './changed-part.ts'
 
 /** What of a node decides whether a file reaches it. */
@@ -22,13 +22,8 @@ export interface Reach {
   /** For people: how the nodes were found. */
   how: string
   has(node: ReachedNode): boolean
-  /** Nothing says which nodes are meant. */
-  isUnknown?: boolean
-}
-
-const readers: Partial<Record<ChangedFileKind, readonly NodeIdentity['amiFamily'][]>> = {
-  NodeConfig: ['AL2023'],
-  Bottlerocket: ['Bottlerocket'],
+  /** Why no node of the snapshot is known to be meant. Absent: one is, or would be if there were one. */
+  unknown?: string
 }
 
 /** Nodes whose kubelet a customer's file can reach. Auto Mode has no user data. Source: EKS user guide, EKS Auto Mode */
@@ -42,20 +37,34 @@ export function reachOf(
   nodes: readonly ReachedNode[],
 ): Reach {
   const { cluster, ...named } = part.target
-  const { kind, file } = part
-  const isNameless = Object.values(named).includes('')
-  if (Object.keys(named).length > 0 && !isNameless) return reachOfTarget(part.target)
+  const names = Object.values(named)
+  if (names.length > 0 && !names.includes(''))
+    return withinCluster(reachOfTarget(part.target), part.target, nodes)
+  const { file } = part
   const own = options.filter(option => option.file === file)
   const given = own.length > 0 ? own : options.filter(option => option.file === null)
   const path = byPath(file, nodes)
   const reach =
-    given.length > 0 ? reachOfGroups(given) : reachOfFile(kind, path, { isNameless, nodes })
-  if (!cluster) return reach
-  const has = (node: ReachedNode) => matchesCluster(cluster, node.cluster) && reach.has(node)
-  const how = `${reachOfTarget({ cluster }).how}, ${reach.how}`
-  if (nodes.some(has)) return { ...reach, has, how }
+    given.length > 0
+      ? reachOfGroups(given)
+      : reachOfFile(part, path, { isNameless: names.length > 0, nodes })
+  const within = withinCluster(reach, { cluster }, nodes.filter(reach.has))
   // The name may be a sample, or one of another snapshot. A group and a path are meant.
-  return given.length > 0 || path !== null ? reach : { has, how, isUnknown: true }
+  return within.unknown !== undefined && (given.length > 0 || path !== null) ? reach : within
+}
+
+/** @param nodes those that the snapshot has, whatever their cluster */
+function withinCluster(reach: Reach, { cluster }: Target, nodes: readonly ReachedNode[]): Reach {
+  if (cluster === undefined) return reach
+  if (cluster === '')
+    return { ...reach, how: `${reach.how}, in each cluster: its own is not known` }
+  const isOfCluster = (node: ReachedNode) => matchesCluster(cluster, node.cluster)
+  return {
+    ...reach,
+    how: `cluster ${cluster}, ${reach.how}`,
+    has: node => isOfCluster(node) && reach.has(node),
+    ...(!nodes.some(isOfCluster) && { unknown: `the snapshot has none of cluster ${cluster}` }),
+  }
 }
 
 const reachOfGroups = (given: readonly GroupOption[]): Reach => ({
@@ -69,15 +78,15 @@ const isReaderOf = (kind: ChangedFileKind, { identity, nodeClass }: ReachedNode)
   (kind !== 'NodePool' || identity.group.kind === 'NodePool')
 
 function reachOfFile(
-  kind: ChangedFileKind,
+  { kind, image: ofPart }: Pick<ChangedPart, 'kind' | 'image'>,
   path: ReturnType<typeof byPath>,
   { isNameless, nodes }: { isNameless: boolean; nodes: readonly ReachedNode[] },
 ): Reach {
   if (path === null && isNameless) {
     const unnamed = 'its name is not known: --group names its nodes'
-    return { how: unnamed, has: () => false, isUnknown: true }
+    return { how: unnamed, has: () => false, unknown: 'name them with --group' }
   }
-  const image = byImage(kind, nodes)
+  const image = byImage(ofPart, nodes)
   // A cluster has nodes of several images.
   const isOfImage = path === null || path.isOfCluster ? image.has : () => true
   const { how, has } = path ?? image
@@ -88,13 +97,12 @@ function reachOfFile(
 export const isOfGroup = ({ identity }: ReachedNode, group: string): boolean =>
   matchesGlob(group, identity.group.name) || matchesGlob(group, identity.name)
 
-function reachOfTarget({ cluster, group, nodePool, nodeClass }: Target): Reach {
-  const said = { cluster, nodegroup: group, NodePool: nodePool, EC2NodeClass: nodeClass }
+function reachOfTarget({ group, nodePool, nodeClass }: Target): Reach {
+  const said = { nodegroup: group, NodePool: nodePool, EC2NodeClass: nodeClass }
   const names = Object.entries(said).flatMap(([what, name]) => (name ? [`${what} ${name}`] : []))
   return {
     how: names.join(', '),
     has: node =>
-      (!cluster || matchesCluster(cluster, node.cluster)) &&
       (group === undefined ||
         (node.identity.group.kind === 'Nodegroup' && node.identity.group.name === group)) &&
       (nodePool === undefined ||
@@ -141,10 +149,9 @@ function hasName(file: string, name: string) {
   )
 }
 
-function byImage(kind: ChangedFileKind, nodes: readonly ReachedNode[]): Reach {
-  const families = readers[kind] ?? []
-  const isReader = ({ identity }: ReachedNode) => families.includes(identity.amiFamily)
-  return families.length > 0 && nodes.some(isReader)
-    ? { how: `it names no nodes: all whose image is ${families.join(' or ')}`, has: isReader }
+function byImage(image: AmiFamily | undefined, nodes: readonly ReachedNode[]): Reach {
+  const isReader = ({ identity }: ReachedNode) => identity.amiFamily === image
+  return nodes.some(isReader)
+    ? { how: `it names no nodes: all whose image is ${image}`, has: isReader }
     : { how: 'it names no nodes: all nodes', has: () => true }
 }

@@ -17,6 +17,7 @@ import {
   type DeclaredVolume,
   type FileReading,
   fileProblem,
+  knownName,
   type Target,
   unnamed,
 } from './changed-part.ts'
@@ -105,10 +106,12 @@ const unknownUserData = (changes: unknown) =>
     return type === 'aws_launch_template' && userData === true ? [String(address)] : []
   })
 
-const groupOf = ({ node_group_name: name, node_group_name_prefix: prefix }: RawObject): Target => {
-  const text = typeof name === 'string' ? name : prefix
-  return typeof text === 'string' ? { group: text } : unnamed
-}
+/** What is known only after apply is no name. */
+const groupOf = ({
+  node_group_name: name,
+  node_group_name_prefix: prefix,
+  cluster_name: cluster,
+}: RawObject): Target => ({ cluster: knownName(cluster), group: knownName(name ?? prefix) })
 
 const moduleOf = (address: string) => address.split('.').slice(0, -2).join('.')
 

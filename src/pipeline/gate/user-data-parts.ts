@@ -9,12 +9,14 @@ import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
+import type { AmiFamily } from '#model/input/record.ts'
 import { cutSettings, isConfigurationField } from '#model/kubelet/settings.ts'
 import {
   expressionProblem,
   type FileProblem,
   type FileReading,
   fileProblem,
+  knownName,
   type Target,
   unparsedProblem,
 } from './changed-part.ts'
@@ -66,24 +68,34 @@ export function takeUserData(
   const bootstrap = pieces.findIndex(({ step }) => step === 'bootstrap')
   const restart = pieces.findLastIndex(({ step }) => step === 'restart')
   const named = Object.keys(target).length > 0 ? target : clusterIn(pieces)
+  // A script beside a NodeConfig is for the same nodes. One with bootstrap.sh is for two images.
+  const image = bootstrap < 0 ? pieces.flatMap(({ source }) => imageOf[source] ?? [])[0] : undefined
   for (const [index, piece] of pieces.entries()) {
     const isBottlerocket = kind === 'UserData' && piece.source === 'bottlerocket'
     const cut = { ...piece, ...cutSettings(piece) }
     const before = reading.parts.length
-    takePiece(reading, cut, named, isBottlerocket ? 'Bottlerocket' : kind)
+    takePiece(reading, cut, named, isBottlerocket ? 'Bottlerocket' : kind, image)
     if (bootstrap < 0 || index < bootstrap || piece.source !== 'script') continue
     for (const part of reading.parts.slice(before))
       part.afterBootstrap = index < restart ? 'restarted' : 'running'
   }
 }
 
-/** The cluster that a NodeConfig names. */
+/** The cluster that a NodeConfig or Bottlerocket's settings name. */
 export function clusterIn(pieces: readonly Piece[]): Target {
-  const names = pieces.flatMap(({ source, document }) =>
-    source === 'nodeadm' ? [mapOf(mapOf(mapOf(document?.value).spec).cluster).name] : [],
-  )
-  const cluster = names.find(name => typeof name === 'string' && !isExpression(name))
-  return typeof cluster === 'string' ? { cluster } : {}
+  const [name] = pieces.flatMap(({ source, document }) => {
+    const { spec, settings } = mapOf(document?.value)
+    const ofNodeadm = mapOf(mapOf(spec).cluster).name
+    const ofBottlerocket = mapOf(mapOf(settings).kubernetes)['cluster-name']
+    return (source === 'nodeadm' ? ofNodeadm : ofBottlerocket) ?? []
+  })
+  return name === undefined ? {} : { cluster: knownName(name) }
+}
+
+/** The image that reads user data with such a piece. */
+const imageOf: Partial<Record<Piece['source'], AmiFamily>> = {
+  nodeadm: 'AL2023',
+  bottlerocket: 'Bottlerocket',
 }
 
 export function takePiece(
@@ -91,6 +103,7 @@ export function takePiece(
   piece: Piece,
   target: Target,
   kind: ChangedFileKind,
+  image: AmiFamily | undefined = imageOf[piece.source],
 ): void {
   const { config, flags, source } = piece
   const refusals = mistakesIn(piece)
@@ -103,6 +116,7 @@ export function takePiece(
     ...{ flags, by: source },
     ...(piece.path !== null && { nodePath: piece.path, isWholeFile: piece.isWholeFile }),
     ...(piece.unread !== null && { unused: piece.unread }),
+    ...(image && { image }),
     refusals: refusals.filter(one => one.kind === 'refused'),
   })
   reading.problems.push(...refusals.filter(one => one.kind !== 'refused'))

@@ -145,7 +145,10 @@ function settingsCell({ settings, refused, unread }: GateGroup, problems: readon
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('<br>')
 }
 
-function consequences({ refused, unread, evictions, imageGcs }: GateGroup, own: readonly GateProblem[]) {
+function consequences(
+  { refused, unread, evictions, imageGcs }: GateGroup,
+  own: readonly GateProblem[],
+) {
   const problemsOf = (kind: GateProblem['kind']) => own.filter(problem => problem.kind === kind)
   const count = (kind: GateProblem['kind']) => byEffect(problemsOf(kind)).length
   const idle = problemsOf('no-effect')

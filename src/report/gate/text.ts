@@ -56,7 +56,9 @@ function groupLines(group: GateGroup) {
   ]
   return [
     `  ${pathOf(group)}: ${plural(nodes, 'node')}: ${shown.join(', ')}`,
-    ...settings.slice(0, shownSettings).map(({ field, values }) => `    ${settingText(field, [values])}`),
+    ...settings
+      .slice(0, shownSettings)
+      .map(({ field, values }) => `    ${settingText(field, [values])}`),
     ...(more > 0 ? [`    and ${plural(more, 'more setting')}`] : []),
   ]
 }

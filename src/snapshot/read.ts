@@ -33,7 +33,11 @@ export interface ReadOptions {
   signal?: AbortSignal | undefined
   /** The file is a part of a snapshot, so it needs no header. */
   isPart?: boolean
+  /** What is needed of each record, in their order. Null: nothing. The rest is neither redacted nor kept. */
+  cut?: RecordCut | undefined
 }
+
+export type RecordCut = (record: SnapshotRecord) => SnapshotRecord | null
 
 /**
  * Ends after 10,000 malformed lines.
@@ -45,13 +49,18 @@ export async function* readSnapshot(
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
   let malformed = 0
   for await (const record of recordsIn(path, options)) {
-    for (const page of pagesOf(record)) yield page.kind === 'Malformed' ? page : prune(page)
+    for (const page of pagesOf(record)) {
+      const needed = page.kind === 'Malformed' ? page : (options.cut ?? whole)(page)
+      if (needed !== null) yield needed.kind === 'Malformed' ? needed : prune(needed)
+    }
     if (record.kind !== 'Malformed' || ++malformed < maxMalformedLines) continue
     const message = `${malformed} lines are no records: what follows is not read`
     yield { kind: 'Malformed', line: record.line, message }
     return
   }
 }
+
+const whole: RecordCut = record => record
 
 /** Long lists of objects are cut page by page: each takes up to a second. */
 function* pagesOf(record: SnapshotRecord | MalformedLine): Iterable<typeof record> {

@@ -30,7 +30,7 @@ import {
 import { type Policy, readModeOf } from '#model/policy.ts'
 import { clusterInput } from '#snapshot/input.ts'
 import { completeNode, prune, pruneParts } from '#snapshot/prune.ts'
-import { readSnapshot } from '#snapshot/read.ts'
+import { type RecordCut, readSnapshot } from '#snapshot/read.ts'
 
 const objectCollectors = {
   all: clusterCollectorsOf,
@@ -149,8 +149,9 @@ export async function* savedFleet(
   path: string,
   selection: Selection,
   signal?: AbortSignal,
+  cut?: RecordCut,
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
-  for await (const record of readSnapshot(path, { signal })) {
+  for await (const record of readSnapshot(path, { signal, cut })) {
     if (
       record.kind !== 'Snapshot' &&
       record.kind !== 'Malformed' &&

@@ -47,9 +47,8 @@ export interface NodeProblem extends Place {
 }
 
 export interface NodeChange {
-  /** Null: the kubelet would not start, or its configuration is not known. */
-  before: NodeInput | null
-  after: NodeInput | null
+  /** Whether the kubelet would start with the change. False: its configuration may not be known. */
+  isStarted: boolean
   /** As they run, or as the node's files give them if that was not read; after a refusal as the files write them. Null: one is not known. */
   fields: Record<'old' | 'now', RawObject> | null
   problems: NodeProblem[]
@@ -73,7 +72,10 @@ interface Parts {
   isAppended: Rollout['isAppended']
 }
 
-export function changeOf(input: NodeInput, parts: Parts): NodeChange {
+/** Null: the kubelet would not start, or its configuration is not known. */
+type Inputs = Record<'before' | 'after', NodeInput | null>
+
+export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
   const { head, base, hasBase, causes, isAppended } = parts
   const identity = nodeIdentity(input.node)
   const node = declaredNode({ identity, node: input.node })
@@ -98,6 +100,7 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange {
   return {
     before: before === null ? input : before.input,
     after: started && (disk?.apply(started) ?? started),
+    isStarted: started !== null,
     disk,
     fields: old && now ? { old: { ...old }, now: { ...now } } : null,
     settings: settings.length > 0 ? settings : placedSettings(base),
@@ -321,7 +324,7 @@ export function valuesOf(change: NodeChange, path: string | null): GateValues | 
   const [then, later] = [valueAt(fields.old, path), valueAt(fields.now, path)]
   if (isRawObject(then) || isRawObject(later)) return null
   const [before, after] = [textOf(then), textOf(later)]
-  if (before === after || (change.after === null && after === null)) return null
+  if (before === after || (!change.isStarted && after === null)) return null
   return { before: [before], after: [after] }
 }
 
@@ -336,11 +339,14 @@ export function changesOf(change: NodeChange, path: string): GateSetting[] {
   })
 }
 
-function fieldsNow(input: NodeInput) {
-  if (input.configuration !== null) return input.configuration.fields
-  const nothing = { parts: [], gone: [], isAppended: false }
-  return rolledOut(input, nodeIdentity(input.node), nothing).input?.configuration?.fields
-}
+const startNow = (input: NodeInput) =>
+  rolledOut(input, nodeIdentity(input.node), { parts: [], gone: [], isAppended: false }).input
+
+const fieldsNow = (input: NodeInput) =>
+  (input.configuration ?? startNow(input)?.configuration)?.fields
+
+/** Whether enough was read of the node to replay its kubelet's start. */
+export const isReadable = (input: NodeInput): boolean => startNow(input) !== null
 
 const writtenIn = (parts: readonly ChangedPart[]): RawObject =>
   Object.fromEntries(
@@ -444,28 +450,43 @@ export function settingsInstead(
 /** Each is tried with a replay. */
 const mostBlamed = 20
 
-/**
- * The changed setting without which the finding would not come, or would not end. Else the one that the finding names; else the first one.
- * @param isAsAfter whether the node has the finding, or no longer has it, as after the change
- */
-export function placeOfFinding(
-  finding: Finding,
-  change: NodeChange,
-  isAsAfter: (node: NodeInput) => boolean,
-): Place {
-  const { evidence, fix, cause } = finding
-  const named = [
+const namesIn = ({ evidence, fix, cause }: Finding): string[] =>
+  [
     ...evidence.map(({ what }) => what),
     ...Object.keys(fix.config),
     ...(cause.kind === 'setting' ? cause.fields : []),
   ].flatMap(text => text.split(' '))
+
+/** The changed setting that a finding comes from. Null: it may be one of several, which trials decide. */
+export function placeOfFinding(finding: Finding, change: NodeChange): Place | null {
+  const named = namesIn(finding)
   const changed = changedPaths(change, named)
-  const { after } = change
+  const { disk, isStarted } = change
+  if (disk !== null && changed.length === 0) return disk
+  const isTried = isStarted && (disk !== null || changed.length > 1)
+  return isTried ? null : settingNear(change, named)
+}
+
+interface Trials {
+  /** As it was read. */
+  input: NodeInput
+  after: NodeInput | null
+  /** Whether the node has the finding, or no longer has it, as after the change. */
+  isAsAfter(node: NodeInput): boolean
+}
+
+/** The changed setting without which the finding would not come, or would not end. Else the one that the finding names; else the first one. */
+export function placeByTrials(
+  finding: Finding,
+  change: NodeChange,
+  { input, after, isAsAfter }: Trials,
+): Place {
+  const named = namesIn(finding)
   const { disk } = change
-  const isOfDisk =
-    disk !== null && (changed.length === 0 || (after !== null && !isAsAfter(disk.undo(after))))
-  if (isOfDisk) return disk
-  if (changed.length < 2 || after === null || !isAsAfter(after)) return settingNear(change, named)
+  if (after === null) return settingNear(change, named)
+  if (disk !== null && !isAsAfter(disk.undo(after, input))) return disk
+  const changed = changedPaths(change, named)
+  if (changed.length < 2 || !isAsAfter(after)) return settingNear(change, named)
   const blamed = changed
     .slice(0, mostBlamed)
     .find(path => !isAsAfter(withOldValue(change, after, path)))

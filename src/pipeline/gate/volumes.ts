@@ -100,8 +100,8 @@ export function takeVolumes(
 
 export interface DiskChange extends Place {
   values: GateValues
-  /** With the disk as it is now. */
-  undo(node: NodeInput): NodeInput
+  /** With the disk that the node has as read. */
+  undo(node: NodeInput, asRead: NodeInput): NodeInput
   apply(node: NodeInput): NodeInput
 }
 
@@ -139,7 +139,7 @@ export function diskChange(
       after: [declared.volume.written],
     },
     apply: node => withDisk(node, capacityBytes / disk.capacityBytes),
-    undo: node => ({ ...node, summary: input.summary, node: input.node }),
+    undo: (node, { summary, node: asRead }) => ({ ...node, summary, node: asRead }),
   }
 }
 

@@ -143,7 +143,9 @@ it.each([
   ]
   const texts = [{ file: 'patch.yaml', text: JSON.stringify(operations), base: null }]
   const { files } = await gated(gateSnapshot(), texts)
-  expect(files[0]).toMatchObject({ kinds: ['EC2NodeClass'], reach })
+  const standIn = 'tried on general-0 of prod/general, since no node has it'
+  const shown = name === null ? `${reach}; ${standIn}` : reach
+  expect(files[0]).toMatchObject({ kinds: ['EC2NodeClass'], reach: shown })
 })
 
 it('names the value that ends a finding', async () => {

@@ -1,0 +1,400 @@
+/** The second reading of a snapshot: each node that the changed files reach, replayed and judged with and without them. */
+
+import { nodeKey } from '#base/text/node-key.ts'
+import { fieldOf } from '#facts/kubelet/fields.ts'
+import { type NodeFindingChange, nodeFindingChanges } from '#judge/compare/delta/node-changes.ts'
+import { rules } from '#judge/rules/index.ts'
+import { openJudgement } from '#judge/run/judge.ts'
+import { severityRank } from '#judge/run/outcome.ts'
+import type { Family, Finding } from '#model/finding/finding.ts'
+import type { ClusterInput, ObjectsInput } from '#model/input/cluster-input.ts'
+import type { NodeInput } from '#model/input/node-input.ts'
+import type { Selection } from '#model/input/record.ts'
+import type { Policy } from '#model/policy.ts'
+import type { NodePrediction } from '#model/prediction/prediction.ts'
+import { replay } from '#replay/replay.ts'
+import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
+import type { ChangedPart, Place } from './changed-part.ts'
+import {
+  changeOf,
+  changesOf,
+  isReadable,
+  type NodeChange,
+  type NodeProblem,
+  newRefusals,
+  placeByTrials,
+  placeOfFinding,
+  settingsInstead,
+  startsAtOnce,
+  valuesOf,
+} from './node-change.ts'
+import type { NodePlace, Problems } from './problems.ts'
+import type { Reach, ReachedNode } from './reach.ts'
+import { settingPaths } from './settings.ts'
+import { placedRecords, type Survey } from './survey.ts'
+
+export interface Part extends ChangedPart {
+  reach: Reach
+}
+
+/** The changed files, and what they were before. */
+export interface Change {
+  head: Part[]
+  base: Part[]
+  hasBase: boolean
+  causes: Map<string, Place>
+}
+
+export interface Judging {
+  snapshot: string
+  selection: Selection
+  policy: Policy
+  survey: Survey
+  change: Change
+  problems: Problems
+}
+
+interface Judged {
+  /** Number of nodes by the file's path. */
+  reached: ReadonlyMap<string, number>
+  /** The node that a part without nodes was tried on. */
+  standIns: ReadonlyMap<Part, ReachedNode>
+}
+
+export async function judgeNodes(judging: Judging): Promise<Judged> {
+  const { snapshot, selection, policy, survey, problems } = judging
+  const judgement = openChangeJudgement(policy, survey.takenAt)
+  const nodes = reachedNodes(judging)
+  const standIns = openStandIns(judging)
+  const isNeeded = (place: number) => nodes.has(place) || standIns.isWanted(survey.nodes.get(place))
+  const changed = new Map<string, ChangedNode>()
+  const records = placedRecords(snapshot, selection, (record, place) =>
+    record.kind === 'Node' && !isNeeded(place) ? null : record,
+  )
+  for await (const [record, place] of records) {
+    if (record.kind === 'Cluster') judgement.takeCluster(clusterInput(record))
+    if (record.kind === 'Objects') judgement.takeObjects(objectsInput(record))
+    if (record.kind !== 'Node') continue
+    const input = nodeInput(record)
+    const own = survey.nodes.get(place)
+    if (own !== undefined) standIns.take(own, input)
+    const node = nodes.get(place)
+    if (node === undefined) continue
+    const key = nodeKey(input.cluster, node.node.identity.name)
+    if (!changed.has(key))
+      changed.set(key, judgeNode(judging, judgement, { ...node, input, place }))
+  }
+  const findings = Map.groupBy(judgement.close(), ({ finding: { cluster }, node }) =>
+    nodeKey(cluster, node),
+  )
+  const effects = [...changed].map(([key, node]) => effectsOn(node, findings.get(key) ?? []))
+  const blame = openBlame()
+  for (const { node, alone } of effects) for (const one of alone) blame.take(node, one)
+  await blameByTrials(judging, blame, nodes)
+  for (const effect of effects) addEffects(problems, blame, effect)
+  return { reached: nodesByFile(changed.values()), standIns: standIns.end() }
+}
+
+interface ReachedBy {
+  node: ReachedNode
+  /** Those that reach the node. */
+  parts: Pick<Change, 'head' | 'base'>
+  /** Equal for nodes that the same parts reach. */
+  key: string
+}
+
+/** By their place in the snapshot. */
+function reachedNodes({ survey, change }: Judging): ReadonlyMap<number, ReachedBy> {
+  const nodes = new Map<number, ReachedBy>()
+  const partsOf = (parts: readonly Part[], node: ReachedNode) =>
+    [...parts.entries()].filter(([, { reach }]) => reach.has(node))
+  for (const [place, node] of survey.nodes) {
+    const [head, base] = [partsOf(change.head, node), partsOf(change.base, node)]
+    if (head.length + base.length === 0) continue
+    const key = [head, base].map(parts => parts.map(([index]) => index).join()).join('/')
+    const parts = { head: head.map(([, part]) => part), base: base.map(([, part]) => part) }
+    nodes.set(place, { node, parts, key })
+  }
+  return nodes
+}
+
+function nodesByFile(changed: Iterable<ChangedNode>): ReadonlyMap<string, number> {
+  const reached = new Map<string, number>()
+  for (const { parts } of changed)
+    for (const file of new Set([...parts.head, ...parts.base].map(part => part.file)))
+      reached.set(file, (reached.get(file) ?? 0) + 1)
+  return reached
+}
+
+interface ChangedNode extends ReachedBy {
+  place: number
+  named: NodePlace
+  change: NodeChange
+  /** What starts at once, and thresholds that are gone. */
+  atOnce: NodeProblem[]
+}
+
+function judgeNode(
+  judging: Judging,
+  judgement: ChangeJudgement,
+  { input, ...reached }: ReachedBy & { input: NodeInput; place: number },
+): ChangedNode {
+  const { problems } = judging
+  const { cluster, identity } = reached.node
+  const named = { cluster, ...identity }
+  problems.reach(named)
+  const { before, after, ...change } = changeOn(judging, reached, input)
+  for (const { kind, text, ...at } of change.problems)
+    problems.add({ kind, text, ...placeOfProblem(at) }, named)
+  for (const path of new Set([...change.paths].map(fieldOf)))
+    for (const { field, values } of changesOf(change, path)) problems.change(named, field, values)
+  const { disk } = change
+  if (disk !== null) problems.change(named, disk.path, disk.values)
+  const atOnce =
+    before === null || after === null ? [] : startsAtOnce(judgement.take(before, after), change)
+  return { ...reached, named, change, atOnce }
+}
+
+function changeOn({ change, survey }: Judging, { node, parts }: ReachedBy, input: NodeInput) {
+  const { cluster, identity, nodeClass } = node
+  const { owner, group } = identity
+  const isWhole = !change.hasBase && parts.head.some(part => part.isWhole)
+  const sources = isWhole ? survey.classes.get(nodeKey(cluster, nodeClass ?? '')) : []
+  const declared = (sources ?? []).flatMap(settingPaths)
+  const isAppended =
+    owner === 'karpenter' ||
+    (owner === 'managed-nodegroup' && survey.ofEksImage.has(nodeKey(cluster, group.name)))
+  return changeOf(input, { ...change, ...parts, declared, isAppended })
+}
+
+export const placeOfProblem = ({
+  part,
+  path,
+  line,
+}: Pick<NodeProblem, 'part' | 'path' | 'line'>) => ({
+  file: part.file,
+  field: path,
+  line: line ?? part.lineOf(path),
+})
+
+interface NodeEffects {
+  node: ChangedNode
+  /** What starts at once, with the findings that report it. */
+  atOnce: [effect: NodeProblem, findings: Finding[]][]
+  /** The others are effects of their own. */
+  alone: NodeFindingChange[]
+}
+
+function effectsOn(node: ChangedNode, findings: readonly NodeFindingChange[]): NodeEffects {
+  const effectOf = ({ finding, change: kind }: NodeFindingChange) =>
+    kind === 'worse' ? node.atOnce.find(one => one.kind === effects.get(finding.rule)) : undefined
+  const byEffect = Map.groupBy(findings, effectOf)
+  return {
+    node,
+    atOnce: node.atOnce.map(effect => [
+      effect,
+      (byEffect.get(effect) ?? []).map(({ finding }) => finding),
+    ]),
+    alone: byEffect.get(undefined) ?? [],
+  }
+}
+
+function addEffects(problems: Problems, blame: Blame, { node, atOnce, alone }: NodeEffects) {
+  const { named, change } = node
+  for (const [{ kind, text, most, ...at }, own] of atOnce) {
+    const [worst] = own.toSorted(bySeverity)
+    const { rule, severity } = worst ?? { rule: null, severity: null }
+    const detail = own.map(({ consequence }) => consequence).join(' ') || null
+    const values = valuesOf(change, at.path)
+    problems.add({ kind, text, most, detail, rule, severity, values, ...placeOfProblem(at) }, named)
+  }
+  for (const one of alone) {
+    const { finding, change: kind } = one
+    const { rule, severity, title, consequence } = finding
+    const isBetter = kind === 'better'
+    const text = isBetter ? `Ends: ${title}.` : `${title}.`
+    const detail = isBetter ? null : consequence
+    const at = placeOfProblem(blame.placeOf(node, one))
+    const values = valuesOf(change, at.field)
+    const instead = isBetter ? [] : settingsInstead(finding, change, at.field)
+    problems.add({ kind, rule, severity, text, detail, values, instead, ...at }, named)
+  }
+}
+
+interface Trial {
+  node: ChangedNode
+  found: NodeFindingChange
+}
+
+/** The setting that a finding comes from; the nodes of a subject that the same parts reach share it. */
+interface Blame {
+  take(node: ChangedNode, found: NodeFindingChange): void
+  /** Those whose setting only a replay of the node shows. */
+  trials(): readonly Trial[]
+  settle(trial: Trial, place: Place): void
+  placeOf(node: ChangedNode, found: NodeFindingChange): Place
+}
+
+function openBlame(): Blame {
+  const places = new Map<string, Place | null>()
+  const trials: Trial[] = []
+  const keyOf = ({ key }: ChangedNode, { finding, change }: NodeFindingChange) =>
+    JSON.stringify([finding.rule, finding.cluster, finding.subject, change, key])
+  return {
+    take(node, found) {
+      const key = keyOf(node, found)
+      if (places.has(key)) return
+      const place = placeOfFinding(found.finding, node.change)
+      places.set(key, place)
+      if (place === null) trials.push({ node, found })
+    },
+    trials: () => trials,
+    settle: ({ node, found }, place) => places.set(keyOf(node, found), place),
+    placeOf(node, found) {
+      const place = places.get(keyOf(node, found)) ?? null
+      if (place === null) throw new Error('a finding has no place')
+      return place
+    },
+  }
+}
+
+/** The third reading, of the few nodes on which settings are tried one by one. Their inputs are not kept: they would take a gigabyte. */
+async function blameByTrials(
+  judging: Judging,
+  blame: Blame,
+  nodes: ReadonlyMap<number, ReachedBy>,
+): Promise<void> {
+  const { snapshot, selection, policy, survey } = judging
+  const byPlace = Map.groupBy(blame.trials(), ({ node }) => node.place)
+  if (byPlace.size === 0) return
+  const records = placedRecords(snapshot, selection, (record, place) =>
+    record.kind === 'Node' && byPlace.has(place) ? record : null,
+  )
+  for await (const [record, place] of records) {
+    const node = nodes.get(place)
+    if (record.kind !== 'Node' || node === undefined) continue
+    const input = nodeInput(record)
+    const { after } = changeOn(judging, node, input)
+    for (const trial of byPlace.get(place) ?? []) {
+      const { finding, change: kind } = trial.found
+      const own = changeRules.filter(({ id }) => id === finding.rule)
+      const isAsAfter = (tried: NodeInput) => {
+        const judgement = openJudgement(own, policy, { refusalsOf: null })
+        judgement.take(tried, replay(tried, survey.takenAt))
+        const { findings } = judgement.close(survey.takenAt)
+        return findings.some(one => bySeverity(one, finding) <= 0) !== (kind === 'better')
+      }
+      const trialsOf = { input, after, isAsAfter }
+      blame.settle(trial, placeByTrials(finding, trial.node.change, trialsOf))
+    }
+    byPlace.delete(place)
+    if (byPlace.size === 0) return
+  }
+}
+
+interface StandIn {
+  node: ReachedNode
+  input: NodeInput
+  fit: number
+}
+
+/** Parts that reach no node are tried on another one that was read: its kubelet refuses what theirs would refuse. */
+function openStandIns({ change, survey, problems }: Judging) {
+  const nodes = [...survey.nodes.values()]
+  const unreached = change.head.filter(({ reach }) => !nodes.some(node => reach.has(node)))
+  const found = new Map<Part, StandIn>()
+  const isBetter = (part: Part, node: ReachedNode) =>
+    fitOf(part, node) > (found.get(part)?.fit ?? 0)
+  return {
+    /** Whether the node may be a better one. */
+    isWanted: (node: ReachedNode | undefined) =>
+      node !== undefined && unreached.some(part => isBetter(part, node)),
+    take(node: ReachedNode, input: NodeInput): void {
+      const own = unreached.filter(part => isBetter(part, node))
+      if (own.length === 0 || !isReadable(input)) return
+      for (const part of own) found.set(part, { node, input, fit: fitOf(part, node) })
+    },
+    end(): ReadonlyMap<Part, ReachedNode> {
+      const byInput = Map.groupBy(unreached, part => found.get(part)?.input ?? null)
+      for (const [input, parts] of byInput)
+        if (input === null) addUntried(problems, change, parts)
+        else tryParts(problems, change, { input, parts })
+      return new Map([...found].map(([part, { node }]) => [part, node]))
+    },
+  }
+}
+
+/** 0: it cannot stand in. The image counts most, then the cluster. */
+function fitOf({ amiFamily, by, image, target }: Part, { cluster, identity }: ReachedNode): number {
+  const family = by === 'bottlerocket' ? 'Bottlerocket' : (amiFamily ?? image)
+  const isLike = (identity.amiFamily === 'Bottlerocket') === (family === 'Bottlerocket')
+  const ofImage = identity.amiFamily === family ? 3 : Number(isLike)
+  return ofImage === 0 ? 0 : ofImage + Number(target.cluster === cluster)
+}
+
+function addUntried(problems: Problems, { base }: Change, parts: readonly Part[]) {
+  for (const { kind, text, ...at } of newRefusals(parts, base, null))
+    problems.add({ kind, text, ...placeOfProblem(at) }, null)
+  for (const part of parts) {
+    if (part.reach.unknown !== undefined || !setsSomething(part)) continue
+    const text = `Not judged: no node has this ${part.kind}, and none of the same image was read.`
+    problems.add({ kind: 'unread', text, ...placeOfProblem({ part, path: null }) }, null)
+  }
+}
+
+export const setsSomething = (part: Part): boolean =>
+  settingPaths(part).length + (part.volumes ?? []).length > 0
+
+function tryParts(
+  problems: Problems,
+  change: Change,
+  { input, parts }: { input: NodeInput; parts: readonly Part[] },
+) {
+  const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
+  for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
+    const tried = changeOf(input, { ...change, head, base, declared: [], isAppended: true })
+    for (const { kind, text, isLostOnEachNode, ...at } of tried.problems)
+      if (kind === 'refused' || (isLostOnEachNode && at.part.amiFamily !== undefined))
+        problems.add({ kind, text, ...placeOfProblem(at) }, null)
+  }
+}
+
+/** They compare nodes with their past or their peers, or say what was read: no change of a setting is judged by them. */
+const otherFamilies: ReadonlySet<Family> = new Set(['drift', 'coverage', 'cluster-gc'])
+/** A kubelet that takes the files has started again. */
+const comparesWithStart = ({ cause }: (typeof rules)[number]) =>
+  cause.kind === 'world' && cause.event === 'not-restarted'
+/** They compare a disk with what the snapshot declares, which the change replaces. */
+const comparesWithDeclared = ({ cause }: (typeof rules)[number]) => cause.kind === 'device'
+const changeRules = rules.filter(
+  rule =>
+    !otherFamilies.has(rule.family) && !comparesWithStart(rule) && !comparesWithDeclared(rule),
+)
+const effects = new Map(changeRules.map(({ id, effect }) => [id, effect]))
+
+const bySeverity = (a: Finding, b: Finding) => severityRank(a.severity) - severityRank(b.severity)
+
+type ChangeJudgement = ReturnType<typeof openChangeJudgement>
+
+/** @param takenAt time of the snapshot */
+function openChangeJudgement(policy: Policy, takenAt: string) {
+  const openChange = () => openJudgement(changeRules, policy, { allNodes: true, hasHistory: false })
+  const [old, now] = [openChange(), openChange()]
+  return {
+    takeCluster(input: ClusterInput): void {
+      for (const judgement of [old, now]) judgement.takeCluster(input)
+    },
+    takeObjects(input: ObjectsInput): void {
+      for (const judgement of [old, now]) judgement.takeObjects(input)
+    },
+    take(before: NodeInput, after: NodeInput): Record<'before' | 'after', NodePrediction> {
+      const predictions = { before: replay(before, takenAt), after: replay(after, takenAt) }
+      old.take(before, predictions.before)
+      now.take(after, predictions.after)
+      return predictions
+    },
+    /** Findings that only one of both has, or that have another severity; one entry for each node. */
+    close: (): NodeFindingChange[] =>
+      nodeFindingChanges(old.close(takenAt).findings, now.close(takenAt).findings),
+  }
+}

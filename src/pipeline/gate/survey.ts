@@ -1,0 +1,98 @@
+/** The first reading of a snapshot: which nodes a change may reach, without what they run. */
+
+import { OperatorError } from '#base/operator-error.ts'
+import { nodeKey } from '#base/text/node-key.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { isOf, type KubeletSource, type ObjectsInput } from '#model/input/cluster-input.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { MalformedLine, NodeRecord, Selection, SnapshotRecord } from '#model/input/record.ts'
+import { savedFleet } from '#pipeline/audit/fleet.ts'
+import { unknownTime } from '#pipeline/audit/judge-records.ts'
+import { clusterInput, objectsInput } from '#snapshot/input.ts'
+import { isReachable, type ReachedNode } from './reach.ts'
+
+export interface Survey {
+  takenAt: string
+  /** Reachable nodes by their place among the nodes of the snapshot. */
+  nodes: ReadonlyMap<number, ReachedNode>
+  /** Settings of each EC2NodeClass, by cluster and name. */
+  classes: ReadonlyMap<string, KubeletSource[]>
+  /** Managed nodegroups on an image of EKS, by cluster and name. */
+  ofEksImage: ReadonlySet<string>
+}
+
+/** @throws OperatorError if there is no node, or the snapshot is not whole */
+export async function surveyOf(snapshot: string, selection: Selection): Promise<Survey> {
+  const nodes = new Map<number, ReachedNode>()
+  const classes = new Map<string, KubeletSource[]>()
+  const ofEksImage = new Set<string>()
+  let takenAt = unknownTime
+  let hasNode = false
+  for await (const [record, place] of placedRecords(snapshot, selection, identityOnly)) {
+    if (record.kind === 'Malformed')
+      throw new OperatorError(
+        `${snapshot} is not whole, so nodes may be missing: line ${record.line}: ${record.message}`,
+      )
+    if (record.kind === 'Snapshot') takenAt = record.takenAt
+    if (record.kind === 'Cluster') {
+      const { cluster, nodegroups } = clusterInput(record)
+      for (const { nodegroupName = '', amiType = 'CUSTOM' } of nodegroups ?? [])
+        if (amiType !== 'CUSTOM') ofEksImage.add(nodeKey(cluster, nodegroupName))
+    }
+    if (record.kind === 'Objects') addClasses(classes, objectsInput(record))
+    if (record.kind !== 'Node') continue
+    hasNode = true
+    const node = reachedNode(record.cluster, record.node)
+    if (isReachable(node)) nodes.set(place, node)
+  }
+  if (!hasNode) throw new OperatorError(`${snapshot} has no node that could be judged`)
+  return { takenAt, nodes, classes, ofEksImage }
+}
+
+/**
+ * The records with the place that each node has among the nodes of the snapshot, whatever is selected.
+ * @param cut what is needed of a record
+ */
+export async function* placedRecords(
+  snapshot: string,
+  selection: Selection,
+  cut: (record: SnapshotRecord, place: number) => SnapshotRecord | null,
+): AsyncGenerator<[record: SnapshotRecord | MalformedLine, place: number]> {
+  let place = -1
+  const records = savedFleet(snapshot, selection, undefined, record => {
+    if (record.kind === 'Node') place++
+    return cut(record, place)
+  })
+  for await (const record of records) yield [record, place]
+}
+
+function identityOnly(record: SnapshotRecord): SnapshotRecord | null {
+  if (record.kind === 'Objects') return record.resource === nodeClasses ? record : null
+  if (record.kind !== 'Node') return record
+  const { kind, cluster, node, errors } = record
+  const { metadata, spec, status } = node
+  return {
+    ...{ kind, cluster, errors },
+    node: { metadata, spec, status: { nodeInfo: status?.nodeInfo } },
+  } as NodeRecord
+}
+
+const nodeClasses = 'ec2nodeclasses.karpenter.k8s.aws'
+
+function addClasses(
+  classes: Map<string, KubeletSource[]>,
+  { cluster, resource, items }: ObjectsInput,
+) {
+  for (const item of items) {
+    if (!isOf(nodeClasses, resource, item)) continue
+    const { userData, kubelet } = item.spec ?? {}
+    const sources = [...(userData ?? []), ...(kubelet ? [{ config: kubelet }] : [])]
+    classes.set(nodeKey(cluster, item.metadata?.name ?? ''), sources)
+  }
+}
+
+const reachedNode = (cluster: string, node: KubernetesNode): ReachedNode => ({
+  cluster,
+  identity: nodeIdentity(node),
+  nodeClass: node.metadata?.labels?.['karpenter.k8s.aws/ec2nodeclass'] ?? null,
+})

@@ -22,7 +22,7 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { AllocatablePrediction, OverRequest, Unknown } from '#model/prediction/prediction.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
-import type { Kubelet } from './kubelet.ts'
+
 import {
   type Machine,
   type NodeAllocatable,
@@ -30,7 +30,8 @@ import {
   overReservationError,
   type Refusal,
 } from './node-allocatable.ts'
-import type { Pod, ResourceList } from './pods/pod.ts'
+import type { ResourceList } from './pods/pod.ts'
+import type { PreparedNode } from './prepare.ts'
 
 export interface PredictedAllocatable {
   /** Null: not known, or the configuration is refused. */
@@ -141,14 +142,19 @@ export function withPodsLimit(input: NodeInput, earlier: KubeletConfiguration | 
 
 /** Upstream: pkg/kubelet/lifecycle/predicate.go generalFilter admits each pod again when the kubelet starts. */
 export function overRequested(
-  pods: readonly Pod[],
+  {
+    activePods: pods,
+    podStats,
+    kubelet,
+  }: Pick<PreparedNode, 'activePods' | 'podStats' | 'kubelet'>,
   allocatable: AllocatablePrediction,
-  kubelet: Kubelet,
 ): OverRequest[] {
   const requested = (resource: string) =>
-    pods.reduce(
-      (sum, pod) => addQuantities(sum, getResourceRequestQuantity(pod, resource, kubelet)),
-      binaryQuantity(0),
+    podStats.once(['requested', pods, resource], () =>
+      pods.reduce(
+        (sum, pod) => addQuantities(sum, getResourceRequestQuantity(pod, resource, kubelet)),
+        binaryQuantity(0),
+      ),
     )
   return Object.entries(allocatable).flatMap(([resource, text]) => {
     const amount = typeof text === 'string' ? quantityOrNull(text) : null

@@ -120,9 +120,7 @@ export function prepareNode(
   const podStats = podStatsIn(summary)
   const evidence = imageEvidence({ ...input, configuration: asRead.configuration }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
-  const containerGc = once(() =>
-    predictContainerGc({ runtime: input.runtime, host, pods: input.pods, readMs, nowMs: atMs }),
-  )
+  const containerGc = containerGcOf(input, readMs, atMs)
   const removedSince: RemovedContainers =
     atMs > readMs
       ? (containerGc().prediction?.removedSince ??
@@ -164,6 +162,41 @@ export function prepareNode(
     protectedPods: protectedOf(activePods),
   }
 }
+
+/**
+ * Prepares nodes one after the other. If a node comes again with another configuration only, what was read of it is prepared once.
+ * Facts read under the old configuration stay as they were.
+ */
+export function openPreparing(): typeof prepareNode {
+  let last: PreparedNode | null = null
+  return (input, takenAt, at, asRead) => {
+    last =
+      last !== null && at === null && hasSameFacts(last.input, input)
+        ? {
+            ...last,
+            input,
+            host: input.host,
+            containerGc: containerGcOf(input, last.readMs, last.atMs),
+          }
+        : prepareNode(input, takenAt, at, asRead)
+    return last
+  }
+}
+
+const hasSameFacts = (a: NodeInput, b: NodeInput) =>
+  isSameBut(['configuration', 'host'], a, b) &&
+  isSameBut(['kubelet'], a.host ?? {}, b.host ?? {}) &&
+  a.host?.kubelet?.startedAt === b.host?.kubelet?.startedAt &&
+  JSON.stringify(a.configuration?.fields.featureGates) ===
+    JSON.stringify(b.configuration?.fields.featureGates)
+
+const isSameBut = (but: readonly string[], a: object, b: object) =>
+  Object.entries({ ...a, ...b }).every(
+    ([key, value]) => but.includes(key) || (a as Record<string, unknown>)[key] === value,
+  )
+
+const containerGcOf = ({ runtime, host, pods }: NodeInput, readMs: number, nowMs: number) =>
+  once(() => predictContainerGc({ runtime, host, pods, readMs, nowMs }))
 
 const observationsOf = (summary: Summary | null, disks: Filesystems) =>
   summary ? makeSignalObservations(summary) : diskObservations(disks)

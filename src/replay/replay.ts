@@ -55,15 +55,21 @@ import { type PreparedNode, prepareNode } from './prepare.ts'
  * Never throws. Unknown values are null in the prediction and listed in its `unknowns`.
  *
  * @param takenAt the snapshot's time, for a record without its own
+ * @param prepare of `openPreparing`, for a node that is replayed again
  */
-export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItIs): NodePrediction {
+export function replay(
+  input: NodeInput,
+  takenAt: string,
+  whatIf: WhatIf = asItIs,
+  prepare: typeof prepareNode = prepareNode,
+): NodePrediction {
   const { kubelet } = whatIf
   const configured = withConfigurationOnDisk(
     supportedInput(kubelet === undefined ? input : withKubelet(input, kubelet)),
   )
   const unknowns: Unknown[] = [...configured.unknowns]
   const changed = restartedWith(configured.input, whatIf)
-  const node = prepareNode(changed, takenAt, whatIf.at, configured.input)
+  const node = prepare(changed, takenAt, whatIf.at, configured.input)
   if (!node.features.exact) {
     unknowns.push({
       what: 'node.status.nodeInfo.kubeletVersion',
@@ -336,15 +342,15 @@ function oomScoresOf({ input, pods, activePods, kubelet }: PreparedNode, unknown
 }
 
 function allocatableOf(
-  { input, features, activePods, kubelet }: PreparedNode,
+  node: PreparedNode,
   configuration: KubeletConfiguration | null,
   unknowns: Unknown[],
 ): Pick<NodePrediction, 'allocatable' | 'overRequested'> {
   if (configuration === null) return { allocatable: null }
-  const predicted = predictAllocatable(input.node, configuration, features)
+  const predicted = predictAllocatable(node.input.node, configuration, node.features)
   unknowns.push(...predicted.unknowns)
   const { allocatable } = predicted
-  const over = allocatable && overRequested(activePods, allocatable, kubelet)
+  const over = allocatable && overRequested(node, allocatable)
   return { allocatable, ...(over && over.length > 0 && { overRequested: over }) }
 }
 

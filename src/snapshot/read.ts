@@ -173,6 +173,7 @@ async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> 
     yield* linesIn(await chunksOf(path), signal)
   } catch (error) {
     signal?.throwIfAborted()
+    if (error instanceof OperatorError) throw error
     if (codeOf(error) === 'ENOENT') throw new OperatorError(`${path}: there is no such file`)
     if (codeOf(error) === 'EACCES' || codeOf(error) === 'EISDIR')
       throw new OperatorError(`${path} cannot be read (${codeOf(error)})`)
@@ -183,13 +184,17 @@ async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> 
   }
 }
 
-/** The file's bytes, unpacked if the file is gzipped. */
+/** The file's bytes, unpacked if the file is gzipped. @throws OperatorError for a device or a pipe, which may never end */
 export async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {
+  const found = await stat(path)
+  if (!found.isFile() && !found.isDirectory())
+    throw new OperatorError(
+      `${path} is no file, but a device or a pipe: save what it gives as a file`,
+    )
   const isPacked = await isGzip(path)
   const file = createReadStream(path)
   if (!isPacked) return file
-  const { size } = await stat(path)
-  return gunzipChunks(file, snapshotLimits(size).maxUnpackedBytes)
+  return gunzipChunks(file, snapshotLimits(found.size).maxUnpackedBytes)
 }
 
 async function isGzip(path: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -156,6 +157,13 @@ describe('a broken line', () => {
       { kind: 'Malformed', line: 2, message: expect.stringContaining('no record is that long') },
       node('b'),
     ])
+  })
+
+  it('is not read from a device or a pipe, which may never end', async () => {
+    const pipe = join(mkdtempSync(join(tmpdir(), 'highwater-pipe-')), 'pipe')
+    execFileSync('mkfifo', [pipe])
+    for (const path of ['/dev/zero', '/dev/null', pipe])
+      await expect(read(path)).rejects.toThrow(`${path} is no file, but a device or a pipe`)
   })
 
   it('has no list that no node has: it is named, and the next one is read', async () => {

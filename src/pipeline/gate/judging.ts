@@ -10,8 +10,10 @@ import type { Family, Finding } from '#model/finding/finding.ts'
 import type { ClusterInput, ObjectsInput } from '#model/input/cluster-input.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { Selection } from '#model/input/record.ts'
+import { asItIs } from '#model/plan/what-if.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
+import { openPreparing } from '#replay/prepare.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
 import type { ChangedPart, Place } from './changed-part.ts'
@@ -275,12 +277,13 @@ async function blameByTrials(
     if (record.kind !== 'Node' || node === undefined) continue
     const input = nodeInput(record)
     const { after } = changeOn(judging, node, input)
+    const prepare = openPreparing()
     for (const trial of byPlace.get(place) ?? []) {
       const { finding, change: kind } = trial.found
       const own = changeRules.filter(({ id }) => id === finding.rule)
       const isAsAfter = (tried: NodeInput) => {
         const judgement = openJudgement(own, policy, { refusalsOf: null })
-        judgement.take(tried, replay(tried, survey.takenAt))
+        judgement.take(tried, replay(tried, survey.takenAt, asItIs, prepare))
         const { findings } = judgement.close(survey.takenAt)
         return findings.some(one => bySeverity(one, finding) <= 0) !== (kind === 'better')
       }
@@ -351,8 +354,11 @@ function tryParts(
   { input, parts }: { input: NodeInput; parts: readonly Part[] },
 ) {
   const base = change.base.filter(({ file }) => parts.some(part => part.file === file))
+  // Theirs may be larger machines.
+  const { capacity, ...status } = input.node.status ?? {}
+  const ofAnySize = { ...input, node: { ...input.node, status } }
   for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
-    const tried = changeOf(input, { ...change, head, base, declared: [], isAppended: true })
+    const tried = changeOf(ofAnySize, { ...change, head, base, declared: [], isAppended: true })
     for (const { kind, text, isLostOnEachNode, ...at } of tried.problems)
       if (kind === 'refused' || (isLostOnEachNode && at.part.amiFamily !== undefined))
         problems.add({ kind, text, ...placeOfProblem(at) }, null)
@@ -388,7 +394,9 @@ function openChangeJudgement(policy: Policy, takenAt: string) {
       for (const judgement of [old, now]) judgement.takeObjects(input)
     },
     take(before: NodeInput, after: NodeInput): Record<'before' | 'after', NodePrediction> {
-      const predictions = { before: replay(before, takenAt), after: replay(after, takenAt) }
+      const prepare = openPreparing()
+      const replayed = (input: NodeInput) => replay(input, takenAt, asItIs, prepare)
+      const predictions = { before: replayed(before), after: replayed(after) }
       old.take(before, predictions.before)
       now.take(after, predictions.after)
       return predictions

@@ -224,3 +224,41 @@ it('does not compare with a value that is an expression', async () => {
   )
   expect(stops).toEqual([])
 })
+
+describe('a class that no node has', () => {
+  // Its machines may have more memory than the one that stands in.
+  const text = nodeClass('kubeReserved: {memory: 99Gi}\nimageGCHighThresholdPercent: 70\n', 'fresh')
+  const without = (isUnread: (name: string) => boolean) =>
+    snapshotOf(
+      gateWorld().map(line => {
+        const { configz, ...record } = JSON.parse(line)
+        return isUnread(record.node?.metadata.name ?? '') ? JSON.stringify(record) : line
+      }),
+    )
+  const tried = async (isUnread: (name: string) => boolean) => {
+    const texts = [{ file: 'class.yaml', text, base: null }]
+    const { files, problems, verdict } = await gated(without(isUnread), texts)
+    return { reach: files[0]?.reach, verdict, texts: problems.map(({ text: why }) => why) }
+  }
+  const refused = [expect.stringContaining('must be less than imageGCHighThresholdPercent')]
+
+  it.each<[string, string, (name: string) => boolean]>([
+    ['general-0', 'prod/general', () => false],
+    ['small-1', 'prod/small', name => /^(general-|small-0)/.test(name)],
+    ['old-0', 'prod/old', name => !name.startsWith('old')],
+  ])('is tried on the first node of its image that was read: %s', async (name, group, isUnread) => {
+    expect(await tried(isUnread)).toEqual({
+      reach: `EC2NodeClass fresh; tried on ${name} of ${group}, since no node has it`,
+      verdict: 'refused',
+      texts: refused,
+    })
+  })
+
+  it('is not judged if no such node was read', async () => {
+    expect(await tried(name => name !== '')).toEqual({
+      reach: 'EC2NodeClass fresh',
+      verdict: 'unread',
+      texts: ['Not judged: no node has this EC2NodeClass, and none of the same image was read.'],
+    })
+  })
+})

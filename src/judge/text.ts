@@ -1,6 +1,7 @@
 /** Makes outside text fit to be shown: bounded, without control characters, and with units. */
 
 import { percentNumber } from '#base/percent.ts'
+import { bytesText } from '#base/text/bytes-text.ts'
 import { hourMs } from '#base/units.ts'
 
 /** Names of Kubernetes objects have at most 253 characters. */
@@ -21,19 +22,7 @@ export function shorten(text: string, maxLength = valueLength): string {
 /** Whether all characters are visible and in their written order. */
 export const isPrintable = (text: string): boolean => text.search(unprintable) < 0
 
-const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
-
-/** For sentences: `16.0 GiB`, `512 bytes`. */
-export function bytes(count: number): string {
-  let scaled = Math.abs(count)
-  let unit = -1
-  // From 1023.95 on, rounding would show 1024.0 of the smaller unit.
-  while (scaled >= (unit < 0 ? 1024 : 1023.95) && unit < units.length - 1) {
-    scaled /= 1024
-    unit++
-  }
-  return unit < 0 ? `${count} bytes` : `${count < 0 ? '-' : ''}${scaled.toFixed(1)} ${units[unit]}`
-}
+export { bytesText as bytes }
 
 export const percent = (value: number): string => `${percentNumber(value)} %`
 

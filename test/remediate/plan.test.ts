@@ -825,7 +825,7 @@ describe('the digest', () => {
     expect(one.createdAt).toBe(takenAt)
     // Written down, so that a plan that was approved yesterday is known tomorrow.
     expect(one.digest).toMatchInlineSnapshot(
-      `"bfb115aa64f6d571bb06deb3e7d59aebb776522221fa05d6bd07d5131ef2c45d"`,
+      `"992d14e22798b9a8c91de314783e839b864656e915833d729d5546700b8a8034"`,
     )
   })
 

@@ -33,6 +33,7 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
   const providerId = node.spec?.providerID ?? ''
   const osImage = node.status?.nodeInfo?.osImage ?? ''
   const operatingSystem = node.status?.nodeInfo?.operatingSystem ?? labels['kubernetes.io/os']
+  const isWindows = operatingSystem === 'windows' || osImage.startsWith('Windows')
   const owner = nodeOwner(labels, providerId)
   const nodePool = labels['karpenter.sh/nodepool']
   const nodegroup = labels['eks.amazonaws.com/nodegroup'] ?? labels[eksctlNodegroup]
@@ -42,8 +43,8 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
     group: groupOf(name, nodePool, nodegroup),
     owner,
     isEksctl: eksctlNodegroup in labels,
-    amiFamily: amiFamily(osImage),
-    operatingSystem: operatingSystem === 'windows' ? 'windows' : 'linux',
+    amiFamily: isWindows ? 'Windows' : amiFamily(osImage),
+    operatingSystem: isWindows ? 'windows' : 'linux',
     instanceType: labels['node.kubernetes.io/instance-type'] ?? null,
     instanceId: providerInstance.exec(providerId)?.[1] ?? activatedId(labels, name),
     bootId: node.status?.nodeInfo?.bootID || null,

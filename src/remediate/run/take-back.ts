@@ -1,5 +1,5 @@
 /** Rolls nodes back: a wave with too many failures, or a whole run on request. Needs only the journal. */
-import { gibibyte } from '#base/units.ts'
+import { bytesText } from '#base/text/bytes-text.ts'
 import type { Plan, PlanStep } from '#model/plan/plan.ts'
 import type { StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
@@ -200,13 +200,11 @@ async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, c
     const freed =
       usedBytesBefore === null || now === null
         ? 'how much was freed is not known'
-        : `freed ${gib(usedBytesBefore - now.usedBytes)}`
+        : // Zero if other writes meanwhile used more space than image GC freed.
+          `freed ${bytesText(Math.max(usedBytesBefore - now.usedBytes, 0))}`
     await work.note(step, { state: 'returning', why: `${freed}: ${why}` })
   }
 }
-
-/** Zero if other writes meanwhile used more space than image GC freed. */
-const gib = (freedBytes: number) => `${(Math.max(freedBytes, 0) / gibibyte).toFixed(1)} GiB`
 
 export type PruneState = { state: 'pruned' | 'waiting' | 'time-over'; why: string }
 

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 
+it.each([
+  [{ operatingSystem: 'windows' }, 'Windows', 'windows'],
+  [{ osImage: 'Windows Server 2022 Datacenter' }, 'Windows', 'windows'],
+  [{ operatingSystem: 'linux', osImage: 'Amazon Linux 2023.9' }, 'AL2023', 'linux'],
+])('image and system of %j', (nodeInfo, amiFamily, operatingSystem) => {
+  expect(nodeIdentity({ status: { nodeInfo } })).toMatchObject({ amiFamily, operatingSystem })
+})
+
 describe('the instance behind a node', () => {
   const id = 'i-0a1b2c3d4e5f60718'
   it.each([

@@ -60,8 +60,7 @@ export const diskDiffersFromNodeClass = contextRule({
     'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping',
   ],
   appliesTo: ({ identity }) =>
-    (identity.operatingSystem === 'linux' || identity.amiFamily === 'Windows') &&
-    (identity.owner === 'karpenter' || identity.owner === 'managed-nodegroup'),
+    identity.owner === 'karpenter' || identity.owner === 'managed-nodegroup',
 
   fact: ({ identity, node, disks, ledger, host, filesystems }) => ({
     owner: identity.owner,

@@ -1,9 +1,9 @@
 /** What a change does to a cohort, all its planned nodes together, in numbers and in words. */
 
+import { bytesText } from '#base/text/bytes-text.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { linesOf } from '#base/text/lines.ts'
 import { byText } from '#base/text/text-order.ts'
-import { gibibyte } from '#base/units.ts'
 import type {
   Blast,
   CohortCounts,
@@ -80,8 +80,6 @@ const pullsOf = (pulls: readonly Pulls[]): Pulls[] =>
     }))
     .sort((a, b) => byText(a.registry, b.registry))
 
-const gib = (count: number) => `${(count / gibibyte).toFixed(1)} GiB`
-
 const nodesOf = (count: number) => `${count} node${count === 1 ? '' : 's'}`
 
 function pullText(pulls: readonly Pulls[]) {
@@ -123,7 +121,7 @@ function pruneText(
   const longestMs = Math.max(...ends.map(({ atMostMs }) => atMostMs))
   return linesOf(
     `For as long as it takes, and ${longestMs / 60_000} min at most, the kubelets of ${nodesOf(planned.length)} run image GC down to ${ends[0]?.usedPercentAtMost} % of the image filesystem; then what was there before is put back.`,
-    `Unused and not pinned are ${sumOf(ends, ({ imagesAtMost }) => imagesAtMost)} images of ${gib(sumOf(ends, ({ bytesAtMost }) => bytesAtMost))} by the runtime's own sizes: no more than these are deleted, the longest unused first as far as the kubelet still knows.`,
+    `Unused and not pinned are ${sumOf(ends, ({ imagesAtMost }) => imagesAtMost)} images of ${bytesText(sumOf(ends, ({ bytesAtMost }) => bytesAtMost))} by the runtime's own sizes: no more than these are deleted, the longest unused first as far as the kubelet still knows.`,
     remarksOf(planned),
     pullText(pulls),
   )
@@ -139,7 +137,7 @@ function settingsText(
   return linesOf(
     `Today ${before.evictFirst} of ${nodesOf(planned.length)} evict first, before image GC; after: ${after.evictFirst}.`,
     after.imageGcDue > 0 &&
-      `Image GC is due at once on ${nodesOf(after.imageGcDue)} (today ${before.imageGcDue}), freeing at most ${gib(after.freedBytesAtMost)}.`,
+      `Image GC is due at once on ${nodesOf(after.imageGcDue)} (today ${before.imageGcDue}), freeing at most ${bytesText(after.freedBytesAtMost)}.`,
     pullText(pulls),
     after.evictNow > 0 &&
       `Eviction is due on ${nodesOf(after.evictNow)} (today ${before.evictNow}).`,

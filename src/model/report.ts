@@ -183,9 +183,6 @@ export interface Assumptions {
   /** Growth of a disk in one period of image GC, in percent of its capacity. */
   growthPercent: number
   imageGcPeriodMs: number
-  /** Disk space kept free by thresholds is stranded if it reaches both this percent of the disk and `strandedBytes`. */
-  strandedPercent: number
-  strandedBytes: number
   /** Price of an EBS volume: the policy's, else the list price of gp3. */
   usdPerGiBMonth: number
   /** An image without a container for so many days is idle. */

@@ -490,8 +490,6 @@ export function findingsDocument(overrides: Partial<FindingsDocument> = {}): Fin
 export const assumptions: Assumptions = {
   growthPercent: 2,
   imageGcPeriodMs: 300_000,
-  strandedPercent: 10,
-  strandedBytes: 50 * GiB,
   usdPerGiBMonth: 0.08,
   idleImageDays: 7,
   mostUnpacking: 3.5,

@@ -278,15 +278,11 @@ function withHistory(
 
 const assumptionsOf = ({
   assumedGrowthPercent,
-  strandedPercent,
-  strandedGiB,
   volumeUsdPerGiBMonth,
   idleImageDays,
 }: Policy): Assumptions => ({
   growthPercent: assumedGrowthPercent,
   imageGcPeriodMs,
-  strandedPercent,
-  strandedBytes: strandedGiB * gibibyte,
   usdPerGiBMonth: volumeUsdPerGiBMonth ?? monthlyUsd(gibibyte, null) ?? 0,
   idleImageDays,
   mostUnpacking,

@@ -266,8 +266,6 @@ describe('the second reading of a run', () => {
 const assumptions = {
   growthPercent: 2,
   imageGcPeriodMs: 300_000,
-  strandedPercent: 10,
-  strandedBytes: 50 * 1024 ** 3,
   usdPerGiBMonth: 0.08,
   idleImageDays: 7,
   mostUnpacking: 3.5,

@@ -1,5 +1,6 @@
 /** Parts of events. All mistakes of an event are reported at once. */
 import * as z from 'zod'
+import { firstReasons } from '#base/text/first-of.ts'
 
 /** @param wanted describes the form, for people */
 export const textMatching = (form: RegExp, wanted: string) =>
@@ -31,10 +32,10 @@ export const selected = {
 const mostMistakes = 20
 
 /** Returns all mistakes as one text: `nodes.0: a node name…; …` */
-export function mistakesIn(issues: readonly z.core.$ZodIssue[]): string {
-  const mistakes = issues
-    .slice(0, mostMistakes)
-    .map(({ path, message }) => `${path.length === 0 ? 'the event' : path.join('.')}: ${message}`)
-  if (issues.length > mostMistakes) mistakes.push(`and ${issues.length - mostMistakes} more`)
-  return mistakes.join('; ')
-}
+export const mistakesIn = (issues: readonly z.core.$ZodIssue[]): string =>
+  firstReasons(
+    issues.map(
+      ({ path, message }) => `${path.length === 0 ? 'the event' : path.join('.')}: ${message}`,
+    ),
+    mostMistakes,
+  )

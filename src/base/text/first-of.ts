@@ -7,9 +7,12 @@ export function firstNames(names: readonly string[], most: number, count = names
   return `${shown.join(', ')}${more}`
 }
 
+/** `a`, `b`, `and 3 more` */
+export const firstLines = (lines: readonly string[], most: number, more = 'more'): string[] => [
+  ...lines.slice(0, most),
+  ...(lines.length > most ? [`and ${lines.length - most} ${more}`] : []),
+]
+
 /** `a; b; and 3 more` */
 export const firstReasons = (reasons: readonly string[], most: number): string =>
-  [
-    ...reasons.slice(0, most),
-    ...(reasons.length > most ? [`and ${reasons.length - most} more`] : []),
-  ].join('; ')
+  firstLines(reasons, most).join('; ')

@@ -4,6 +4,7 @@
  */
 
 import { stringify } from 'yaml'
+import { firstLines } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { Ending } from '#model/finding/delta.ts'
 import {
@@ -254,11 +255,8 @@ export function nodesText(
 
 /** One line for each piece of evidence; a last line counts the rest. */
 export function evidenceLines({ evidence }: Finding): string[] {
-  const lines = evidence
-    .slice(0, limits.evidence)
-    .map(({ what, value }) => `${lineText(what)}: ${lineText(value)}`)
-  const more = evidence.length - limits.evidence
-  return more > 0 ? [...lines, `and ${more} more`] : lines
+  const lines = evidence.map(({ what, value }) => `${lineText(what)}: ${lineText(value)}`)
+  return firstLines(lines, limits.evidence)
 }
 
 /** Lines with the rule's advice, the fields to set and the commands. */
@@ -267,14 +265,8 @@ export function fixLines({ fix: { config }, steps, docs }: Finding): string[] {
   const fields = Object.entries(config).map(
     ([field, value]) => `${nameText(field)}: ${lineText(JSON.stringify(value) ?? 'null')}`,
   )
-  const shown = commands.slice(0, limits.commands).map(lineText)
-  const more = commands.length - shown.length
-  return [
-    lineText(docs.fix),
-    ...fields,
-    ...shown,
-    ...(more > 0 ? [`and ${more} more commands`] : []),
-  ]
+  const shown = firstLines(commands.map(lineText), limits.commands, 'more commands')
+  return [lineText(docs.fix), ...fields, ...shown]
 }
 
 /** Within a severity, the document's order stays. */

@@ -1,3 +1,4 @@
+import { firstReasons } from '#base/text/first-of.ts'
 import { amiDefaults, isAmiDefaultKnown, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { eksReservedCpuMillis } from '#facts/eks/reserved-resources.ts'
 import {
@@ -249,12 +250,11 @@ function failing(
     layer === 'baseline'
       ? 'the baseline of the policy says'
       : 'its AMI writes, though nothing that is declared says so'
-  const words = deviations
-    .slice(0, 6)
-    .map(({ path, expected }) => `${path} ${shownRunning(running, path)} instead of ${expected}`)
-  const rest = deviations.length - words.length
+  const words = deviations.map(
+    ({ path, expected }) => `${path} ${shownRunning(running, path)} instead of ${expected}`,
+  )
   return {
-    consequence: `${has} ${plural(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
+    consequence: `${has} ${plural(deviations.length, 'setting')} other than ${meant}: ${firstReasons(words, 6)}.`,
     evidence: [
       line('layer', 'layer', layer),
       ...deviations.flatMap(({ path, expected }) => [

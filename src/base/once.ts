@@ -33,9 +33,6 @@ export function oncePerText<Value, Text extends string = string>(
   }
 }
 
-/** The first of equal texts. A parser makes a new text for every object. */
-export const sharedText = oncePerText(text => text)
-
 /** The first of equal values. For short plain JSON that many nodes have. @returns a value that callers must not change */
 export const sharedValue = <Value>(value: Value): Value => knownValue(JSON.stringify(value))
 const knownValue = oncePerText(text => JSON.parse(text))

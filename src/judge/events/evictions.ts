@@ -1,5 +1,4 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { sharedText, sharedValue } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { weekMs } from '#base/units.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
@@ -154,7 +153,7 @@ function ownerOf(pod: KubernetesPod): string | null {
   const owner = controllerReferenceOf(pod)
   return typeof owner?.name !== 'string' || owner.kind === 'Node'
     ? null
-    : sharedText(`${pod.metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`)
+    : `${pod.metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`
 }
 
 /** These two controllers delete an evicted pod at once. Other evicted pods stay, with their owner, until GC. Upstream: pkg/controller/daemon, statefulset. */
@@ -261,7 +260,7 @@ export function toleratedByOwner(pods: readonly KubernetesPod[]): Record<string,
     if (isTerminalPhase(pod.status?.phase)) continue
     const taints = toleratedTaints(pod)
     const owner = taints.length === 0 ? null : ownerOf(pod)
-    if (owner !== null) tolerated[owner] = sharedValue(taints)
+    if (owner !== null) tolerated[owner] = taints
   }
   return tolerated
 }

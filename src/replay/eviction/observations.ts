@@ -18,7 +18,6 @@ import type {
 } from '#model/prediction/prediction.ts'
 import { availableOf, countOf } from '#replay/counters.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { plainUtcMs } from '#replay/times.ts'
 
 export type Observations = Partial<Record<Signal, Observation>>
 
@@ -138,7 +137,6 @@ const timeForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\
 function timeOf(stats: { time?: string } | undefined) {
   const time = stats?.time
   if (time === undefined) return null
-  if (!Number.isNaN(plainUtcMs(time))) return time
   return timeForm.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
 }
 

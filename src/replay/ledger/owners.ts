@@ -1,6 +1,5 @@
 /** Owners of disk space among the pods that the API lists for the node. What a node reports of any other pod has no owner. */
 
-import { sharedText } from '#base/once.ts'
 import { isHostLog, logFolder, sharedFolders } from '#facts/host-folders.ts'
 import {
   type ContainerStatus,
@@ -41,12 +40,7 @@ export function volumeOwner(byUid: PodsByUid, uid: string): HolderOwner | null {
 
 function placeInCluster(pod: KubernetesPod) {
   const { namespace = '', name = '' } = pod.metadata ?? {}
-  const workload = controllerOf(pod)
-  return {
-    namespace: sharedText(namespace),
-    pod: name,
-    workload: workload === null ? null : sharedText(workload),
-  }
+  return { namespace, pod: name, workload: controllerOf(pod) }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The largest parts of each holder, with owner and place. */
 
-import { once, sharedText } from '#base/once.ts'
+import { once } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
@@ -382,7 +382,7 @@ const canonicalRepository = (name: string) => repositoryOf(canonicalName(name))
 /** `namespace/Kind name`. */
 function userOf(pod: KubernetesPod) {
   const { namespace = '', name = '' } = pod.metadata ?? {}
-  return sharedText(`${namespace}/${controllerOf(pod) ?? `Pod ${name}`}`)
+  return `${namespace}/${controllerOf(pod) ?? `Pod ${name}`}`
 }
 
 /** Controllers of the pods whose containers use an image: `namespace/Kind name`. */

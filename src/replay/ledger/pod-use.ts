@@ -1,7 +1,6 @@
 /** Local storage of each pod with kubelet statistics. */
 
 import { type Quantity, quantityNumber } from '#base/go/quantity.ts'
-import { sharedText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { gibibyte } from '#base/units.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
@@ -211,22 +210,11 @@ export function largestUse(pods: readonly PodDiskUse[]) {
   return {
     pods: used
       .toSorted((a, b) => b.bytes - a.bytes || byText(keyOf(a), keyOf(b)))
-      .slice(0, named.pods)
-      .map(withSharedNames),
-    owners: groupUse(used, ({ owner, name }) => owner ?? `Pod ${name}`)
-      .slice(0, named.owners)
-      .map(withSharedNames),
-    namespaces: groupUse(used, () => null)
-      .slice(0, named.namespaces)
-      .map(withSharedNames),
+      .slice(0, named.pods),
+    owners: groupUse(used, ({ owner, name }) => owner ?? `Pod ${name}`).slice(0, named.owners),
+    namespaces: groupUse(used, () => null).slice(0, named.namespaces),
   }
 }
-
-const withSharedNames = <Use extends PodDiskUse | GroupDiskUse>(use: Use): Use => ({
-  ...use,
-  namespace: sharedText(use.namespace),
-  owner: use.owner === null ? null : sharedText(use.owner),
-})
 
 const keyOf = ({ namespace, name }: PodDiskUse) => `${namespace}/${name}`
 

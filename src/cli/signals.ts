@@ -1,6 +1,6 @@
 /** Ctrl-C, SIGTERM (as a CI sends it) and deadlines: the first signal ends the run in order, a second signal ends it at once. */
 import { constants } from 'node:os'
-import { notReached } from '#model/input/not-reached.ts'
+import { RunEnd } from '#clients/failure.ts'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 /** A process group and a parent may both pass on the same Ctrl-C. */
@@ -30,14 +30,14 @@ function onSignals(stops: number, stop: (count: number) => void) {
 export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
   const timer = setTimeout(
-    () => controller.abort(new Error(notReached(`run's deadline of ${deadlineMs / 1000} s`))),
+    () => controller.abort(new RunEnd(`run's deadline of ${deadlineMs / 1000} s`)),
     deadlineMs,
   )
   const close = onSignals(1, () => {
     process.stderr.write(
       '\nStopping: the report will have what was read so far. Once more to leave at once.\n',
     )
-    controller.abort(new Error(notReached('run was interrupted')))
+    controller.abort(new RunEnd('run was interrupted'))
   })
   return {
     signal: controller.signal,

@@ -49,7 +49,27 @@ export class RequestFailure extends Error {
 /** A failed call as a ReadError. */
 export function readErrorOf(what: ReadError['what'], error: unknown): ReadError {
   const refusal = error instanceof RequestFailure ? error.refusal : null
-  return { what, message: messageOf(error), ...(refusal && { refusal }), ...readFailure(error) }
+  return {
+    ...{ what, message: messageOf(error), ...(refusal && { refusal }) },
+    ...readFailure(error),
+    ...endIn(error),
+  }
+}
+
+/** The reason of a signal that ends a run. @param end `run's deadline of 840 s`, `run was interrupted` */
+export class RunEnd extends Error {
+  readonly end: string
+
+  constructor(end: string) {
+    super(`not reached before the ${end}`)
+    this.end = end
+  }
+}
+
+/** What ended the run, if that is the cause of the error. */
+export function endIn(error: unknown): Pick<ReadError, 'end'> {
+  if (error instanceof RunEnd) return { end: error.end }
+  return error instanceof Error ? endIn(error.cause) : {}
 }
 
 /** An error that knows why nothing, or not all, was read. `reason` null: another reason. */

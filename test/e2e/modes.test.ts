@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import { RunEnd } from '#clients/failure.ts'
 import { inNodegroup } from '#lab/nodes/placement.ts'
 import { ordinaryPods } from '#lab/nodes/pod-profile.ts'
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
@@ -18,7 +19,6 @@ import {
 } from '#lab/scenarios/scenario.ts'
 import { scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import { notReached } from '#model/input/not-reached.ts'
 import { everything, type NodeRecord, type ReadMode } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { AuditResult } from '#pipeline/audit/audit.ts'
@@ -375,12 +375,13 @@ describe('the end of the run', () => {
   it('is the reason of nodes that were asked and had not answered', async () => {
     const controller = new AbortController()
     const interrupts = inspected(plain(0), answer => {
-      controller.abort(new Error(notReached('run was interrupted')))
+      controller.abort(new RunEnd('run was interrupted'))
       return answer
     })
     await labOf([scenario([fleetOf([interrupts])])], { documents: inspectDocuments })
     const [record] = await recordsOf(by('ssm'), controller.signal)
     expect(reasons(record!).host).toBe('not reached before the run was interrupted')
+    expect(record!.errors).toContainEqual(expect.objectContaining({ end: 'run was interrupted' }))
     expect(record?.pods?.length).toBeGreaterThan(0)
   })
 })

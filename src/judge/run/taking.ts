@@ -109,6 +109,7 @@ export class Taken {
         null,
         causeOf(unread),
         `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`,
+        unread,
       )
   }
 
@@ -131,6 +132,7 @@ export class Taken {
         identity.name,
         isFargate ? 'fargate' : 'sources',
         isFargate ? fargateReason : reasonOf(unread),
+        input.errors,
       )
     for (const rule of this.rules) {
       if (rule.kind === 'cluster') continue
@@ -254,12 +256,20 @@ class Counts {
       })
   }
 
-  leaveOut(cluster: string, node: string | null, cause: NotAuditedCause, reason: string): void {
+  leaveOut(
+    cluster: string,
+    node: string | null,
+    cause: NotAuditedCause,
+    reason: string,
+    errors: readonly ReadError[] = [],
+  ): void {
+    const end = errors.find(error => error.end !== undefined)?.end
     this.notAudited.push({
       cluster: shorten(cluster),
       node: node === null ? null : shorten(node, nameLength),
       cause,
       reason: shorten(reason),
+      ...(end !== undefined && { end: shorten(end) }),
     })
   }
 }

@@ -213,6 +213,8 @@ export interface NotAudited {
   node: string | null
   cause: NotAuditedCause
   reason: string
+  /** What ended the run before this was read. */
+  end?: string
 }
 
 /** A waiver that needs care. `idle`: it covers no finding; `ends-soon`: within 7 days. */

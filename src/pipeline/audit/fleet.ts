@@ -4,6 +4,7 @@ import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { credentialSource } from '#clients/aws/credentials.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import { callerAccount } from '#clients/aws/sts.ts'
+import { endIn } from '#clients/failure.ts'
 import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
@@ -264,7 +265,11 @@ async function* untilAborted(
     if (!signal.aborted) throw error
     const message = `not all clusters were found: ${messageOf(signal.reason)}`
     yield {
-      record: { kind: 'Cluster', cluster: '*', errors: [{ what: 'clusters', message }] },
+      record: {
+        kind: 'Cluster',
+        cluster: '*',
+        errors: [{ what: 'clusters', message, ...endIn(signal.reason) }],
+      },
       endpoint: null,
       place: null,
     }

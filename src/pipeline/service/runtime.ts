@@ -4,9 +4,9 @@ import { mkdir, rm } from 'node:fs/promises'
 import type { Keep } from '#base/keep.ts'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
+import { RunEnd } from '#clients/failure.ts'
 import { s3Store } from '#clients/store/s3.ts'
 import { givingUp, type Store } from '#clients/store/store.ts'
-import { notReached } from '#model/input/not-reached.ts'
 import { defaultPolicy, type Policy, type PolicyGrants } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
 import { openKeptFile } from '#pipeline/audit/kept-file.ts'
@@ -65,10 +65,7 @@ export function storeOf(
 function timeLimit(durationMs: number): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
   const timer = setTimeout(
-    () =>
-      controller.abort(
-        new Error(notReached(`run's deadline of ${Math.round(durationMs / 1000)} s`)),
-      ),
+    () => controller.abort(new RunEnd(`run's deadline of ${Math.round(durationMs / 1000)} s`)),
     durationMs,
   )
   return { signal: controller.signal, end: () => clearTimeout(timer) }

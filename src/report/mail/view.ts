@@ -2,7 +2,6 @@
 
 import { dayMs } from '#base/units.ts'
 import { type Happening, mostHappenings } from '#model/history.ts'
-import { notReachedIn } from '#model/input/not-reached.ts'
 import type { AuditedNode, AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import {
@@ -230,18 +229,12 @@ function cutShortView(
   fold: Fold,
   { words: { cutShort: words } }: Language,
 ) {
-  const late = notAudited.flatMap(({ cluster, node, reason }) => {
-    const why = notReachedIn(reason)
-    return why === null ? [] : [{ cluster, node, why }]
-  })
+  const late = notAudited.filter(({ end }) => end !== undefined)
   const partly = nodes
     .filter(({ coverage }) => coverage === 'partlyRead')
-    .flatMap(
-      ({ errors }) =>
-        errors.map(({ message }) => notReachedIn(message)).find(why => why !== null) ?? [],
-    )
-  const why = late[0]?.why ?? partly[0]
-  if (why === undefined) return null
+    .flatMap(({ errors }) => errors.find(({ end }) => end !== undefined)?.end ?? [])
+  const end = late[0]?.end ?? partly[0]
+  if (end === undefined) return null
   const unread = late.filter(({ node }) => node !== null).length
   const clusters = new Set(late.filter(({ node }) => node === null).map(({ cluster }) => cluster))
     .size
@@ -250,7 +243,7 @@ function cutShortView(
     partly.length > 0 ? words.partly(partly.length) : '',
     clusters > 0 ? words.clusters(clusters) : '',
   ].filter(Boolean)
-  return { title: words.title, text: words.text(parts, fold(why, 120)) }
+  return { title: words.title, text: words.text(parts, fold(`not reached before the ${end}`, 120)) }
 }
 
 const placeOf = ({ cluster, identity }: AuditedNode, { line }: Language) =>

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import type { Change, Ending } from '#model/finding/delta.ts'
 import { type FindingsDocument, type Severity, severities } from '#model/finding/finding.ts'
 import type { PastFinding } from '#model/history.ts'
-import { notReached } from '#model/input/not-reached.ts'
 import type { AuditReport, Delivery, HiddenFinding, RunBefore } from '#model/report.ts'
 import { renderMailHtml, renderMailText } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
@@ -50,7 +49,8 @@ const down: Delivery = {
 }
 const mail = renderMail(morning, [linked])
 const toOwner = { language: english, owner: 'payments', unsubscribe: ['mailto:stop@example.com'] }
-const deadline = notReached("run's deadline of 840 s")
+const end = "run's deadline of 840 s"
+const deadline = `not reached before the ${end}`
 
 /** What a reader of the HTML sees, in one line. */
 const seen = (html: string) =>
@@ -77,15 +77,17 @@ function cutShort(): AuditReport {
     node: `late-${index}`,
     cause: 'sources' as const,
     reason: `configz: ${deadline}; summary: ${deadline}`,
+    end,
   }))
   report.document.notAudited.push(...late, {
     cluster: 'prod-ap',
     node: null,
     cause: 'nodes',
     reason: `nodes: the list of nodes could not be read to its end: ${deadline}`,
+    end,
   })
   report.nodes.find(({ coverage }) => coverage === 'partlyRead')!.errors = [
-    { what: 'summary', message: deadline },
+    { what: 'summary', message: deadline, end },
   ]
   return report
 }
@@ -506,7 +508,7 @@ describe('a run that was cut short', () => {
   it('says so although every node was at least partly read', () => {
     const node = auditedNode('n1', sharedDisk(50), {
       coverage: 'partlyRead',
-      errors: [{ what: 'summary', message: notReached('run was interrupted') }],
+      errors: [{ what: 'summary', message: 'aborted', end: 'run was interrupted' }],
     })
     expect(flat(renderMail(quietReport([node]), []).text)).toContain(
       `${words.mail.headings.cutShort} ${words.cutShort.partly(1)}: not reached before the run was interrupted.`,
@@ -632,7 +634,7 @@ describe('the subject', () => {
     )
   })
   it('is one line of at most 120 characters, whatever the input', () => {
-    const late = { cluster: 'a', node: 'n', cause: 'sources' as const, reason: deadline }
+    const late = { cluster: 'a', node: 'n', cause: 'sources' as const, reason: deadline, end }
     const huge = clusterResult('a', {
       coverage: { nodes: 1e21, read: 1e21, partlyRead: 1e20, notRead: 1e20 },
     })

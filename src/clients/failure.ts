@@ -52,24 +52,24 @@ export function readErrorOf(what: ReadError['what'], error: unknown): ReadError 
   return {
     ...{ what, message: messageOf(error), ...(refusal && { refusal }) },
     ...readFailure(error),
-    ...endIn(error),
+    ...endedByIn(error),
   }
 }
 
-/** The reason of a signal that ends a run. @param end `run's deadline of 840 s`, `run was interrupted` */
+/** The reason of a signal that ends a run. @param endedBy `run's deadline of 840 s`, `run was interrupted` */
 export class RunEnd extends Error {
-  readonly end: string
+  readonly endedBy: string
 
-  constructor(end: string) {
-    super(`not reached before the ${end}`)
-    this.end = end
+  constructor(endedBy: string) {
+    super(`not reached before the ${endedBy}`)
+    this.endedBy = endedBy
   }
 }
 
 /** What ended the run, if that is the cause of the error. */
-export function endIn(error: unknown): Pick<ReadError, 'end'> {
-  if (error instanceof RunEnd) return { end: error.end }
-  return error instanceof Error ? endIn(error.cause) : {}
+export function endedByIn(error: unknown): Pick<ReadError, 'endedBy'> {
+  if (error instanceof RunEnd) return { endedBy: error.endedBy }
+  return error instanceof Error ? endedByIn(error.cause) : {}
 }
 
 /** An error that knows why nothing, or not all, was read. `reason` null: another reason. */

@@ -4,7 +4,7 @@ import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { Ec2Api } from '#clients/aws/ec2.ts'
-import { endIn, type FailureKind, RequestFailure, readErrorOf } from '#clients/failure.ts'
+import { endedByIn, type FailureKind, RequestFailure, readErrorOf } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubernetes/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import type { Inspector } from '#collect/inspect/inspector.ts'
@@ -285,7 +285,7 @@ async function* selectedNodes(
       what: 'nodes',
       ...(error instanceof RequestFailure && error.status !== null && { status: error.status }),
       message: `the list of nodes${selectedNames(selection)} could not be read${nodes > 0 ? ' to its end' : ''}: ${messageOf(error)}${access}`,
-      ...endIn(error),
+      ...endedByIn(error),
     })
   }
 }
@@ -365,7 +365,7 @@ async function* readObjects(
     }
     if (isEmpty) yield { kind: 'Objects', cluster, resource, items: [] }
   } catch (error) {
-    errors.push({ what: resource as ResourceName, message: messageOf(error), ...endIn(error) })
+    errors.push({ what: resource as ResourceName, message: messageOf(error), ...endedByIn(error) })
   }
 }
 

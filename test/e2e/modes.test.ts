@@ -381,7 +381,9 @@ describe('the end of the run', () => {
     await labOf([scenario([fleetOf([interrupts])])], { documents: inspectDocuments })
     const [record] = await recordsOf(by('ssm'), controller.signal)
     expect(reasons(record!).host).toBe('not reached before the run was interrupted')
-    expect(record!.errors).toContainEqual(expect.objectContaining({ end: 'run was interrupted' }))
+    expect(record!.errors).toContainEqual(
+      expect.objectContaining({ endedBy: 'run was interrupted' }),
+    )
     expect(record?.pods?.length).toBeGreaterThan(0)
   })
 })

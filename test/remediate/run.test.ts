@@ -303,6 +303,23 @@ describe('a node that fails', () => {
     expect(again.steps[1]?.why).toBe(first.steps[1]?.why)
   })
 
+  it('is still named as not taken back where a resumed run stops for it', async () => {
+    const world = new World(planOf([1, 1, 1]), { 2: 'breaks' })
+    const before: SessionOptions['effects']['before'] = async steps => ({
+      reasons: steps.some(({ node }) => node.includes('-0-3')) ? ['a node is NotReady'] : [],
+      ...{ unasked: [], nodes: new Map(), readyPods: new Map(), later: new Set() },
+    })
+    const options = { ...fast, policy: { ...fast.policy, maxErrors: 5 }, effects: { before } }
+    await world.apply(options)
+    const again = await world.apply({
+      ...options,
+      policy: { ...options.policy, maxErrors: 0 },
+      resume: true,
+    })
+    expect(again.state).toBe('stopped')
+    expect(again.why).toMatch(/could not be taken back/)
+  })
+
   it('nor one that says it is back, with the new file on it', async () => {
     const world = new World(planOf([2, 2]))
     await world.apply(fast)

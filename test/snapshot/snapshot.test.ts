@@ -51,7 +51,10 @@ describe('a snapshot file', () => {
   it.each(['plain.ndjson', 'packed.ndjson.gz'])('reads back what was written: %s', async name => {
     const records: SnapshotRecord[] = [
       header,
-      { kind: 'Cluster', cluster: 'c', errors: [] },
+      {
+        ...{ kind: 'Cluster', cluster: 'c' },
+        errors: [{ what: 'nodes', message: 'x', endedBy: 'run was interrupted' }],
+      },
       node('a'),
       node('b'),
     ]

@@ -263,13 +263,13 @@ class Counts {
     reason: string,
     errors: readonly ReadError[] = [],
   ): void {
-    const end = errors.find(error => error.end !== undefined)?.end
+    const { endedBy } = errors.find(error => error.endedBy !== undefined) ?? {}
     this.notAudited.push({
       cluster: shorten(cluster),
       node: node === null ? null : shorten(node, nameLength),
       cause,
       reason: shorten(reason),
-      ...(end !== undefined && { end: shorten(end) }),
+      ...(endedBy !== undefined && { endedBy: shorten(endedBy) }),
     })
   }
 }

@@ -21,7 +21,7 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding/cause.ts'
-import type { Evidence, Finding, UnknownOutcome } from '#model/finding/finding.ts'
+import type { EvidenceKind, Finding, UnknownOutcome } from '#model/finding/finding.ts'
 import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
 
@@ -57,17 +57,31 @@ export interface FoundFinding {
 /** The node that the commands of a finding name. */
 export const commandNode = (nodes: readonly string[]): string | undefined => nodes.toSorted()[0]
 
-/** Errors of the nodes' own addresses are alike; addresses in settings are not. */
+/** Messages that differ only in the nodes' own addresses are alike. Settings with other addresses are not. */
 function withoutNodesAddresses(value: NodeFailing): NodeFailing {
-  const { evidence } = value.failing
-  if (!evidence.some(isError)) return value
-  const alike = evidence.map(entry =>
-    isError(entry) ? { ...entry, value: withoutAddresses(entry.value) } : entry,
-  )
-  return { ...value, failing: { ...value.failing, evidence: alike } }
+  const { consequence, seen, evidence } = value.failing
+  const messages = [consequence, seen ?? '', ...evidence.map(entry => entry.value)]
+  if (messages.every(text => withoutAddresses(text) === text)) return value
+  return {
+    ...value,
+    failing: {
+      ...value.failing,
+      consequence: withoutAddresses(consequence),
+      ...(seen !== undefined && { seen: withoutAddresses(seen) }),
+      evidence: evidence.map(entry =>
+        ofSettings.has(entry.kind) ? entry : { ...entry, value: withoutAddresses(entry.value) },
+      ),
+    },
+  }
 }
 
-const isError = ({ kind }: Evidence) => kind === 'unread' || kind === 'event'
+const ofSettings: ReadonlySet<EvidenceKind> = new Set([
+  'configz',
+  'onDisk',
+  'declared',
+  'layer',
+  'policy',
+])
 
 /** Steps that differ only in what they end on their node, or in the size of a larger disk, are one. */
 const keyOf = ({ lost: _, bytes, usdPerMonth, ...step }: StepAction) =>

@@ -214,7 +214,7 @@ export interface NotAudited {
   cause: NotAuditedCause
   reason: string
   /** What ended the run before this was read. */
-  end?: string
+  endedBy?: string
 }
 
 /** A waiver that needs care. `idle`: it covers no finding; `ends-soon`: within 7 days. */

@@ -55,7 +55,7 @@ export interface ReadError {
   /** Absent: another reason, or one of the above. */
   reason?: ReadFailure
   /** What ended the run before this was read: `run's deadline of 840 s`, `run was interrupted`. */
-  end?: string
+  endedBy?: string
 }
 
 /** `agent-lost`: SSM does not reach the node's agent. `cut`: an answer came, and not all of it. */

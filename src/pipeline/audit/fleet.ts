@@ -4,7 +4,7 @@ import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { credentialSource } from '#clients/aws/credentials.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import { callerAccount } from '#clients/aws/sts.ts'
-import { endIn } from '#clients/failure.ts'
+import { endedByIn } from '#clients/failure.ts'
 import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
@@ -268,7 +268,7 @@ async function* untilAborted(
       record: {
         kind: 'Cluster',
         cluster: '*',
-        errors: [{ what: 'clusters', message, ...endIn(signal.reason) }],
+        errors: [{ what: 'clusters', message, ...endedByIn(signal.reason) }],
       },
       endpoint: null,
       place: null,

@@ -249,12 +249,17 @@ class WaveRun {
       ['sending', 'sent', 'applied', 'broken'].includes(this.#work.state(one)),
     ))
       if (!(await this.#work.passOverGone(step))) unwell.push(step)
-    const whyOf = (step: PlanStep) =>
-      wrong.get(stepKey(step)) ?? this.#work.reason(step) ?? this.#work.state(step)
-    for (const step of unwell)
-      await this.#work.note(step, { state: this.#work.state(step), why: whyOf(step) })
+    for (const step of unwell) {
+      const { state, why } = this.#work.entry(step)
+      await this.#work.note(step, { state, why: wrong.get(stepKey(step)) ?? why ?? state })
+    }
     this.#requireFewErrors(unwell)
-    await settleAll(unwell, step => this.#work.rollBack(step, whyOf(step)))
+    await settleAll(unwell, step =>
+      this.#work.rollBack(
+        step,
+        wrong.get(stepKey(step)) ?? this.#work.reason(step) ?? this.#work.state(step),
+      ),
+    )
     orPause(end)
     const waiting = { timeoutMs: policy.verifyTimeoutMs, end }
     await seeBack(steps, this.#work, effects, waiting)

@@ -229,12 +229,12 @@ function cutShortView(
   fold: Fold,
   { words: { cutShort: words } }: Language,
 ) {
-  const late = notAudited.filter(({ end }) => end !== undefined)
+  const late = notAudited.filter(({ endedBy }) => endedBy !== undefined)
   const partly = nodes
     .filter(({ coverage }) => coverage === 'partlyRead')
-    .flatMap(({ errors }) => errors.find(({ end }) => end !== undefined)?.end ?? [])
-  const end = late[0]?.end ?? partly[0]
-  if (end === undefined) return null
+    .flatMap(({ errors }) => errors.find(({ endedBy }) => endedBy !== undefined)?.endedBy ?? [])
+  const endedBy = late[0]?.endedBy ?? partly[0]
+  if (endedBy === undefined) return null
   const unread = late.filter(({ node }) => node !== null).length
   const clusters = new Set(late.filter(({ node }) => node === null).map(({ cluster }) => cluster))
     .size
@@ -243,7 +243,10 @@ function cutShortView(
     partly.length > 0 ? words.partly(partly.length) : '',
     clusters > 0 ? words.clusters(clusters) : '',
   ].filter(Boolean)
-  return { title: words.title, text: words.text(parts, fold(`not reached before the ${end}`, 120)) }
+  return {
+    title: words.title,
+    text: words.text(parts, fold(`not reached before the ${endedBy}`, 120)),
+  }
 }
 
 const placeOf = ({ cluster, identity }: AuditedNode, { line }: Language) =>

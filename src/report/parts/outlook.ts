@@ -5,7 +5,7 @@
 
 import { usedPercentOf } from '#base/percent.ts'
 import { byText } from '#base/text/text-order.ts'
-import { hourMs } from '#base/units.ts'
+import { weekMs } from '#base/units.ts'
 import type { Cause } from '#model/finding/cause.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
@@ -21,7 +21,7 @@ import { nameLimit } from './node.ts'
 import { causeText } from './steps.ts'
 
 const shownNodes = 8
-const soonMs = 168 * hourMs
+const soonMs = weekMs
 /** Nodes with more headroom, in percent of capacity, are listed only if image GC is due. */
 const nearPercent = 15
 const closePercent = 5

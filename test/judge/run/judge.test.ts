@@ -302,9 +302,11 @@ describe('aggregation', () => {
   it.each([
     ['configz', 2],
     ['unread', 1],
+    ['node', 1],
   ] as const)('of evidence of kind %s with two addresses has %i variants', (kind, variants) => {
     const byName = toy(function* ({ identity }) {
-      yield { consequence: 'x', evidence: [line(kind, 'x', `10.100.0.${identity.name.slice(-1)}`)] }
+      const address = `10.100.0.${identity.name.slice(-1)}`
+      yield { consequence: 'x', evidence: [line(kind, 'x', address)] }
     })
     const values = judged([byName], named(2)).findings[0]?.evidence.map(({ value }) => value)
     expect(values).toEqual(['10.100.0.0', '10.100.0.1'].slice(0, variants))

@@ -49,8 +49,8 @@ const down: Delivery = {
 }
 const mail = renderMail(morning, [linked])
 const toOwner = { language: english, owner: 'payments', unsubscribe: ['mailto:stop@example.com'] }
-const end = "run's deadline of 840 s"
-const deadline = `not reached before the ${end}`
+const endedBy = "run's deadline of 840 s"
+const deadline = `not reached before the ${endedBy}`
 
 /** What a reader of the HTML sees, in one line. */
 const seen = (html: string) =>
@@ -77,17 +77,17 @@ function cutShort(): AuditReport {
     node: `late-${index}`,
     cause: 'sources' as const,
     reason: `configz: ${deadline}; summary: ${deadline}`,
-    end,
+    endedBy,
   }))
   report.document.notAudited.push(...late, {
     cluster: 'prod-ap',
     node: null,
     cause: 'nodes',
     reason: `nodes: the list of nodes could not be read to its end: ${deadline}`,
-    end,
+    endedBy,
   })
   report.nodes.find(({ coverage }) => coverage === 'partlyRead')!.errors = [
-    { what: 'summary', message: deadline, end },
+    { what: 'summary', message: deadline, endedBy },
   ]
   return report
 }
@@ -508,7 +508,7 @@ describe('a run that was cut short', () => {
   it('says so although every node was at least partly read', () => {
     const node = auditedNode('n1', sharedDisk(50), {
       coverage: 'partlyRead',
-      errors: [{ what: 'summary', message: 'aborted', end: 'run was interrupted' }],
+      errors: [{ what: 'summary', message: 'aborted', endedBy: 'run was interrupted' }],
     })
     expect(flat(renderMail(quietReport([node]), []).text)).toContain(
       `${words.mail.headings.cutShort} ${words.cutShort.partly(1)}: not reached before the run was interrupted.`,
@@ -634,7 +634,7 @@ describe('the subject', () => {
     )
   })
   it('is one line of at most 120 characters, whatever the input', () => {
-    const late = { cluster: 'a', node: 'n', cause: 'sources' as const, reason: deadline, end }
+    const late = { cluster: 'a', node: 'n', cause: 'sources' as const, reason: deadline, endedBy }
     const huge = clusterResult('a', {
       coverage: { nodes: 1e21, read: 1e21, partlyRead: 1e20, notRead: 1e20 },
     })

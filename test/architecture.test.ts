@@ -202,6 +202,21 @@ describe('the walls', () => {
     expect(importCycles()).toEqual([])
   })
 
+  // Pure caches by text are functions of base/once.ts.
+  it('keep no mutable state in modules, but for connections', () => {
+    const states = sources
+      .filter(({ room }) => room !== 'clients' && room !== 'lab')
+      .flatMap(({ file, text }) =>
+        (
+          text.match(
+            /^(?:export )?(?:let |(?:const) [^=\n]* = (?:new (?:Map|Set|WeakMap|WeakSet)(?:<[^\n]*>)?\(\)|\[\]|\{\})$).*/gm,
+          ) ?? []
+        ).map(state => `${file}: ${state}`),
+      )
+    const changeable = states.filter(state => !/: readonly |PodResources/.test(state))
+    expect(changeable).toEqual(['src/handlers/lambda.ts: let isColdStart = true'])
+  })
+
   it('have no way round: no room exports what another room exports', () => {
     const reexports = sources.flatMap(({ file, text, room }) =>
       [...text.matchAll(/^export [^;=(]*?\sfrom '(#[^']+)'/gm)]

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { linesOf } from '#base/text/lines.ts'
 import type { Plan } from '#model/plan/plan.ts'
+import { stepKey } from '#model/plan/plan.ts'
 import {
   type RemediationRun,
   type StepEntry,
@@ -168,10 +169,8 @@ function cohortLines(
   steps: readonly StepEntry[],
   { indented }: Sheet,
 ) {
-  const nodes = new Set(
-    plan.steps.filter(step => step.cohort === id).map(step => `${step.cluster}/${step.node}`),
-  )
-  const changed = steps.filter(step => nodes.has(`${step.cluster}/${step.node}`))
+  const nodes = new Set(plan.steps.filter(step => step.cohort === id).map(stepKey))
+  const changed = steps.filter(step => nodes.has(stepKey(step)))
   const place = `${cluster} ${group.kind} ${group.name}, kubelet ${kubeletVersion}`
   return changed.length > 0 && indented(clean(`${place}: ${countsOf(changed)}`, 400))
 }

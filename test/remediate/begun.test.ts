@@ -1,7 +1,9 @@
 /** What was begun is ended whatever stands in the way; that it was begun is what its node shows, and never what the journal says alone. */
+
 import { describe, expect, it } from 'vitest'
+import { stepKey } from '#model/plan/plan.ts'
 import type { StepState } from '#model/plan/remediation.ts'
-import { Journal, stepKey } from '#remediate/run/journal.ts'
+import { Journal } from '#remediate/run/journal.ts'
 import { approvalOf, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
 
 const expired = { at: '2020-01-01T00:00:00Z', until: '2020-01-02T00:00:00Z' }

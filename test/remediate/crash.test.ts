@@ -1,8 +1,9 @@
 /** A process may die at any call it makes, and its store may fail at any of them: whoever comes after it finishes the work, and no node is changed twice. */
+
 import { describe, expect, it, vi } from 'vitest'
 import type { Store } from '#clients/store/store.ts'
+import { stepKey } from '#model/plan/plan.ts'
 import type { RemediationRun } from '#model/plan/remediation.ts'
-import { stepKey } from '#remediate/run/journal.ts'
 import {
   type Death,
   memoryStore,

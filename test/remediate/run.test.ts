@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { remediationText } from '#cli/remediation.ts'
+import { stepKey } from '#model/plan/plan.ts'
 import type { RemediationRun, StepEntry } from '#model/plan/remediation.ts'
-import { stepKey } from '#remediate/run/journal.ts'
 import type { SessionOptions } from '#remediate/run/session.ts'
 import { approvalOf, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
 

@@ -1,4 +1,5 @@
 /** Nodes that answer as the scripts of the documents do, a store, and processes that may die at any call they make. */
+
 import { createHash, randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store/store.ts'
 import {
@@ -8,13 +9,13 @@ import {
   type PlanCohort,
   type PlanStep,
   planSchema,
+  stepKey,
 } from '#model/plan/plan.ts'
 import type { ApplyAnswer, RemediationRun, Verification } from '#model/plan/remediation.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
 import { digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { pruningFields } from '#remediate/plan/step-truth.ts'
 import type { CommandResult } from '#remediate/run/apply.ts'
-import { stepKey } from '#remediate/run/journal.ts'
 import type { ImageUse } from '#remediate/run/node-work.ts'
 import {
   type ApplyOptions,

@@ -280,3 +280,7 @@ export type ReportedPlan =
 /** Whether the change makes this kubelet evict at once on a further signal. Image GC does not count. */
 export const actsAtOnce = ({ before, after }: Pick<PlanStep, 'before' | 'after'>): boolean =>
   (after.evictsNow ?? []).some(signal => !before.evictsNow?.includes(signal))
+
+/** Names a step in the waves of its plan, and in journals. */
+export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string =>
+  `${cluster}/${node}`

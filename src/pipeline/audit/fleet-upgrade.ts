@@ -1,6 +1,7 @@
 /** What newer kubelets change on the nodes of a snapshot: the kubelets of a newer snapshot, or a requested version. */
 
 import { sharedValue } from '#base/once.ts'
+import { nodeKey } from '#base/text/node-key.ts'
 import { byText } from '#base/text/text-order.ts'
 import { isOfInsights, openInsights } from '#facts/eks/insights.ts'
 import { isAmiPublished, nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -108,7 +109,9 @@ export async function plannedUpgrades(
     const input = nodeInput(read)
     const { name, group, owner, amiFamily, kubeletVersion } = nodeIdentity(input.node)
     // As in an audit, only the first of two records of a node counts.
-    if (seen.size === seen.add(`${input.cluster}/${name}`).size) continue
+    const key = nodeKey(input.cluster, name)
+    if (seen.has(key)) continue
+    seen.add(key)
     onNode(name)
     const isUnknown = !featuresOf(kubeletVersion).exact
     if (isUnknown || owner === 'fargate' || owner === 'auto-mode') counts.leftOut++

@@ -13,6 +13,7 @@ import {
   type PlanMethod,
   type PlanStep,
   restartsKubelet,
+  stepKey,
 } from '#model/plan/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
@@ -129,11 +130,10 @@ export function changedSince(
   { steps }: Pick<Plan, 'steps'>,
   present: readonly PresentNode[],
 ): LeftAlone[] {
-  const byName = new Map(present.map(node => [`${node.cluster}/${node.node}`, node]))
+  const byName = new Map(present.map(node => [stepKey(node), node]))
   return steps.flatMap(step => {
-    const { cluster, node } = step
-    const why = whyChanged(step, byName.get(`${cluster}/${node}`))
-    return why === null ? [] : [{ cluster, node, why }]
+    const why = whyChanged(step, byName.get(stepKey(step)))
+    return why === null ? [] : [{ cluster: step.cluster, node: step.node, why }]
   })
 }
 

@@ -18,6 +18,7 @@ import {
   type PlanStep,
   planMethods,
   planSchema,
+  stepKey,
 } from '#model/plan/plan.ts'
 import { isMoment } from '#model/plan/what-if.ts'
 import { isImageChange, sourceIn } from '#remediate/remedies/pull-image.ts'
@@ -56,7 +57,7 @@ export function parseBegunPlan(written: string, from: string): Plan {
       from,
       `was changed after it was made: its digest would be ${digest}, and it says ${plan.digest}`,
     )
-  const steps = plan.steps.map(({ cluster, node }) => `${cluster}/${node}`)
+  const steps = plan.steps.map(stepKey)
   const waved = plan.waves.flat()
   if (
     new Set(steps).size !== steps.length ||

@@ -2,6 +2,7 @@
  * What a run has done, in the store, for the run that continues after a crash. Each transition is written before and after its effect, and only
  * over the last known text. Unreadable entries are reported and the node is read; nothing is guessed.
  */
+
 import pMap from 'p-map'
 import * as z from 'zod'
 import { OperatorError } from '#base/operator-error.ts'
@@ -14,6 +15,7 @@ import {
   type HeldApproval,
   type Plan,
   type PlanStep,
+  stepKey,
 } from '#model/plan/plan.ts'
 import {
   type RemediationRun,
@@ -46,9 +48,6 @@ export function goneOnBy(head: RunHead, approval: Approval): RunHead {
     ? head
     : { ...head, resumedBy: [...resumedBy, by] }
 }
-
-export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string =>
-  `${cluster}/${node}`
 
 /** The entry of a node that was not begun. */
 export const pendingStep = ({ cluster, node, instanceId }: PlanStep): StepEntry => ({

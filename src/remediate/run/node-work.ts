@@ -1,11 +1,13 @@
 /** Takes one node at a time through the journal: commands it to change or to roll back until the outcome is known. Each step is noted before and after. */
+
 import type { PlanStep } from '#model/plan/plan.ts'
+import { stepKey } from '#model/plan/plan.ts'
 import type { StepEntry, StepState, Verification } from '#model/plan/remediation.ts'
 import type { PresentNode } from '#remediate/plan/approve.ts'
 import type { ApplyAction } from './answer.ts'
 import type { CommandResult } from './apply.ts'
 import { type Conclusion, concludeApply, concludeRollback, whatItSaid } from './conclude.ts'
-import { type Journal, Overtaken, stepKey } from './journal.ts'
+import { type Journal, Overtaken } from './journal.ts'
 import type { Lease } from './lease.ts'
 import { type Clock, Paused } from './pausing.ts'
 

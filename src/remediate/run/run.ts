@@ -1,11 +1,13 @@
 /** Runs the waves of a plan: a few nodes at a time, each verified before the next. If too many nodes fail, the wave is rolled back. */
+
 import { messageOf } from '#base/operator-error.ts'
 import type { Approval, PlanStep } from '#model/plan/plan.ts'
+import { stepKey } from '#model/plan/plan.ts'
 import type { RunState, StepState } from '#model/plan/remediation.ts'
 import type { AutoApproval, RemediationPolicy } from '#model/policy.ts'
 import { byPolicy, changedSince } from '#remediate/plan/approve.ts'
 import { awaitVerified, seeBack } from '#remediate/verify/await-seen.ts'
-import { Overtaken, type RunHead, stepKey } from './journal.ts'
+import { Overtaken, type RunHead } from './journal.ts'
 import { type Before, type ImageUse, isUnbegun, NodeWork } from './node-work.ts'
 import { isOfTheWorld, orPause, Paused, sleepOrPause } from './pausing.ts'
 import {

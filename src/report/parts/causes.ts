@@ -159,18 +159,16 @@ export function causeOnNode(
       findings.flatMap(one => one.steps).find(({ action }) => action.id === id) ?? [],
   )
   if (steps.length === 0) return found
-  const subjects = new Set(findings.map(one => subjectKey(one)))
+  const subjects = new Set(findings.map(one => placeKey(one)))
   const settings = found.settings.flatMap(setting => {
-    const values = setting.values.filter(one =>
-      one.subjects.some(of => subjects.has(subjectKey(of))),
-    )
+    const values = setting.values.filter(one => one.subjects.some(of => subjects.has(placeKey(of))))
     return values.length === 0 ? [] : [{ ...setting, values }]
   })
   return { ...found, findings, steps, settings }
 }
 
-const subjectKey = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>): string =>
-  JSON.stringify([cluster, subject])
+const placeKey = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>): string =>
+  JSON.stringify([cluster, subject.kind, subject.namespace, subject.name])
 
 /** What to do: `set evictionHard.nodefs.available 30% → 10%`. */
 export function stepLinesOf(found: FoundCause, language: Language) {

@@ -10,6 +10,7 @@ import {
   type PlannedSnapshot,
   type PlanStep,
   planSchema,
+  stepKey,
 } from '#model/plan/plan.ts'
 import { canonicalJson, digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { blastOf, effectOf, type PlannedNode } from './effect.ts'
@@ -88,7 +89,7 @@ export class PlanBuilder {
     const { planned } = outcome
     cohort.planned.push(planned)
     this.#steps.push(stepOf(cluster, node, id, planned))
-    this.#candidates.push({ key: `${cluster}/${node}`, cohort: id, load: loadOf(planned) })
+    this.#candidates.push({ key: stepKey({ cluster, node }), cohort: id, load: loadOf(planned) })
   }
 
   /** @param wavePercents shares of a cohort, after its first node */

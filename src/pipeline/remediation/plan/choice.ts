@@ -7,6 +7,7 @@ import { isPlannable, meaningOf, plannableFields } from '#facts/kubelet/fields.t
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import type { StepActionId } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
+import { stepKey } from '#model/plan/plan.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import type { ReadNode } from './start.ts'
 
@@ -69,7 +70,7 @@ export function chosenFixes(
       const own = remedy === 'configuration' ? proposals.get(id)?.get(node) : undefined
       const config = ownConfig(fix.config, own)
       if (config === null) continue
-      const key = `${cluster}/${node}`
+      const key = stepKey({ cluster, node })
       byNode.set(key, [...(byNode.get(key) ?? []), { id, remedy, rule, config }])
     }
   }

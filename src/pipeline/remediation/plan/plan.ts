@@ -4,7 +4,13 @@ import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { NodeIdentity, ReadMode, Selection } from '#model/input/record.ts'
-import { actsAtOnce, type Plan, type PlannedSnapshot, type ReportedPlan } from '#model/plan/plan.ts'
+import {
+  actsAtOnce,
+  type Plan,
+  type PlannedSnapshot,
+  type ReportedPlan,
+  stepKey,
+} from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { PlanBeside } from '#model/report.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
@@ -66,14 +72,14 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     // If configz is unread, the configuration on disk replaces the running one, as in an audit.
     const { input: record } = withConfigurationOnDisk(nodeInput(read))
     const identity = nodeIdentity(record.node)
-    const name = `${record.cluster}/${identity.name}`
+    const key = stepKey({ cluster: record.cluster, node: identity.name })
     // As in an audit, only the first of two records of a node counts.
-    if (seen.has(name)) continue
-    seen.add(name)
+    if (seen.has(key)) continue
+    seen.add(key)
     identities.push(identity)
     const releaseVersion = fleet.releaseOf(record.cluster, identity)
     const node = readNode({ record, takenAt: fleet.head.takenAt, identity, releaseVersion })
-    const wishes = wishesOf(node, fixes.get(name) ?? [], fleet, request, planRules)
+    const wishes = wishesOf(node, fixes.get(key) ?? [], fleet, request, planRules)
     if (wishes.every(wish => wish === 'unchanged')) {
       if (wishes.length > 0) builder.takeUnchanged()
       continue

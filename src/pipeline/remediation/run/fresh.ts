@@ -14,11 +14,11 @@ import type {
   Selection,
   SnapshotRecord,
 } from '#model/input/record.ts'
+import { stepKey } from '#model/plan/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
 import { budgetResource } from '#remediate/pods.ts'
 import type { FreshCluster } from '#remediate/run/blockers.ts'
-import { stepKey } from '#remediate/run/journal.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { nodeInput } from '#snapshot/input.ts'
 

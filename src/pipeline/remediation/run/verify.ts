@@ -1,7 +1,9 @@
 /** Verifies a plan: reads its nodes anew, replays them, and compares them with the promise of each step. */
+
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
 import type { Plan, PlanStep } from '#model/plan/plan.ts'
+import { stepKey } from '#model/plan/plan.ts'
 import {
   type Verification,
   type VerificationReport,
@@ -10,7 +12,6 @@ import {
 import type { Policy } from '#model/policy.ts'
 import { withoutFiles } from '#pipeline/remediation/plan/node.ts'
 import { stateOf } from '#pipeline/remediation/plan/state.ts'
-import { stepKey } from '#remediate/run/journal.ts'
 import { kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
 import { notYet } from '#remediate/verify/verify-health.ts'

@@ -90,7 +90,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
       const { outcome } = wish
       if (outcome.because === 'unread') unread++
       if (outcome.because === 'invalid' && outcome.state === 'refused')
-        invalid.push(`${name}: ${outcome.why}`)
+        invalid.push(`${key}: ${outcome.why}`)
       if (hasStep && outcome.state === 'planned')
         builder.takeLater(record.cluster, identity.name, laterText(wish))
       else builder.take(identity.name, wish)

@@ -49,16 +49,19 @@ function gate(isChanged: boolean, { options = '', times = 1 } = {}) {
     OPTIONS: options,
     OUT: join(temp, 'out'),
   }
+  let lines = ''
   for (let run = 0; run < times; run++) {
     // A runner empties it between jobs.
     for (const name of ['output', 'summary']) rmSync(join(temp, name), { force: true })
-    spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], { cwd, env })
+    const bash = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script]
+    lines = spawnSync('bash', bash, { cwd, env, encoding: 'utf8' }).stdout
   }
   const read = (name: string) => {
     const file = join(temp, name)
     return existsSync(file) ? readFileSync(file, 'utf8') : ''
   }
-  return { output: read('output'), summary: read('summary'), sarif: read('out/gate.sarif'), cwd }
+  const [output, summary, sarif] = ['output', 'summary', 'out/gate.sarif'].map(read)
+  return { output, summary, sarif: sarif ?? '', cwd, lines }
 }
 
 it('pins each action by commit, and gives inputs to the shell as variables only', () => {
@@ -70,7 +73,9 @@ it('pins each action by commit, and gives inputs to the shell as variables only'
 })
 
 it('stops the sample pull request at its line', { timeout: 120_000 }, () => {
-  const { output, summary, sarif } = gate(true)
+  const { output, summary, sarif, lines } = gate(true)
+  // Names of files are no commands to the runner.
+  expect(lines).toMatch(/^::stop-commands::([0-9a-f-]{36})\n(?:.*\n)*::\1::\n$/)
   expect(output).toBe('exit-code=1\nhas-sarif=true\n')
   expect(summary).toContain('nodegroups/general/nodeconfig.yaml:9')
   const { results } = JSON.parse(sarif).runs[0]

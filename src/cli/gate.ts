@@ -1,5 +1,5 @@
 /** `highwater gate`: what changed configuration files would do to the nodes of a snapshot. */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
 import { Argument, Command } from 'commander'
 import { inputLimits } from '#base/limits.ts'
@@ -114,7 +114,7 @@ function kustomizationsOf(files: readonly string[], base: string | undefined): G
     .flatMap(file => [dirname(file), dirname(dirname(file))])
   const names = folders.flatMap(folder => kustomizationNames.map(name => join(folder, name)))
   return [...new Set(names)]
-    .filter(name => !files.some(file => normalize(file) === name) && isFile(name))
+    .filter(name => !files.some(file => normalize(file) === name) && isOwnFile(name))
     .map(name => ({ ...gateTextOf(name, base), isContext: true }))
 }
 
@@ -133,6 +133,8 @@ function gateTextOf(file: string, base: string | undefined): GateText {
   }
 }
 
+/** A pull request can add a link, too. */
+const isOwnFile = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
 function textFrom(handle: number, bytes: number) {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -61,6 +61,17 @@ describe('highwater gate', () => {
     expect(stdout).toContain('overlay/patches/gc.yaml: EC2NodeClass, 2 nodes')
     expect(stdout).toContain('general-ud.gz:1 [refused]')
     expect(stdout).not.toContain('kustomization')
+  })
+
+  it('follows no link of a change to a kustomization', async () => {
+    const cwd = temporaryFolder()
+    const outside = join(temporaryFolder(), 'secret.yaml')
+    writeFileSync(outside, 'patches: [{path: gc.yaml, target: {kind: EC2NodeClass, name: spot}}]')
+    symlinkSync(outside, join(cwd, 'kustomization.yaml'))
+    const operation = '{op: add, path: /spec/kubelet/imageGCHighThresholdPercent, value: 10}'
+    writeFileSync(join(cwd, 'gc.yaml'), `[${operation}]\n`)
+    const { stdout } = await runCommand(['gate', '--snapshot', gateSnapshot(), 'gc.yaml'], { cwd })
+    expect(stdout).toContain('its name is not known')
   })
 
   it('names files of another kind, and ignores them', async () => {

@@ -22,6 +22,9 @@ const resultsPerRun = 25_000
 export const sarifSchema =
   'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 
+/** A name of dots would lead to a file of the repository. */
+const uriPart = (name: string) => (/^\.{1,2}$/.test(name) ? '_' : encodeURIComponent(name))
+
 export const sarifLevels: Record<Severity, 'error' | 'warning' | 'note'> = {
   critical: 'error',
   high: 'error',
@@ -110,9 +113,7 @@ function resultOf(finding: Finding, ruleIndex: number): object {
       {
         // Viewers require a file. A finding has none, so the URI names the object and its cluster.
         physicalLocation: {
-          artifactLocation: {
-            uri: `clusters/${path.split('/').map(encodeURIComponent).join('/')}`,
-          },
+          artifactLocation: { uri: `clusters/${path.split('/').map(uriPart).join('/')}` },
         },
         logicalLocations: [
           { name: nameText(subject.name), fullyQualifiedName: path, kind: 'resource' },

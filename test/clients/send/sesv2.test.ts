@@ -65,6 +65,12 @@ describe('a mail', () => {
     })
   })
 
+  it('has a subject that no mail program decodes', async () => {
+    const server = await ses(sent)
+    await send({ subject: '=?utf-8?q?All_fine?= evicts in prod' })
+    expect(bodyOf(server).Content.Simple.Subject.Data).not.toContain('?=')
+  })
+
   it('carries its attachments whole', async () => {
     const server = await ses(sent)
     await send({

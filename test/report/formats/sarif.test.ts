@@ -44,6 +44,16 @@ describe('SARIF', () => {
       expect(run.tool.driver.rules[ruleIndex].id).toBe(ruleId)
   })
 
+  it('names no file of the repository, whatever a cluster calls itself', () => {
+    const found = [{ ...morning.document.findings[0]!, cluster: '../../.github/./workflows' }]
+    const { results } = logOf({ ...morning, document: findingsDocument({ findings: found }) })
+      .runs[0]
+    const { uri } = results[0].locations[0].physicalLocation.artifactLocation
+    expect(new URL(uri, 'file:///a/b/').pathname).toMatch(
+      /^\/a\/b\/clusters\/_\/_\/\.github\/_\/workflows\//,
+    )
+  })
+
   it('reports unread nodes as notifications, and that the run is not complete', () => {
     const [{ executionSuccessful, toolExecutionNotifications: notifications }] = run.invocations
     expect(

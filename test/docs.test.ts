@@ -56,6 +56,13 @@ describe('links', () => {
   )
 })
 
+it('docs/threat-model.md has two printed pages', () => {
+  const words = read('docs/threat-model.md')
+    .split(/\s+/)
+    .filter(word => /\w/.test(word))
+  expect(words.length).toBeLessThanOrEqual(1_100)
+})
+
 describe('docs/troubleshooting.md', () => {
   // What a message is made of in the code: texts between the places where names are filled in.
   const code = globSync('src/**/*.ts')

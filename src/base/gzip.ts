@@ -30,16 +30,20 @@ export function gunzip(
 
 /** Unpacks chunk by chunk. @throws Error after `maxBytes`, or if it is no gzip */
 export async function* gunzipChunks(
-  packed: NodeJS.ReadableStream,
+  packed: NodeJS.ReadableStream & { destroy(): unknown },
   maxBytes: number,
 ): AsyncGenerator<Buffer> {
   const unpacked = createGunzip()
   packed.on('error', error => unpacked.destroy(error))
   let left = maxBytes
-  for await (const chunk of packed.pipe(unpacked)) {
-    left -= chunk.length
-    if (left < 0) throw new Error('it is far longer than its gzip')
-    yield chunk
+  try {
+    for await (const chunk of packed.pipe(unpacked)) {
+      left -= chunk.length
+      if (left < 0) throw new Error('it is far longer than its gzip')
+      yield chunk
+    }
+  } finally {
+    packed.destroy()
   }
 }
 

@@ -1,4 +1,5 @@
 /** Ordinary nodes of the largest size keep every fact: redaction has a budget, and their text does not reach it. */
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { NodeRecord, SnapshotRecord } from '#model/input/record.ts'
 import { prune } from '#snapshot/prune.ts'
@@ -6,7 +7,7 @@ import { prune } from '#snapshot/prune.ts'
 const many = <Item>(count: number, item: (index: number) => Item) =>
   Array.from({ length: count }, (_, index) => item(index))
 const hex = (index: number, length = 64) =>
-  (index * 2_654_435_761).toString(16).repeat(length).slice(0, length)
+  createHash('sha512').update(`${index}`).digest('hex').slice(0, length)
 const uid = (index: number) => `${hex(index, 8)}-a1b2-4c3d-9e8f-${hex(index, 12)}`
 const registry = '123456789012.dkr.ecr.eu-central-1.amazonaws.com/team-a/shop_web'
 const digest = (index: number) => `${registry}@sha256:${hex(index)}`

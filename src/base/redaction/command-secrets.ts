@@ -43,7 +43,9 @@ qpdf: … --encrypt $ ; … --encrypt _ $
 mosquitto_passwd|htpasswd: … -\w{0,8}b\w{0,8} $*
 mkpasswd: (?!-)$ ; -m _ $
 dscl: … -passwd _ $
-bw|cloudflared|consul: … (?:unlock|install|keygen) (?!-)$
+bw: unlock (?!-)$
+cloudflared: service install (?!-)$
+consul: keygen (?!-)$
 rclone: obscure $ ; config (?:create|update|password) _ $*
 nuget: setApiKey $
 snyk: auth (?!-)$

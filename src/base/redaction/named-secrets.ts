@@ -17,9 +17,8 @@ export function withoutNamedSecrets(text: string): string {
     const cuts = [
       isSecretKey(word) ? assignedCut(word, before, rest) : null,
       isNested ? null : spokenCut(word, before, rest),
-    ]
-    for (const cut of cuts) {
-      if (cut === null) continue
+    ].filter(cut => cut !== null)
+    for (const cut of cuts.sort(([a], [b]) => a - b)) {
       const start = end + cut[0]
       if (start >= at) out += `${text.slice(at, start)}${removed}`
       // A value on several lines can begin in the last line of another.
@@ -46,12 +45,10 @@ const contextLength = 400
 
 function assignedCut(word: string, before: string, rest: string): Cut | null {
   const name = word.replace(/^22(?=\D)/, '')
-  if (isNoSecretName(name, before, rest)) return null
-  const [, endWord] = heredocTo.exec(before) ?? []
-  if (endWord !== undefined && /^["']?[ \t]*\r?\n/.test(rest)) return linesBefore(endWord, rest)
-  const element = elementOf(before, rest)
-  const between = element ?? betweenOf(name, before, rest)
-  if (between === null) return null
+  const isName = !isNoSecretName(name, before, rest)
+  const element = isName ? elementOf(before, rest) : null
+  const between = element ?? (isName ? betweenOf(name, before, rest) : null)
+  if (between === null) return heredocCut(before, rest)
   const value = rest.slice(between.length)
   // First, because the length of a value that stays would be measured again from the next name.
   if (noSecret.test(value)) return null
@@ -59,8 +56,15 @@ function assignedCut(word: string, before: string, rest: string): Cut | null {
   return length === 0 ? null : [between.length, between.length + length]
 }
 
-/** A heredoc whose file has a secret's name: `cat <<EOF > password`. */
+/** A heredoc for a program or into a file of a secret's name: `chpasswd -e <<EOF`, `cat <<EOF > password`. */
+const heredocOf = /^[ \t](?:[^\n<]{0,100}[ \t])?<<[-~]?["']?(\w{1,32})(?!\w)[^\n]{0,200}\n/
 const heredocTo = /<<[-~]?["']?(\w{1,32})["']?[ \t]*>{1,2}[ \t]*[^\s>]{0,200}$/
+
+function heredocCut(before: string, rest: string): Cut | null {
+  const isEnd = /^["']?[ \t]*\r?\n/.test(rest)
+  const [, endWord] = (isEnd ? heredocTo.exec(before) : heredocOf.exec(rest)) ?? []
+  return endWord === undefined ? null : linesBefore(endWord, rest)
+}
 
 /** A flag, nothing, a path, and a value in escaped quotes, which were undone before. */
 const noSecret =
@@ -146,7 +150,6 @@ const sign = new RegExp(
 const valueStart =
   /^(?:(?:Invalid|Unsupported|Duplicate) value:[ \t]+(?=\\*["'(])|(?:\([*\w.]{1,32}\)[ \t]+)?\(len=\d{1,9}\)[ \t]+|\([*\w.]{1,32}\)[ \t]+(?=["'(])|\s{0,8}string\(\d{1,9}\)[ \t]+|(?:Just|Some)[ \t]+(?=["'(])|-{1,2}[ \t]+(?![\w.-]+:))/
 /** Space between a flag and its value, also in a list of YAML or of quoted words. */
-const heredocSpace = /^[ \t]{1,8}(?=<<[-~]?["']?\w{1,32}["']?[ \t]*\r?\n)/
 const flagSpace =
   /^(?:["']?[ \t]*(?:\\\r?\n[ \t]*|\r?\n[ \t]*-[ \t])|["']?[ \t]+|["'],[ \t]*(?=["'])|,(?=\S))(?!["']?-|<<<)/
 const listSpace = /^,[ \t]*(?!-)/
@@ -172,10 +175,9 @@ function betweenOf(name: string, before: string, rest: string): string | null {
   }
   const isFlag = /^--?[A-Za-z0-9]/.test(name) || setter.test(before.slice(-32))
   const space =
-    heredocSpace.exec(rest) ??
-    ((isFlag && (flagSpace.exec(rest) ?? (isInList(before) && listSpace.exec(rest)))) ||
-      ((constantName.test(name) || headerName.test(name)) && pairSpace.exec(rest)) ||
-      (opensBracket.test(before) && bracketSpace.exec(rest)))
+    (isFlag && (flagSpace.exec(rest) ?? (isInList(before) && listSpace.exec(rest)))) ||
+    ((constantName.test(name) || headerName.test(name)) && pairSpace.exec(rest)) ||
+    (opensBracket.test(before) && bracketSpace.exec(rest))
   return space ? space[0] : null
 }
 

@@ -133,9 +133,9 @@ const harmlessQuery =
 function withoutUrlSecrets(word: string): string {
   const url = word.indexOf('://')
   const clean = url < 0 ? word : word.replace(userInfo, '://')
-  // A word that begins so is an operator.
-  const query = clean.search(/(?<!^)[?#]/)
-  if (query < 0 || query === clean.length - 1) return clean
+  const query = clean.search(/[?#]/)
+  // Without letters it is an operator.
+  if (query < 0 || !/\w/.test(clean.slice(query))) return clean
   const tail = clean.slice(query + 1)
   if (harmlessQuery.test(tail)) return clean
   const isUrl = url >= 0 && url < query
@@ -248,11 +248,11 @@ function withoutCredentials(
   return `${/^bearer/i.test(scheme) ? 'Bearer' : scheme} ${sign.trim().replace(/^[%+].*/, '')}${removed}`
 }
 
-/** Text in base64: each group of four characters has three printable ASCII characters. Text in hexadecimal: each pair is one. A digest has 64 digits. A name or a digest has no such groups in a row. */
+/** Text in base64: each group of four characters has three printable ASCII characters. Text in hexadecimal: each pair of digits is one. A name or a digest has no such groups in a row. */
 const shortestBase64 = 12
 const base64Group = '[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/]'
 const base64Text = new RegExp(
-  String.raw`(?<![\w:/@-])(?![\da-f]{64}(?!\w))(?:[2-6][\da-fA-F]|7[\da-eA-E]){12,}(?!\w)|(?<![\w+/=-])(?:(?:${base64Group}){4,}[A-Za-z0-9+/]*={0,2}|(?:${base64Group}){2,3}[A-Za-z0-9+/]{2,3}={1,2})(?![\w"'])`,
+  String.raw`(?<![\w@]|sha256:)(?:[2-6][\da-fA-F]|7[\da-eA-E]){12,}(?!\w)|(?<![\w+/=-])(?:(?:${base64Group}){4,}[A-Za-z0-9+/]*={0,2}|(?:${base64Group}){2,3}[A-Za-z0-9+/]{2,3}={1,2})(?![\w"'])`,
   'g',
 )
 

@@ -22,16 +22,14 @@ export const nextLine =
 const removedLength = (rest: string): number =>
   /^\(removed\)(?:[\w$]\S*)?/.exec(rest)?.[0].length ?? 0
 
-/** Tags and anchors of YAML before a value. */
+/** Tags and anchors of YAML, comments and empty texts before a value. */
 const properties =
-  /^(?:(?:!{1,2}[\w/-]{0,64}|[&*][\w-]{1,64}|\/\*[^*\n]{0,80}\*\/)[ \t]+(?!=)){1,3}/
-/** An empty text before the value. */
-const nothing = /^(?:""|'')[ \t]+/
+  /^(?:(?:!{1,2}[\w/-]{0,64}|[&*][\w-]{1,64}|\/\*[^*\n]{0,80}\*\/|""|'')[ \t]+(?!=))+/
 
 /** @param between name and value. @param before the name */
 export function valueLength(rest: string, name: string, between: string, before: string): number {
   if (rest.startsWith(removed)) return removedLength(rest)
-  const [skipped] = properties.exec(rest) ?? nothing.exec(rest) ?? []
+  const [skipped] = properties.exec(rest) ?? []
   if (skipped !== undefined)
     return skipped.length + valueLength(rest.slice(skipped.length), name, between, before)
   // All arguments of a call, all fields of a struct.
@@ -121,7 +119,7 @@ function linesLength(
   return end
 }
 
-const heredocStart = /^<<[-~]?["']?(\w{1,32})["']?[ \t]*\r?\n/
+const heredocStart = /^<<[-~]?["']?(\w{1,32})(?!\w)[^\n]{0,200}\n/
 const heredocMaxLength = 10_000
 
 /** Length of a heredoc up to its end word, or the whole rest if none is near. 0: not a heredoc. */

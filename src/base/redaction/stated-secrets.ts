@@ -22,27 +22,30 @@ export const anyOf = (forms: readonly RegExp[]): RegExp => {
 /** A word of a command line. A quote that ends the word of a list is not part of it. */
 const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|[^\s"'\\])`
 const passwordReader = /stdin|\b(?:kinit|sudo|cryptsetup|login|base64)\b/
-/** Text that goes into a file. */
-const written = /(\b(?:echo|printf)[ \t]+)([^\n|>]{1,2000})(>{1,2}[ \t]*["']?([\w./~${}-]{1,256}))/g
 const printed = /\b(?:echo|printf)[ \t]+/
+const fileName = /^[ \t]*["']?([\w./~${}-]{1,256})/
 
-/** Removes what is printed into a file with a secret's name, or a pipe gives to a program that reads a password. */
-export function withoutPiped(text: string): string {
-  const clean = text.includes('>')
-    ? text.replace(written, (all, command, _, file, name) =>
-        hasNamedSecret(name) ? `${command}${removed} ${file}` : all,
-      )
-    : text
-  if (!clean.includes('|')) return clean
-  const parts = clean.split('|')
-  const piped = parts.map((part, index) => {
+/** Removes what is printed into a file with a secret's name, or what a pipe gives to a program that reads a password. */
+export const withoutPiped = (text: string): string =>
+  withoutPrinted(
+    withoutPrinted(text, '|', reader => passwordReader.test(reader) || hasNamedSecret(reader)),
+    '>',
+    file => hasNamedSecret(fileName.exec(file)?.[1] ?? ''),
+  )
+
+/** @param isSecret for what stands behind the sign, up to the end of its line */
+function withoutPrinted(text: string, sign: string, isSecret: (next: string) => boolean): string {
+  if (!text.includes(sign)) return text
+  const parts = text.split(sign)
+  const clean = parts.map((part, index) => {
     const line = part.lastIndexOf('\n') + 1
     const command = printed.exec(part.slice(line))
-    const [reader = ''] = parts[index + 1]?.split('\n', 1) ?? []
-    if (command === null || !(passwordReader.test(reader) || hasNamedSecret(reader))) return part
+    const behind = parts[index + 1] === '' && sign === '>' ? parts[index + 2] : parts[index + 1]
+    const [next = ''] = behind?.split('\n', 1) ?? []
+    if (command === null || !isSecret(next)) return part
     return `${part.slice(0, line + command.index + command[0].length)}${removed} `
   })
-  return piped.join('|')
+  return clean.join(sign)
 }
 
 const hereString = new RegExp(`((?<!<)<<<[ \\t]*)${word}+`, 'g')

@@ -253,7 +253,12 @@ describe('a secret in a text', () => {
     ],
     [
       'hexadecimal text',
-      `sent ${Buffer.from('password=hunter2').toString('hex')} x`,
+      `sent:${Buffer.from('password=hunter2').toString('hex')} x`,
+      'sent:(removed) x',
+    ],
+    [
+      'a key in hexadecimal',
+      `sent ${Buffer.from('hunter2 '.repeat(4)).toString('hex')} x`,
       'sent (removed) x',
     ],
     ['words of a phrase', 'seed phrase: abandon ability able about', 'mnemonic: (removed)'],
@@ -486,6 +491,18 @@ describe('the time that a text takes', () => {
   it('is linear for values that stay, whose length could reach to the end', () => {
     const read = (count: number) => redact('manifest-url=none - - - - - '.repeat(count))
     expect(isLinear(read, 5_000)).toBe(true)
+  })
+
+  it.each(['> x ', ''])('is linear for texts that are printed into no secret file: %j', start => {
+    const read = (count: number) => redact(`${start}${'echo '.repeat(count)}`)
+    expect(isLinear(read, 10_000)).toBe(true)
+    const begun = process.cpuUsage()
+    read(30_000)
+    expect(process.cpuUsage(begun).user / 1000).toBeLessThan(600)
+  })
+
+  it.each(['/**/ ', '! ', '&a '])('is bounded for %j again and again', piece => {
+    expect(redact(`password: ${piece.repeat(100_000)}hunter2`)).not.toContain('hunter2')
   })
 
   const length = isSlow ? 100_000 : 20_000

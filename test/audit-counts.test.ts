@@ -21,8 +21,9 @@ describe('an audit through the API server', () => {
   it('takes three requests a node beside its lists, and parses nothing twice', async () => {
     const few = await pairOf(4)
     const more = await pairOf(14)
-    expect(few.map(({ name }) => name)).toEqual(['audit', 'floor'])
-    const [audit, floor] = few
+    expect(few.map(({ name }) => name)).toEqual(['audit', 'collect', 'floor'])
+    const [audit, collect, floor] = few
+    expect(collect).toEqual({ ...audit, name: 'collect' })
     expect(floor).toEqual({ ...audit, name: 'floor' })
     expect(more[0]!.requests - audit!.requests).toBe(3 * 10)
     const bytesPerNode = (more[0]!.bodyBytes - audit!.bodyBytes) / 10

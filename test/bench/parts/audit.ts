@@ -160,7 +160,7 @@ async function startServer(nodes: number, folder: string, slowMs = 0): Promise<F
   }
 }
 
-/** The first audit is not measured: it shows which requests an audit makes, and fills the server's memory. */
+/** `collect` shows what an audit takes without replay, rules and report. The first audit is not measured: it shows which requests an audit makes, and fills the server's memory. */
 async function ownContenders(fleet: Fleet, program: readonly string[]): Promise<Contender[]> {
   const { names, folder, kubeconfig, connection } = fleet
   const audit: Contender = {
@@ -168,12 +168,23 @@ async function ownContenders(fleet: Fleet, program: readonly string[]): Promise<
     nodes: names.length,
     run: () => measuredAudit(program, {}, policy, ['--kubeconfig', kubeconfig]),
   }
+  const collect: Contender = {
+    name: 'collect',
+    nodes: names.length,
+    run: () =>
+      measuredProcess([...program, 'collect', '--kubeconfig', kubeconfig], {
+        inFolder(home) {
+          writeFileSync(join(home, 'highwater.yaml'), JSON.stringify(policy))
+          return ['--out', join(home, 'snapshot.ndjson.gz')]
+        },
+      }),
+  }
   const { server } = await fleet.sample(audit)
   const work: FloorWork = { ...connection, concurrency, requests: server.requests }
   const workFile = join(folder, 'floor.json')
   writeFileSync(workFile, JSON.stringify(work))
   const floor = ['node', programs.floor, workFile]
-  return [audit, { name: 'floor', nodes: names.length, run: () => measuredProcess(floor) }]
+  return [audit, collect, { name: 'floor', nodes: names.length, run: () => measuredProcess(floor) }]
 }
 
 async function peersOf(fleet: Fleet, say: (line: string) => void): Promise<Contender[]> {

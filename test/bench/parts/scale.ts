@@ -48,6 +48,6 @@ function peakTarget({ nodes, peakRssBytes }: Row, mostMiB: number): Target {
     figure: `${Math.round(mebibytes)} MiB`,
     isMet: mebibytes <= mostMiB,
     otherwise:
-      '11 KB of each judged node stay until the report is made, and 6 KB of its pods until owners are listed; next: spill judged nodes to a file, as fan-out does',
+      'of each of 1,000 judged nodes 8 KB stay until the report is made (facts of rules 3 KB, the prediction 2.6 KB, failings 0.8 KB), and 5 KB of its pods until owners are listed',
   }
 }

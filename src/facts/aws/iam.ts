@@ -72,6 +72,8 @@ export type Grants = Readonly<
   Partial<Record<ResourceType, Pick<IamStatement, 'Resource' | 'Condition'>>>
 >
 
+export const isIamAction = (text: string): boolean => Object.hasOwn(resourceTypes, text)
+
 /** One statement for all actions of the same resources. @throws Error for an action that the table does not know */
 export function iamStatements(actions: readonly string[], grants: Grants): IamStatement[] {
   const statements = new Map<

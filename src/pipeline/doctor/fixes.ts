@@ -1,6 +1,6 @@
 /** Texts to paste where a right is missing. */
 import type { AwsPlace } from '#discover/discover.ts'
-import { type Account, iamStatements } from '#facts/aws/iam.ts'
+import { type Account, iamStatements, isIamAction } from '#facts/aws/iam.ts'
 import type { Check, CheckFix } from '#model/checkup.ts'
 import { type ReadMode, remediateSuffix } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
@@ -39,7 +39,7 @@ export function fixesOf(
   const { account, member, isRemediating, principals, policy } = patient
   const fixes = roleFixes(patient, checks)
   const actions = [...checks.reader, ...checks.kubelet]
-    .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what) && what !== takes)
+    .filter(({ what, state }) => state === 'missing' && isIamAction(what) && what !== takes)
     .map(({ what }) => what)
   if (actions.length > 0) {
     const statements = fleetStatements(actions, account, policy.inspectOutput, isRemediating)

@@ -10,20 +10,22 @@ export interface Variant<Value> {
   nodes: string[]
 }
 
-/** @param alike what the values of one variant have in common */
+/** @param commonText of the values of one variant, from the value as JSON */
 export function add<Value>(
   variants: Map<string, Variant<Value>>,
   node: string,
   value: Value,
-  alike: unknown = value,
+  commonText: (text: string, value: Value) => string,
 ): void {
-  const key = hash('sha256', JSON.stringify(alike), 'base64')
+  const text = JSON.stringify(value)
+  const common = commonText(text, value)
+  const key = hash('sha256', common, 'base64')
   const known = variants.get(key)
   if (!known) variants.set(key, { value, nodes: [node] })
   else {
     known.nodes.push(node)
     // The kept value must not depend on the order of the nodes.
-    if (alike !== value && JSON.stringify(value) < JSON.stringify(known.value)) known.value = value
+    if (common !== text && text < JSON.stringify(known.value)) known.value = value
   }
 }
 

@@ -139,6 +139,9 @@ export const isEvictable = (pod: RankedPod, { protected: spared }: EvictionPredi
 export const evictable = (pods: readonly RankedPod[], eviction: EvictionPrediction): RankedPod[] =>
   pods.filter(pod => isEvictable(pod, eviction))
 
+/** Disk signals whose thresholds can be set. The kubelet derives those of containerfs. */
+export const isSettableDisk = (signal: Signal): boolean => /^(nodefs|imagefs)\./.test(signal)
+
 /** Signals that count inodes or pids, not bytes. */
 const isCount = ({ signal }: { signal: Signal }) =>
   signal.endsWith('.inodesFree') || signal === 'pid.available'

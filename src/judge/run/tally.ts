@@ -58,21 +58,10 @@ export interface FoundFinding {
 export const commandNode = (nodes: readonly string[]): string | undefined => nodes.toSorted()[0]
 
 /** Messages that differ only in the nodes' own addresses are alike. Settings with other addresses are not. */
-function withoutNodesAddresses(value: NodeFailing): NodeFailing {
-  const { consequence, seen, evidence } = value.failing
-  const messages = [consequence, seen ?? '', ...evidence.map(entry => entry.value)]
-  if (messages.every(text => withoutAddresses(text) === text)) return value
-  return {
-    ...value,
-    failing: {
-      ...value.failing,
-      consequence: withoutAddresses(consequence),
-      ...(seen !== undefined && { seen: withoutAddresses(seen) }),
-      evidence: evidence.map(entry =>
-        ofSettings.has(entry.kind) ? entry : { ...entry, value: withoutAddresses(entry.value) },
-      ),
-    },
-  }
+function commonText(text: string, { failing: { evidence, fix } }: NodeFailing): string {
+  const common = withoutAddresses(text)
+  if (common === text) return text
+  return common + JSON.stringify([fix, evidence.filter(({ kind }) => ofSettings.has(kind))])
 }
 
 const ofSettings: ReadonlySet<EvidenceKind> = new Set([
@@ -109,11 +98,11 @@ export class Tally {
   }
 
   #addFailing(node: string, value: NodeFailing): void {
-    add(this.#failings, node, value, withoutNodesAddresses(value))
+    add(this.#failings, node, value, commonText)
   }
 
   #addReason(node: string, reason: string): void {
-    add(this.#reasons, node, reason, withoutAddresses(reason))
+    add(this.#reasons, node, reason, withoutAddresses)
   }
 
   /** @param isEnded whether mode `both` would decide the outcome */

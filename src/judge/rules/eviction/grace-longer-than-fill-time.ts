@@ -5,6 +5,7 @@ import {
   float32Rounding,
   growthLine,
   highestThreshold,
+  isSettableDisk,
   shownAmount,
   whyUnobserved,
   withEntries,
@@ -21,13 +22,6 @@ import {
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 import { sisterOf } from '#model/prediction/prediction.ts'
 
-/** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */
-const diskSignals: readonly Signal[] = [
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-]
 const tidySeconds = [300, 120, 90, 60, 30, 10]
 
 export const graceLongerThanFillTime = nodeRule({
@@ -51,7 +45,7 @@ export const graceLongerThanFillTime = nodeRule({
     const { configuration, eviction } = subject
     for (const soft of eviction.thresholds) {
       const { signal } = soft
-      if (soft.hard || !diskSignals.includes(signal)) continue
+      if (soft.hard || !isSettableDisk(signal)) continue
       const hard = hardAfter(soft, subject)
       const capacity = capacityOf(signal, subject)
       if (soft.resolved === null || hard === null || !capacity) {

@@ -7,22 +7,16 @@ import {
   assumedGrowth,
   configuredAt,
   entryLine,
+  isSettableDisk,
   shownAmount,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
 import { type Failing, kubeletSetting, lines, nodeRule, span } from '#judge/rule.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 import { conditionOf } from '#model/prediction/prediction.ts'
 
-/** The kubelet derives containerfs thresholds, which cannot be set, from these signals. */
-const diskSignals: readonly Signal[] = [
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-]
 const reclaim = '5%'
 
 export const zeroMinReclaimThrash = nodeRule({
@@ -43,7 +37,7 @@ export const zeroMinReclaimThrash = nodeRule({
   *judge(subject, policy) {
     const { configuration, eviction, conditions } = subject
     const bare = eviction.thresholds.filter(
-      ({ signal, minReclaim }) => diskSignals.includes(signal) && isZero(minReclaim),
+      ({ signal, minReclaim }) => isSettableDisk(signal) && isZero(minReclaim),
     )
     const unobserved = bare.filter(({ met }) => met === null).map(({ signal }) => signal)
     if (unobserved.length > 0)

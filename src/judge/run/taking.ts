@@ -41,8 +41,6 @@ import { isEndedByBoth, limitConfidence, type Outcome, outcomeOf } from './outco
 import type { RuleError } from './result.ts'
 import { Tally } from './tally.ts'
 
-/** The report names no holder's parts. */
-
 export class Taken {
   readonly rules: readonly Rule[]
   readonly policy: Policy

@@ -121,8 +121,6 @@ function podStats(raw: PodSummary): PodStats {
   }
 }
 
-const noneMalformed: readonly MeasuredResource[] = []
-
 function malformedIn(raw: PodSummary): readonly MeasuredResource[] {
   const isAny = (field: 'usedBytes' | 'inodesUsed') =>
     isMalformed(raw['ephemeral-storage']?.[field]) ||
@@ -130,16 +128,11 @@ function malformedIn(raw: PodSummary): readonly MeasuredResource[] {
       ({ rootfs, logs }) => isMalformed(rootfs?.[field]) || isMalformed(logs?.[field]),
     ) === true ||
     raw.volume?.some(volume => isMalformed(volume[field])) === true
-  const isMemory = isMalformed(raw.memory?.workingSetBytes)
-  const isStorage = isAny('usedBytes')
-  const areInodes = isAny('inodesUsed')
-  const isPids = isMalformed(raw.process_stats?.process_count)
-  if (!isMemory && !isStorage && !areInodes && !isPids) return noneMalformed
   const malformed: MeasuredResource[] = []
-  if (isMemory) malformed.push('memory')
-  if (isStorage) malformed.push('ephemeral-storage')
-  if (areInodes) malformed.push('inodes')
-  if (isPids) malformed.push('pids')
+  if (isMalformed(raw.memory?.workingSetBytes)) malformed.push('memory')
+  if (isAny('usedBytes')) malformed.push('ephemeral-storage')
+  if (isAny('inodesUsed')) malformed.push('inodes')
+  if (isMalformed(raw.process_stats?.process_count)) malformed.push('pids')
   return malformed
 }
 

@@ -1,4 +1,3 @@
-import { oncePerText } from '#base/once.ts'
 import { isRawObject } from '#base/raw-object.ts'
 import { configurationFields, type configurationStructs } from './fields.ts'
 
@@ -96,11 +95,8 @@ export function readConfiguration(printed: Record<string, unknown>): RunningConf
       if (kind === 'gates' && isRawObject(value)) fields[field] = switchesIn(value)
     }
   }
-  return { fields: shared(JSON.stringify(fields)), mistakes, printed }
+  return { fields, mistakes, printed }
 }
-
-/** Nodes with equal fields share one object, which saves memory. */
-const shared = oncePerText((text): KubeletConfiguration => JSON.parse(text), 16_384, 256)
 
 const switchesIn = (gates: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(gates).filter(([, isOn]) => typeof isOn === 'boolean'))

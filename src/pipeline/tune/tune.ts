@@ -67,13 +67,13 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
     const pulledAgain = fills.length === 0 ? null : pulledAgainOn(node, users)
     const settings = settingsOf(input, identity, patch)
     const isFirst = nodes++ === 0
-    // Equal settings are one object.
-    const days = new Map<KubeletConfiguration, SettingDay>()
+    const days = new Map<string, SettingDay>()
     for (const row of rows) {
       const { configuration } = withChanges(input, settings[row.setting])
       const fields = configuration?.fields ?? {}
-      const day = days.get(fields) ?? settingDay(node, fields, fills)
-      days.set(fields, day)
+      const key = JSON.stringify(fields)
+      const day = days.get(key) ?? settingDay(node, fields, fills)
+      days.set(key, day)
       addNode(row, { isFirst, fields, day, pulledAgain })
     }
   }

@@ -202,6 +202,9 @@ function keyOf({ cluster, subject, nodes }: Finding, cause: Cause): unknown[] {
 
 const isOfOwner = ({ holder }: HolderCause) => holders[holder].actor === 'owner'
 
+/** What holds a disk, and whose it is: the same steps free it on each node. */
+export const holderKey = (cause: HolderCause): unknown[] => [cause.holder, ...ownerKey(cause, '')]
+
 function ownerKey({ owner, place }: HolderCause, cluster: string): unknown[] {
   if (owner === null) return [cluster, place]
   // One image can lie on all nodes of a cluster: its cause is one.

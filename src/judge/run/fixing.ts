@@ -17,7 +17,7 @@ import { stepsOf } from '#judge/fixes/steps.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import { line, plural, shorten } from '#judge/rule.ts'
 import type { ClusterFacts } from '#judge/subject/node-subject.ts'
-import type { Step } from '#model/finding/cause.ts'
+import type { Step, StepAction } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
@@ -81,11 +81,19 @@ function stepsFor(
 ): Step[] {
   const place = placeOfCluster(cluster, factsOf(cluster).eks, policy.contextNames)
   const first = commandNode(nodes)
-  const node = first === undefined ? null : fixFacts.stepNode(cluster, first)
+  const nodeOf = (action: StepAction | null) => {
+    const name = action?.nodes?.[0] ?? first
+    return name === undefined ? null : fixFacts.stepNode(cluster, name)
+  }
   const declared = fixFacts.factOfMost(cluster, nodes)?.node
   const diskSource = (device: string | null) =>
     declared ? diskSourceOf(declared, device, factsOf(cluster).contextOf('')) : null
-  return stepsOf(finding, actions, { commands, node, place, cluster, diskSource })
+  return (actions ?? [null]).flatMap(action =>
+    stepsOf(finding, action && [action], {
+      ...{ commands, place, cluster, diskSource },
+      node: nodeOf(action),
+    }),
+  )
 }
 
 function declarationIn(facts: ClusterFacts, node: DeclaredNode): Declaration | null {

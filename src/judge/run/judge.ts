@@ -119,7 +119,7 @@ function closed(taken: Taken, { takenAt, predictions, before, onFound }: Beside)
   )
   const garbage = predictions.map(prediction => judgeGarbage(taken, prediction, day))
   const found = groups
-    .flatMap(group => group.foundFinding(allNodes) ?? [])
+    .flatMap(group => group.foundFindings(allNodes))
     .concat(garbage.flatMap(({ own }) => own))
   const factsOf = (cluster: string) => counts.cluster(cluster).facts
   const all = completeFindings(found, { ...taken, day, factsOf }).map(each =>

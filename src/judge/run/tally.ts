@@ -6,7 +6,15 @@
 import { createHash } from 'node:crypto'
 import { withoutAddresses } from '#base/text/addresses.ts'
 import { byText } from '#base/text/text-order.ts'
-import { add, largestFirst, nodeCount, sample, type Variant } from '#judge/drift/variants.ts'
+import { holderKey } from '#judge/causes.ts'
+import {
+  add,
+  largestFirst,
+  nodeCount,
+  sample,
+  sampleSize,
+  type Variant,
+} from '#judge/drift/variants.ts'
 import { type Origin, originOf, type Proposal } from '#judge/durable/durable.ts'
 import type { Command } from '#judge/garbage/kubectl.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
@@ -33,6 +41,8 @@ export const fewNodes = 5
 const consequenceLength = 1000
 const fixLength = 4000
 const stepLimit = 8
+/** Holders of one subject with a finding of their own. */
+const mostHolders = 8
 
 interface NodeFailing {
   failing: Failing
@@ -121,48 +131,73 @@ export class Tally {
   }
 
   /** Steps of the failing on most nodes, then those that other nodes need. What a drain ends is that of the commands' node. */
-  #actions(variants: readonly Variant<NodeFailing>[]): readonly StepAction[] | null {
-    const all = variants.map(({ value }) => value.failing)
+  #actions(variants: Variant<NodeFailing>[]): readonly StepAction[] | null {
     const own = Map.groupBy(
-      all.flatMap(({ steps = [] }) => steps),
-      keyOf,
+      variants.flatMap(({ value, nodes }) =>
+        (value.failing.steps ?? []).map(step => ({ step, nodes })),
+      ),
+      ({ step }) => keyOf(step),
     )
     if (own.size > 0) {
-      const first = commandNode(variants.flatMap(({ nodes }) => nodes))
-      const named = variants.find(({ nodes }) => nodes.some(name => name === first))
-      const ofNode = new Map(named?.value.failing.steps?.map(step => [keyOf(step), step]))
-      return [...own].slice(0, stepLimit).map(([key, alike]) => {
-        const { lost: _, ...step } = alike[0]!
-        return withAmounts([ofNode.get(key) ?? step, ...alike])
+      const count = nodeCount(variants)
+      return [...own.values()].slice(0, stepLimit).map(alike => {
+        const nodes = alike.flatMap(one => one.nodes).toSorted()
+        const { step } = alike.find(one => one.nodes.some(name => name === commandNode(nodes)))!
+        return {
+          ...withAmounts([step, ...alike.map(one => one.step)]),
+          ...(nodes.length < count && {
+            nodes: nodes.slice(0, sampleSize).map(name => shorten(name, nameLength)),
+          }),
+        }
       })
     }
-    const isSettable = all.some(({ fix }) => Object.keys(fix?.config ?? {}).length > 0)
+    const isSettable = variants.some(
+      ({ value }) => Object.keys(value.failing.fix?.config ?? {}).length > 0,
+    )
     return isSettable ? null : (this.rule.steps?.map(id => ({ id })) ?? null)
   }
 
-  foundFinding(allNodes: boolean): FoundFinding | null {
-    const variants = largestFirst(this.#failings)
-    const [main, ...others] = variants
-    if (!main) return null
+  /** One finding, or one for each holder: the steps against one holder end nothing on the nodes of another. Most nodes first. */
+  foundFindings(allNodes: boolean): FoundFinding[] {
+    const parts = Map.groupBy(largestFirst(this.#failings), ({ value: { failing } }) =>
+      failing.cause?.kind === 'holder' ? JSON.stringify(holderKey(failing.cause)) : null,
+    )
+    const ordered = [...parts].toSorted(
+      ([a, own], [b, other]) => nodeCount(other) - nodeCount(own) || byText(a ?? '', b ?? ''),
+    )
+    const last = ordered.slice(mostHolders).flatMap(([, variants]) => variants)
+    return [
+      ...ordered.slice(0, mostHolders),
+      ...(last.length > 0 ? [['other holders', last] as const] : []),
+    ].map(([holder, variants], index) =>
+      this.#found(variants, index === 0 ? [] : [holder], allNodes),
+    )
+  }
+
+  #found(
+    variants: Variant<NodeFailing>[],
+    part: readonly (string | null)[],
+    allNodes: boolean,
+  ): FoundFinding {
+    const [main, ...others] = variants as [Variant<NodeFailing>, ...Variant<NodeFailing>[]]
     const all = variants.map(({ value }) => value.failing)
     const { rule, cluster, subject } = this
+    const finding = findingOf(rule, cluster, subject, {
+      ...main.value.failing,
+      severity: worstSeverity(all.map(failing => failing.severity ?? rule.severity)),
+      confidence: leastCertain(all.map(({ confidence }) => confidence ?? 'certain')),
+      nodes: sample(variants, allNodes),
+      evidence: mergedEvidence(main, others),
+    })
     return {
-      rule,
-      cluster,
-      subject,
-      finding: findingOf(rule, cluster, subject, {
-        ...main.value.failing,
-        severity: worstSeverity(all.map(failing => failing.severity ?? rule.severity)),
-        confidence: leastCertain(all.map(({ confidence }) => confidence ?? 'certain')),
-        nodes: sample(variants, allNodes),
-        evidence: mergedEvidence(main, others),
-      }),
+      ...{ rule, cluster, subject },
+      finding: { ...finding, id: findingId(rule.id, cluster, subject, part) },
       proposals: variants.map(({ value: { origin, failing }, nodes }) => ({
         origin,
         config: failing.fix?.config ?? {},
         nodes,
       })),
-      nodes: [...this.#failings.values()].flatMap(({ nodes }) => nodes),
+      nodes: variants.flatMap(({ nodes }) => nodes),
       actions: this.#actions(variants),
       commands: [],
     }
@@ -223,14 +258,18 @@ export const findingOf = (
   docs: rule.docs,
 })
 
-/** A stable id: the same defect on the same subject has the same id in every run. First 64 bits of a SHA-256, in hexadecimal. */
+/**
+ * A stable id: the same defect on the same subject has the same id in every run. First 64 bits of a SHA-256, in hexadecimal.
+ * @param part the holder, if the subject has a finding for another one that holds the disks of more nodes
+ */
 export function findingId(
   rule: string,
   cluster: string,
   { kind, namespace, name }: Subject,
+  part: readonly (string | null)[] = [],
 ): string {
   return createHash('sha256')
-    .update(JSON.stringify([rule, cluster, kind, namespace, name]))
+    .update(JSON.stringify([rule, cluster, kind, namespace, name, ...part]))
     .digest('hex')
     .slice(0, 16)
 }

@@ -198,6 +198,8 @@ export interface StepAction {
   owner?: HolderOwner
   /** Folder, file, device, or a namespace of containerd. */
   place?: string
+  /** The nodes that need it, at most 20, if others of the finding do not. */
+  nodes?: string[]
   /** If there are several such folders: the largest, the first is `place`. */
   folders?: string[]
   /** KubeletConfiguration fields or settings of another layer. */

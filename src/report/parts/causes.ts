@@ -1,7 +1,7 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 
 import { byText } from '#base/text/text-order.ts'
-import { type Cause, wholeFile } from '#model/finding/cause.ts'
+import { type Cause, type Step, wholeFile } from '#model/finding/cause.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -154,9 +154,14 @@ export function causeOnNode(
   const findings = found.findings.filter(
     one => one.cluster === cluster && one.nodes.sample.includes(name),
   )
+  const all = findings.flatMap(one => one.steps)
   const steps = found.steps.flatMap(
     ({ action: { id } }) =>
-      findings.flatMap(one => one.steps).find(({ action }) => action.id === id) ?? [],
+      stepOnNode(
+        all.filter(({ action }) => action.id === id),
+        found.cause,
+        name,
+      ) ?? [],
   )
   if (steps.length === 0) return found
   const subjects = new Set(findings.map(one => placeKey(one)))
@@ -165,6 +170,16 @@ export function causeOnNode(
     return values.length === 0 ? [] : [{ ...setting, values }]
   })
   return { ...found, findings, steps, settings }
+}
+
+/** The step for this node. Of one holder, the step of other nodes holds for it too, without the pods of those. */
+function stepOnNode(alike: Step[], { kind }: Cause, name: string): Step | undefined {
+  const own = alike.find(({ action: { nodes } }) => nodes === undefined || nodes.includes(name))
+  const [first] = alike
+  if (own !== undefined || first === undefined || kind !== 'holder') return own
+  const { id, owner, unit } = first.action
+  const action = { id, ...(owner && { each: [{ owner }] }), ...(unit && { unit }) }
+  return { ...first, action, commands: [] }
 }
 
 const placeKey = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>): string =>

@@ -138,9 +138,15 @@ const shownNames = 3
 
 const endings: ReadonlySet<StepAction['id']> = new Set(['delete-pod', 'end-pod', 'restart-pod'])
 
-/** `Pod shop/a, shop/b`: what ends, which is not the whole workload. Null: another step, or no pod is known. */
-function endedPods({ id, owner, pods }: StepAction, language: Language): string | null {
-  if (!endings.has(id) || !owner || !('pod' in owner) || owner.pod === null) return null
+/** `Pod shop/a, shop/b`, or `the pods of Deployment shop/a on these nodes`: not the whole workload. Null: another step, or no owner. */
+function endedPods(
+  { id, owner, pods }: StepAction,
+  ownerOfAll: string | null,
+  language: Language,
+): string | null {
+  if (!endings.has(id)) return null
+  if (!owner || !('pod' in owner) || owner.pod === null)
+    return ownerOfAll && language.words.steps.podsOf(ownerOfAll)
   const names = (pods ?? [owner.pod]).map(pod => `${owner.namespace ?? ''}/${pod}`)
   return `Pod ${shownPods(names, language)}`
 }
@@ -213,7 +219,7 @@ function stepText(
   if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
     return finding === null ? '' : language.line(firstAdvice(finding, language), limits.advice)
   const text = language.words.steps.actions[id](
-    endedPods(action, language) ?? owner ?? source,
+    endedPods(action, owner, language) ?? owner ?? source,
     place == null ? null : language.line(place, limits.places),
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined || more === '' ? null : language.line(more, limits.advice),

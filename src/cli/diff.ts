@@ -1,6 +1,7 @@
 /** `highwater diff`: what changed between two saved audits. */
 
 import { Command } from 'commander'
+import { cut } from '#base/text/cut.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { linesOf } from '#base/text/lines.ts'
 import {
@@ -28,7 +29,6 @@ import {
 } from './options.ts'
 import {
   clean,
-  cut,
   diffExitCode,
   firstLines,
   nodeNames,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject, parsedJson } from '#base/raw-object.ts'
+import { cut } from '#base/text/cut.ts'
 import { linesOf } from '#base/text/lines.ts'
 import { shellWord } from '#base/text/shell-word.ts'
 import { actsAtOnce, type Plan, type PlanCohort, type PlanStep } from '#model/plan/plan.ts'
@@ -32,7 +33,6 @@ import {
 import { liveRecords, openReading } from './source.ts'
 import {
   clean,
-  cut,
   exitCode,
   firstLines,
   firstNodes,

@@ -1,6 +1,7 @@
 /** Writes to a terminal: lines that fit, colours if the terminal has any, and foreign text that cannot control the terminal. */
 
 import { styleText } from 'node:util'
+import { cut } from '#base/text/cut.ts'
 import { columnsOf, piecesOf } from '#base/text/text-width.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
@@ -95,9 +96,6 @@ export function printDocument(
 export function clean(text: string, maxLength = 200): string {
   return cut(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxLength)
 }
-
-export const cut = (text: string, maxLength: number) =>
-  text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 
 /** Cuts a text to a number of columns. A character of Han, Kana or Hangul takes two columns. */
 export function cutToColumns(text: string, columns: number): string {

@@ -4,6 +4,7 @@
  */
 
 import { OperatorError } from '#base/operator-error.ts'
+import { cut } from '#base/text/cut.ts'
 import { matchesGlob } from '#base/text/glob.ts'
 import { postJson, postTimeLimitMs } from '#clients/send/webhook.ts'
 import type { MessageCard } from '#model/report.ts'
@@ -50,9 +51,6 @@ type WebhookFormat = Settings['webhookFormat']
  * blocks of about 13,000 together (slackapi/bolt-js issue 2509).
  */
 const slackLimits = { header: 150, section: 2000, button: 75 }
-
-const cut = (text: string, limit: number) =>
-  text.length > limit ? `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…` : text
 
 export function slackMessage(brief: string, { title, lines, causes, link, open }: MessageCard) {
   const plainText = (text: string, limit = slackLimits.section) => ({

@@ -1,6 +1,6 @@
 /** Texts to paste where a right is missing. */
 import type { AwsPlace } from '#discover/discover.ts'
-import { type Account, iamStatements, isIamAction } from '#facts/aws/iam.ts'
+import { type Account, everyDocument, iamStatements, isIamAction } from '#facts/aws/iam.ts'
 import type { Check, CheckFix } from '#model/checkup.ts'
 import { type ReadMode, remediateSuffix } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
@@ -11,6 +11,7 @@ import {
   identityNames,
   kubernetesRights,
 } from '#pipeline/access/permissions.ts'
+import { documentTitle } from './ssm.ts'
 
 export interface Patient {
   mode: ReadMode
@@ -50,7 +51,7 @@ export function fixesOf(
   }
   if (
     member !== null &&
-    checks.reader.some(({ what, state }) => what.startsWith('document ') && state !== 'ok')
+    checks.reader.some(({ what, state }) => documentTitles.has(what) && state !== 'ok')
   )
     fixes.push({
       target: 'the stack with its documents, in the account of the instances',
@@ -93,6 +94,7 @@ function identityFixes(
 }
 
 const takes = 'sts:AssumeRole'
+const documentTitles = new Set(everyDocument.map(documentTitle))
 const jsonOf = (value: object) => JSON.stringify(value, null, 2)
 
 /** Fixes for a role that could not be assumed: the right to assume it, and its trust policy. */

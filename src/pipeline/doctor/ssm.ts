@@ -100,12 +100,14 @@ interface WantedDocument {
   how: string
 }
 
+export const documentTitle = (name: string): string => `document ${name}`
+
 function documentCheck(
   { name, sha256, region, how }: WantedDocument,
   found: PinnedDocument | null,
   purpose: string,
 ) {
-  const what = `document ${name}`
+  const what = documentTitle(name)
   if (found === null)
     return check(
       what,
@@ -198,7 +200,7 @@ const notApplied = 'no plan can be applied'
 export async function applyChecks(place: AwsPlace | null, signal: AbortSignal): Promise<Check[]> {
   const wanted = Object.entries(applyDocumentHashes)
   if (place === null)
-    return wanted.map(([name]) => check(`document ${name}`, 'unchecked', noPlace, notApplied))
+    return wanted.map(([name]) => check(documentTitle(name), 'unchecked', noPlace, notApplied))
   const { region } = place
   const ssm = new SsmApi(region, place.credentials, pace)
   const checks: Check[] = []

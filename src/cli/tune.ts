@@ -134,6 +134,7 @@ function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
     rows.map(row => rowLines(row, isMeasured, sheet)),
     '',
     wrap(legend),
+    leftOutLines(document, sheet),
     recommendedLines(document, snapshot, sheet),
   )
   return `${lines.join('\n').replaceAll('\u00a0', ' ')}\n`
@@ -191,6 +192,14 @@ function barOf({ imageGCHighThresholdPercent: high = 100, evictionHard = {} }: T
     return isGcOn && used > high - 1 ? '▒' : '·'
   }).join('')
 }
+
+const leftOutLines = ({ leftOut }: TuneDocument, { wrap }: Sheet) =>
+  leftOut && [
+    '',
+    wrap(
+      `Image GC is left as it is: at ${leftOut.high} to ${leftOut.low} it would start now on ${clean(leftOut.node)}, and could not free enough to end.`,
+    ),
+  ]
 
 function recommendedLines(
   { group, clusters, changes, durable }: TuneDocument,

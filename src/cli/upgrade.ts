@@ -166,7 +166,7 @@ const stepTexts: Record<
   (upgrade: PlannedUpgrade) => string
 > = {
   'in-between': ({ to, allowedBehind }) =>
-    `Before the control plane is ${minorOf(to)}, upgrade the nodes to an earlier minor: a kubelet may be ${plural(allowedBehind ?? 0, 'minor')} older at most`,
+    `Before the control plane is ${minorOf(to)}, upgrade the nodes to ${earlierMinor(to, allowedBehind ?? 0)} or a later minor: a kubelet may be ${plural(allowedBehind ?? 0, 'minor')} older at most`,
   'other-ami': ({ to }) =>
     `Move the pods to a group of Amazon Linux 2023 or Bottlerocket: EKS publishes no AMI of Amazon Linux 2 for ${minorOf(to)}. Declare the kubelet settings there again`,
   settings: () =>
@@ -188,6 +188,8 @@ function replaceText({ owner, group, to, ...upgrade }: PlannedUpgrade) {
 const clusterOf = ({ cluster }: Pick<PlannedUpgrade, 'cluster'>) =>
   shellWord(clean(plainClusterName(cluster)))
 const minorOf = (version: string) => clean(version).replace(/^v?(1\.\d+).*/, '$1')
+const earlierMinor = (version: string, minors: number) =>
+  `1.${Number(minorOf(version).slice(2)) - minors}`
 const nextMinor = (version: string) => `1.${Number(minorOf(version).slice(2)) + 1}`
 
 /** Once for all groups that come from the same minor. */

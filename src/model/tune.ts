@@ -48,6 +48,8 @@ export interface TuneDocument {
   rows: TuneRow[]
   /** Fields that the recommendation changes, as `FIELD=VALUE` for `plan --set`. Empty: today's setting is the recommended one. */
   changes: string[]
+  /** Percentages of image GC that were not recommended: on this node it would start now, and could not end. Null: none. */
+  leftOut: { high: number; low: number; node: string } | null
   durable: DurableFix[]
   inputErrors: string[]
 }

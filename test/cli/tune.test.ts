@@ -118,6 +118,9 @@ describe('highwater tune', () => {
     const general = ['--group', 'general', '--snapshot', file]
     const { stdout } = await inProcess(['tune', ...general, ...slow])
     expect(stdout).toContain('No other setting is recommended')
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /Image GC is left as it is: at \d+ to \d+ it would start now on general-1, and could not free enough to end\./,
+    )
     expect(stdout).not.toContain('--set imageGC')
   })
 

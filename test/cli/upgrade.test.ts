@@ -94,7 +94,7 @@ describe('highwater upgrade', () => {
       ...['--to', '1.36'],
     )
     const text = stdout.replaceAll(/\s+/g, ' ')
-    expect(text.split('to an earlier minor').length - 1).toBe(times)
+    expect(text.split('upgrade the nodes to 1.33 or a later minor').length - 1).toBe(times)
     expect(text.includes('→ Before the control plane')).toBe(second === 'v1.33.2')
   })
 

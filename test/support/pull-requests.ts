@@ -1,6 +1,7 @@
 /** Pull requests as repositories of EKS platforms have them, and what stops each. */
 import { gzipSync } from 'node:zlib'
 import { valuesOfKubelets } from './pull-requests-in-values.ts'
+import { ofFlags } from './pull-requests-of-flags.ts'
 
 export interface PullRequest {
   name: string
@@ -1992,4 +1993,5 @@ export const pullRequests: readonly PullRequest[] = [
   ofLines,
   ofMistakes,
   valuesOfKubelets,
+  ofFlags,
 ].flat()

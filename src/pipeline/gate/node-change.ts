@@ -113,7 +113,7 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
         ...refusals(after, before, openCauses(input, image, causes)).filter(
           place => !isRefused(place),
         ),
-      ].map(problem => atChangedSetting(problem, base)),
+      ].map(problem => withOtherHalf(atChangedSetting(problem, base))),
       ...added(flags, unknownFlagsIn(base, node), ({ path }) => path),
       // A kubelet that does not start applies no setting.
       ...added(lostIn(head, after), lostIn(base, before), ({ part: { file }, path, why }) => [
@@ -145,6 +145,21 @@ function atChangedSetting(problem: NodeProblem, base: readonly ChangedPart[]): N
   if (path === null || !isKept(path)) return problem
   const changed = Object.keys(part.config).find(field => text.includes(field) && !isKept(field))
   return changed === undefined ? problem : { ...problem, path: changed }
+}
+
+/** Of two fields that a refusal compares, the line of the other one. */
+function withOtherHalf(problem: NodeProblem): NodeProblem {
+  const { part, path, text, kind } = problem
+  if (kind !== 'refused' || path === null) return problem
+  const words = text.split(/\W+/)
+  const others = Object.keys(part.config).filter(
+    field => field !== fieldOf(path) && words.includes(field),
+  )
+  const lines = new Set(others.map(field => part.lineOf(field)))
+  lines.delete(part.lineOf(path))
+  return lines.size === 0
+    ? problem
+    : { ...problem, text: `${text} (see line ${[...lines].join()})` }
 }
 
 const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

@@ -1,8 +1,8 @@
 /** User data, NodeConfig and Bottlerocket's settings as parts of a changed file. */
-import { isRawObject, itemsOf, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
 import { bottlerocketRoot } from '#clients/user-data/bottlerocket.ts'
-import { argumentsIn, type Piece, type WrittenDocument } from '#clients/user-data/settings.ts'
+import type { Piece, WrittenDocument } from '#clients/user-data/settings.ts'
 import { userDataPieces } from '#clients/user-data.ts'
 import { bottlerocketMistakes, fieldOfSetting } from '#facts/eks/ami-defaults.ts'
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
@@ -72,7 +72,7 @@ export function takeUserData(
   const image = bootstrap < 0 ? pieces.flatMap(({ source }) => imageOf[source] ?? [])[0] : undefined
   for (const [index, piece] of pieces.entries()) {
     const isBottlerocket = kind === 'UserData' && piece.source === 'bottlerocket'
-    const cut = { ...piece, ...cutSettings(piece) }
+    const cut = { ...piece, ...cutSettings(piece), words: piece.flags }
     const before = reading.parts.length
     takePiece(reading, cut, named, isBottlerocket ? 'Bottlerocket' : kind, image)
     if (bootstrap < 0 || index < bootstrap || piece.source !== 'script') continue
@@ -98,15 +98,20 @@ const imageOf: Partial<Record<Piece['source'], AmiFamily>> = {
   bottlerocket: 'Bottlerocket',
 }
 
+interface WrittenPiece extends Piece {
+  /** Its flags with all that only a kubelet refuses. Absent: `flags` has that. */
+  words?: readonly string[]
+}
+
 export function takePiece(
   reading: FileReading,
-  piece: Piece,
+  piece: WrittenPiece,
   target: Target,
   kind: ChangedFileKind,
   image: AmiFamily | undefined = imageOf[piece.source],
 ): void {
   const { config, flags, source } = piece
-  const refusals = mistakesIn(piece)
+  const refusals = [...mistakesIn(piece), ...commandsIn(piece)]
   if (Object.keys(config).length + flags.length + refusals.length === 0) return
   const { kind: documentKind, apiVersion } = mapOf(piece.document?.value)
   const isFile = source === 'script' && documentKind !== undefined
@@ -121,6 +126,17 @@ export function takePiece(
   })
   reading.problems.push(...refusals.filter(one => one.kind !== 'refused'))
 }
+
+/** Words that name a flag without its hyphens, and are no value of the flag before. Source: cmd/kubelet/app/server.go NewKubeletCommand */
+const commandsIn = ({ flags, words = flags, lineOf, unread }: WrittenPiece): FileProblem[] =>
+  words.flatMap((word, index) => {
+    const [name = ''] = word.split('=', 1)
+    const isValue = /^--[^=\s]*$/.test(words[index - 1] ?? '')
+    const text = `the kubelet ends with "unknown command ${word}": a flag begins with two hyphens.`
+    return fieldOfFlag(`--${word}`) === null || isValue || unread !== null
+      ? []
+      : [fileProblem('refused', lineOf(name), text, 'flags')]
+  })
 
 function mistakesIn({ source, document }: Piece): FileProblem[] {
   if (document === null) return []
@@ -152,8 +168,7 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
       .map(at =>
         fileProblem('no-effect', lineOf(...at), 'a NodeConfig has no such field.', at.join('.')),
       )
-  const list = itemsOf(flags)
-  const isList = Array.isArray(flags) && list.every(flag => typeof flag === 'string')
+  const isList = Array.isArray(flags) && flags.every(flag => typeof flag === 'string')
   const refuseForm = (field: string, written: unknown, form: string) => {
     const path = `spec.kubelet.${field}`
     const line = lineOf('spec', 'kubelet', field)
@@ -165,14 +180,6 @@ function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
     ...(isRegistered ? [] : [fileProblem('refused', lineOf(head), unregistered, head)]),
     ...(config === null || isRawObject(config) ? [] : [refuseForm('config', config, 'map')]),
     ...(flags === null || isList ? [] : [refuseForm('flags', flags, 'list of texts')]),
-    ...list.flatMap((flag, index) => {
-      const [word = ''] = argumentsIn(flag)
-      const isOfFlagBefore = /^--[^=\s]*$/.test(String(list[index - 1] ?? '').trim())
-      const text = `the kubelet ends with "unknown command ${word}": a flag begins with two hyphens.`
-      return fieldOfFlag(`--${word}`) === null || isOfFlagBefore
-        ? []
-        : [fileProblem('refused', lineOf('spec', 'kubelet', 'flags', index), text, 'flags')]
-    }),
     ...ignoredFields([], value, nodeConfigFields.root),
     ...ignoredFields(['spec'], spec, nodeConfigFields.spec),
     ...ignoredFields(['spec', 'kubelet'], kubelet, nodeConfigFields.kubelet),

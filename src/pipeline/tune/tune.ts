@@ -48,7 +48,7 @@ export interface TuneOptions {
 /** @throws OperatorError if the group has no node, and the errors of the source */
 export async function tune(options: TuneOptions): Promise<TuneDocument> {
   const known = await learn(options)
-  const { patch, users, first, takenAt, inputErrors } = known
+  const { patch, leftOut, users, first, takenAt, inputErrors } = known
   if (first === null)
     throw new OperatorError(`No node of the group ${options.group} is in the snapshot`)
   const rows = tuneSettings.map(emptyRow)
@@ -87,6 +87,7 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
     bytesPerHour: Math.round(bytesPerHour),
     rows,
     changes: changesBy(patch).map(({ path, value }) => `${path.join('.')}=${value}`),
+    leftOut,
     durable: durableOf(first, patch),
     inputErrors: inputErrors.list(),
   }
@@ -118,8 +119,8 @@ async function learn({ records, policy }: TuneOptions) {
     for (const image of imagesOf(prepareNode(input, takenAt, null)))
       if (image.users.length > 0) for (const name of image.names) users.add(name)
   }
-  const patch = await withEndingImageGc(recommendation.patch(), { usages, records, takenAt })
-  return { patch, users, clusters, first, nodes, takenAt, inputErrors }
+  const recommended = await withEndingImageGc(recommendation.patch(), { usages, records, takenAt })
+  return { ...recommended, users, clusters, first, nodes, takenAt, inputErrors }
 }
 
 const keyOf = ({ cluster, node }: Extract<SnapshotRecord, { kind: 'Node' }>) =>
@@ -135,17 +136,20 @@ interface Starting {
 async function withEndingImageGc(
   patch: RawObject,
   { usages, records, takenAt }: Starting,
-): Promise<RawObject> {
-  const { [high]: start, [low]: _stop, ...others } = patch
+): Promise<{ patch: RawObject } & Pick<TuneDocument, 'leftOut'>> {
+  const { [high]: start, [low]: stop, ...others } = patch
+  const whole = { patch, leftOut: null }
   const starting = [...usages].filter(([, percent]) => percent >= Number(start))
   const keys = new Set(starting.map(([key]) => key))
-  if (keys.size === 0) return patch
+  if (keys.size === 0) return whole
   for await (const read of records()) {
     if (read.kind !== 'Node' || !keys.has(keyOf(read))) continue
     const after = withChanges(nodeInput(read), changesBy(patch))
-    if (replay(after, takenAt).imageGC?.reachesLow === false) return others
+    if (replay(after, takenAt).imageGC?.reachesLow !== false) continue
+    const node = read.node.metadata?.name ?? ''
+    return { patch: others, leftOut: { high: Number(start), low: Number(stop), node } }
   }
-  return patch
+  return whole
 }
 
 const imagesOf = ({ imageEvidence }: PreparedNode) => imageEvidence.images ?? []

@@ -188,13 +188,13 @@ const limitTexts = (limits: readonly GateLimit[]) =>
 const gibibyte = 1024 ** 3
 const mebibyte = 1024 ** 2
 
-/** Rounded down: the kubelet would meet a larger threshold. */
+/** Rounded down: the kubelet would meet a larger threshold. Exact enough that no other rounding of the same bytes contradicts it. */
 function amountText(signal: string, available: number) {
   if (signal.endsWith('.inodesFree')) return `${formatCount(available)} inodes`
   if (signal === 'pid.available') return `${formatCount(available)} process ids`
-  return available < gibibyte
-    ? `${Math.floor(available / mebibyte)} MiB`
-    : `${(Math.floor((available * 10) / gibibyte) / 10).toFixed(1)} GiB`
+  return available < 10 * gibibyte
+    ? `${formatCount(Math.floor(available / mebibyte))} MiB`
+    : `${Math.floor(available / gibibyte)} GiB`
 }
 
 /** The whole sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or 15% → 5%)`. */

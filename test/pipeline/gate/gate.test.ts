@@ -291,6 +291,17 @@ it('does not judge nodes whose configuration was not read', async () => {
   expect(groups).toMatchObject([{ nodes: 3, unread: 3, unchanged: 0 }])
 })
 
+it.each([
+  ['imageMinimumGCAge: 2h', 'imageMaximumGCAge: 1h'],
+  ['imageGCHighThresholdPercent: 60', 'imageGCLowThresholdPercent: 70'],
+])('names the line of the other half of a pair: %s, %s', async (first, second) => {
+  const { text } = nodeConfig(`      ${first}\n      maxPods: 29\n      ${second}\n`)
+  const { problems } = await gated(gateSnapshot(), [{ file: 'general/a.yaml', text, base: null }])
+  const [refused] = problems
+  expect([refused?.kind, refused?.line]).toEqual(['refused', 6])
+  expect(refused?.text).toMatch(/ \(see line 8\)$/)
+})
+
 it('says that flags of a NodeConfig are not judged whose value is an expression', async () => {
   const text = nodeConfig('').text.replace(
     '    config:\n',

@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { valuesOfKubelets } from './pull-requests-in-values.ts'
 import { ofFlags } from './pull-requests-of-flags.ts'
+import { ofPublicPlatforms } from './pull-requests-of-platforms.ts'
 
 export interface PullRequest {
   name: string
@@ -1994,4 +1995,5 @@ export const pullRequests: readonly PullRequest[] = [
   ofMistakes,
   valuesOfKubelets,
   ofFlags,
+  ofPublicPlatforms,
 ].flat()

@@ -72,6 +72,8 @@ export interface GateProblem {
   file: string
   /** From 1. */
   line: number
+  /** Of the other field, if the two of a pair are refused together. Null: one field is. */
+  otherLine: number | null
   /** `evictionHard.nodefs.available`. Null: the whole file. */
   field: string | null
   /** The field's values on the nodes, at most four each. Null: the change leaves it as it is, or it is unknown. */

@@ -18,6 +18,7 @@ const problem: GateProblem = {
   values: { before: [harm, null], after: [harm] },
   most: [{ signal: harm, available: 2 ** 30, percent: 1 }],
   instead: [{ settings: { [harm]: harm }, nodes: 1 }],
+  otherLine: null,
 }
 
 const hostile: GateDocument = {
@@ -160,6 +161,13 @@ it('names the values that a threshold may have, those that hold in each group', 
   expect(textOf(of('a', { instead: [pair] }), of('b', { instead: [other, pair] }))).toContain(
     'It evicts. Write a 85 and b 80 on 2 nodes of prod/a and 2 nodes of prod/b, a 80 on 1 node of prod/b instead.',
   )
+})
+
+it('names the line of the other field of a pair', () => {
+  const pair = { ...problem, file: 'a.yaml', otherLine: 7, text: 'Refused.', most: [], instead: [] }
+  const shown = { ...hostile, files: [], groups: [], problems: [pair] }
+  expect(gateText(shown, text => text)).toContain('Refused. (see line 7)')
+  expect(gateMarkdown(shown)).toContain('Refused. (see line 7)')
 })
 
 it('names settings that one reason leaves without effect in one entry', () => {

@@ -75,7 +75,7 @@ const ofTerraform: PullRequest[] = [
   unread('a path to a template of user data', {
     ...{
       file: 'infra/eks.tf',
-      text: module('      user_data_template_path = "${path.module}/al2023.tpl"\n'),
+      text: module(`      user_data_template_path = "\${path.module}/al2023.tpl"\n`),
     },
   }),
   unread('flags of bootstrap.sh in a text of HCL', {
@@ -98,15 +98,17 @@ const ofTerraform: PullRequest[] = [
   }),
   changed('a template of Bottlerocket with an expression as text', {
     file: 'templates/bottlerocket.toml.tftpl',
-    text: '[settings.kubernetes]\ncluster-name = "${cluster_name}"\napi-server = "${endpoint}"\ncluster-certificate = "${ca}"\n\n[settings.kubernetes.eviction-hard]\n"nodefs.available" = "15%"\n',
+    text: `[settings.kubernetes]\ncluster-name = "\${cluster_name}"\napi-server = "\${endpoint}"\ncluster-certificate = "\${ca}"\n\n[settings.kubernetes.eviction-hard]\n"nodefs.available" = "15%"\n`,
+    // Its other thresholds are gone, as the map is written whole.
+    stops: [['[settings.kubernetes.eviction-hard]', 'threshold-lost']],
   }),
   unread('a template of Bottlerocket with an expression as a number', {
     file: 'templates/bottlerocket.toml.tftpl',
-    text: '[settings.kubernetes]\ncluster-name = "${cluster_name}"\nmax-pods = ${max_pods}\n',
+    text: `[settings.kubernetes]\ncluster-name = "\${cluster_name}"\nmax-pods = \${max_pods}\n`,
   }),
   changed('a template of Bottlerocket with a number as text', {
     file: 'templates/bottlerocket.toml.tftpl',
-    text: '[settings.kubernetes]\ncluster-name = "${cluster_name}"\nmax-pods = "110"\n',
+    text: `[settings.kubernetes]\ncluster-name = "\${cluster_name}"\nmax-pods = "110"\n`,
     stops: [['max-pods', 'refused']],
   }),
   changed('a smaller disk of a nodegroup', {
@@ -120,7 +122,7 @@ const ofTerraform: PullRequest[] = [
   }),
   unread('user data of a template of Terraform', {
     file: 'infra/lt.tf',
-    text: 'resource "aws_launch_template" "general" {\n  name_prefix = "general-"\n  user_data   = base64encode(templatefile("${path.module}/user-data.sh.tftpl", { max_pods = 50 }))\n}\n',
+    text: `resource "aws_launch_template" "general" {\n  name_prefix = "general-"\n  user_data   = base64encode(templatefile("\${path.module}/user-data.sh.tftpl", { max_pods = 50 }))\n}\n`,
   }),
   changed('flags of a group in terragrunt', {
     ...{ file: 'live/prod/eks/terragrunt.hcl', group: 'legacy' },
@@ -171,7 +173,8 @@ const ofKarpenter: PullRequest[] = [
     text: nodeClass(
       '    evictionHard:\n      memory.available: 1Gi\n    evictionSoft:\n      memory.available: 500Mi\n    evictionSoftGracePeriod:\n      memory.available: 1m\n',
     ),
-    stops: [['memory.available: 500Mi', 'worse']],
+    // Either of both ends it.
+    stops: [['memory.available: 1Gi', 'worse']],
   }),
   changed('an overlay that patches a node class from a file', {
     file: 'overlays/prod/nodeclass-patch.yaml',
@@ -242,7 +245,7 @@ const ofCdk: PullRequest[] = [
   }),
   unread('a nodegroup of a stack whose name is an expression', {
     file: 'stacks/nodes.yaml',
-    text: 'Resources:\n  General:\n    Type: AWS::EKS::Nodegroup\n    Properties:\n      ClusterName: prod\n      NodegroupName: !Sub "${Environment}-general"\n      DiskSize: 10\n      NodeRole: !GetAtt Role.Arn\n',
+    text: `Resources:\n  General:\n    Type: AWS::EKS::Nodegroup\n    Properties:\n      ClusterName: prod\n      NodegroupName: !Sub "\${Environment}-general"\n      DiskSize: 10\n      NodeRole: !GetAtt Role.Arn\n`,
   }),
 ]
 
@@ -271,7 +274,7 @@ const ofControllers: PullRequest[] = [
     file: 'ack/nodegroup.yaml',
     text: 'apiVersion: eks.services.k8s.aws/v1alpha1\nkind: Nodegroup\nmetadata:\n  name: prod-general\nspec:\n  name: general\n  clusterRef:\n    from:\n      name: prod\n  diskSize: 200\n',
   }),
-  changed('user data and a volume of a LaunchTemplate of ACK', {
+  unread('user data and a volume of a LaunchTemplate of ACK, whose group it does not name', {
     file: 'ack/template.yaml',
     text: `apiVersion: ec2.services.k8s.aws/v1alpha1\nkind: LaunchTemplate\nmetadata:\n  name: general\nspec:\n  name: general\n  data:\n    userData: ${base64(goodConfig(''))}\n    blockDeviceMappings:\n    - deviceName: /dev/xvda\n      ebs:\n        volumeSize: 200\n`,
   }),
@@ -320,7 +323,7 @@ const ofScripts: PullRequest[] = [
   }),
   changed('a workflow that waits for kubelets', {
     file: '.github/workflows/nodes.yml',
-    text: 'name: nodes\non: push\njobs:\n  wait:\n    runs-on: ubuntu-latest\n    steps:\n    - run: kubectl get nodes -o jsonpath="{.items[*].status.nodeInfo.kubeletVersion}"\n      env:\n        kubelet: ${{ vars.kubelet }}\n',
+    text: `name: nodes\non: push\njobs:\n  wait:\n    runs-on: ubuntu-latest\n    steps:\n    - run: kubectl get nodes -o jsonpath="{.items[*].status.nodeInfo.kubeletVersion}"\n      env:\n        kubelet: \${{ vars.kubelet }}\n`,
   }),
   changed('alerts on kubelets', {
     file: 'monitoring/rules.yaml',

@@ -255,7 +255,11 @@ function isOfKubelet(lines: readonly string[], index: number): boolean {
   const end = lines.findIndex((other, at) => at > index && indentOf(other) <= indentOf(line))
   const below = lines.slice(index + 1, end < 0 ? undefined : end).slice(0, mostBelow)
   const own = below.filter(other => indentOf(other) === indentOf(below[0] ?? ''))
-  return templateMark.test(beside) || [beside, ...own].flatMap(keysIn).some(isOwnField)
+  // Of GitHub, `${{` is no template.
+  return (
+    templateMark.test(beside.replaceAll('${{', '')) ||
+    [beside, ...own].flatMap(keysIn).some(isOwnField)
+  )
 }
 
 /** A kubelet has 150 fields. */
@@ -267,8 +271,8 @@ function readHcl(reading: FileReading, { text }: LocatedText) {
   const found = heredocs.map(heredoc => {
     const inner: FileReading = { ...reading, parts: [], problems: [] }
     try {
-      const read = documentForm.test(heredoc.text) ? readDocuments : takeUserData
-      read(inner, heredoc)
+      if (documentForm.test(heredoc.text)) readDocuments(inner, heredoc)
+      else takeUserData(inner, userDataForm.test(heredoc.text) ? heredoc : asScript(heredoc))
     } catch (error) {
       if (error instanceof BudgetExceeded || !(error instanceof ForeignTextError)) throw error
       inner.problems.push(unparsedProblem(error.line ?? heredoc.fileLine(1), error.message))
@@ -294,6 +298,12 @@ function readHcl(reading: FileReading, { text }: LocatedText) {
     fileProblem('note', 1, why),
   )
 }
+
+/** Modules put some texts into a script of their own. Source: terraform-aws-modules/eks, pre_bootstrap_user_data */
+const asScript = ({ text, fileLine }: LocatedText): LocatedText =>
+  mention.test(text)
+    ? { text: `#!/bin/bash\n${text}`, fileLine: line => fileLine(Math.max(1, line - 1)) }
+    : { text, fileLine }
 
 /** A document begins at a line `---`. Within a block scalar no line begins so. */
 function documentsIn({ text, fileLine }: LocatedText): LocatedText[] {

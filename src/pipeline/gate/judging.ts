@@ -146,8 +146,8 @@ function judgeNode(
   const named = { cluster, ...identity }
   problems.reach(named)
   const { before, after, ...change } = changeOn(judging, reached, input)
-  for (const { kind, text, ...at } of change.problems)
-    problems.add({ kind, text, ...placeOfProblem(at) }, named)
+  for (const { kind, text, otherLine = null, ...at } of change.problems)
+    problems.add({ kind, text, otherLine, ...placeOfProblem(at) }, named)
   for (const path of new Set([...change.paths].map(fieldOf)))
     for (const { field, values } of changesOf(change, path)) problems.change(named, field, values)
   const { disk } = change
@@ -355,9 +355,9 @@ function tryParts(
   const ofAnySize = { ...input, node: { ...input.node, status } }
   for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
     const tried = changeOf(ofAnySize, { ...change, head, base, declared: [], isAppended: true })
-    for (const { kind, text, isLostOnEachNode, ...at } of tried.problems)
+    for (const { kind, text, otherLine = null, isLostOnEachNode, ...at } of tried.problems)
       if (kind === 'refused' || (isLostOnEachNode && at.part.amiFamily !== undefined))
-        problems.add({ kind, text, ...placeOfProblem(at) }, null)
+        problems.add({ kind, text, otherLine, ...placeOfProblem(at) }, null)
   }
 }
 

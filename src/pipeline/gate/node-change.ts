@@ -41,6 +41,8 @@ export interface NodeProblem extends Place {
   text: string
   /** Absent: that of the setting. */
   line?: number
+  /** Of a pair of fields: the line of the other one. */
+  otherLine?: number
   most?: GateLimit[]
   /** A setting without effect on each node of this image. */
   isLostOnEachNode?: boolean
@@ -157,9 +159,8 @@ function withOtherHalf(problem: NodeProblem): NodeProblem {
   )
   const lines = new Set(others.map(field => part.lineOf(field)))
   lines.delete(part.lineOf(path))
-  return lines.size === 0
-    ? problem
-    : { ...problem, text: `${text} (see line ${[...lines].join()})` }
+  const [otherLine] = lines
+  return otherLine === undefined ? problem : { ...problem, otherLine }
 }
 
 const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

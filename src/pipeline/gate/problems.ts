@@ -23,7 +23,9 @@ export interface NodePlace {
 }
 
 export type ProblemHead = Pick<GateProblem, 'kind' | 'file' | 'line' | 'field' | 'text'> &
-  Partial<Pick<GateProblem, 'rule' | 'severity' | 'values' | 'most' | 'instead' | 'detail'>>
+  Partial<
+    Pick<GateProblem, 'otherLine' | 'rule' | 'severity' | 'values' | 'most' | 'instead' | 'detail'>
+  >
 
 const sampleSize = 20
 /** Effects of a kind beyond this number are of no use to a reader, and a hostile file could cause any number. */
@@ -91,7 +93,7 @@ export class Problems {
     if (!this.#problems.has(key) && this.#problems.size >= mostProblems) return
     const problem: OpenProblem = this.#problems.get(key) ?? {
       ...{ kind, stops, file, line, field, values: null, most: [], instead: [], cluster, group },
-      ...{ rule, severity, text, detail: head.detail ?? null },
+      ...{ otherLine: head.otherLine ?? null, rule, severity, text, detail: head.detail ?? null },
       ...{ names: new Set(), nodes: { count: 0, sample: [] } },
     }
     this.#problems.set(key, problem)

@@ -34,7 +34,7 @@ const largestSystemBytes = 8 * gibibyte
 /** @param list of mappings; @param keys where each has its device and its size */
 export function volumesIn(
   list: YamlPlace,
-  { device, size }: { device: string; size: readonly string[] },
+  { device, size }: { device: string; size: readonly (string | number)[] },
 ): DeclaredVolume[] {
   return placesIn(list).flatMap(place => {
     const mapping = place.value

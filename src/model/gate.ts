@@ -111,7 +111,7 @@ export interface GateGroup {
   /** Number of nodes by the worst effect on each. */
   refused: number
   worse: number
-  /** Not all of these was judged: a value, or the node's configuration, was not read. */
+  /** Number of nodes not judged in full: a value, or the node's configuration, was not read. */
   unread: number
   better: number
   unchanged: number

@@ -22,7 +22,6 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { AllocatablePrediction, OverRequest, Unknown } from '#model/prediction/prediction.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
-
 import {
   type Machine,
   type NodeAllocatable,
@@ -150,7 +149,7 @@ export function overRequested(
   allocatable: AllocatablePrediction,
 ): OverRequest[] {
   const requested = (resource: string) =>
-    podStats.once(['requested', pods, resource], () =>
+    podStats.once(['requested', pods, kubelet, resource], () =>
       pods.reduce(
         (sum, pod) => addQuantities(sum, getResourceRequestQuantity(pod, resource, kubelet)),
         binaryQuantity(0),

@@ -164,12 +164,11 @@ export function prepareNode(
 }
 
 /**
- * Prepares nodes one after the other. If a node comes again with another configuration only, what was read of it is prepared once.
- * Facts read under the old configuration stay as they were.
+ * Prepares a node with several configurations. What was read of it is prepared once, under the configuration with which it was read.
  */
-export function openPreparing(): typeof prepareNode {
+export function openPreparing(asRead: NodeInput): typeof prepareNode {
   let last: PreparedNode | null = null
-  return (input, takenAt, at, asRead) => {
+  return (input, takenAt, at) => {
     last =
       last !== null && at === null && hasSameFacts(last.input, input)
         ? {

@@ -31,16 +31,22 @@ const changes: [string, (node: NodeInput) => NodeInput][] = [
     node =>
       withChanges(node, [{ path: ['featureGates'], value: { InPlacePodVerticalScaling: false } }]),
   ],
+  [
+    'the most images that it lists',
+    node => withChanges(node, [{ path: ['nodeStatusMaxImages'], value: 3 }]),
+  ],
   ['pods', node => ({ ...node, pods: [] })],
   ['a disk', node => ({ ...node, summary: null })],
   ['no configuration', node => ({ ...node, configuration: null })],
 ]
 
+/** What was read of a node was read under its own configuration, whatever is tried. */
 it.each(changes)('replays a node again with other %s as if it came alone', (_what, change) => {
   for (const node of nodes) {
-    const prepare = openPreparing()
+    const prepare = openPreparing(node)
+    const alone = (input: NodeInput) => replay(input, at, asItIs, openPreparing(node))
+    expect(replay(change(node), at, asItIs, prepare)).toEqual(alone(change(node)))
     expect(replay(node, at, asItIs, prepare)).toEqual(replay(node, at))
-    expect(replay(change(node), at, asItIs, prepare)).toEqual(replay(change(node), at))
-    expect(replay(node, at, asItIs, prepare)).toEqual(replay(node, at))
+    expect(replay(change(node), at, asItIs, prepare)).toEqual(alone(change(node)))
   }
 })

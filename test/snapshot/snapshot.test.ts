@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -161,9 +163,13 @@ describe('a broken line', () => {
     ])
   })
 
-  it('is not read from a device or a pipe, which may never end', async () => {
-    for (const path of ['/dev/zero', '/dev/null'])
+  it('is not read from a device or a socket, which may never end', async () => {
+    const socket = join(mkdtempSync(join(tmpdir(), 'highwater-socket-')), 'socket')
+    const server = createServer().listen(socket)
+    await once(server, 'listening')
+    for (const path of ['/dev/zero', '/dev/null', socket])
       await expect(read(path)).rejects.toThrow(`${path} is no file, but a device or a pipe`)
+    server.close()
   })
 
   it('has no list that no node has: it is named, and the next one is read', async () => {

@@ -27,8 +27,8 @@ export interface Piece extends KubeletSettings {
   isWholeFile: boolean
   /** Why nothing on the node reads them. Null: something may. */
   unread: string | null
-  /** A command of a script that starts the kubelet, without settings. Null: settings. */
-  step: 'bootstrap' | 'restart' | null
+  /** A command of a script without settings: it starts the kubelet, or edits its file in a way that is not read. Null: settings. */
+  step: 'bootstrap' | 'restart' | 'edit' | null
 }
 
 export const piece = (

@@ -279,8 +279,14 @@ function readCommand({ text, located }: Command, onlyPath: string | null) {
     .flatMap(word => word.match(assignedWord) ?? [])
     .map(assigned => assigned.slice(Math.max(0, assigned.search(/--[a-z]/))))
   const flags = loose.filter(flag => isKubeletFlag(/^--([a-z][\w-]*)=/.exec(flag)?.[1] ?? ''))
-  return flags.length > 0 ? [...pieces, piece('script', lineOf, { flags, path })] : pieces
+  if (flags.length > 0) return [...pieces, piece('script', lineOf, { flags, path })]
+  const isRead = pieces.length > 0 || Object.keys(fieldsIn(text)).length > 0
+  const isUnclear = !isRead && path !== null && edits.test(text)
+  return isUnclear ? [piece('script', lineOf, { step: 'edit' })] : pieces
 }
+
+/** Editors in place, of which only assignments are read. */
+const edits = /\b(?:sed|perl)\b.*[\s'"]-(?:-in-place|\w*i)/
 
 /** `name=value`, from the first letter or hyphen of the name. `s/--max-pods=10` contains one. */
 const assignedWord = /(?<![\w-])[\w-]+=[^\s"'/|;]*/g

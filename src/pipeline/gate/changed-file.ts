@@ -2,7 +2,8 @@
 
 import { BudgetExceeded, ForeignTextError, parseToml, TextBudget } from '#base/foreign-text.ts'
 import { inputLimits, textLimits } from '#base/limits.ts'
-import { mapOf } from '#base/raw-object.ts'
+import { once } from '#base/once.ts'
+import { isRawObject, mapOf } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textFrom } from '#base/yaml-place.ts'
 import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
 import { isOwnField } from '#clients/user-data/settings.ts'
@@ -79,12 +80,22 @@ const withoutComments = (text: string): string =>
 const mayOfTemplate =
   /kubelet|^kind: *EC2NodeClass|volumeSize|bootstrap|settings|v1(?:alpha|beta)\d|toYaml|include|tpl /im
 
+/** Of systemd. */
+const unitForm = /^\s*\[(?:Unit|Service|Install)\]/
+
+function readUnit(reading: FileReading, { text }: LocatedText) {
+  if (!/KUBELET\w*=|\bkubelet\b.*--/.test(text)) return
+  const said = 'Not read: a unit of systemd. Give the user data that writes it as a file.'
+  reading.problems.push(fileProblem('unread', 1, said))
+}
+
 type Reader = (reading: FileReading, located: LocatedText) => void
 
 /** By the form of the file. Null: of another kind, whatever it mentions. */
 function readerOf(file: string, text: string): Reader | null {
   if (isPlanText(text)) return takePlan
   if (file.endsWith('.toml')) return readToml
+  if (unitForm.test(text)) return readUnit
   if (/\.(tf|tofu|hcl|tfvars)$/.test(file)) return readHcl
   if (/\.(tf|tofu|tfvars)\.json$/.test(file)) return null
   if (userDataForm.test(text) || file.endsWith('.sh')) return takeUserData
@@ -113,6 +124,7 @@ export function readChangedFile(
   const rendered = renderedKind(file, text)
   const read = readerOf(file, text)
   const isLong = text.length > longestOf(text)
+  const isOfValues = once(() => setsInValues(text))
   if (read === null || (isLong && rendered !== null))
     return { ...boundFile(reading), unread: !isLong && isEmptyHcl(file, text) ? null : rendered }
   // No user data is so long.
@@ -128,12 +140,12 @@ export function readChangedFile(
   } catch (error) {
     if (!(error instanceof ForeignTextError)) throw error
     // User data in a plan is packed, so its text does not show what it sets.
-    if (isPlan || mention.test(text) || setsInValues(text))
+    if (isPlan || mention.test(text) || isOfValues())
       reading.problems.push(unparsedProblem(error.line ?? 1, error.message))
   }
   const unreadLine = isPlan ? null : unrenderedLine(text, reading.problems.filter(isUnparsed))
   if (unreadLine !== null) {
-    const unread = mayOfTemplate.test(text) || setsInValues(text) ? 'template' : null
+    const unread = mayOfTemplate.test(text) || isOfValues() ? 'template' : null
     // Of a text with marks of a template, no part is as it will be.
     const parts = templateMark.test(text) ? [] : reading.parts
     const problems = reading.problems.filter(problem => parts.length > 0 && !isUnparsed(problem))
@@ -228,13 +240,14 @@ const kubeletField =
 
 /** @throws ForeignTextError */
 function readDocuments(reading: FileReading, located: LocatedText) {
+  const found = () => reading.parts.length + reading.problems.length
   for (const document of documentsIn(located)) {
     const place = openYaml(document, reading.budget)
+    const before = found()
     if (reading.targets.length === 0) takeDocument(reading, place)
     for (const target of reading.targets) takePatch(reading, place, target)
+    if (found() === before) takeUnknown(reading, document, place.value)
   }
-  const isEmpty = reading.parts.length + reading.problems.length === 0
-  if (isEmpty && setsInValues(located.text)) reading.unread = 'template'
 }
 
 /** Whether a text that is no object of its own has fields of a kubelet: by their names, or below a key that is called so. */
@@ -250,20 +263,38 @@ const indentOf = (line: string) => line.search(/[^ \t-]/)
 
 /** Whether the line is such a key, with a field or a template below or beside it. */
 function isOfKubelet(lines: readonly string[], index: number): boolean {
-  const [line = '', beside] = kubeletKey.exec(lines[index] ?? '') ?? []
+  const line = lines[index] ?? ''
+  const [, beside] = kubeletKey.exec(line) ?? []
   if (beside === undefined) return false
-  const end = lines.findIndex((other, at) => at > index && indentOf(other) <= indentOf(line))
-  const below = lines.slice(index + 1, end < 0 ? undefined : end).slice(0, mostBelow)
-  const own = below.filter(other => indentOf(other) === indentOf(below[0] ?? ''))
   // Of GitHub, `${{` is no template.
-  return (
-    templateMark.test(beside.replaceAll('${{', '')) ||
-    [beside, ...own].flatMap(keysIn).some(isOwnField)
-  )
+  if (templateMark.test(beside.replaceAll('${{', ''))) return true
+  const below: string[] = []
+  for (const next of lines.slice(index + 1, index + 1 + mostBelow)) {
+    if (indentOf(next) <= indentOf(line)) break
+    if (indentOf(next) === indentOf(below[0] ?? next)) below.push(next)
+  }
+  return [beside, ...below].flatMap(keysIn).some(isOwnField)
 }
 
-/** A kubelet has 150 fields. */
-const mostBelow = 300
+/** Lines below a key. Each key has a search. */
+const mostBelow = 40
+
+const kubeletWords =
+  /\b(?:eviction(?:Hard|Soft)|imageGC(?:High|Low)ThresholdPercent|(?:kube|system)Reserved|containerLogMax(?:Size|Files)|kubeletConfiguration|kubeletExtraArgs|KubeletConfiguration)\b|\b(?:node|image)fs\.(?:available|inodesFree)\b|--(?:eviction-(?:hard|soft)|image-gc-(?:high|low)-threshold|(?:kube|system)-reserved|max-pods)\b/
+
+/** A document of which nothing was read. The schema of an object names fields, and sets none. */
+function takeUnknown(reading: FileReading, { text, fileLine }: LocatedText, value: unknown) {
+  if (setsInValues(text)) reading.unread = 'template'
+  const { kind = 'document' } = mapOf(value)
+  const isOfAutoMode =
+    kind === 'NodeClass' && isRawObject(mapOf(mapOf(value).spec).ephemeralStorage)
+  const words = isOfAutoMode ? /ephemeralStorage/ : kubeletWords
+  const [word] = words.exec(JSON.stringify(value) ?? '') ?? []
+  if (word === undefined || reading.unread !== null || kind === 'CustomResourceDefinition') return
+  const line = text.split('\n').findIndex(one => !/^\s*#/.test(one) && one.includes(word))
+  const said = `Not read: a ${kind} that names ${word}. Give what the node gets of it as a file.`
+  reading.problems.push(fileProblem('unread', fileLine(Math.max(0, line) + 1), said))
+}
 
 /** Texts that are written out in HCL: user data, NodeConfigs and manifests; and sizes of volumes. */
 function readHcl(reading: FileReading, { text }: LocatedText) {

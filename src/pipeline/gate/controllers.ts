@@ -1,12 +1,12 @@
 /**
- * Nodegroups and launch templates as objects of Kubernetes, for Crossplane, ACK and Cluster API.
+ * Nodegroups and launch templates as objects of Kubernetes, for Crossplane and ACK.
  *
  * Source  crossplane-contrib/provider-upjet-aws apis/eks, apis/ec2; provider-aws apis/ec2/manualv1alpha1; aws-controllers-k8s eks-controller and
- *         ec2-controller apis/v1alpha1; cluster-api-provider-aws bootstrap/eks/api
+ *         ec2-controller apis/v1alpha1
  */
 import { isRawObject, mapOf } from '#base/raw-object.ts'
 import type { YamlPlace } from '#base/yaml-place.ts'
-import { type FileReading, fileProblem, knownName, unnamed } from './changed-part.ts'
+import { type FileReading, knownName, unnamed } from './changed-part.ts'
 import { takeUserData } from './user-data-parts.ts'
 import { takeVolumes, volumeOf, volumesIn } from './volumes.ts'
 
@@ -44,13 +44,4 @@ export function takeLaunchTemplate(reading: FileReading, place: YamlPlace): void
   const volumes = [...sizesAt('ebs', 'volumeSize'), ...sizesAt('ebs', 0, 'volumeSize')]
   const script = Buffer.from(userData.text, 'base64').toString()
   takeVolumes(reading, volumes, { target: unnamed, userData: script, line: data.lineOf() })
-}
-
-export function takeNodesOfClusterApi(reading: FileReading, place: YamlPlace): void {
-  const spec = mapAt(place, ['spec', 'template', 'spec'], ['spec'])
-  for (const field of ['kubeletExtraArgs', 'kubelet']) {
-    if (!isRawObject(mapOf(spec.value)[field])) continue
-    const text = `${field} of Cluster API is not judged: give the user data that it renders as a file.`
-    reading.problems.push(fileProblem('unread', spec.lineOf(field), text, field))
-  }
 }

@@ -20,7 +20,7 @@ import {
   mostParts,
 } from './changed-part.ts'
 import { isStack, takeStack } from './cloud-formation.ts'
-import { takeLaunchTemplate, takeNodegroup, takeNodesOfClusterApi } from './controllers.ts'
+import { takeLaunchTemplate, takeNodegroup } from './controllers.ts'
 import { clusterIn, settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
 import {
   hasInstanceStore,
@@ -49,7 +49,6 @@ const takers: Readonly<Record<string, Taker>> = {
   'karpenter.k8s.aws/EC2NodeClass': takeNodeClass,
   'karpenter.sh/NodePool': takeNodePool,
   'eksctl.io/*': takeClusterConfig,
-  'bootstrap.cluster.x-k8s.io/*': takeNodesOfClusterApi,
   ...Object.fromEntries(
     ['aws.upbound.io', 'aws.m.upbound.io', 'aws.crossplane.io', 'services.k8s.aws'].flatMap(
       group => [

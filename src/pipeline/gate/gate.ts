@@ -167,7 +167,7 @@ function fileOf(
 function howOf({ reach }: Part, standIn: ReachedNode | undefined) {
   if (standIn === undefined) return reach.how
   const { cluster, identity } = standIn
-  const where = `${identity.name} of ${cluster}/${identity.group.name}`
+  const where = `${identity.name} of ${cluster}/${identity.group.name} (${identity.amiFamily})`
   return `${reach.how}; tried on ${where}, since no node has it`
 }
 

@@ -153,7 +153,9 @@ function judgeNode(
   const { disk } = change
   if (disk !== null) problems.change(named, disk.path, disk.values)
   const atOnce =
-    before === null || after === null ? [] : startsAtOnce(judgement.take(before, after), change)
+    before === null || after === null
+      ? []
+      : startsAtOnce(judgement.take(input, before, after), change)
   return { ...reached, named, change, atOnce }
 }
 
@@ -273,7 +275,7 @@ async function blameByTrials(
     if (record.kind !== 'Node' || node === undefined) continue
     const input = nodeInput(record)
     const { after } = changeOn(judging, node, input)
-    const prepare = openPreparing()
+    const prepare = openPreparing(input)
     for (const trial of byPlace.get(place) ?? []) {
       const { finding, change: kind } = trial.found
       const own = changeRules.filter(({ id }) => id === finding.rule)
@@ -336,7 +338,7 @@ function addUntried(problems: Problems, { base }: Change, parts: readonly Part[]
     problems.add({ kind, text, ...placeOfProblem(at) }, null)
   for (const part of parts) {
     if (part.reach.unknown !== undefined || !setsSomething(part)) continue
-    const text = `Not judged: no node has this ${part.kind}, and none of the same image was read.`
+    const text = `Not judged: no node has this ${part.kind}, and none that could have it was read.`
     problems.add({ kind: 'unread', text, ...placeOfProblem({ part, path: null }) }, null)
   }
 }
@@ -389,8 +391,12 @@ function openChangeJudgement(policy: Policy, takenAt: string) {
     takeObjects(input: ObjectsInput): void {
       for (const judgement of [old, now]) judgement.takeObjects(input)
     },
-    take(before: NodeInput, after: NodeInput): Record<'before' | 'after', NodePrediction> {
-      const prepare = openPreparing()
+    take(
+      asRead: NodeInput,
+      before: NodeInput,
+      after: NodeInput,
+    ): Record<'before' | 'after', NodePrediction> {
+      const prepare = openPreparing(asRead)
       const replayed = (input: NodeInput) => replay(input, takenAt, asItIs, prepare)
       const predictions = { before: replayed(before), after: replayed(after) }
       old.take(before, predictions.before)

@@ -39,7 +39,7 @@ export function reachOf(
   const { cluster, ...named } = part.target
   const names = Object.values(named)
   if (names.length > 0 && !names.includes(''))
-    return withinCluster(reachOfTarget(part.target), part.target, nodes)
+    return withinCluster(reachOfTarget(part.target), part.target, { nodes, isNew: true })
   const { file } = part
   const own = options.filter(option => option.file === file)
   const given = own.length > 0 ? own : options.filter(option => option.file === null)
@@ -48,22 +48,29 @@ export function reachOf(
     given.length > 0
       ? reachOfGroups(given)
       : reachOfFile(part, path, { isNameless: names.length > 0, nodes })
-  const within = withinCluster(reach, { cluster }, nodes.filter(reach.has))
+  const within = withinCluster(reach, { cluster }, { nodes, isNew: false })
   // The name may be a sample, or one of another snapshot. A group and a path are meant.
   return within.unknown !== undefined && (given.length > 0 || path !== null) ? reach : within
 }
 
-/** @param nodes those that the snapshot has, whatever their cluster */
-function withinCluster(reach: Reach, { cluster }: Target, nodes: readonly ReachedNode[]): Reach {
+/** @param isNew whether the file may be for nodes that do not exist yet */
+function withinCluster(
+  reach: Reach,
+  { cluster }: Target,
+  { nodes, isNew }: { nodes: readonly ReachedNode[]; isNew: boolean },
+): Reach {
   if (cluster === undefined) return reach
   if (cluster === '')
     return { ...reach, how: `${reach.how}, in each cluster: its own is not known` }
-  const isOfCluster = (node: ReachedNode) => matchesCluster(cluster, node.cluster)
+  const ofCluster = nodes.filter(node => matchesCluster(cluster, node.cluster))
+  const found = new Set(ofCluster.filter(reach.has))
+  const what = ofCluster.length === 0 ? 'no node' : 'no such node'
+  const isKnown = found.size > 0 || (isNew && ofCluster.length > 0)
   return {
     ...reach,
     how: `cluster ${cluster}, ${reach.how}`,
-    has: node => isOfCluster(node) && reach.has(node),
-    ...(!nodes.some(isOfCluster) && { unknown: `the snapshot has none of cluster ${cluster}` }),
+    has: node => found.has(node),
+    ...(!isKnown && { unknown: `the snapshot has ${what} of cluster ${cluster}` }),
   }
 }
 

@@ -74,6 +74,7 @@ export function takeUserData(
     const isBottlerocket = kind === 'UserData' && piece.source === 'bottlerocket'
     const cut = { ...piece, ...cutSettings(piece), words: piece.flags }
     const before = reading.parts.length
+    if (piece.step === 'edit') reading.problems.push(editProblem(piece.lineOf(null)))
     takePiece(reading, cut, named, isBottlerocket ? 'Bottlerocket' : kind, image)
     if (bootstrap < 0 || index < bootstrap || piece.source !== 'script') continue
     for (const part of reading.parts.slice(before))
@@ -81,15 +82,23 @@ export function takeUserData(
   }
 }
 
+const editProblem = (line: number) =>
+  fileProblem(
+    'unread',
+    line,
+    "Not read: an edit of the kubelet's file. Give the file that it makes.",
+  )
+
 /** The cluster that a NodeConfig or Bottlerocket's settings name. */
 export function clusterIn(pieces: readonly Piece[]): Target {
-  const [name] = pieces.flatMap(({ source, document }) => {
+  const names = pieces.flatMap(({ source, document }) => {
     const { spec, settings } = mapOf(document?.value)
     const ofNodeadm = mapOf(mapOf(spec).cluster).name
     const ofBottlerocket = mapOf(mapOf(settings).kubernetes)['cluster-name']
     return (source === 'nodeadm' ? ofNodeadm : ofBottlerocket) ?? []
   })
-  return name === undefined ? {} : { cluster: knownName(name) }
+  const [first] = names.map(knownName).toSorted((a, b) => Number(a === '') - Number(b === ''))
+  return first === undefined ? {} : { cluster: first }
 }
 
 /** The image that reads user data with such a piece. */

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { inputLimits } from '#base/limits.ts'
+import { openBudget, readChangedFile } from '#pipeline/gate/changed-file.ts'
 import {
   changedTexts,
   gateChanges,
@@ -10,6 +11,7 @@ import {
   snapshotOf,
 } from '#test/gate-changes.ts'
 import { gateWorld } from '#test/gate-world.ts'
+import { isLinear } from '#test/linear.ts'
 
 const judged = (change: (typeof gateChanges)[number]) =>
   gated(gateSnapshot(), changedTexts(change), { group: change.group, hasBase: hasBase(change) })
@@ -143,7 +145,7 @@ it.each([
   ]
   const texts = [{ file: 'patch.yaml', text: JSON.stringify(operations), base: null }]
   const { files } = await gated(gateSnapshot(), texts)
-  const standIn = 'tried on general-0 of prod/general, since no node has it'
+  const standIn = 'tried on general-0 of prod/general (AL2023), since no node has it'
   const shown = name === null ? `${reach}; ${standIn}` : reach
   expect(files[0]).toMatchObject({ kinds: ['EC2NodeClass'], reach: shown })
 })
@@ -869,4 +871,16 @@ describe('a ClusterConfig of eksctl', () => {
     expect(groups.map(({ nodes }) => nodes)).toEqual([3, 2])
     expect(files).toMatchObject([{ nodes: 5 }])
   })
+})
+
+it.each([
+  ['keys at one depth', (length: number) => `a: [\n${'kubelet: x\n'.repeat(length / 11)}`],
+  [
+    'keys that go deeper',
+    (length: number) =>
+      `a: [\n${Array.from({ length: length / 150 }, (_, at) => `${' '.repeat(at % 280)}kubelet: x`).join('\n')}`,
+  ],
+])('reads values with many kubelets in linear time: %s', (_what, textOf) => {
+  const read = (length: number) => readChangedFile('values.yaml', textOf(length), openBudget())
+  expect(isLinear(read, 300_000)).toBe(true)
 })

@@ -243,22 +243,25 @@ describe('a class that no node has', () => {
   const refused = [expect.stringContaining('must be less than imageGCHighThresholdPercent')]
 
   it.each<[string, string, (name: string) => boolean]>([
-    ['general-0', 'prod/general', () => false],
-    ['small-1', 'prod/small', name => /^(general-|small-0)/.test(name)],
-    ['old-0', 'prod/old', name => !name.startsWith('old')],
-  ])('is tried on the first node of its image that was read: %s', async (name, group, isUnread) => {
-    expect(await tried(isUnread)).toEqual({
-      reach: `EC2NodeClass fresh; tried on ${name} of ${group}, since no node has it`,
-      verdict: 'refused',
-      texts: refused,
-    })
-  })
+    ['general-0', 'prod/general (AL2023)', () => false],
+    ['small-1', 'prod/small (AL2023)', name => /^(general-|small-0)/.test(name)],
+    ['old-0', 'prod/old (AL2)', name => !name.startsWith('old')],
+  ])(
+    'is tried on the first node that was read, of its image if there is one: %s',
+    async (name, group, isUnread) => {
+      expect(await tried(isUnread)).toEqual({
+        reach: `EC2NodeClass fresh; tried on ${name} of ${group}, since no node has it`,
+        verdict: 'refused',
+        texts: refused,
+      })
+    },
+  )
 
   it('is not judged if no such node was read', async () => {
     expect(await tried(name => name !== '')).toEqual({
       reach: 'EC2NodeClass fresh',
       verdict: 'unread',
-      texts: ['Not judged: no node has this EC2NodeClass, and none of the same image was read.'],
+      texts: ['Not judged: no node has this EC2NodeClass, and none that could have it was read.'],
     })
   })
 })

@@ -87,7 +87,7 @@ describe.each(files)('the cluster that %s names', (file, nodes, textOf) => {
     expect(groups.reduce((sum, group) => sum + group.nodes, 0)).toBe(isOfPath ? 2 * nodes : 0)
     expect([
       verdict,
-      problems.some(({ text }) => text.includes('none of cluster elsewhere')),
+      problems.some(({ text }) => text.includes('no node of cluster elsewhere')),
     ]).toEqual(isOfPath ? ['ok', false] : ['unread', true])
   })
 })
@@ -106,4 +106,18 @@ it.each([
   const names = new Set(groups.map(({ group }) => group.name))
   expect([...names].toSorted()).toEqual(['batch', 'general', 'small', 'spot'])
   expect(problems.filter(({ stops }) => stops)).toEqual([])
+})
+
+it('does not judge a file whose cluster has nodes of other images only', async () => {
+  const [header = '', ...records] = gateWorld()
+  const others = records
+    .filter(line => line.includes('"vault-'))
+    .map(line => line.replaceAll('"cluster":"prod"', '"cluster":"stage"'))
+  const snapshot = snapshotOf([header, ...records, ...others])
+  const texts = [{ file: 'a.yaml', text: nodeConfig('stage'), base: null }]
+  const { problems, verdict } = await gated(snapshot, texts)
+  expect([verdict, problems[0]?.text]).toEqual([
+    'unread',
+    'The nodes of this NodeConfig are not known: the snapshot has no such node of cluster stage.',
+  ])
 })

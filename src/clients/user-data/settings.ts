@@ -96,7 +96,7 @@ export function pieceOfNodeConfig(document: YamlPlace): Piece {
   })
 }
 
-export const argumentsIn = (flag: unknown): string[] =>
+const argumentsIn = (flag: unknown): string[] =>
   typeof flag === 'string' ? flag.split(/\s+/).filter(one => one !== '') : []
 
 /**

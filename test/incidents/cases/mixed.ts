@@ -755,4 +755,239 @@ export const mixedIncidents: Incident[] = [
     notCauses: ['images-in-use', 'system'],
     never: [imageGc, largerDisk, /dnf clean all(?!.*(?:rm|delete|-exec))/],
   },
+  {
+    name: 'second-root-of-a-moved-docker',
+    thread: 'https://github.com/containerd/containerd/issues/4295',
+    found:
+      'The data of Docker was moved to a large disk, and builds still fail with "no space left on device": containerd keeps its own folder on the small root disk, with containers of the namespace moby.',
+    world: nodeOf({
+      ...{ ...elsewhere, disk: { gib: 30, usedGib: 28.1 }, diskPressure: true },
+      workloads: users(2),
+      held: {
+        images: images(2, 0.5, 1.4),
+        content: 4.4,
+        namespaces: [{ name: 'moby', layersGib: 15, contentGib: 4.2 }],
+      },
+    }),
+    cause: [held('other-namespaces')],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/moby/, /15(?:\.0)? GiB|19\.2 GiB/],
+    notCauses: ['images-in-use', 'leftover-snapshots', 'image-content'],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'images-of-automation-before-any-pressure',
+    thread: 'https://github.com/kurokobo/awx-on-k3s/issues/405',
+    found:
+      'k3s: 149G below its containerd, 122G of them snapshots and 27G packed layers. Nothing is evicted yet; how to make it less is asked.',
+    world: nodeOf({
+      ...{ ...elsewhere, disk: { gib: 250, usedGib: 163 } },
+      workloads: users(6),
+      held: { images: images(46, 1.1, 2.65), content: 27 },
+      containerd: { discardUnpackedLayers: false },
+    }),
+    ...nearMiss,
+    notCauses: emptyDisk,
+    never: [largerDisk, /drain/],
+  },
+  {
+    name: 'images-of-the-host-of-a-small-cluster',
+    thread: 'https://github.com/k3d-io/k3d/issues/130',
+    found:
+      'A cluster in containers of Docker: image GC wants 9528868044 bytes and frees 25951436, and 33 pods are more than the disk has room for. The disk is that of the laptop, and other things fill it.',
+    world: nodeOf({
+      ...{ ...elsewhere, mode: 'proxy', disk: { gib: 58.4, usedGib: 54.6 }, diskPressure: true },
+      configuration: evictionOf({ 'nodefs.available': '5%', 'imagefs.available': '15%' }),
+      workloads: users(33),
+      held: { images: images(33, 0.06, 0.17) },
+      events: [
+        {
+          ...{ type: 'Warning', reason: 'FreeDiskSpaceFailed', count: 3 },
+          message:
+            'failed to garbage collect required amount of images. Wanted to free 9528868044 bytes, but freed 25951436 bytes',
+          ...{ firstMinutesAgo: 24, lastMinutesAgo: 14 },
+        },
+      ],
+    }),
+    cause: [...unreadCauses, held('not-explained')],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/not\s+measured|folders/],
+    notCauses: emptyDisk,
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'work-trees-of-agents',
+    thread: 'https://github.com/colophon-group/jobseek/issues/5705',
+    found:
+      'A root disk of 75 GiB goes from 82 % to 91 % within days: work trees of agents that ended hold it, not the data of the service. They were removed.',
+    world: nodeOf({
+      ...{ ...elsewhere, disk: { gib: 75, usedGib: 68.2 }, diskPressure: true },
+      workloads: users(5),
+      held: { images: images(5, 0.8, 2.1), folders: { '/home/agent/worktrees': 41 } },
+    }),
+    cause: [held('unknown-folder', '/home'), held('system', '/home')],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/\/home\/agent\/worktrees/, /41(?:\.0)? GiB/],
+    notCauses: ['images-in-use', 'images-unused'],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'browsers-that-nobody-reaps',
+    thread: 'https://github.com/CopilotKit/CopilotKit/pull/6333',
+    found:
+      'Each test leaves five dead processes of a browser, because the first process of the container reaps none. At 1000, the limit of the pod, no browser starts any more. The node has process ids enough.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 100, usedGib: 41 } },
+      configuration: { podPidsLimit: 1000 },
+      pids: { max: 4_194_304, used: 2400 },
+      workloads: [
+        ...users(4),
+        { namespace: 'showcase', owner: 'Deployment harness', processes: 998 },
+      ],
+      held: { images: images(5, 0.8, 2.4) },
+    }),
+    cause: [setting('podPidsLimit')],
+    owner: 'platform',
+    steps: ['ask-owner', 'set', 'free'],
+    words: [/harness/, /99[08]|1000/],
+    notCauses: emptyDisk,
+    never: noDisk,
+  },
+  {
+    name: 'pods-evicted-after-images-made-room',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/41032',
+    found:
+      'Under disk pressure the kubelet deletes the unused images, which is enough, and evicts pods all the same: it does not see the new room yet. Many unused images are what brings it there.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 100, usedGib: 48 } },
+      workloads: [
+        ...users(6),
+        {
+          ...{ namespace: 'apps', owner: 'Deployment innocent', pods: 3 },
+          evicted: 'The node was low on resource: [DiskPressure]. ',
+        },
+      ],
+      held: { images: images(6, 2, 6) },
+      events: flaps(1, 70),
+    }),
+    cause: [{ kind: 'world' }, setting('imageGCHighThresholdPercent'), { kind: 'unread' }],
+    owner: 'platform',
+    steps: ['set', 'read-more'],
+    words: [/innocent|3 pods/],
+    notCauses: emptyDisk,
+    never: noDisk.slice(0, 1),
+  },
+  {
+    name: 'builder-without-overlays',
+    thread: 'https://github.com/moby/buildkit/issues/2142',
+    found:
+      'BuildKit in a pod needs far more disk than its images: without overlayfs its native snapshotter copies each layer. Another snapshotter ended it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 120, usedGib: 110.5 }, diskPressure: true },
+      workloads: [...users(4), { namespace: 'ci', owner: 'Deployment buildkitd', emptyDirGib: 74 }],
+      held: { images: images(5, 0.9, 2.4) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'ci/Deployment buildkitd',
+    steps: ['ask-owner', 'free', 'set'],
+    words: [/buildkitd/, /74(?:\.0)? GiB/],
+    notCauses: ['images-in-use', 'images-unused', 'writable-layers'],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'copies-that-ended-half-way',
+    thread: 'https://github.com/containers/storage/pull/377',
+    found:
+      'A container that does not fit leaves its half copied layer behind: no list shows it, and system prune does not remove it. Each attempt leaves another.',
+    world: nodeOf({
+      ...{ ...elsewhere, runtimeVersion: 'cri-o://1.30.3', mode: 'proxy', diskPressure: true },
+      disk: { gib: 60, usedGib: 56.8 },
+      workloads: users(5),
+      held: { images: images(5, 0.6, 1.7), leftover: 38 },
+    }),
+    cause: [held('not-images')],
+    owner: 'platform',
+    steps: ['read-more', 'replace'],
+    words: [/not images|other than images/],
+    notCauses: ['images-in-use', 'images-unused', 'writable-layers'],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'failed-pods-of-a-cron-job',
+    thread: 'https://github.com/Azure/AKS/issues/2414',
+    found:
+      '113 failed and 18 ended pods of CronJobs stay, although their history is limited to one and three. They cost metrics, not disk.',
+    world: healthy({
+      ...elsewhere,
+      workloads: [
+        ...users(8),
+        { namespace: 'batch', owner: 'Job sync', pods: 113, hasEnded: true },
+        { namespace: 'batch', owner: 'Job report', pods: 18, hasEnded: true },
+      ],
+    }),
+    ...nearMiss,
+    notCauses: [...emptyDisk, 'dead-containers', 'log-debris'],
+    never: noDisk,
+  },
+  {
+    name: 'snapshots-of-the-root-filesystem',
+    thread: 'https://github.com/moby/moby/issues/33226',
+    found:
+      'btrfs: the folder of the runtime is part of the root filesystem, and automatic snapshots of the root filesystem keep all images and containers of the past. No folder shows the bytes.',
+    world: nodeOf({
+      ...{ ...elsewhere, osImage: 'openSUSE Leap 15.6' },
+      ...{ disk: { gib: 80, usedGib: 74.5 }, diskPressure: true },
+      workloads: users(5),
+      held: { images: images(5, 0.8, 2.2), unexplained: 52 },
+    }),
+    cause: [held('not-explained')],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/52(?:\.0)? GiB/, /mount points|snapshot/],
+    notCauses: ['images-in-use', 'images-unused', 'leftover-snapshots'],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'mesh-on-the-default-volume',
+    thread: 'https://github.com/eksctl-io/eksctl/issues/780',
+    found:
+      'A dozen workloads such as Istio on nodes with the default volume of 20GB: pods are evicted by disk pressure. A default of 100GB was asked for.',
+    world: nodeOf({
+      ...{ disk: { gib: 20, usedGib: 18.4 }, diskPressure: true },
+      workloads: users(12),
+      held: { images: images(12, 0.34, 1.02) },
+    }),
+    cause: [held('images-in-use'), { kind: 'device' }],
+    owner: 'platform',
+    steps: ['resize'],
+    words: [/12\.2 GiB/, /volumeSize|larger/],
+    notCauses: ['images-unused', 'system'],
+    never: [/prune-images|crictl rmi/],
+  },
+  {
+    name: 'file-of-a-load-test',
+    thread: 'https://github.com/ViaQ/cluster-logging-collector-benchmarks/pull/22',
+    found:
+      'The file stress.log of a load test grows over several tests, until the node has disk pressure. It is deleted before each test since then.',
+    world: nodeOf({
+      ...{ ...elsewhere, disk: { gib: 100, usedGib: 93 }, diskPressure: true },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'openshift-logging', owner: 'Deployment stress' },
+          hostPath: '/var/stress',
+        },
+      ],
+      held: { images: images(4, 0.8, 2.2), folders: { '/var/stress/stress.log': 71 } },
+    }),
+    cause: [held('host-path', '/var/stress'), held('unknown-folder', '/var/stress')],
+    owner: 'openshift-logging/Deployment stress',
+    steps: ['ask-owner', 'free'],
+    words: [/\/var\/stress/, /71(?:\.0)? GiB/, /stress/],
+    notCauses: ['images-in-use', 'container-logs'],
+    never: [imageGc, largerDisk],
+  },
 ]

@@ -113,7 +113,6 @@ export function causeText(cause: Cause, language: Language): string | null {
     case 'world':
       if (cause.event === 'memory-outside-pods')
         return steps.memoryOutsidePods(cause.subject, bytes(cause.bytes ?? 0))
-      if (cause.event === 'processes-outside-pods') return steps.processesOutsidePods
       if (cause.event === 'image-missing' && cause.subject !== null)
         return steps.imageMissing(line(cause.subject, limits.name))
       return cause.event === 'pull-fails' && cause.subject !== null

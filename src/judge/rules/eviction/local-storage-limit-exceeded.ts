@@ -15,7 +15,7 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
 
 const shown = 10
@@ -70,17 +70,15 @@ function* evictedBefore(pods: readonly KubernetesPod[], at: string): Generator<F
   for (const alike of Map.groupBy(evicted, ({ owner, pod }) => owner ?? pod).values()) {
     const { namespace, name, ownLimit, workload } = alike.at(-1)!
     const low = amountOf(ownLimit.quantity, 0) ?? 0
+    const owner = { kind: 'pod' as const, namespace, pod: name, workload, volume: ownLimit.volume }
     yield {
-      ...limitReason(
-        ownLimit.volume,
-        { low, high: null },
-        { kind: 'pod', namespace, pod: name, workload, volume: ownLimit.volume },
-      ),
+      // The message does not say whether layers, logs or volumes were written.
+      ...(ownLimit.volume !== null && causeOf('pod-volumes', { low, high: null }, owner)),
+      ...stepOf(ownLimit.volume, low, owner),
       severity: 'medium',
       title: titles.before,
       ...seenFirst(
-        `${plural(alike.length, 'pod')} ${alike.length === 1 ? 'was evicted over its' : 'were evicted over their'} own limit of ${shorten(ownLimit.quantity, 40)}.`,
-        `Owner: ${shorten(workload ?? name, nameLength)} in ${shorten(namespace, nameLength)}; the disk of the node is not the cause.`,
+        `${plural(alike.length, 'pod')} of ${shorten(workload ?? name, nameLength)} in ${shorten(namespace, nameLength)} went over ${shorten(ownLimit.quantity, 40)}, ${alike.length === 1 ? 'its' : 'their'} own limit: the disk of the node is not the cause.`,
       ),
       evidence: alike.slice(-shown).map(one => line('event', podOf(one), one.message)),
     }
@@ -93,47 +91,47 @@ function reasonOf(
   parts: readonly HolderPart[],
 ): Pick<Failing, 'cause' | 'steps'> {
   const isVolume = limit === 'emptyDir'
-  const known = parts.find(
-    ({ owner }) =>
-      (owner?.kind === 'pod' || owner?.kind === 'container') &&
-      owner.namespace === namespace &&
-      owner.pod === name,
-  )?.owner
-  const owner = known ?? {
+  const known = parts
+    .filter(
+      ({ owner }) =>
+        (owner?.kind === 'pod' || owner?.kind === 'container') &&
+        owner.namespace === namespace &&
+        owner.pod === name,
+    )
+    .toSorted((a, b) => b.lowBytes - a.lowBytes)[0]
+  const holder = isVolume ? 'pod-volumes' : (known?.holder ?? 'writable-layers')
+  const owner = known?.owner ?? {
     kind: 'pod' as const,
     namespace,
     pod: name,
     workload: null,
     volume: isVolume ? what : null,
   }
-  return limitReason(isVolume ? what : null, { low: usedBytes, high: usedBytes }, owner)
-}
-
-/** @param volume null: a limit of ephemeral-storage */
-function limitReason(
-  volume: string | null,
-  amount: { low: number; high: number | null },
-  owner: HolderOwner,
-): Pick<Failing, 'cause' | 'steps'> {
   return {
-    cause: {
-      kind: 'holder',
-      holder: volume === null ? 'writable-layers' : 'pod-volumes',
-      filesystem: 'nodefs',
-      freedBy: 'pod-deletion',
-      owner,
-      place: null,
-      amount: { unit: 'bytes', ...amount },
-    },
-    steps: [
-      {
-        id: volume === null ? 'set-ephemeral-storage' : 'raise-volume-limit',
-        owner,
-        bytes: amount.low,
-      },
-    ],
+    ...causeOf(holder, { low: usedBytes, high: usedBytes }, owner),
+    ...stepOf(isVolume ? what : null, usedBytes, owner),
   }
 }
+
+const causeOf = (
+  holder: DiskHolder,
+  { low, high }: { low: number; high: number | null },
+  owner: HolderOwner,
+): Pick<Failing, 'cause'> => ({
+  cause: {
+    ...{ kind: 'holder', holder, filesystem: 'nodefs', freedBy: 'pod-deletion' },
+    ...{ owner, place: null, amount: { unit: 'bytes', low, high } },
+  },
+})
+
+/** @param volume null: a limit of ephemeral-storage */
+const stepOf = (
+  volume: string | null,
+  bytes: number,
+  owner: HolderOwner,
+): Pick<Failing, 'steps'> => ({
+  steps: [{ id: volume === null ? 'set-ephemeral-storage' : 'raise-volume-limit', owner, bytes }],
+})
 
 const podOf = ({ namespace, name }: { namespace: string; name: string }) =>
   `pod ${shorten(namespace, nameLength)}/${shorten(name, nameLength)}`

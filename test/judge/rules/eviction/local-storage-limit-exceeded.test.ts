@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { localStorageLimitExceeded } from '#judge/rules/eviction/local-storage-limit-exceeded.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
+import { exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rules/eviction-settings.ts'
 
@@ -37,11 +41,11 @@ describe('local-storage-limit-exceeded', () => {
   it.each([
     [
       'Pod ephemeral local storage usage exceeds the total limit of containers 500Mi. ',
-      { holder: 'writable-layers', low: 500 * 2 ** 20, step: 'set-ephemeral-storage' },
+      { holder: null, low: 500 * 2 ** 20, step: 'set-ephemeral-storage' },
     ],
     [
       'Container cart exceeded its local ephemeral storage limit "1Gi". ',
-      { holder: 'writable-layers', low: gibibyte, step: 'set-ephemeral-storage' },
+      { holder: null, low: gibibyte, step: 'set-ephemeral-storage' },
     ],
     [
       'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ',
@@ -50,12 +54,31 @@ describe('local-storage-limit-exceeded', () => {
   ])('names the owner of pods that were evicted: %s', (message, { holder, low, step }) => {
     const pods = ['cart-0', 'cart-1'].map(name => evicted(name, message))
     const failing = failingOf(localStorageLimitExceeded, { localStorageEvictions: [], pods })
-    expect(failing.cause).toMatchObject({
-      ...{ holder, amount: { low, high: null } },
-      owner: { namespace: 'shop', workload: 'StatefulSet cart' },
-    })
-    expect(failing.steps).toMatchObject([{ id: step, bytes: low }])
+    const owner = { namespace: 'shop', workload: 'StatefulSet cart' }
+    if (holder === null) expect(failing.cause).toBeUndefined()
+    else expect(failing.cause).toMatchObject({ holder, owner, amount: { low, high: null } })
+    expect(failing.steps).toMatchObject([{ id: step, bytes: low, owner }])
     expect(failing.consequence).toContain('2 pods')
+  })
+
+  it.each(['container-logs', 'writable-layers'] as const)('names what a pod fills: %s', holder => {
+    const part = (one: DiskHolder, gib: number) => ({
+      ...{ holder: one, filesystem: 'nodefs' as const, lowBytes: gib, highBytes: gib },
+      ...{ inodes: null, place: null },
+      owner: { ...name, kind: 'container' as const, container: 'app', workload: null },
+    })
+    const name = { namespace: 'shop', pod: 'cart-0' }
+    const { ledger } = exampleSubject({ held: { system: 4 } })
+    const parts = [part('writable-layers', 2), part('container-logs', 2), part(holder, 3)]
+    const outcome = outcomeOf(
+      localStorageLimitExceeded,
+      {
+        ...exampleSubject({ localStorageEvictions: [over('cart-0')] }),
+        ledger: { ...ledger!, parts },
+      },
+      defaultPolicy,
+    )
+    expect(outcome.state === 'fail' && outcome.failing.cause).toMatchObject({ holder })
   })
 
   it('leaves out pods that a shortage of the node evicted', () => {

@@ -579,9 +579,7 @@ export const foreignIncidents: Incident[] = [
     cause: [held('images-in-use'), held('images'), { kind: 'device' }],
     owner: 'platform',
     steps: ['resize', 'read-more'],
-    words: [
-      /1\. measure[\s\S]*give\s+the\s+nodes[\s\S]*EC2NodeClass\s+default[\s\S]*2\. drain\s+the\s+node/,
-    ],
+    words: [/measure\s+the\s+disk[\s\S]*give\s+the\s+nodes[\s\S]*EC2NodeClass\s+default/],
     never: [/prune-images/, /delete-emptydir-data/],
   },
   {

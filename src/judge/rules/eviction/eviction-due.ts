@@ -232,9 +232,12 @@ const hasFreeAge = ({ configuration, identity: { kubeletVersion } }: Satisfied<'
   (configuration?.imageMaximumGCAge ?? '0s') === '0s' &&
   isGateOn('ImageMaximumGCAge', configuration?.featureGates ?? null, featuresOf(kubeletVersion))
 
-/** Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. A reboot has a drain of its own. */
+/**
+ * Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. A reboot has a drain of its own,
+ * and a larger disk moves the pods.
+ */
 const endsByDrain = ({ cause, steps }: Reason): boolean =>
-  steps[0]?.id !== 'reboot' &&
+  !steps.some(({ id }) => id === 'reboot' || id === 'larger-disk') &&
   (cause.kind === 'holder'
     ? cause.freedBy !== 'nothing' && cause.freedBy !== 'process-end' && !isOfDaemonSet(cause.owner)
     : cause.kind !== 'unread')

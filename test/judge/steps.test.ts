@@ -84,7 +84,6 @@ const commandsOn = (id: StepActionId, more: Partial<StepNode>, place?: string) =
 
 it.each([
   ['list-memory', { shell: 'powershell' }, /RunPowerShellScript .*Get-Process.*\n.*invocations/],
-  ['prune-images', { ...machine }, /^ssh \S+ 'sudo crictl rmi --prune'$/],
   ['read-again', { ...machine }, /^highwater audit .*--node ip-10-0-0-1$/],
   ['read-again', {}, /--mode both/],
 ] as const)('does %s where it can: %j', (id, more, command) => {

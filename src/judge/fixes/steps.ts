@@ -512,14 +512,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'provide-image': asking,
   'prune-dead-containers': all('free', showsPods),
   'prune-docker': all('free', looks('sudo docker system df -v')),
-  'prune-images': part(
-    'free',
-    on =>
-      on.node.shell === 'ssh'
-        ? [session(on.node, 'changes', 'sudo crictl rmi --prune')]
-        : plan(on, '--prune-images'),
-    'kubelet-restart',
-  ),
+  'prune-images': part('free', on => plan(on, '--prune-images'), 'kubelet-restart'),
   'prune-volumes': all('free', looks('sudo docker volume ls -f dangling=true')),
   'raise-process-limit': askingForPart,
   'raise-volume-limit': asking,

@@ -86,7 +86,8 @@ function firstOf(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size: 
   if (first === undefined) return undefined
   const large = lines.filter(line => expectedAmount(line, unit) >= size * least.beforeUnread)
   const unread = lines.find(({ holder }) => holder === 'unread')
-  const isLess = unit === 'bytes' && first.highBytes < (unread?.lowBytes ?? 0)
+  const systemBytes = isTiny(disk) ? 0 : usualSystem.bytes
+  const isLess = unit === 'bytes' && first.highBytes < (unread?.lowBytes ?? 0) - systemBytes
   // What is known comes before a measurement of the rest, unless the rest is larger for sure.
   if (unread && (first === unread || isLess))
     return large.find(({ holder }) => holders[holder].actor === 'owner') ?? unread

@@ -37,8 +37,9 @@ export const diskUse = 'disk use'
 const largestRequest = 0.4
 
 /** Docker writes down elsewhere too what lies there, and may use it: its own commands delete what no container uses. */
-const ofDocker = /\/docker(?:\/|$)/
-const ofDockerVolumes = /\/docker\/volumes(?:\/|$)/
+const ofDocker =
+  /^\/var\/lib\/docker(?:\/|$)|\/docker\/(?:overlay2|volumes|containers|image|buildkit)(?:\/|$)/
+const ofDockerVolumes = /^\/var\/lib\/docker\/volumes(?:\/|$)/
 
 /** Folders of the runtime and the kubelet: containers may need what lies there. */
 const ofRuntime = /^\/var\/lib\/(?:containerd|kubelet)(?:-[\w-]+)?(?:\/|$)/
@@ -63,10 +64,12 @@ function stepsOf(
   if (own !== null) return own
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
-  if (place !== null && ofDocker.test(place) && holders[holder].steps[0] === 'delete-place') {
-    if (isDocker(node))
-      return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
-    if (holder === 'other-runtime') return ['prune-docker']
+  const isOfDocker =
+    place !== null &&
+    (ofDocker.test(place) || (holder === 'other-runtime' && place.endsWith('/docker')))
+  if (isOfDocker && holders[holder].steps[0] === 'delete-place') {
+    if (!isDocker(node)) return ['prune-docker']
+    return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
   }
   if (place !== null && isDatastore(place)) return ['compact-datastore']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))

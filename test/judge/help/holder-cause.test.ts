@@ -49,3 +49,17 @@ it('compares no owners whose least is nothing', () => {
   const parts = [vague('Job a', 50 * gibibyte), vague('Job b', 1)]
   expect(alsoOf({ 'writable-layers': 0 }, parts)).toBeUndefined()
 })
+
+it('leaves the usual system out of what was not read, as far as the disk is no smaller', () => {
+  const firstOf = (held: Partial<Record<DiskHolder, number>>, capacity: number) => {
+    const { ledger } = exampleSubject({ held })
+    const filesystems = ledger!.filesystems.map(disk => ({
+      ...disk,
+      capacityBytes: capacity * gibibyte,
+    }))
+    return heldBySignal({ ...ledger!, filesystems }, 'nodefs.available')[0]?.holder
+  }
+  expect(firstOf({ 'images-unused': 3, unread: 3.2 }, 20)).toBe('images-unused')
+  expect(firstOf({ 'images-in-use': 3, unread: 7 }, 11)).toBe('unread')
+  expect(firstOf({ 'images-in-use': 0.8, unread: 3.3 }, 4.3)).toBe('unread')
+})

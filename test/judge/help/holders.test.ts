@@ -63,7 +63,9 @@ it('leaves to Docker what lies in its folder', () => {
   const [beside, own] = ['containerd://2.1.4', 'docker://20.10.25']
   expect(stepsFor('/data/docker', 'other-runtime', beside)).toEqual(['prune-docker'])
   expect(stepsFor('/var/lib/containers', 'other-runtime', beside)).toEqual(['delete-place'])
+  expect(stepsFor('/data/docker/overlay2', 'unknown-folder', beside)).toEqual(['prune-docker'])
   expect(stepsFor('/home/docker/notes', 'unknown-folder', beside)).toEqual(['delete-place'])
+  expect(stepsFor('/home/docker/volumes/x', 'unknown-folder', own)).toContain('look-on-node')
   expect(stepsFor('/var/lib/docker/volumes', 'unknown-folder', own)).toEqual(['prune-volumes'])
   expect(stepsFor('/var/lib/docker/overlay2', 'unknown-folder', own)).toContain('replace-node')
 })

@@ -6,13 +6,14 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
-import type { Reason } from '#judge/help/holder-cause.ts'
+import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, measuredFirst } from '#judge/help/holders.ts'
 import { memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
 import { processUse } from '#judge/help/processes.ts'
 import { reservedOf } from '#judge/help/reservations.ts'
 import {
   amountLine,
+  amountOf,
   configuredAt,
   hardDefaults,
   isTwin,
@@ -177,7 +178,7 @@ function reasonOf(
     held.cause.freedBy === 'image-gc' &&
     (held.cause.holder !== 'images' || areUnusedKnown(subject))
   const isOfInodes = first.signal.endsWith('.inodesFree')
-  const drain = endsByReclaim(first, subject) ? [] : [drainStep(subject)]
+  const drain = endsByReclaim(subject) ? [] : [drainStep(subject)]
   if (held !== null && isOfImages && isOfInodes && hasFreeAge(subject))
     return {
       cause: kubeletSetting('imageMaximumGCAge'),
@@ -215,17 +216,21 @@ function reasonOf(
   }
 }
 
-/** Whether the unused images are enough: the kubelet deletes them before it evicts. */
-function endsByReclaim(
-  { signal, margin }: EvaluatedThreshold,
-  { eviction, ledger }: Satisfied<'eviction'>,
-) {
-  const unused = ledger?.filesystems
-    .flatMap(({ lines }) => lines)
-    .find(({ holder }) => holder === 'images-unused')
-  const isOfBytes = signal.endsWith('fs.available') && eviction.nodeReclaim.includes('images')
-  return isOfBytes && (unused?.lowBytes ?? 0) + (margin ?? Number.NEGATIVE_INFINITY) >= 0
-}
+/**
+ * Whether no threshold is met without the unused images, minimum reclaim included: then the kubelet deletes them and evicts no pod.
+ * Upstream: pkg/kubelet/eviction/eviction_manager.go reclaimNodeLevelResources
+ */
+const endsByReclaim = ({ eviction, ledger }: Satisfied<'eviction'>): boolean =>
+  eviction.nodeReclaim.includes('images') &&
+  eviction.thresholds.every(({ signal, met, margin, minReclaim }) => {
+    if (margin === null) return met === false
+    const name = ledger?.isShared || signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
+    const lines = (ledger && diskOf(ledger, name)?.lines) ?? []
+    const unused = lines.find(({ holder }) => holder === 'images-unused')?.lowBytes ?? 0
+    const freed = /^(?:node|image)fs\.available$/.test(signal) ? unused : 0
+    const capacityBytes = eviction.signals[signal]?.capacityBytes ?? 0
+    return margin + freed >= (amountOf(minReclaim, capacityBytes) ?? 0)
+  })
 
 /** Whether the kubelet can delete images by age, and does not. */
 const hasFreeAge = ({ configuration, identity: { kubeletVersion } }: Satisfied<'eviction'>) =>

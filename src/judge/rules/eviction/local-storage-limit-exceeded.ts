@@ -2,6 +2,8 @@ import { dayMs } from '#base/units.ts'
 import { ownLimitOf } from '#facts/kubelet/event-messages.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
+import { podOf as podOfName } from '#judge/help/deletion.ts'
+import { partCause } from '#judge/help/holder-cause.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -15,7 +17,7 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
 
 const shown = 10
@@ -45,7 +47,7 @@ export const localStorageLimitExceeded = nodeRule({
       ...LocalStorageEviction[],
     ]
     yield {
-      ...reasonOf(first, ledger?.parts ?? []),
+      ...reasonOf(first, ledger?.parts ?? [], pods),
       consequence: `Within ${evictionSeconds} s the kubelet evicts ${podOf(first)}: its ${limitOf(first)} has ${bytes(first.usedBytes)} of ${bytes(first.limitBytes)}.${others.length === 0 ? '' : ` So it does for ${plural(others.length, 'other')}.`}`,
       evidence: localStorageEvictions
         .slice(0, shown)
@@ -65,73 +67,66 @@ function* evictedBefore(pods: readonly KubernetesPod[], at: string): Generator<F
   const evicted = recordedEvictions(pods, at, dayMs).flatMap(eviction => {
     const ownLimit = ownLimitOf(eviction.message)
     const pod = ownLimit && pods.find(({ metadata }) => metadata?.uid === eviction.pod)
-    return pod ? [{ ...eviction, ownLimit, workload: controllerOf(pod) }] : []
+    return pod ? [{ ...eviction, ownLimit, object: pod }] : []
   })
   for (const alike of Map.groupBy(evicted, ({ owner, pod }) => owner ?? pod).values()) {
-    const { namespace, name, ownLimit, workload } = alike.at(-1)!
-    const low = amountOf(ownLimit.quantity, 0) ?? 0
-    const owner = { kind: 'pod' as const, namespace, pod: name, workload, volume: ownLimit.volume }
+    const { namespace, name, ownLimit, object } = alike.at(-1)!
+    const { volume, quantity } = ownLimit
+    const owner = { namespace, pod: name, volume }
     yield {
-      // The message does not say whether layers, logs or volumes were written.
-      ...(ownLimit.volume !== null && causeOf('pod-volumes', { low, high: null }, owner)),
-      ...stepOf(ownLimit.volume, low, owner),
+      ...overLimit(object, owner, [amountOf(quantity, 0) ?? 0, null]),
       severity: 'medium',
       title: titles.before,
       ...seenFirst(
-        `${plural(alike.length, 'pod')} of ${shorten(workload ?? name, nameLength)} in ${shorten(namespace, nameLength)} went over ${shorten(ownLimit.quantity, 40)}, ${alike.length === 1 ? 'its' : 'their'} own limit: the disk of the node is not the cause.`,
+        `${plural(alike.length, 'pod')} of ${shorten(controllerOf(object) ?? name, nameLength)} in ${shorten(namespace, nameLength)} went over the pod's own limit of ${shorten(quantity, 40)}: the disk of the node is not the cause.`,
       ),
       evidence: alike.slice(-shown).map(one => line('event', podOf(one), one.message)),
     }
   }
 }
 
-/** The pod that is over its limit, whatever else is on the disk. */
+/** What counts for a limit of ephemeral-storage. */
+const counted: readonly DiskHolder[] = ['writable-layers', 'container-logs', 'pod-volumes']
+
+/** The pod that is over its limit, and what is the largest part of it, whatever else is on the disk. */
 function reasonOf(
   { limit, namespace, name, what, usedBytes }: LocalStorageEviction,
   parts: readonly HolderPart[],
+  pods: readonly KubernetesPod[] | null,
 ): Pick<Failing, 'cause' | 'steps'> {
-  const isVolume = limit === 'emptyDir'
-  const known = parts
-    .filter(
-      ({ owner }) =>
-        (owner?.kind === 'pod' || owner?.kind === 'container') &&
-        owner.namespace === namespace &&
-        owner.pod === name,
-    )
-    .toSorted((a, b) => b.lowBytes - a.lowBytes)[0]
-  const holder = isVolume ? 'pod-volumes' : (known?.holder ?? 'writable-layers')
-  const owner = known?.owner ?? {
-    kind: 'pod' as const,
-    namespace,
-    pod: name,
-    workload: null,
-    volume: isVolume ? what : null,
-  }
-  return {
-    ...causeOf(holder, { low: usedBytes, high: usedBytes }, owner),
-    ...stepOf(isVolume ? what : null, usedBytes, owner),
-  }
+  const pod = podOfName(pods, { namespace, pod: name })
+  const volume = limit === 'emptyDir' ? what : null
+  const reason = overLimit(pod, { namespace, pod: name, volume }, [usedBytes, usedBytes])
+  const own = parts.filter(
+    ({ holder, owner }) =>
+      counted.includes(holder) &&
+      (owner?.kind === 'container' || owner?.kind === 'pod') &&
+      owner.namespace === namespace &&
+      owner.pod === name &&
+      (limit === 'pod' || (owner.kind === 'container' && owner.container === what)),
+  )
+  const [largest] = own.toSorted((a, b) => b.lowBytes - a.lowBytes)
+  if (volume !== null || !largest?.owner) return reason
+  const [step] = reason.steps
+  return { cause: partCause(largest), steps: [{ ...step, owner: largest.owner }] }
 }
 
-const causeOf = (
-  holder: DiskHolder,
-  { low, high }: { low: number; high: number | null },
-  owner: HolderOwner,
-): Pick<Failing, 'cause'> => ({
-  cause: {
-    ...{ kind: 'holder', holder, filesystem: 'nodefs', freedBy: 'pod-deletion' },
-    ...{ owner, place: null, amount: { unit: 'bytes', low, high } },
-  },
-})
-
-/** @param volume null: a limit of ephemeral-storage */
-const stepOf = (
-  volume: string | null,
-  bytes: number,
-  owner: HolderOwner,
-): Pick<Failing, 'steps'> => ({
-  steps: [{ id: volume === null ? 'set-ephemeral-storage' : 'raise-volume-limit', owner, bytes }],
-})
+/** A limit of ephemeral-storage is of layers, logs and volumes together: which of them were written is not known. */
+function overLimit(
+  pod: KubernetesPod | undefined,
+  name: { namespace: string; pod: string; volume: string | null },
+  [lowBytes, highBytes]: [number, number | null],
+) {
+  const owner = { kind: 'pod' as const, ...name, workload: pod ? controllerOf(pod) : null }
+  const step = { owner, bytes: lowBytes }
+  if (name.volume === null)
+    return { steps: [{ id: 'set-ephemeral-storage' as const, ...step }] as const }
+  const held = { holder: 'pod-volumes', filesystem: 'nodefs', place: null } as const
+  return {
+    cause: partCause({ ...held, owner, lowBytes, highBytes }),
+    steps: [{ id: 'raise-volume-limit' as const, ...step }] as const,
+  }
+}
 
 const podOf = ({ namespace, name }: { namespace: string; name: string }) =>
   `pod ${shorten(namespace, nameLength)}/${shorten(name, nameLength)}`

@@ -78,7 +78,7 @@ export const uselessEviction = nodeRule({
       const shortBytes = room.missingBytes - most.bytes
       if (shortBytes <= 0 || layout === null) continue
       // Each disk is reported once, by the threshold that is short of the most bytes.
-      const disk = diskOf(threshold.signal, layout)
+      const disk = layout === 'shared' ? 'nodefs' : filesystemOf(threshold.signal, layout)
       if ((found.get(disk)?.shortBytes ?? 0) < shortBytes)
         found.set(disk, { threshold, ...room, most, shortBytes })
     }
@@ -113,12 +113,6 @@ function roomOf(
   // The rule unreachable-min-reclaim reports a minimum reclaim beyond the whole disk.
   const neededBytes = resolved + reclaim < capacityBytes ? resolved + reclaim : resolved
   return { capacityBytes, availableBytes, neededBytes, missingBytes: neededBytes - availableBytes }
-}
-
-function diskOf(signal: Signal, layout: FilesystemLayout): string {
-  if (layout === 'shared') return 'nodefs'
-  if (signal === 'containerfs.available') return layout === 'split' ? 'nodefs' : 'imagefs'
-  return signal === 'nodefs.available' ? 'nodefs' : 'imagefs'
 }
 
 function failing(short: Short, { configuration, filesystems, host }: EvictionSubject): Failing {

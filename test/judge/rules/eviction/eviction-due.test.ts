@@ -180,20 +180,41 @@ it.each([
   expect(cause).not.toMatchObject({ source: 'disk use' })
 })
 
-it.each([
-  ['enough', 12, false],
-  ['too few', 3, true],
-])('drains no node that the kubelet has room on without unused images: %s', (_, unused, drains) => {
-  const outcome = outcomeOf(
-    evictionDue,
-    exampleSubject({
-      thresholds: [hard('nodefs.available', 10, 5)],
+describe('unused images that the kubelet deletes before it evicts', () => {
+  const met = hard('nodefs.available', 10, 5)
+  const drainsWith = (unused: number, more: Partial<NodeExample> = {}, isShared = true) => {
+    const subject = exampleSubject({
+      thresholds: [met],
       conditions: { DiskPressure: 'True' },
       held: { 'writable-layers': 50, 'images-unused': unused },
       eviction: { nodeReclaim: ['containers', 'images'] },
-    }),
-    defaultPolicy,
-  )
-  const steps = outcome.state === 'fail' ? outcome.failing.steps?.map(({ id }) => id) : []
-  expect(steps?.includes('drain')).toBe(drains)
+      ...more,
+    })
+    const [disk] = subject.ledger!.filesystems
+    const images = { ...disk!, filesystem: 'imagefs' as const }
+    const layers = disk!.lines.filter(({ holder }) => holder === 'writable-layers')
+    const filesystems = isShared ? [disk!] : [{ ...disk!, lines: layers }, images]
+    const ledger = { ...subject.ledger!, isShared, filesystems }
+    const outcome = outcomeOf(evictionDue, { ...subject, ledger }, defaultPolicy)
+    const steps = outcome.state === 'fail' ? outcome.failing.steps?.map(({ id }) => id) : []
+    return steps?.includes('drain')
+  }
+
+  it('leave no pod to drain, if they are enough', () => {
+    expect(drainsWith(12)).toBe(false)
+    expect(drainsWith(3)).toBe(true)
+  })
+
+  it.each<[string, Partial<NodeExample>]>([
+    ['a minimum reclaim', { thresholds: [{ ...met, minReclaim: '8Gi' }] }],
+    ['a soft threshold', { thresholds: [met, soft('nodefs.available', 20, 60_000, 5)] }],
+    ['inodes', { thresholds: [met, hard('nodefs.inodesFree', 10, 5)] }],
+    ['memory', { thresholds: [met, hard('memory.available', 2, 1)] }],
+  ])('are not enough for %s', (_, more) => {
+    expect(drainsWith(12, more)).toBe(true)
+  })
+
+  it('are on the filesystem of the signal', () => {
+    expect(drainsWith(12, {}, false)).toBe(true)
+  })
 })

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { localStorageLimitExceeded } from '#judge/rules/eviction/local-storage-limit-exceeded.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
 import { exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rules/eviction-settings.ts'
@@ -61,24 +62,39 @@ describe('local-storage-limit-exceeded', () => {
     expect(failing.consequence).toContain('2 pods')
   })
 
-  it.each(['container-logs', 'writable-layers'] as const)('names what a pod fills: %s', holder => {
-    const part = (one: DiskHolder, gib: number) => ({
-      ...{ holder: one, filesystem: 'nodefs' as const, lowBytes: gib, highBytes: gib },
-      ...{ inodes: null, place: null },
-      owner: { ...name, kind: 'container' as const, container: 'app', workload: null },
-    })
-    const name = { namespace: 'shop', pod: 'cart-0' }
+  const name = { namespace: 'shop', pod: 'cart-0' }
+  const part = (holder: DiskHolder, gib: number, container = 'app'): HolderPart => ({
+    ...{ holder, filesystem: 'nodefs', lowBytes: gib, highBytes: gib, inodes: null, place: null },
+    owner: { ...name, kind: 'container', container, workload: null },
+  })
+  const failingWith = (parts: HolderPart[], more: Partial<LocalStorageEviction> = {}) => {
+    const subject = exampleSubject({ localStorageEvictions: [{ ...over('cart-0'), ...more }] })
     const { ledger } = exampleSubject({ held: { system: 4 } })
-    const parts = [part('writable-layers', 2), part('container-logs', 2), part(holder, 3)]
     const outcome = outcomeOf(
       localStorageLimitExceeded,
-      {
-        ...exampleSubject({ localStorageEvictions: [over('cart-0')] }),
-        ledger: { ...ledger!, parts },
-      },
+      { ...subject, ledger: { ...ledger!, parts } },
       defaultPolicy,
     )
-    expect(outcome.state === 'fail' && outcome.failing.cause).toMatchObject({ holder })
+    if (outcome.state !== 'fail') throw new Error(outcome.state)
+    return outcome.failing
+  }
+
+  it.each(['container-logs', 'writable-layers'] as const)('names what a pod fills: %s', holder => {
+    const parts = [part('writable-layers', 2), part('container-logs', 2), part(holder, 3)]
+    // What does not count for the limit is no cause.
+    const amount = { low: 3 }
+    expect(failingWith([...parts, part('host-path', 80)]).cause).toMatchObject({ holder, amount })
+    expect(failingWith([part('host-path', 80)]).cause).toBeUndefined()
+  })
+
+  it('names the container that is over its limit, and the volume', () => {
+    const parts = [part('writable-layers', 9, 'other'), part('container-logs', 2)]
+    const { cause } = failingWith(parts, { limit: 'container', what: 'app' })
+    expect(cause).toMatchObject({ holder: 'container-logs', owner: { container: 'app' } })
+    const { cause: full, steps } = failingWith(parts, { limit: 'emptyDir', what: 'cache' })
+    const owner = { ...name, volume: 'cache' }
+    expect(full).toMatchObject({ holder: 'pod-volumes', owner })
+    expect(steps).toMatchObject([{ id: 'raise-volume-limit', owner }])
   })
 
   it('leaves out pods that a shortage of the node evicted', () => {

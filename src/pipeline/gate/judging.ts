@@ -24,9 +24,11 @@ import {
   type NodeChange,
   type NodeProblem,
   newRefusals,
+  type Parts,
   placeByTrials,
   placeOfFinding,
   settingsInstead,
+  startedWith,
   startsAtOnce,
   valuesOf,
 } from './node-change.ts'
@@ -145,7 +147,7 @@ function judgeNode(
   const { cluster, identity } = reached.node
   const named = { cluster, ...identity }
   problems.reach(named)
-  const { before, after, ...change } = changeOn(judging, reached, input)
+  const { before, after, ...change } = changeOf(input, partsOn(judging, reached))
   for (const { kind, text, otherLine = null, ...at } of change.problems)
     problems.add({ kind, text, otherLine, ...placeOfProblem(at) }, named)
   for (const path of new Set([...change.paths].map(fieldOf)))
@@ -159,7 +161,7 @@ function judgeNode(
   return { ...reached, named, change, atOnce }
 }
 
-function changeOn({ change, survey }: Judging, { node, parts }: ReachedBy, input: NodeInput) {
+function partsOn({ change, survey }: Judging, { node, parts }: ReachedBy): Parts {
   const { cluster, identity, nodeClass } = node
   const { owner, group } = identity
   const isWhole = !change.hasBase && parts.head.some(part => part.isWhole)
@@ -168,7 +170,7 @@ function changeOn({ change, survey }: Judging, { node, parts }: ReachedBy, input
   const isAppended =
     owner === 'karpenter' ||
     (owner === 'managed-nodegroup' && survey.ofEksImage.has(nodeKey(cluster, group.name)))
-  return changeOf(input, { ...change, ...parts, declared, isAppended })
+  return { ...change, ...parts, declared, isAppended }
 }
 
 const placeOfProblem = ({ part, path, line }: Pick<NodeProblem, 'part' | 'path' | 'line'>) => ({
@@ -274,7 +276,7 @@ async function blameByTrials(
     const node = nodes.get(place)
     if (record.kind !== 'Node' || node === undefined) continue
     const input = nodeInput(record)
-    const { after } = changeOn(judging, node, input)
+    const after = startedWith(input, partsOn(judging, node))
     const prepare = openPreparing(input)
     for (const trial of byPlace.get(place) ?? []) {
       const { finding, change: kind } = trial.found

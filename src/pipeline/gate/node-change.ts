@@ -63,7 +63,7 @@ export interface NodeChange {
   disk: DiskChange | null
 }
 
-interface Parts {
+export interface Parts {
   head: readonly ChangedPart[]
   base: readonly ChangedPart[]
   hasBase: boolean
@@ -82,10 +82,9 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
   const identity = nodeIdentity(input.node)
   const node = declaredNode({ identity, node: input.node })
   const image = withImage(identity, head)
-  const set = [...placedSettings(base).map(({ path }) => path), ...parts.declared]
-  const earlier: Rollout = { parts: base, gone: set, isAppended }
+  const earlier: Rollout = { parts: base, gone: pathsBefore(parts), isAppended }
   const before = hasBase ? rolledOut(input, withImage(image, base), earlier) : null
-  const rollout: Rollout = { parts: head, gone: [...set, ...removedPaths(head)], isAppended }
+  const rollout = rolloutOf(parts)
   const after = rolledOut(input, image, rollout)
   const settings = placedSettings(head)
   const disk = diskChange(input, image, parts)
@@ -137,6 +136,23 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
       ...unjudged(after, added(settings, placedSettings(base), unclearKey)),
     ],
   }
+}
+
+const pathsBefore = ({ base, declared }: Parts) => [
+  ...placedSettings(base).map(({ path }) => path),
+  ...declared,
+]
+const rolloutOf = (parts: Parts): Rollout => ({
+  parts: parts.head,
+  gone: [...pathsBefore(parts), ...removedPaths(parts.head)],
+  isAppended: parts.isAppended,
+})
+
+/** The node after the change alone, as `changeOf` has it. Null: its kubelet would not start, or that is not known. */
+export function startedWith(input: NodeInput, parts: Parts): NodeInput | null {
+  const image = withImage(nodeIdentity(input.node), parts.head)
+  const { input: started } = rolledOut(input, image, rolloutOf(parts))
+  return started && (diskChange(input, image, parts)?.apply(started) ?? started)
 }
 
 /** Of the fields that a refusal names, one that the change sets. */

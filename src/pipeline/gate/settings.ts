@@ -223,7 +223,7 @@ function overriddenBy(
 /** A duration or a number of zero, where the kubelet has a default. Upstream: SetDefaults_KubeletConfiguration */
 const isUnset = (path: string, value: unknown) =>
   configurationDefaults[path as keyof typeof configurationDefaults] !== undefined &&
-  (value === 0 || durationMs(String(value)) === 0)
+  (value === 0 || (/^[+-]?[0.]/.test(String(value)) && durationMs(String(value)) === 0))
 
 const nameOf = ({ part: { file, kind, by } }: PlacedSetting) =>
   by === 'karpenter' ? `spec.kubelet of ${kind}, which Karpenter adds last,` : file

@@ -169,6 +169,8 @@ const pullCauses = [
     /toomanyrequests|too many requests|pull rate limit|status(?: code)?:? 429\b/i,
     'rate limit (429)',
   ],
+  // What the server says of its own disk follows its status.
+  [/unexpected (?:HTTP )?status\b.{0,1000}?: 5\d\d\b/i, 'registry error (5xx)'],
   [noSpace, 'no space left'],
   [/x509:|certificate/i, 'certificate (x509)'],
   [ownFile, 'file of the node'],

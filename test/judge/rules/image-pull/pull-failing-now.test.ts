@@ -42,6 +42,12 @@ describe('why a pull failed', () => {
       'certificate (x509)',
     ],
     ['write /var/lib/containerd/ingest: no space left on device', 'no space left'],
+    [
+      'unexpected status code https://harbor.example/v2/app/blobs/sha256:0d5: 500 Internal Server Error - Server message: unknown: filesystem: mkdir /storage/docker: no space left on device',
+      'registry error (5xx)',
+    ],
+    ['received unexpected HTTP status: 503 Service Unavailable', 'registry error (5xx)'],
+    ['unexpected status from HEAD request to https://r.example:5000/v2/a: 403 Forbidden', 'denied'],
     ['write C:\\Windows\\TEMP\\blob: There is not enough space on the disk.', 'no space left'],
     [
       'failed reading status of resume write: stat /var/lib/containerd/a/data: no such file or directory: not found',

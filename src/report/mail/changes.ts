@@ -227,18 +227,14 @@ export function mailEndedView(
   titleOf: TitleOf,
   language: Language,
 ) {
-  const { changes: words, since, list: join } = language.words
+  const { changes: words, list: join } = language.words
   if (ended.length === 0) return null
   const list = ended
     .slice(0, shown.ended)
     .map((past: PastFinding) => ({
       ...markOf(past.severity, language),
       ...foldedTitle(titleOf(past), fold),
-      where: join([
-        fold(past.cluster, 80),
-        subjectText(past.subject, language),
-        since(fold(past.since, 20)),
-      ]),
+      where: join([fold(past.cluster, 80), subjectText(past.subject, language)]),
       how: language.words.returned.endings[past.ended],
     }))
   const rest = ended.length - list.length

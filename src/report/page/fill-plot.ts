@@ -41,7 +41,7 @@ export function fillPlot(node: AuditedNode, gauge: Gauge, language: Language) {
   const { plot: words } = language.words
   const [from, to] = [timeOf(first.ms).slice(0, 10), timeOf(last.ms).slice(0, 10)]
   return {
-    title: words.title(gauge.title, readings.length, from, to),
+    title: words.title(gauge.title, readings.length),
     description: words.description(
       readings.map(({ percent }) => language.percent(percent)),
       rounds.length,

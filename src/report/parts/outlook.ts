@@ -218,7 +218,7 @@ const thresholdOf = ({ node, disk, met }: NodeOutlook) =>
 /** Whether the eviction was observed or only computed, and the growth of the disk. Empty: no eviction now, no growth. */
 function basisText({ node, disk, band, met }: NodeOutlook, language: Language): string {
   const { next: words, ...all } = language.words
-  const growth = disk?.seen ? [growthText(disk, language)] : []
+  const growth = growthOf(disk, language)
   if (band !== 'now') return all.clauses(growth)
   const condition = conditionOf(met ?? disk?.threshold?.signal ?? 'nodefs.available')
   const reported = node.pressures?.find(one => one.condition === condition)
@@ -244,6 +244,10 @@ function basisText({ node, disk, band, met }: NodeOutlook, language: Language): 
   return all.clauses([...said, ...growth])
 }
 
+/** Empty: not observed, or none. */
+const growthOf = (disk: DiskOutlook | null, language: Language): string[] =>
+  disk?.seen && disk.seen.growth.bytesPerHour.max > 0 ? [growthText(disk, language)] : []
+
 /** Without its day, if the time before it is of the same day. */
 function timeOf(at: string, before: string | null | undefined, { utc }: Language) {
   const isSameDay = before != null && utc(at).slice(0, 10) === utc(before).slice(0, 10)
@@ -264,7 +268,7 @@ function stateOf(one: NodeOutlook, language: Language) {
     language.bytes(disk && bytesLeft(disk)),
     language.percent(one.headroomPercent),
   )
-  const growth = disk?.seen ? growthText(disk, language) : ''
+  const [growth = ''] = growthOf(disk, language)
   if (band !== 'soon' || seenMs === null || !disk?.seen) return { state: left, note: growth }
   const { text, note } = seenTime(seenMs, disk.seen, language)
   return { state: text, note: [note, isUnwatched && left, growth].filter(Boolean).join('; ') }

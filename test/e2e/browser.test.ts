@@ -226,6 +226,24 @@ describe.skipIf(browserPath === null)(
       await page.context().close()
     })
 
+    it.each([
+      [1280, 800, ['.verdict h1', '#first .ladder', '#first .answers', 'figure.strip .ladder']],
+      [390, 844, ['.verdict h1', '#first .ladder', '#first .answers']],
+    ])(
+      'shows node, bar and what to do on the first screen of %i x %i',
+      async (width, height, parts) => {
+        const { page } = await open(morning, '', { viewport: { width, height } })
+        for (const part of parts) {
+          const box = await page.locator(part).first().boundingBox()
+          expect({ part, isSeen: box !== null && box.y + box.height <= height }).toEqual({
+            part,
+            isSeen: true,
+          })
+        }
+        await page.context().close()
+      },
+    )
+
     it('copies the command of a cause', async () => {
       const { page } = await open(morning)
       const command = page.locator('.command .copied').first()

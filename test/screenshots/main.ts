@@ -85,6 +85,8 @@ const bounds = {
   secondMail: { desk: 3, phone: 3 },
 }
 const screens = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
+/** What the first screen of the page shows to its end: bar, answers and all nodes; on a phone bar and answers. */
+const onFirstScreen = { desk: 'figure.strip', phone: '.answers' }
 const mailLimitBytes = 60_000
 
 type Sized = keyof typeof bounds
@@ -103,6 +105,15 @@ async function measure(browser: Browser, sources: Record<Sized, string>): Promis
       const size = `${name} at ${viewport.width} x ${viewport.height}: ${Math.round(pixels)} pixels, ${(pixels / viewport.height).toFixed(2)} of ${most} screens`
       process.stdout.write(`${size}\n`)
       if (pixels > most * viewport.height) over.push(size)
+      if (name === 'page') {
+        const box = await page
+          .locator(onFirstScreen[screen as keyof typeof screens])
+          .first()
+          .boundingBox()
+        const first = `first screen at ${viewport.width} x ${viewport.height}: ${Math.round(box!.y + box!.height)} of ${viewport.height} pixels`
+        process.stdout.write(`${first}\n`)
+        if (box!.y + box!.height > viewport.height) over.push(first)
+      }
       await context.close()
     }
     if (!isMail) continue

@@ -18,7 +18,7 @@ import {
 import { noticesView, planView, policyNotices, tally } from '#report/parts/findings.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
-import { effectText, stepsText, withoutCommands } from '#report/parts/steps.ts'
+import { effectText, stepsText, withoutCommands, withoutPrices } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
 import {
@@ -369,9 +369,7 @@ function mailCausesView(
 
 /** The steps without prices and without what their commands do; the first alone if all are too long for a line. */
 function lineStep(cause: FoundCause, language: Language): string {
-  const steps = withoutCommands(cause.steps).map(
-    ({ action: { usdPerMonth: _, ...action }, ...step }) => ({ ...step, action }),
-  )
+  const { steps } = withoutPrices({ steps: withoutCommands(cause.steps) })
   const all = stepsAlone({ ...cause, steps }, language)
   return all.length <= lineLimit
     ? all

@@ -36,7 +36,7 @@ import { kindLegend, modeRights, nameLimit, regionOf } from '#report/parts/node.
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { titlesOf } from '#report/parts/rule-words.ts'
 import { segmentKinds } from '#report/parts/segment-kind.ts'
-import { stepsText } from '#report/parts/steps.ts'
+import { stepsText, withoutPrices } from '#report/parts/steps.ts'
 import { trendsView } from '#report/parts/trends.ts'
 import { hasNodes, verdictView } from '#report/parts/verdict.ts'
 import { insightText, nodeUpgradeText } from '#report/terminal/upgrade-text.ts'
@@ -125,7 +125,7 @@ const withSteps = ({ rows }: OutlookView, causes: FoundCause[], language: Langua
     const cause = causes[row.cause ?? -1]
     const link = cause && causeLink(row.cause!, language)
     const text = cause
-      ? stepsAlone(causeOnNode(cause, row), language)
+      ? stepsAlone(withoutPrices(causeOnNode(cause, row)), language)
       : stepsText(row.steps, null, null, language, 'without commands')
     return {
       ...row,
@@ -136,12 +136,17 @@ const withSteps = ({ rows }: OutlookView, causes: FoundCause[], language: Langua
     }
   })
 
+/** A part of a bar: what is smaller needs no colour in the legend. */
+const leastSeenPercent = 1
+
 /** Kinds in the bars of the rows that the legend of the picture lacks. */
 function kindsBeside(
   picture: ReturnType<typeof pictureView>,
   rows: readonly { bar: ReturnType<typeof smallBar> }[],
 ) {
-  const drawn = new Set(rows.flatMap(({ bar }) => bar?.segments.map(({ kind }) => kind) ?? []))
+  const segments = rows.flatMap(({ bar }) => bar?.segments ?? [])
+  const isSeen = ({ width }: { width: string }) => Number.parseFloat(width) >= leastSeenPercent
+  const drawn = new Set(segments.filter(isSeen).map(({ kind }) => kind))
   for (const { kind } of picture?.legend ?? []) drawn.delete(kind)
   return segmentKinds.filter(kind => drawn.has(kind))
 }

@@ -258,6 +258,15 @@ function shownSteps(steps: readonly Step[]): { isTimed: boolean; shown: Step[] }
 export const withoutCommands = (steps: readonly Step[]): Step[] =>
   steps.map(step => ({ ...step, commands: [] }))
 
+/** For lines that name a cause, which has the prices. */
+export const withoutPrices = <Found extends { steps: readonly Step[] }>(found: Found) => ({
+  ...found,
+  steps: found.steps.map(({ action: { usdPerMonth: _, ...action }, ...step }) => ({
+    ...step,
+    action,
+  })),
+})
+
 /** The first steps as one text. */
 export function stepsText(
   steps: readonly Step[],
@@ -291,13 +300,12 @@ export function stepLines(
   const { picture, ...all } = language.words
   const { isTimed, shown } = shownSteps(steps)
   if (shown.length === 0) return []
-  const texts = shown.map(step => {
-    const { usdPerMonth: _, ...action } = step.action
-    return all.clauses([
-      stepText(action, finding, settings, language),
+  const texts = withoutPrices({ steps: shown }).steps.map(step =>
+    all.clauses([
+      stepText(step.action, finding, settings, language),
       ...disturbance(step, language),
-    ])
-  })
+    ]),
+  )
   return isTimed
     ? texts.map((text, index) => ({ key: index === 0 ? picture.now : picture.then, text }))
     : [{ key: picture.step, text: together(texts, false, language) }]

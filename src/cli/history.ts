@@ -165,7 +165,8 @@ function reclaimLines(
   points: TrendPoint[],
   line: (name: string, of: (point: TrendPoint) => number | null, words: string) => string,
 ) {
-  const last = points.findLast(({ imageGc }) => imageGc !== null)?.imageGc
+  // A round that counted nothing says nothing.
+  const last = points.findLast(({ imageGc }) => imageGc && imageGc.countedBytes > 0)?.imageGc
   if (last == null) return []
   const share = ({ imageGc }: TrendPoint) =>
     imageGc === null || imageGc.countedBytes === 0

@@ -101,7 +101,7 @@ export function summaryText(
 function verdictParts({ report, language }: CliSummary) {
   const { outlook, causes } = causesAndOutlook(report, language)
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
-  const { severity, headline, scope, freeable } = verdict
+  const { severity, headline, scope } = verdict
   const gaps = verdict.gaps.map(({ text }) => text)
   const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
   const [row] = outlook.rows
@@ -114,7 +114,6 @@ function verdictParts({ report, language }: CliSummary) {
     ].filter(Boolean),
     headline,
     style,
-    freeable,
     scope,
     gaps:
       gaps.length > 0 ? [`${language.words.verdict.notCovered} ${language.words.list(gaps)}`] : [],
@@ -122,12 +121,11 @@ function verdictParts({ report, language }: CliSummary) {
 }
 
 function verdictLines(on: CliSummary) {
-  const { rows, first, headline, style, freeable, scope, gaps } = verdictParts(on)
+  const { rows, first, headline, style, scope, gaps } = verdictParts(on)
   const { report, language, words, paint, limit } = on
   const waived = report.document.waived.length
   return [
     wrap(headline).map(line => paint(style, line)),
-    freeable !== null && wrap(freeable.replaceAll('\u00a0', ' ')),
     scope,
     waived > 0 && wrap(language.words.mail.waived(waived)),
     gaps.map(text => wrap(text)),

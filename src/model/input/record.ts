@@ -58,6 +58,12 @@ export interface ReadError {
   endedBy?: string
 }
 
+/** `host, runtime: SSM has lost the connection`: each message once. */
+export const errorsText = (errors: readonly Pick<ReadError, 'what' | 'message'>[]): string =>
+  [...Map.groupBy(errors, ({ message }) => message)]
+    .map(([message, alike]) => `${alike.map(({ what }) => what).join(', ')}: ${message}`)
+    .join('; ')
+
 /** `agent-lost`: SSM does not reach the node's agent. `cut`: an answer came, and not all of it. */
 export type ReadFailure = 'agent-lost' | 'cut' | 'forbidden' | 'timeout'
 

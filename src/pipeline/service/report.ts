@@ -8,7 +8,7 @@ import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'
 import { rules } from '#judge/rules/index.ts'
 import { plural, shorten } from '#judge/text.ts'
 import { type FindingsDocument, type Severity, severities } from '#model/finding/finding.ts'
-import { selectsEverything } from '#model/input/record.ts'
+import { errorsText, selectsEverything } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, AuditReport, RemediationNotices, RenderedFile } from '#model/report.ts'
 import {
@@ -360,6 +360,4 @@ const isSilent = ({ coverage, prediction: { eviction, imageGC, filesystems } }: 
     filesystems.nodefs === null)
 
 const whyUnread = ({ cluster, identity, errors }: AuditedNode) =>
-  shorten(
-    `node ${identity.name} of cluster ${cluster}: ${errors.map(({ what, message }) => `${what}: ${message}`).join('; ')}`,
-  )
+  shorten(`node ${identity.name} of cluster ${cluster}: ${errorsText(errors)}`)

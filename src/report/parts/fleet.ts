@@ -8,6 +8,7 @@ import { parseQuantity } from '#base/go/quantity.ts'
 import { withoutAddresses } from '#base/text/addresses.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { ClusterResult } from '#model/finding/finding.ts'
+import { errorsText } from '#model/input/record.ts'
 import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -219,8 +220,7 @@ function nodeRow(
 ) {
   const usedOf = (gauge: Gauge | undefined) =>
     gauge === undefined ? '' : percent(gauge.usedPercent)
-  const reason =
-    node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || words.noReason
+  const reason = errorsText(node.errors) || words.noReason
   return {
     name: line(node.identity.name, nameLimit),
     coverage: words.coverage[node.coverage],

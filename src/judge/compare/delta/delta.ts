@@ -23,6 +23,7 @@ import {
   type NotReadNow,
 } from '#model/finding/delta.ts'
 import type { NodeSample } from '#model/finding/finding.ts'
+import { errorsText } from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import {
   isPartial,
@@ -233,5 +234,5 @@ export const metNode = ({ cluster, identity, coverage, errors }: AuditedNode): M
   group: { ...identity.group, name: shorten(identity.group.name, nameLength) },
   coverage,
   isFargate: identity.owner === 'fargate',
-  missed: shorten(errors.map(({ what, message }) => `${what}: ${message}`).join('; ')),
+  missed: shorten(errorsText(errors)),
 })

@@ -40,7 +40,7 @@ export function diskSourceOf(
   const name = launchTemplate.name || id
   if (!name) return null
   return {
-    name: `launch template ${shorten(name, nameLength)}`,
+    name: `a new version of launch template ${shorten(name, nameLength)}`,
     ...(id && { template: { id, version } }),
   }
 }

@@ -315,7 +315,7 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 /* Causes in a mail: the worst three as cards, the next in two lines, the rest counted. Each shown cause has its step and a command. */
 
 const shown = { cards: 3, lines: 1 }
-const lineLimit = 180
+const lineLimit = 200
 const shownCauses = shown.cards + shown.lines
 /** Number of nodes that the verdict names. */
 const nextShown = 3

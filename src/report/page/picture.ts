@@ -4,7 +4,13 @@ import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { FoundCause } from '#report/parts/causes.ts'
 import { answersOf } from '#report/parts/causes.ts'
-import { type Alerts, actingMarks, describeGauge, nearestGauge } from '#report/parts/gauge.ts'
+import {
+  type Alerts,
+  actingMarks,
+  describeGauge,
+  type Mark,
+  nearestGauge,
+} from '#report/parts/gauge.ts'
 import { barView, hasEstimateOf, ledgerOf, segmentLegend, segmentsOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { fillPlot } from './fill-plot.ts'
@@ -26,28 +32,46 @@ export function pictureView(
   const ledger = ledgerOf(row.node, gauge)
   const { picture: words, clauses } = language.words
   const marks = actingMarks(gauge, language)
+  const bar = barView(row.node, { ...gauge, marks }, { id: 'first', height: 56 }, language)
+  const short = row.shortBytes > 0 ? language.bytes(row.shortBytes) : null
   return {
     name: row.name,
     anchor: row.anchor,
     state: row.state,
     isNow: row.isNow,
-    about: clauses([words.where(row.where), row.basis].filter(Boolean)),
+    about: clauses(
+      [
+        words.where(row.where),
+        row.basis,
+        // The legend of a disk has the amount where the bar has the part.
+        short !== null && (bar.over === null || ledger === null) ? words.short(short) : '',
+        isBeforeAlert(marks) ? words.beforeAlert : '',
+      ].filter(Boolean),
+    ),
     answers: answersOf(row, causes, language).map(({ isStep, ...answer }) => ({
       ...answer,
       anchor: isStep ? (row.step?.anchor ?? null) : null,
     })),
     bar: {
-      ...barView(row.node, { ...gauge, marks }, { id: 'first', height: 56 }, language),
+      ...bar,
       description: describeGauge(gauge, language),
       stateText: '',
       warnings: [],
       facts: [],
     },
-    short: row.shortBytes > 0 ? language.bytes(row.shortBytes) : null,
+    short,
     legend: ledger === null ? [] : segmentLegend(ledger, language),
     hasEstimate: ledger !== null && hasEstimateOf(segmentsOf(ledger, language)),
     plot: fillPlot(row.node, gauge, language),
   }
+}
+
+/** Hard eviction acts before the first alert fires. */
+const isBeforeAlert = (marks: Mark[]): boolean => {
+  const [hard, alert] = (['hard', 'alert'] as const).map(kind =>
+    Math.min(...marks.filter(mark => mark.kind === kind).map(({ percent }) => percent)),
+  )
+  return hard! < alert! && Number.isFinite(alert)
 }
 
 /** The bar of a row in "Next to break": without labels, because the columns beside it have the numbers. */

@@ -191,13 +191,16 @@ export function stepLinesOf(found: FoundCause, language: Language) {
   return stepLines(found.steps, found.findings[0]!, set, language)
 }
 
-/** `evictionHard.nodefs.available is 30%: the kubelet's default, 10%, would not evict`. Null: the cause is no setting, or the step says it. */
+/** `evictionHard.nodefs.available is 30%: by default, 10%, this node would not evict`, without the value if the step has it. Null: the cause is no setting, or the step says all. */
 export function reasonOf(found: FoundCause, language: Language): string | null {
-  const { cause, steps, settings } = found
+  const { cause, steps, settings, findings } = found
   if (cause.kind !== 'setting') return null
+  const seen = findings[0]?.seen
   const isValueShown =
     steps.some(({ action }) => action.id === 'set-fields') && settings[0]?.now.length === 1
-  if (isValueShown) return null
+  // The step has the value: only what the value does on the node is left to say.
+  if (isValueShown)
+    return seen === undefined ? null : language.line(seen, limits.seen).replace(/\.$/, '')
   return statementOf(found, language)?.replace(/\.$/, '') ?? null
 }
 
@@ -397,7 +400,7 @@ export function causesAndOutlook(
   }
 }
 
-/** The basis, and since when a finding of the cause is open on the node, if not only since this run. */
+/** The basis, and since which day a finding of the node's cause is in the report, if not only since this run: the node may have joined it later. */
 function basisWithDay(
   row: OutlookView['rows'][number],
   found: FoundCause | undefined,

@@ -60,6 +60,7 @@ export function outlookView(
     band === 'calm' ? node.prediction.imageGC?.triggered === true : band !== 'unknown',
   )
   const shown = listed.slice(0, shownNodes)
+  const unknown = shown.filter(({ node, disk }) => lacksReleases(node, disk, assumptions))
   const count = (band: Band) => all.filter(one => one.band === band).length
   return {
     evicting: count('now'),
@@ -69,6 +70,7 @@ export function outlookView(
       .map(band => ({ text: words.bands[band](count(band)), isNow: band === 'now' })),
     /** Null: no forecast was possible for any node. */
     nothing: all.every(({ band }) => band === 'unknown') ? null : words.nothing,
+    releasesUnknown: unknown.length > 0 ? words.releasesUnknown(unknown.length) : null,
     leftOut: listed.length > shownNodes ? words.leftOut(listed.length - shownNodes) : null,
   }
 }
@@ -350,6 +352,15 @@ function largestReleases(
   return known.toSorted((a, b) => b.largestBytes - a.largestBytes)[0] ?? null
 }
 
+/** Whether room for more releases is unknown because the node lists too few of each. */
+const lacksReleases = (
+  node: AuditedNode,
+  disk: DiskOutlook | null,
+  assumptions: Assumptions,
+): boolean => hasImages(disk) && largestReleases(node, assumptions) === null
+
+const hasImages = (disk: DiskOutlook | null) => disk?.imageGcMs !== undefined
+
 /** Empty: unknown. */
 function releasesText(
   node: AuditedNode,
@@ -359,7 +370,7 @@ function releasesText(
 ): string {
   const { imageGC } = node.prediction
   const releases = largestReleases(node, assumptions)
-  if (releases === null || disk?.imageGcMs === undefined) return ''
+  if (releases === null || disk === null || !hasImages(disk)) return ''
   const { name, tags, largestBytes } = releases
   const imagesFitting = (room: number | null | undefined) =>
     room == null ? null : Math.floor(Math.max(room, 0) / largestBytes)

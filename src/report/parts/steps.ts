@@ -10,6 +10,7 @@ import type {
   StepCommand,
 } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
+import { splitHost } from '#model/input/image-reference.ts'
 import { placedWorkload } from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -32,7 +33,7 @@ export function ownerText(owner: HolderOwner, { words, line }: Language): string
   const { steps } = words
   const name = (text: string) => line(text, limits.name)
   if (owner.kind === 'image')
-    return steps.image(name(withoutRegistry(owner.reference)), usersText(owner.workloads, name))
+    return steps.image(name(splitHost(owner.reference).path), usersText(owner.workloads, name))
   if (owner.kind === 'process' && owner.pod === null)
     return steps.process(name(owner.command), owner.pid)
   const workload = 'workload' in owner ? owner.workload : null
@@ -40,9 +41,6 @@ export function ownerText(owner: HolderOwner, { words, line }: Language): string
   if (owner.kind === 'process') return steps.processIn(pod, name(owner.command))
   return owner.kind === 'container' ? steps.container(pod, name(owner.container)) : pod
 }
-
-/** `shop/web:1`, of `registry.example.com/shop/web:1`. */
-const withoutRegistry = (reference: string) => reference.replace(/^[^/]*[.:][^/]*\//, '')
 
 /** `Deployment shop/web`, of `shop/Deployment web`; several by the first. Null: none. */
 export function usersText(users: readonly string[], name: (text: string) => string): string | null {

@@ -45,7 +45,7 @@ it.each([
 })
 
 it.each([
-  [{ name: 'nodes', version: '3' }, 'launch template nodes'],
+  [{ name: 'nodes', version: '3' }, 'a new version of launch template nodes'],
   [undefined, 'a new nodegroup in place of workers'],
 ])('is the launch template %j of a nodegroup, or a new nodegroup', (launchTemplate, name) => {
   const nodegroups = [{ nodegroupName: 'workers', launchTemplate }]

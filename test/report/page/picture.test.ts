@@ -20,6 +20,34 @@ import {
 
 const plain = (text: string | undefined) => (text ?? '').replaceAll('\u00a0', ' ')
 
+/** The node's first hard threshold acts at 85 %. */
+it.each([
+  [80, false],
+  [85, false],
+  [88, true],
+])('with an alert at %i % says that eviction comes before it: %s', (alertPercent, isSaid) => {
+  const about = pageView({ ...morningReport(), alertPercent }, english).picture?.about ?? ''
+  expect(about.includes(english.words.picture.beforeAlert)).toBe(isSaid)
+})
+
+it.each([
+  ['memory', sharedDisk(20, { memoryAvailableBytes: 0 }), '100.0 MiB must be freed'],
+  [
+    'a soft threshold',
+    sharedDisk(80, {
+      evictionHard: { 'nodefs.available': '10%' },
+      evictionSoft: { 'nodefs.available': '30%' },
+    }),
+    'GiB must be freed',
+  ],
+])('says how much must be freed where no part of the bar shows it: %s', (_, prediction, words) => {
+  const { picture } = pageView(
+    { ...morningReport(), nodes: [auditedNode('a', prediction)] },
+    english,
+  )
+  expect(plain(picture?.about)).toContain(words)
+})
+
 it('explains the red part of the bar where there is one', () => {
   const view = pageView(morningReport(), english)
   const { over } = english.words.picture
@@ -50,12 +78,13 @@ const setting = (path: string, now: string[], value: string): CauseSetting => ({
   values: [{ value, subjects: [] }],
 })
 
-it('shows the value that runs beside the value to set, and no reason that repeats it', () => {
+it('shows the value that runs beside the value to set, and what the value does, without repeating it', () => {
   const lowered = setting('evictionHard.nodefs.available', ['30%'], '10%')
   const wrong = found(hardThresholds, [lowered], 'The default would not evict.')
   const [line] = stepLinesOf(wrong, english)
   expect(line?.text).toBe('set evictionHard.nodefs.available 30% → 10%; restarts the kubelet')
-  expect(reasonOf(wrong, english)).toBeNull()
+  expect(reasonOf(wrong, english)).toBe('The default would not evict')
+  expect(reasonOf(found(hardThresholds, [lowered]), english)).toBeNull()
 })
 
 const sortOf: Record<string, Pick<Step, 'kind' | 'disturbs'>> = {

@@ -65,6 +65,13 @@ it.each<[string, RememberedImage[]]>([
   ['have no tags', [1, 2, 3].map(index => [`registry:5000/a@sha256:${index}`, GiB, null])],
 ])('says nothing where the images of a name %s', (_, images) => {
   expect(textOf(images)).toBe('')
+  expect(viewOf(images).releasesUnknown).toBe(
+    'Room for more releases is unknown on 1 of these nodes: fewer than three releases of each image in use are listed there.',
+  )
+})
+
+it('is not called unknown where it is known', () => {
+  expect(viewOf(releases('shop/checkout', 1, 1, 1)).releasesUnknown).toBeNull()
 })
 
 it('says nothing where image GC is off and no disk of images is known', () => {

@@ -1,3 +1,4 @@
+import { gibibyte } from '#base/units.ts'
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
 import {
@@ -10,6 +11,7 @@ import {
   waitingOf,
 } from '#judge/events/events.ts'
 import {
+  bytes,
   contextRule,
   deviceCause,
   type Failing,
@@ -21,6 +23,8 @@ import {
 } from '#judge/rule.ts'
 
 const shown = 10
+/** An image that needs more is rare: the disk was full at another time, or it is another disk. */
+const roomyBytes = 10 * gibibyte
 
 const titles = {
   noSpace: 'The disk has no room for an image: its pull fails',
@@ -48,7 +52,7 @@ export const pullFailingNow = contextRule({
 
   images: ({ pods }) => (pods ?? []).flatMap(waitingOf).map(({ image }) => image),
 
-  fact: ({ pods, recentStarts }) => {
+  fact: ({ pods, recentStarts, filesystems: { imagefs, nodefs } }) => {
     const waiting = pods.flatMap(waitingOf)
     const waitingPods = new Set(waiting.map(({ pod }) => pod))
     return {
@@ -56,14 +60,15 @@ export const pullFailingNow = contextRule({
       shown: waiting.slice(0, shown),
       waitingPods: [...waitingPods],
       startedPods: Object.keys(recentStarts()),
+      freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
     }
   },
 
-  *judge({ containers, shown: [first, ...others], waitingPods, startedPods }, context) {
+  *judge({ containers, shown: [first, ...others], waitingPods, startedPods, freeBytes }, context) {
     const { events, at } = context
     if (first !== undefined)
       yield waitingFailing([first, ...others], {
-        ...{ containers, pods: waitingPods.length },
+        ...{ containers, pods: waitingPods.length, freeBytes },
         failures: pullFailures(events, at),
       })
     // Waiting pods are reported from their status. Pods that have started no longer fail.
@@ -85,12 +90,14 @@ export const pullFailingNow = contextRule({
 interface Waiting {
   containers: number
   pods: number
+  /** Of the disk with the images. 0: none, or unknown. */
+  freeBytes: number
   failures: readonly PullFailure[]
 }
 
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  { containers, pods, failures }: Waiting,
+  { containers, pods, freeBytes, failures }: Waiting,
 ): Failing {
   // While the kubelet waits for its next attempt, only the event has the cause.
   const causeOf = ({ message, image, pod }: WaitingContainer) =>
@@ -98,6 +105,7 @@ function waitingFailing(
   const full = waiting.find(one => causeOf(one) === 'no space left')
   const ownFile = waiting.find(one => causeOf(one) === 'file of the node')
   const missing = waiting.find(one => causeOf(one) === 'not found')
+  const isRoomy = full !== undefined && freeBytes >= roomyBytes
   const first = full ?? ownFile ?? missing ?? waiting[0]
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
@@ -111,9 +119,11 @@ function waitingFailing(
     ...(full && {
       title: titles.noSpace,
       cause: deviceCause('too-small'),
-      steps: [{ id: 'larger-disk' }],
+      steps: isRoomy
+        ? [{ id: 'larger-disk', isUnsure: true }, { id: 'read-pull-events' }]
+        : [{ id: 'larger-disk' }],
     }),
-    consequence: `${plural(containers, 'container')} of ${plural(pods, 'pod')} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
+    consequence: `${plural(containers, 'container')} of ${plural(pods, 'pod')} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.${isRoomy ? ` ${bytes(freeBytes)} of the disk with the images are free now: the image needs more, or the disk was full then.` : ''}`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(
         'object',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
 import { manifestOf } from '#test/at-the-door.ts'
+import { sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
 import { failingOf as failingIn, state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
@@ -69,10 +70,21 @@ describe('why a pull failed', () => {
 it('asks for a larger disk where an image finds no room', () => {
   const message = 'write /var/lib/containerd/ingest: no space left on device'
   const waiting = (text: string) => pod({ waiting: { reason: 'ErrImagePull', message: text } })
-  expect(failingOf(pullFailingNow, { pods: [waiting(''), waiting(message)] })).toMatchObject({
+  const filesystems = { imagefs: { ...sharedFilesystems.nodefs!, availableBytes: 2 ** 31 } }
+  const pods = [waiting(''), waiting(message)]
+  expect(failingOf(pullFailingNow, { pods, filesystems })).toMatchObject({
     title: 'The disk has no room for an image: its pull fails',
     cause: { kind: 'device', what: 'too-small' },
     steps: [{ id: 'larger-disk' }],
+  })
+})
+
+it('asks for a look before a larger disk where tens of GiB are free', () => {
+  const message = 'failed to extract layer: write /var/lib/containerd/a: no space left on device'
+  const waiting = pod({ waiting: { reason: 'ErrImagePull', message } })
+  expect(failingOf(pullFailingNow, { pods: [waiting] })).toMatchObject({
+    consequence: expect.stringContaining('60.0 GiB of the disk with the images are free now'),
+    steps: [{ id: 'larger-disk', isUnsure: true }, { id: 'read-pull-events' }],
   })
 })
 

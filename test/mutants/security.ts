@@ -222,13 +222,18 @@ const rows: Record<string, Row[]> = {
     [' || Object.keys(value).length > listLimits.mapEntries', '', 'snapshot/hostile'],
   ],
   'src/base/redaction/named-secrets.ts': [
-    ['={2,3}|=>|->|', '={2,3}|->|', 'base/redaction/redact'],
+    ['={2,3}|[-=~>]>|', '={2,3}|[-~>]>|', 'base/redaction/redact'],
     [
       'if (noSecret.test(value)) return null',
       'if (noSecret.test(value) && valueLength(value, name, "", "") >= 0) return null',
       'base/redaction/redact',
     ],
   ],
+  'src/base/redaction/stated-secrets.ts': [
+    ["parts[index + 1] === '' && sign", 'parts.length < 0 && sign', 'base/redaction/redact'],
+  ],
+  'src/cli/gate.ts': [['=> lstatSync(path', '=> statSync(path', 'cli/gate']],
+  'src/report/formats/sarif.ts': [["? '_' :", "? '..' :", 'report/formats/sarif']],
   'src/report/formats/csv.ts': [['&& formula.test(text)', '&& text === ""', 'report/formats/csv']],
   'src/model/policy/defaults.ts': [['/^(?=[!-~]+$)', '/^', 'policy/policy']],
   'src/policy/parse.ts': [

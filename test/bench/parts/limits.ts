@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { RawObject } from '#base/raw-object.ts'
 import { startLab } from '#lab/lab.ts'
@@ -493,6 +494,37 @@ async function measuredUserData(program: string[], [name, text]: [string, string
   }
 }
 
+/** The file that a function of a fan-out hands to the last one: each line has as many values as its length admits. */
+function judgedFile(): Buffer {
+  const values = list(320, index => ({ [`a${index}`]: {} }))
+  const node = { identity: {}, prediction: { filesystems: {}, eviction: null }, values }
+  const longer = randomBytes(720_000).toString('base64')
+  const lines = [{ longer }, ...list(7_000, () => ({ ...node, details: {} }))]
+  return gzipSync(lines.map(line => JSON.stringify(line)).join('\n'))
+}
+const source = (file: string) => JSON.stringify(pathToFileURL(join('src', file)).href)
+const readJudgedScript = `
+import { readFileSync } from 'node:fs'
+import { keepInMemory } from ${source('base/keep.ts')}
+import { openSharedParts } from ${source('judge/run/shared-parts.ts')}
+import { readJudged } from ${source('pipeline/fan-out/judged-files.ts')}
+const store = { location: '', read: async key => ({ body: readFileSync(key), version: '' }) }
+await readJudged(store, process.argv[1], { share: openSharedParts(), keep: keepInMemory })
+`
+
+async function measuredJudged(): Promise<Row> {
+  const content = judgedFile()
+  const measured = await measuredProcess([process.execPath], {
+    inFolder(folder) {
+      const path = join(folder, 'judged.ndjson.gz')
+      writeFileSync(path, content)
+      return ['--input-type=module', '--eval', readJudgedScript, path]
+    },
+  })
+  const row = rowOf('publish: a judged cluster of 7,000 nodes of 640 values', measured)
+  return { ...row, bodyBytes: content.length }
+}
+
 const rowOf = (name: string, measured: Awaited<ReturnType<typeof measuredProcess>>): Row => ({
   ...{ name, nodes: 1, runs: 1, requests: 0, bodyBytes: 0 },
   ...measured,
@@ -544,6 +576,7 @@ export const limitsPart: Part = {
         rmSync(folder, { recursive: true, force: true })
       }
     }
+    rows.push(await measuredJudged())
     for (const served of servedTexts) rows.push(await measuredUserData(program, served))
     return rows
   },

@@ -72,6 +72,8 @@ CONNECT|conn(?:ect)?: [\w$#]{1,64}/(?=[^@]{1,99}@)$`
 interface Argument {
   text: string
   start: number
+  /** Of the word, with its quotes. */
+  end: number
 }
 /** Matches the argument's text up to the secret. */
 type Pattern = RegExp | '…' | '$*'
@@ -127,11 +129,12 @@ export function withoutCommandSecrets(text: string): string {
   const cuts: Cut[] = []
   let last: Cut = [0, 0]
   let count = 0
+  let words: Argument[] = []
   for (const { 0: name, index } of text.matchAll(program)) {
     if (index >= last[0] && index < last[1]) continue
     count += 1
     const longest = count > firstCalls ? longestCall : longestFirst
-    const words = argumentsFrom(text, index + name.length, longest)
+    words = argumentsFrom(text, index + name.length, longest, words)
     let forms = formsByName.get(name)
     if (forms === undefined) {
       forms = programs.flatMap(({ names, forms }) => (names.test(name) ? forms : []))
@@ -153,16 +156,25 @@ export function withoutCommandSecrets(text: string): string {
   return out + text.slice(at)
 }
 
-/** Only near arguments, because a text can be full of names. */
-function argumentsFrom(text: string, from: number, longest: number): Argument[] {
-  const found: Argument[] = []
-  for (const { 0: word, index } of text.slice(from, from + longest).matchAll(argument)) {
+/** Only near arguments, because a text can be full of names. @param known arguments of the command before */
+function argumentsFrom(
+  text: string,
+  from: number,
+  longest: number,
+  known: readonly Argument[],
+): Argument[] {
+  const at = known.findIndex(({ end }) => end === from)
+  // The last one may be cut off.
+  const found = at < 0 ? [] : known.slice(at + 1, -1)
+  const next = found.at(-1)?.end ?? from
+  for (const { 0: word, index } of text.slice(next, from + longest).matchAll(argument)) {
     if (found.length === mostArguments || word === '\n') break
-    const end = /^["']/.test(word) ? word.indexOf(word.charAt(0), 1) : -1
-    const start = from + index
-    if (end > 0 && !/[\w$]/.test(word.charAt(end + 1)))
-      found.push({ text: word.slice(1, end), start: start + 1 })
-    else found.push({ text: word, start })
+    const quote = /^["']/.test(word) ? word.indexOf(word.charAt(0), 1) : -1
+    const start = next + index
+    const end = start + word.length
+    if (quote > 0 && !/[\w$]/.test(word.charAt(quote + 1)))
+      found.push({ text: word.slice(1, quote), start: start + 1, end })
+    else found.push({ text: word, start, end })
   }
   return found
 }

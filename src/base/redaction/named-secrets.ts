@@ -7,6 +7,7 @@ import { type Cut, spokenCut } from './spoken-secrets.ts'
 export function withoutNamedSecrets(text: string): string {
   let out = ''
   let at = 0
+  const hasHeredoc = text.includes('<<')
   for (const { 0: word, index } of text.matchAll(words)) {
     if (index < at - nestedLength) continue
     const isNested = index < at
@@ -15,7 +16,9 @@ export function withoutNamedSecrets(text: string): string {
     const before = text.slice(Math.max(0, index - contextLength), index)
     const rest = text.slice(end)
     const cuts = [
-      isSecretKey(word) ? assignedCut(word, before, rest) : null,
+      isSecretKey(word)
+        ? (assignedCut(word, before, rest) ?? (hasHeredoc ? heredocCut(before, rest) : null))
+        : null,
       isNested ? null : spokenCut(word, before, rest),
     ].filter(cut => cut !== null)
     for (const cut of cuts.sort(([a], [b]) => a - b)) {
@@ -45,10 +48,10 @@ const contextLength = 400
 
 function assignedCut(word: string, before: string, rest: string): Cut | null {
   const name = word.replace(/^22(?=\D)/, '')
-  const isName = !isNoSecretName(name, before, rest)
-  const element = isName ? elementOf(before, rest) : null
-  const between = element ?? (isName ? betweenOf(name, before, rest) : null)
-  if (between === null) return heredocCut(before, rest)
+  if (isNoSecretName(name, before, rest)) return null
+  const element = elementOf(before, rest)
+  const between = element ?? betweenOf(name, before, rest)
+  if (between === null) return null
   const value = rest.slice(between.length)
   // First, because the length of a value that stays would be measured again from the next name.
   if (noSecret.test(value)) return null

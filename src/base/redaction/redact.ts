@@ -441,6 +441,7 @@ function withoutSecretColumns(
 }
 
 function tableBelow(line: string): Table | null {
+  if (!/[|,\t]| {2}/.test(line)) return null
   for (const separator of separators) {
     const cells = line.split(separator)
     // A message, also a row of another table, can stand before the first head.

@@ -77,22 +77,21 @@ function withoutArgumentSecrets(commandLine: string[]): string[] {
   })
 }
 
-function withoutFileSecrets(file: unknown): unknown {
-  if (!isRawObject(file)) return file
-  const { role, content } = file
-  if (configurationRoles.has(role))
-    return { ...file, content: isRawObject(content) ? withoutSecretFields(content) : null }
-  if (role !== 'environment') return { ...file, content: null }
-  if (typeof content === 'string') {
-    const lines = content.split('\n').filter(line => isKept(line.split('=')[0] ?? ''))
-    return { ...file, content: lines.join('\n') }
-  }
-  if (!isRawObject(content)) return { ...file, content: null }
-  const kept = Object.entries(content).filter(([name]) => isKept(name))
-  return {
-    ...file,
-    content: Object.fromEntries(kept.map(([name, value]) => [name, String(value)])),
-  }
+const withoutFileSecrets = (file: unknown): unknown =>
+  isRawObject(file) ? { ...file, content: keptContent(file) } : file
+
+function keptContent({ role, content }: RawObject): unknown {
+  const fields = isRawObject(content) ? content : null
+  if (configurationRoles.has(role)) return fields && withoutSecretFields(fields)
+  if (role !== 'environment') return null
+  if (typeof content === 'string')
+    return content
+      .split('\n')
+      .filter(line => isKept(line.split('=')[0] ?? ''))
+      .join('\n')
+  return (
+    fields && replaceFields(fields, (value, name) => (isKept(name) ? String(value) : undefined))
+  )
 }
 
 /** The URL of static pods, and the header sent there, may contain a token. The other fields are where objects and containers may hold secrets. */
@@ -175,14 +174,12 @@ function withoutEntrySecrets(entry: unknown): unknown {
   })
   // Without a known directive even the hash is dropped: short secrets can be guessed from it.
   const isForeign = kept.length < entries.length && kept.every(([name]) => name === 'patterns')
-  const changed =
-    modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt))
-      ? { modifiedAt }
-      : {}
   return {
     ...rest,
     ...(sha256 !== undefined && !isForeign && { sha256 }),
-    ...changed,
+    ...((modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt))) && {
+      modifiedAt,
+    }),
     directives: Object.fromEntries(kept) satisfies RawObject,
   }
 }

@@ -31,7 +31,6 @@ vault: login (?!-)$ ; login _ (?!-)$ ; operator unseal (?!-)$ ; write _ $* ; kv 
 rabbitmqctl: … (?:add_user|change_password) _ $
 db2: … user _ using $
 net: user _ (?!/)$ ; use _ (?![/\\])$ ; use _ _ (?!/)$
-cmdkey: … /pass:$
 caddy: … --plaintext $
 wpa_passphrase: _ $
 nmcli: … (?:password|.*psk) $

@@ -67,7 +67,8 @@ export function valueLength(rest: string, name: string, between: string, before:
 const assignment = /^[ \t]*=[ \t]*(?=[^\s=])/
 /** A tuple, strings over several lines, the output of a command. */
 const inBrackets = /^(?:\$|(?:(?:new|await)[ \t]+)?[A-Za-z][\w.:<>]{0,64})?\([^()]{0,500}\)?/
-const restOfBrackets = /^(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^"'(){}\n]){1,100}(?=[)}])/
+const restOfBrackets =
+  /^(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|\([^()\n]{0,64}\)|[^"'(){}\n]){1,100}(?=[)}])/
 /** Further words of a value in quotes, up to the closing quote or the next flag. */
 const furtherWords = /^(?:[ \t]+[^- \t"'][^ \t"']*)*/
 

@@ -59,10 +59,7 @@ const programs = [
       String.raw`getConnection|PlainAuth|(?:new[ \t]+)?(?:PDO|mysqli)(?:->__construct)?|mysqli?_p?connect`,
       2,
     ],
-    [
-      String.raw`\.auth|\.login|[bB]asicAuth|NetworkCredential|PasswordAuthentication|UsernamePasswordCredentials|pgp_sym_(?:en|de)crypt(?:_bytea)?`,
-      1,
-    ],
+    [String.raw`\.auth|\.login|[bB]asicAuth|pgp_sym_(?:en|de)crypt(?:_bytea)?`, 1],
   ].map(
     ([names, before]) =>
       String.raw`((?:${names})\((?:[ \t]{0,8}(?:"[^"\n]{0,256}"|'[^'\n]{0,256}'|\(removed\)|[\w.]{1,64})[ \t]{0,8},){${before}}[ \t]{0,8})(?:"[^"\n]*"?|'[^'\n]*'?)`,

@@ -11,11 +11,11 @@ export function withoutPairs(text: string): string {
 
 /** An environment variable as JSON, `"name":"A","value":"b"`, and as Go prints it, `Name:A,Value:b`; a tag, `"Key":"A","Value":"b"`. */
 const nameAndValue =
-  /(\b(?:name|type|(?:parameter)?key|k|field|id|property|param|option|setting)["']?[ \t]*:[ \t]*(?:["'])?([\w.-]{1,256})(?:["'])?[ \t]{0,8}(?:(?:,|\r?\n)[ \t]{0,40})?(?:["'])?((?:parameter)?value|val|v|content|data|default)(?:["'])?[ \t]*:[ \t]*)(?:(")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[^\s,}"]+)/gi
+  /(\b(?:name|type|path|(?:parameter)?key|k|field|id|property|param|option|setting)["']?[ \t]*[:=][ \t]*(?:["'])?([\w./-]{1,256})(?:["'])?[ \t]{0,8}(?:(?:,|(?:\r?\n[ \t]{1,40}[^-\s][^\n]{0,80})?\r?\n)[ \t]{0,40}(?:"op":[ \t]?"\w{1,9}",[ \t]?)?)?(?:["'])?((?:parameter)?value|val|v|content|data|default)(?:["'])?[ \t]*(?::|=(?=["']))[ \t]*)(?:(")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|(?:[^\s,}"]|,(?![A-Z]\w{0,40}:|["'{}\s]|$))+)/gi
 
 /** The same with the value first; an element of XML with both as attributes; a variable of Terraform with its default. */
 const valueAndName =
-  /(\bvalue["']?[ \t]*[:=][ \t]*)("[^"\n]{0,2000}"|'[^'\n]{0,2000}'|[^\s,}"']{1,2000})((?:,|\r?\n)?[ \t]{0,40}["']?(?:name|key)["']?[ \t]*[:=][ \t]*["']?([\w.-]{1,256}))/gi
+  /(\bvalue["']?[ \t]*[:=][ \t]*)("[^"\n]{0,2000}"|'[^'\n]{0,2000}'|(?:[^\s,}"']|,(?![A-Za-z]{1,40}["']?[:=]|["'{}\s]|$)){1,2000})((?:,|\r?\n)?[ \t]{0,40}["']?(?:name|key)["']?[ \t]*[:=][ \t]*["']?([\w.-]{1,256}))/gi
 const variable = /\bvariable[ \t]{1,8}"([\w-]{1,128})"[ \t]{0,8}\{(?:[^{}"]|"[^"\n]*"?)*/g
 const defaultValue = /(\bdefault[ \t]{0,8}=[ \t]{0,8})"[^"\n]*"?/g
 /** Values of a Secret, in base64. */
@@ -31,7 +31,7 @@ const withoutFirstValue = (all = '', before = '', _value = '', after = '', name 
 
 /** Only an environment variable loses its value whatever its name: a taint has a key and a value, too. */
 const withoutNamedValue = (text = '', before = '', name = '', field = '', quote = '') =>
-  (/^name/i.test(before) && /^value$/i.test(field)) || isSecretKey(name)
+  (/^name[^=]*$/i.test(before) && /^value$/i.test(field)) || isSecretKey(name)
     ? `${before}${quote}${removed}`
     : text
 

@@ -20,7 +20,10 @@ const statement = new RegExp(
   'i',
 )
 /** `password of bob: …`, `recovery code: …`. */
-const owned = new RegExp(String.raw`^${owner}:[ \t]{1,4}(?!\(removed\))`, 'i')
+const owned = new RegExp(
+  String.raw`^(?:(?: is| was)? generated)?${owner}:[ \t]{1,4}(?!\(removed\))`,
+  'i',
+)
 /** `set password to …`, `changed password from … to …`. */
 const setting = /\b(?:set|reset|change|update)d?[ \t]{1,4}(?:(?:the|your)[ \t])?$/i
 const newValue = /^(?:[ \t]{1,4}from[ \t]\S{1,200})?[ \t]{1,4}to[ \t]{1,4}/i
@@ -86,7 +89,7 @@ const closing = /["',;)\]}]$/
 const value = /^(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"'\\:]\S*)/
 const shortestStated = 3
 const statedWord =
-  /^(?:%s|not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|refused|set|changed|known|valid|being|been|nil|null|about|already|also|still|only|used|stale|old|bad|rotated|revoked|mounted|created|deleted|issued|signed|stored|needed|never|longer|of|on|for|from|at|by|with|without|yet|optional|deprecated|disabled|enabled|auth\w*|hash\w*|based|grant|reset|policy|file|protect\w+|login|from|and|or|that|which|to|expire|log|connect|access|continue|denied|timeout|refused|fails?|failed|forbidden|(?:previous|current|recent|successful|automatical|temporari)ly)\b/i
+  /^(?:%s|not|no|now|in|an?|the|too|un\w+|in\w+|expired|generated|missing|empty|wrong|required|rejected|refused|set|changed|known|valid|being|been|nil|null|about|already|also|still|only|used|stale|old|bad|rotated|revoked|mounted|created|deleted|issued|signed|stored|needed|never|longer|of|on|for|from|at|by|with|without|yet|optional|deprecated|disabled|enabled|auth\w*|hash\w*|based|grant|reset|policy|file|protect\w+|login|from|and|or|that|which|to|expire|log|connect|access|continue|denied|timeout|refused|fails?|failed|forbidden|(?:previous|current|recent|successful|automatical|temporari)ly)\b/i
 
 /** The value behind `link`, but not in sentences such as "The token is expired". Quotes stay. */
 function statedCut(link: RegExpExecArray | null, rest: string, isLone = false): Cut | null {
@@ -113,7 +116,7 @@ function randomCut(link: RegExpExecArray | null, rest: string, isOfPassword: boo
   // A long value is decided by its start, so that all names of a text take linear time.
   const [found = ''] = /^[^\s"',;]{6,256}/.exec(rest.slice(start, start + 256)) ?? []
   if (!isRandom(found) && !(isOfPassword && /^\d{6,}[.:)]?$/.test(found))) return null
-  const length = rest.slice(start).search(/[\s"',;]/)
+  const length = rest.slice(start).search(/[\s"']|[,;](?=\s|$)/)
   return [start, length < 0 ? rest.length : start + length]
 }
 

@@ -207,6 +207,6 @@ function cutOf(
 }
 
 const endOfCommand = (text: string, from: number): number => {
-  const length = text.slice(from).search(/\n|[;|&]+(?=\s|$)|(?<=\s)[;|&]/)
+  const length = text.slice(from).search(/\n|[;|&](?=[;|&]?(?:\s|$))|(?<=\s)[;|&]/)
   return length < 0 ? text.length : from + length
 }

@@ -72,6 +72,7 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
   const standIns = openStandIns(judging)
   const isNeeded = (place: number) => nodes.has(place) || standIns.isWanted(survey.nodes.get(place))
   const changed = new Map<string, ChangedNode>()
+  const firstOfGroups = new Map<string, { place: number; input: NodeInput }>()
   const records = placedRecords(snapshot, selection, (record, place) =>
     record.kind === 'Node' && !isNeeded(place) ? null : record,
   )
@@ -85,8 +86,11 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
     const node = nodes.get(place)
     if (node === undefined) continue
     const key = nodeKey(input.cluster, node.node.identity.name)
-    if (!changed.has(key))
-      changed.set(key, judgeNode(judging, judgement, { ...node, input, place }))
+    if (changed.has(key)) continue
+    changed.set(key, judgeNode(judging, judgement, { ...node, input, place }))
+    const group = JSON.stringify([input.cluster, node.node.identity.group])
+    if (!firstOfGroups.has(group) && firstOfGroups.size < mostKept)
+      firstOfGroups.set(group, { place, input })
   }
   const findings = Map.groupBy(judgement.close(), ({ finding: { cluster }, node }) =>
     nodeKey(cluster, node),
@@ -94,7 +98,7 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
   const effects = [...changed].map(([key, node]) => effectsOn(node, findings.get(key) ?? []))
   const blame = openBlame()
   for (const { node, alone } of effects) for (const one of alone) blame.take(node, one)
-  await blameByTrials(judging, blame, nodes)
+  await blameByTrials(judging, blame, { nodes, kept: [...firstOfGroups.values()] })
   for (const effect of effects) addEffects(problems, blame, effect)
   return { reached: nodesByFile(changed.values()), standIns: standIns.end() }
 }
@@ -260,22 +264,25 @@ function openBlame(): Blame {
   }
 }
 
-/** The third reading, of the few nodes on which settings are tried one by one. Their inputs are not kept: they would take a gigabyte. */
+/** Of the first node of each group, which most findings of the group are on. */
+const mostKept = 32
+
+interface TriedNodes {
+  nodes: ReadonlyMap<number, ReachedBy>
+  kept: readonly { place: number; input: NodeInput }[]
+}
+
+/** On the few nodes on which settings are tried one by one: those that were kept, then by a third reading. All inputs would take a gigabyte. */
 async function blameByTrials(
   judging: Judging,
   blame: Blame,
-  nodes: ReadonlyMap<number, ReachedBy>,
+  { nodes, kept }: TriedNodes,
 ): Promise<void> {
   const { snapshot, selection, policy, survey } = judging
   const byPlace = Map.groupBy(blame.trials(), ({ node }) => node.place)
-  if (byPlace.size === 0) return
-  const records = placedRecords(snapshot, selection, (record, place) =>
-    record.kind === 'Node' && byPlace.has(place) ? record : null,
-  )
-  for await (const [record, place] of records) {
+  const tryOn = (place: number, input: NodeInput) => {
     const node = nodes.get(place)
-    if (record.kind !== 'Node' || node === undefined) continue
-    const input = nodeInput(record)
+    if (node === undefined || !byPlace.has(place)) return
     const after = startedWith(input, partsOn(judging, node))
     const prepare = openPreparing(input)
     for (const trial of byPlace.get(place) ?? []) {
@@ -291,6 +298,14 @@ async function blameByTrials(
       blame.settle(trial, placeByTrials(finding, trial.node.change, trialsOf))
     }
     byPlace.delete(place)
+  }
+  for (const { place, input } of kept) tryOn(place, input)
+  if (byPlace.size === 0) return
+  const records = placedRecords(snapshot, selection, (record, place) =>
+    record.kind === 'Node' && byPlace.has(place) ? record : null,
+  )
+  for await (const [record, place] of records) {
+    if (record.kind === 'Node') tryOn(place, nodeInput(record))
     if (byPlace.size === 0) return
   }
 }

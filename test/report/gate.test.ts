@@ -138,7 +138,7 @@ it('names the values that a threshold may have, those that hold in each group', 
   const roomy = { signal, available: 40 * GiB, percent: 40 }
   const small = { signal, available: 3.29 * GiB, percent: 41 }
   expect(textOf(of('a', { most: [roomy] }), of('b', { most: [small] }))).toContain(
-    'It evicts. Now nodefs.available is 3,368 MiB (40%): write less.',
+    'It evicts. Now nodefs.available is 3.3 GiB (40%): set less than that.',
   )
   const field = 'evictionHard.nodefs.available'
   const runs = (now: string) => ({
@@ -146,12 +146,12 @@ it('names the values that a threshold may have, those that hold in each group', 
     values: { before: [now], after: ['15Gi'] },
     most: [small],
   })
-  expect(textOf(of('a', runs('10%')))).toContain("(41%): write less, such as today's 10%.")
-  expect(textOf(of('a', runs('10%')), of('b', runs('5%')))).toContain('(41%): write less.')
+  expect(textOf(of('a', runs('10%')))).toContain("(41%): set less than that, such as today's 10%.")
+  expect(textOf(of('a', runs('10%')), of('b', runs('5%')))).toContain('(41%): set less than that.')
   const few = { signal: 'nodefs.inodesFree', available: 900, percent: null }
   const low = { signal: 'memory.available', available: 1023 * 1024 ** 2 - 1, percent: 7 }
   expect(textOf(of('a', { most: [few, low] }))).toContain(
-    'Now nodefs.inodesFree is 900 inodes and memory.available is 1,022 MiB (7%): write less.',
+    'Now nodefs.inodesFree is 900 inodes and memory.available is 1023.0 MiB (7%): set less than that.',
   )
   const pair = { settings: { a: '85', b: '80' }, nodes: 2 }
   expect(textOf(of('a', { instead: [pair] }), of('b', { instead: [pair] }))).toContain(

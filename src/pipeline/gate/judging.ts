@@ -218,7 +218,7 @@ function addEffects(problems: Problems, blame: Blame, { node, atOnce, alone }: N
     const { finding, change: kind } = one
     const { rule, severity, title, consequence } = finding
     const isBetter = kind === 'better'
-    const text = isBetter ? `Ends: ${title}.` : `${title}.`
+    const text = isBetter ? `No longer: ${title}.` : `${title}.`
     const detail = isBetter ? null : consequence
     const at = placeOfProblem(blame.placeOf(node, one))
     const values = valuesOf(change, at.field)

@@ -50,7 +50,8 @@ export function gateMarkdown(document: GateDocument): string {
     ...stops.slice(shownStops).map(entry),
   ]
   addFolded(sheet, 'Why the change is stopped', details)
-  addFolded(sheet, 'Better, and what to know', others.map(entry))
+  const isAllBetter = others.every(([{ kind }]) => kind === 'better')
+  addFolded(sheet, isAllBetter ? 'Better' : 'Better, and what to know', others.map(entry))
   const fileTexts = files.map(file => escapeMarkdown(fileText(file)))
   const isOne = fileTexts.length === 1
   if (!isOne)

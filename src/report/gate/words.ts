@@ -9,7 +9,7 @@ import type {
   GateValues,
 } from '#model/gate.ts'
 import { lineText, nameText, nodesText } from '#report/parts/findings.ts'
-import { formatCount, plural } from '#report/text.ts'
+import { formatBytes, formatCount, plural } from '#report/text.ts'
 
 const stopWords: Partial<Record<GateProblemKind, string>> = {
   unparsed: 'cannot be parsed',
@@ -147,7 +147,7 @@ function valueTexts(effect: Effect): string[] {
   return [
     ...(limits.length === 0
       ? []
-      : [`Now ${limits.join(' and ')}: write less${todayText(effect)}.`]),
+      : [`Now ${limits.join(' and ')}: set less than that${todayText(effect)}.`]),
     ...(instead.length === 0 ? [] : [`Write ${instead.slice(0, shownValues).join(', ')} instead.`]),
   ]
 }
@@ -186,16 +186,12 @@ const limitTexts = (limits: readonly GateLimit[]) =>
     return `${nameText(signal)} is ${amountText(signal, least)}${percent}`
   })
 
-const gibibyte = 1024 ** 3
-const mebibyte = 1024 ** 2
-
-/** Rounded down: the kubelet would meet a larger threshold. Exact enough that no other rounding of the same bytes contradicts it. */
+/** Bytes as the findings beside it have them. */
 function amountText(signal: string, available: number) {
   if (signal.endsWith('.inodesFree')) return `${formatCount(available)} inodes`
-  if (signal === 'pid.available') return `${formatCount(available)} process ids`
-  return available < 10 * gibibyte
-    ? `${formatCount(Math.floor(available / mebibyte))} MiB`
-    : `${Math.floor(available / gibibyte)} GiB`
+  return signal === 'pid.available'
+    ? `${formatCount(available)} process ids`
+    : formatBytes(available).replaceAll('\u00a0', ' ')
 }
 
 /** The whole sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or 15% → 5%)`. */

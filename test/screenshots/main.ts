@@ -167,14 +167,14 @@ const kept = [
     source: 'page',
     look: 'desk',
     section: 'body',
-    viewport: { width: 1180, height: 752 },
+    viewport: { width: 1180, height: 800 },
   },
   {
     file: 'docs/page-dark.png',
     source: 'page',
     look: 'dark',
     section: 'body',
-    viewport: { width: 1180, height: 752 },
+    viewport: { width: 1180, height: 800 },
   },
   {
     file: 'docs/page-phone.png',

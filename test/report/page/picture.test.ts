@@ -82,7 +82,7 @@ it('shows the value that runs beside the value to set, and what the value does, 
   const lowered = setting('evictionHard.nodefs.available', ['30%'], '10%')
   const wrong = found(hardThresholds, [lowered], 'The default would not evict.')
   const [line] = stepLinesOf(wrong, english)
-  expect(line?.text).toBe('set evictionHard.nodefs.available 30% → 10%; restarts the kubelet')
+  expect(line?.text).toBe('set evictionHard.nodefs.available 30% → 10%; this restarts the kubelet')
   expect(reasonOf(wrong, english)).toBe('The default would not evict')
   expect(reasonOf(found(hardThresholds, [lowered]), english)).toBeNull()
 })

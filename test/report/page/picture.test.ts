@@ -103,7 +103,7 @@ it.each([
     ['look-on-node', 'replace-node'],
     /^What to do: 1\. look .*; reads only\. 2\. replace .*; moves pods /,
   ],
-  [['prune-images'], /^What to do: let .*; restarts the kubelet$/],
+  [['prune-images'], /^What to do: let .*; this restarts the kubelet$/],
   [['set-at-source', 'look-on-node'], /^What to do: 1\. write .* 2\. look .*; reads only$/],
 ])('puts what helps at once before what lasts: %s', (ids, expected) => {
   const steps = ids.map(id => ({ ...sortOf[id]!, action: { id }, commands: [], ends: 'all' }))

@@ -22,7 +22,9 @@ const firstOf = (prediction: Prediction, ledger?: DiskLedger) => {
 }
 
 it('says that unused images go before pods where images share the disk', () => {
-  expect(firstOf(sharedDisk(95))).toMatch(/^Goes first: any unused images; then, if that is not enough, /)
+  expect(firstOf(sharedDisk(95))).toMatch(
+    /^Goes first: any unused images; then, if that is not enough, /,
+  )
   expect(firstOf(sharedDisk(95), diskLedger(['images-unused', 3 * GiB, 3 * GiB]))).toMatch(
     /^Goes first: 3\.0.GiB of unused images; then, if that is not enough, /,
   )

@@ -261,6 +261,7 @@ describe('a secret in a text', () => {
       `sent ${Buffer.from('hunter2 '.repeat(4)).toString('hex')} x`,
       'sent (removed) x',
     ],
+    ['a folded value', 'password=hunter2\n  Zq9xwAbc\nx', 'password=(removed)\nx'],
     ['words of a phrase', 'seed phrase: abandon ability able about', 'mnemonic: (removed)'],
     ['a value that pretends to be removed', 'password=(removed)hunter2 x', 'password=(removed) x'],
     ['half of a PEM block', `a -----BEGIN RSA PRIVATE KEY----- MHc`, 'a (removed)'],

@@ -2,7 +2,8 @@
 import type { NodeRoot } from './node-root.ts'
 
 const secret = 'hunter2'
-const hex = (letter: string) => letter.repeat(64)
+/** No text in hexadecimal, as ids of a runtime are none. */
+const hex = (letter: string) => `8${letter}`.repeat(32)
 const nul = (...words: string[]) => `${words.join('\0')}\0`
 const json = (value: unknown) => JSON.stringify(value, null, 2)
 /** Prints a text as it is. */

@@ -343,7 +343,7 @@ describe('highwater history', () => {
     const { stdout } = await inProcess(['history', 'b', '--store', store])
     expect(stdout.replace(/\s+/g, ' ')).toContain('read on 1 of 3 days')
     expect(stdout).toContain('image GC 70/50')
-    expect(stdout).toMatch(/2026-11-22 {2}not read: configz: HTTP 503/)
+    expect(stdout).toMatch(/2026-11-22 {2}not read: configz, summary, pods: HTTP 503/)
   })
 
   it('leaves out lines and files that are not ours', async () => {

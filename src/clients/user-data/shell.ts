@@ -286,7 +286,7 @@ function readCommand({ text, located }: Command, onlyPath: string | null) {
 }
 
 /** Editors in place, of which only assignments are read. */
-const edits = /\b(?:sed|perl)\b.*[\s'"]-(?:-in-place|\w*i)/
+const edits = /\b(?:sed|perl)\b.{0,400}[\s'"]-(?:-in-place|\w{0,20}i)/
 
 /** `name=value`, from the first letter or hyphen of the name. `s/--max-pods=10` contains one. */
 const assignedWord = /(?<![\w-])[\w-]+=[^\s"'/|;]*/g

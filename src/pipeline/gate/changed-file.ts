@@ -84,7 +84,7 @@ const mayOfTemplate =
 const unitForm = /^\s*\[(?:Unit|Service|Install)\]/
 
 function readUnit(reading: FileReading, { text }: LocatedText) {
-  if (!/KUBELET\w*=|\bkubelet\b.*--/.test(text)) return
+  if (!/KUBELET\w{0,40}=|\bkubelet\b.{0,400}--/.test(text)) return
   const said = 'Not read: a unit of systemd. Give the user data that writes it as a file.'
   reading.problems.push(fileProblem('unread', 1, said))
 }
@@ -258,7 +258,8 @@ function setsInValues(text: string): boolean {
 }
 
 const kubeletKey = /^[ \t-]*["']?kubelet[\w-]*["']?[ \t]*:(.*)/i
-const keysIn = (text: string) => [...text.matchAll(/(\w+)["']?[ \t]*:/g)].map(([, key = '']) => key)
+const keysIn = (text: string) =>
+  [...text.matchAll(/(?<!\w)(\w{1,80})["']?[ \t]{0,20}:/g)].map(([, key = '']) => key)
 const indentOf = (line: string) => line.search(/[^ \t-]/)
 
 /** Whether the line is such a key, with a field or a template below or beside it. */

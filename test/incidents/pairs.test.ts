@@ -93,6 +93,33 @@ it('names pods of a workload on their own node only, and no workload as what is 
   for (const { pod, text } of texts)
     for (const other of podOf.values()) if (other !== pod) expect(text).not.toContain(other)
   const others = texts.filter(({ pod, text }) => !text.includes(pod))
+  expect(others.length).toBeGreaterThan(0)
   for (const { text } of others)
     expect(text).toContain('delete the pods of StatefulSet query/trino')
+})
+
+it('has few findings of many owners, and no owner of another node', async () => {
+  const nodes = Array.from({ length: 24 }, (_, index): NodeWorld => {
+    const owner = `Job build-${10 + index}`
+    const [node] = alike(1)
+    const workloads = [...users(3), { namespace: 'ci', owner, layerGib: 50 + index / 4 }]
+    return { ...node!, workloads }
+  })
+  const incident = { name: 'jobs', thread: '', found: '', world: { nodes }, ...nearMiss }
+  const { report } = await judgedIncident(incident)
+  const due = report.document.findings.filter(({ rule }) => rule === 'eviction-due')
+  expect(due.length).toBe(9)
+  expect(new Set(due.map(({ id }) => id)).size).toBe(due.length)
+  const { causes } = causesAndOutlook(report, english)
+  const texts = report.nodes.flatMap(({ cluster, identity: { name } }, index) =>
+    causes
+      .filter(({ findings }) => findings.some(one => one.nodes.sample.includes(name)))
+      .map(cause => ({
+        own: `build-${10 + index}`,
+        text: stepsAlone(causeOnNode(cause, { cluster, name }), english),
+      })),
+  )
+  expect(texts.filter(({ own, text }) => text.includes(own)).length).toBeGreaterThan(8)
+  for (const { own, text } of texts)
+    for (const [job] of text.matchAll(/build-\d\d/g)) expect(job).toBe(own)
 })

@@ -36,7 +36,6 @@ export interface Eviction {
 /** The reason of evicted pods and of refused pods. Upstream: pkg/kubelet/eviction/eviction_manager.go Reason */
 const reason = 'Evicted'
 const mostRecorded = 500
-/** Evicted pods stay until pod GC deletes them. */
 
 /** Evicted pods of the window, by default the last hour. Failed pods stay for weeks until pod GC deletes them, so older ones are left out. */
 export function recordedEvictions(

@@ -28,7 +28,7 @@ import {
   type RuleOfNodes,
   shorten,
 } from '#judge/rule.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { HolderCause, StepAction } from '#model/finding/cause.ts'
 import type { EvidenceKind, Finding, UnknownOutcome } from '#model/finding/finding.ts'
 import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
@@ -41,7 +41,7 @@ export const fewNodes = 5
 const consequenceLength = 1000
 const fixLength = 4000
 const stepLimit = 8
-/** Holders of one subject with a finding of their own. */
+/** Holders of one subject with a finding of their own. Further ones have one for each kind, of many owners. */
 const mostHolders = 8
 
 interface NodeFailing {
@@ -159,17 +159,12 @@ export class Tally {
 
   /** One finding, or one for each holder: the steps against one holder end nothing on the nodes of another. Most nodes first. */
   foundFindings(allNodes: boolean): FoundFinding[] {
-    const parts = Map.groupBy(largestFirst(this.#failings), ({ value: { failing } }) =>
-      failing.cause?.kind === 'holder' ? JSON.stringify(holderKey(failing.cause)) : null,
+    const byHolder = partsOf(largestFirst(this.#failings), cause => holderKey(cause))
+    const others = partsOf(
+      byHolder.slice(mostHolders).flatMap(([, variants]) => variants.map(ofManyOwners)),
+      ({ holder }) => ['many', holder],
     )
-    const ordered = [...parts].toSorted(
-      ([a, own], [b, other]) => nodeCount(other) - nodeCount(own) || byText(a ?? '', b ?? ''),
-    )
-    const last = ordered.slice(mostHolders).flatMap(([, variants]) => variants)
-    return [
-      ...ordered.slice(0, mostHolders),
-      ...(last.length > 0 ? [['other holders', last] as const] : []),
-    ].map(([holder, variants], index) =>
+    return [...byHolder.slice(0, mostHolders), ...others].map(([holder, variants], index) =>
       this.#found(variants, index === 0 ? [] : [holder], allNodes),
     )
   }
@@ -218,6 +213,24 @@ export class Tally {
       ...(this.#isEndedByBoth && { endedBy: 'mode-both' }),
     }
   }
+}
+
+/** Those with equal keys, and those whose cause is no holder, most nodes first. */
+function partsOf(variants: Variant<NodeFailing>[], keyOfHolder: (cause: HolderCause) => unknown[]) {
+  const parts = Map.groupBy(variants, ({ value: { failing } }) =>
+    failing.cause?.kind === 'holder' ? JSON.stringify(keyOfHolder(failing.cause)) : null,
+  )
+  return [...parts].toSorted(
+    ([a, own], [b, other]) => nodeCount(other) - nodeCount(own) || byText(a ?? '', b ?? ''),
+  )
+}
+
+function ofManyOwners({ value, nodes }: Variant<NodeFailing>): Variant<NodeFailing> {
+  const { cause } = value.failing
+  if (cause?.kind !== 'holder') return { value, nodes }
+  const { largestBytes: _, also: __, ...held } = cause
+  const many = { ...held, owner: null, owners: 'many' as const, place: null }
+  return { value: { ...value, failing: { ...value.failing, cause: many } }, nodes }
 }
 
 /** A finding without policy, steps and fix. */

@@ -163,7 +163,7 @@ export function causeOnNode(
         name,
       ) ?? [],
   )
-  if (steps.length === 0) return found
+  if (all.length === 0) return found
   const subjects = new Set(findings.map(one => placeKey(one)))
   const settings = found.settings.flatMap(setting => {
     const values = setting.values.filter(one => one.subjects.some(of => subjects.has(placeKey(of))))
@@ -172,11 +172,12 @@ export function causeOnNode(
   return { ...found, findings, steps, settings }
 }
 
-/** The step for this node. Of one holder, the step of other nodes holds for it too, without the pods of those. */
-function stepOnNode(alike: Step[], { kind }: Cause, name: string): Step | undefined {
+/** The step for this node. Of one owner or place, the step of other nodes holds for it too, without the pods of those. */
+function stepOnNode(alike: Step[], cause: Cause, name: string): Step | undefined {
   const own = alike.find(({ action: { nodes } }) => nodes === undefined || nodes.includes(name))
   const [first] = alike
-  if (own !== undefined || first === undefined || kind !== 'holder') return own
+  const isOfOne = cause.kind === 'holder' && cause.owners === undefined
+  if (own !== undefined || first === undefined || !isOfOne) return own
   const { id, owner, unit } = first.action
   const action = { id, ...(owner && { each: [{ owner }] }), ...(unit && { unit }) }
   return { ...first, action, commands: [] }

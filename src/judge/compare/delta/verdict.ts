@@ -76,7 +76,7 @@ function vanishedVerdict(finding: ComparedFinding, then: Knowledge, today: Knowl
   if (failing.count > 0 && finding.nodes.count === 0)
     return { change: 'moved', why: [placesMoved(finding, then, today)] }
   if (failing.count > 0)
-    return { change: 'moved', why: [`${nodeNames(failing)} now fail as part of another subject`] }
+    return { change: 'moved', why: [`${nodeNames(failing)} now fail as part of another finding`] }
   if (notFailing.count > 0) return { change: 'fixedOrGone', why: waived }
   return {
     change: isReplaced(finding, then, today) ? 'replaced' : 'gone',
@@ -104,7 +104,7 @@ function appearedVerdict(finding: ComparedFinding, then: Knowledge, today: Knowl
   if (finding.nodes.count > 0)
     return {
       change: 'moved',
-      why: [`${nodeNames(failing)} failed before, as part of another subject`],
+      why: [`${nodeNames(failing)} failed before, as part of another finding`],
     }
   const why = [placesMoved(finding, then, today)]
   return {

@@ -53,7 +53,7 @@ export function processUse(
 /** @param ofPods null: pods have a large part */
 function useOf(largest: ProcessUse['largest'], ofPods: number | null): string | null {
   if (ofPods !== null)
-    return `most processes are of programs of the host: all pods together have ${ofPods}`
+    return `most processes are of programs of the host: all pods together have ${ofPods} of them`
   return largest && `${largest.name} has ${largest.amount}`
 }
 

@@ -21,6 +21,7 @@ import { policyNotices, worstFirst } from '#report/parts/findings.ts'
 import { isClusterRead, worstClusterFirst } from '#report/parts/fleet.ts'
 import { ledgersView } from '#report/parts/ledger.ts'
 import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
+import { withNote } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import {
   clean,
@@ -110,7 +111,9 @@ function verdictParts({ report, language }: CliSummary) {
     rows: outlook.rows,
     first: [
       row?.basis ?? '',
-      ...answers.map(({ key, text }) => language.words.said(key, clean(text, 1000))),
+      ...answers.map(({ key, ...answer }) =>
+        language.words.said(key, clean(withNote(answer, language), 1000)),
+      ),
     ].filter(Boolean),
     headline,
     style,

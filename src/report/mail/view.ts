@@ -18,7 +18,13 @@ import {
 import { noticesView, planView, policyNotices, tally } from '#report/parts/findings.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
-import { effectText, stepsText, withoutCommands, withoutPrices } from '#report/parts/steps.ts'
+import {
+  effectText,
+  stepsText,
+  withNote,
+  withoutCommands,
+  withoutPrices,
+} from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
 import {
@@ -151,7 +157,7 @@ const nextNodes = (
   return rows.slice(0, nextShown).map((row, index) => {
     const { name, where, state, isNow, basis, fill, steps } = row
     const step = stepsText(steps, null, null, language, 'without commands')
-    const held = [fill ?? '', step].filter(Boolean)
+    const held = [...fill, step].filter(Boolean)
     return {
       name: fold(name, 80),
       where: fold(where, 100),
@@ -162,7 +168,7 @@ const nextNodes = (
         index === 0
           ? answersOf(row, causes, language).map(answer => ({
               ...answer,
-              text: fold(answer.text, 400),
+              text: fold(withNote(answer, language), 400),
             }))
           : [],
       fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),

@@ -19,6 +19,7 @@ import {
   ownerText,
   stepLines,
   stepsText,
+  withNote,
   withoutCommands,
 } from './steps.ts'
 
@@ -27,6 +28,8 @@ import {
 export interface Answer {
   key: string
   text: string
+  /** What is less important. Empty: nothing. */
+  note: string
   isStep: boolean
 }
 
@@ -35,16 +38,17 @@ export function answersOf(
   causes: readonly FoundCause[],
   language: Language,
 ): Answer[] {
-  const { picture: words, unknown } = language.words
+  const { picture: words, unknown, clauses } = language.words
   const ofFleet = causes[row.cause ?? -1]
   const found = ofFleet && causeOnNode(ofFleet, row)
   const reason = found === undefined ? null : reasonOf(found, language)
   const steps = found ? stepLinesOf(found, language) : stepLines(row.steps, null, null, language)
   const holder = row.isOfMemory ? words.holderOfMemory : words.holder
+  const [held = unknown, ...more] = row.fill
   return [
-    ...(reason === null ? [] : [{ key: words.why, text: reason, isStep: false }]),
-    { key: holder, text: row.fill ?? unknown, isStep: false },
-    { ...row.first, isStep: false },
+    { key: words.leaves, ...row.first, isStep: false },
+    { key: holder, text: held, note: clauses(more), isStep: false },
+    ...(reason === null ? [] : [{ key: words.why, text: reason, note: '', isStep: false }]),
     ...steps.map(step => ({ ...step, isStep: true })),
   ]
 }
@@ -192,7 +196,7 @@ export function stepLinesOf(found: FoundCause, language: Language) {
   return stepLines(found.steps, found.findings[0]!, set, language)
 }
 
-/** `evictionHard.nodefs.available is 30%: by default, 10%, this node would not evict`, without the value if the step has it. Null: the cause is no setting, or the step says all. */
+/** `evictionHard.nodefs.available is 30%: the default, 10%, would not evict this node`, without the value if the step has it. Null: the cause is no setting, or the step says all. */
 export function reasonOf(found: FoundCause, language: Language): string | null {
   const { cause, steps, settings, findings } = found
   if (cause.kind !== 'setting') return null
@@ -219,7 +223,10 @@ export function firstCause(
   return {
     text: said(where, statement === null ? title : said(title, statement.replace(/\.$/, ''))),
     anchor: causeAnchor(0),
-    steps: stepLines(first.steps, first.findings[0]!, set, language),
+    steps: stepLines(first.steps, first.findings[0]!, set, language).map(({ key, ...step }) => ({
+      key,
+      text: withNote(step, language),
+    })),
   }
 }
 
@@ -417,9 +424,10 @@ function fillOf(
   row: OutlookView['rows'][number],
   found: FoundCause | undefined,
   language: Language,
-) {
-  const held = heldText(found, row.node, language)
-  return held ?? (found && row.isOfMemory ? userText(causeOnNode(found, row), language) : row.fill)
+): string[] {
+  const ofMemory = found && row.isOfMemory ? userText(causeOnNode(found, row), language) : null
+  const held = heldText(found, row.node, language) ?? ofMemory
+  return held === null ? row.fill : [held]
 }
 
 /** The pod with most of the memory, of a cause that is its setting. Null: the cause is another one. */

@@ -112,7 +112,7 @@ function openNodesOf(nodes: readonly AuditedNode[]): (finding: Finding) => reado
 }
 
 /** `Largest: images 11.7 GiB; largest workload: Deployment shop/web 2.1 GiB`, of the fullest disk, or of the disk whose inodes run out. */
-export function fillText(node: AuditedNode, ledger: DiskLedger, language: Language): string {
+export function fillTexts(node: AuditedNode, ledger: DiskLedger, language: Language): string[] {
   const { words } = language
   const scarce = scarceInodes(node, ledger)
   const disk = fullestOf(ledger.filesystems)
@@ -120,18 +120,18 @@ export function fillText(node: AuditedNode, ledger: DiskLedger, language: Langua
   if (scarce !== undefined) {
     const [most] = inodeRows(scarce, language)
     const title = inodesTitle(scarce, node, ledger, language)
-    return words.clauses([...(most === undefined ? [] : [words.ledger.largest(...most)]), title])
+    return [...(most === undefined ? [] : [words.ledger.largest(...most)]), title]
   }
   const most = mostPodData(ledger, language)
-  if (largest === undefined) return words.clauses([words.unknown, ...most])
+  if (largest === undefined) return [words.unknown, ...most]
   const holder = words.ledger.holders[largest.holder]
   const unread = disk?.lines.find(line => line.holder === 'unread')
   const isUnsure = unread !== undefined && unread !== largest && unread.highBytes > largest.lowBytes
   const amount = amountText(largest, language)
-  if (!isUnsure) return words.clauses([words.ledger.largest(holder, amount), ...most])
+  if (!isUnsure) return [words.ledger.largest(holder, amount), ...most]
   const [used, high] = [language.bytes(disk!.usedBytes), language.bytes(unread.highBytes)]
   const rest = unread.lowBytes < unread.highBytes ? words.ledger.upTo(high) : high
-  return words.clauses([words.ledger.largestOf(holder, amount, used, rest), ...most])
+  return [words.ledger.largestOf(holder, amount, used, rest), ...most]
 }
 
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */

@@ -16,7 +16,7 @@ import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model
 import type { Language } from '#report/languages/language.ts'
 import { type DiskOutlook, diskOutlooks, growthText, seenTime } from './disk-outlook.ts'
 import { subjectText } from './findings.ts'
-import { fillText } from './ledger.ts'
+import { fillTexts } from './ledger.ts'
 import { nameLimit } from './node.ts'
 import { causeText } from './steps.ts'
 
@@ -147,11 +147,12 @@ function outlookRow(
   const { ledger, held: ofDisks, firstVictims } = node.details()
   const fill =
     ledger === undefined || (met !== null && !met.includes('fs.'))
-      ? null
-      : fillText(node, ledger, language)
+      ? []
+      : fillTexts(node, ledger, language)
   const held = disk === null || band === 'now' ? undefined : ofDisks?.[disk.filesystem]
   const cause = causeOf(node, held?.cause)
   const threshold = thresholdOf(one)
+  const holder = cause === null && held ? holderOf(held.cause, language) : null
   const isOfMemory = met === 'memory.available'
   const shortBytes = met === null || isOfMemory ? Math.max(0, -(threshold?.margin ?? 0)) : 0
   const first = firstVictims?.find(one => one.signal === signal)
@@ -180,8 +181,9 @@ function outlookRow(
     first:
       met === null
         ? firstOf(node, ledger, disk, { victims: firstVictim, shortBytes }, language)
-        : { key: words.picture.leaves, text: firstVictim },
-    fill: (cause === null && held && holderOf(held.cause, language)) || fill,
+        : { text: firstVictim, note: '' },
+    /** The largest holder, and what else is to say. Empty: unknown. */
+    fill: holder === null ? fill : [holder],
     isOfMemory,
     cause,
     /** What ends it, if there is no cause. */
@@ -189,7 +191,7 @@ function outlookRow(
   }
 }
 
-/** What the kubelet takes from a disk first: unused images, where they are on it, then pods. */
+/** The pod that is evicted first; the note names the unused images that the kubelet deletes before it. */
 function firstOf(
   { prediction: { filesystems } }: AuditedNode,
   ledger: DiskLedger | undefined,
@@ -199,14 +201,13 @@ function firstOf(
 ) {
   const isShared = ledger?.isShared ?? filesystems.layout === 'shared'
   const holdsImages = isShared || disk?.filesystem === 'imagefs'
-  if (!holdsImages || ledger?.freeable.unusedImageBytes === 0)
-    return { key: words.leaves, text: victims }
+  if (!holdsImages || ledger?.freeable.unusedImageBytes === 0) return { text: victims, note: '' }
   const unused = ledger?.filesystems
     .flatMap(({ lines }) => lines)
     .find(({ holder }) => holder === 'images-unused')
   const amount = unused === undefined ? null : language.bytes(unused.bytes)
   const isEnough = shortBytes > 0 && (unused?.lowBytes ?? 0) >= shortBytes
-  return { key: words.leaves, text: words.afterImages(amount, isEnough, victims) }
+  return { text: victims, note: words.afterImages(amount, isEnough) }
 }
 
 /** The threshold that is met, or that of the nearest disk. */

@@ -288,25 +288,32 @@ function together([first = '', second]: string[], isTimed: boolean, { words }: L
   return words.steps[isTimed ? 'nowThen' : 'inOrder'](first, second)
 }
 
+/** `images in use 7.0 GiB (largest in pods: Deployment shop/web 2.5 GiB)`. */
+export const withNote = (
+  { text, note }: { text: string; note: string },
+  { words }: Language,
+): string => (note === '' ? text : words.steps.labelledBy(text, note))
+
 /** What to do, for the verdict: a line each for what helps at once and for what lasts. Each step has what it disturbs. */
 export function stepLines(
   steps: readonly Step[],
   finding: Finding | null,
   settings: string | null,
   language: Language,
-): { key: string; text: string }[] {
-  const { picture, ...all } = language.words
+): { key: string; text: string; note: string }[] {
+  const { picture, clauses } = language.words
   const { isTimed, shown } = shownSteps(steps)
   if (shown.length === 0) return []
-  const texts = withoutPrices({ steps: shown }).steps.map(step =>
-    all.clauses([
-      stepText(step.action, finding, settings, language),
-      ...disturbance(step, language),
-    ]),
-  )
-  return isTimed
-    ? texts.map((text, index) => ({ key: index === 0 ? picture.now : picture.then, text }))
-    : [{ key: picture.step, text: together(texts, false, language) }]
+  const lines = withoutPrices({ steps: shown }).steps.map((step, index) => ({
+    key: index === 0 ? picture.now : picture.then,
+    text: stepText(step.action, finding, settings, language),
+    note: clauses(disturbance(step, language)),
+  }))
+  if (isTimed) return lines
+  const [{ text, note }, second] = lines as [(typeof lines)[0], ...typeof lines]
+  if (second === undefined) return [{ key: picture.step, text, note }]
+  const texts = lines.map(line => withNote(line, language))
+  return [{ key: picture.step, text: together(texts, false, language), note: '' }]
 }
 
 const saidByText: ReadonlySet<string> = new Set([

@@ -6,8 +6,8 @@ import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/page/view.ts'
 import { causeOnNode, type FoundCause, reasonOf, stepLinesOf } from '#report/parts/causes.ts'
-import { fillText } from '#report/parts/ledger.ts'
-import { stepLines } from '#report/parts/steps.ts'
+import { fillTexts } from '#report/parts/ledger.ts'
+import { stepLines, withNote } from '#report/parts/steps.ts'
 import {
   adviceWith,
   auditedNode,
@@ -82,7 +82,10 @@ it('shows the value that runs beside the value to set, and what the value does, 
   const lowered = setting('evictionHard.nodefs.available', ['30%'], '10%')
   const wrong = found(hardThresholds, [lowered], 'The default would not evict.')
   const [line] = stepLinesOf(wrong, english)
-  expect(line?.text).toBe('set evictionHard.nodefs.available 30% → 10%; this restarts the kubelet')
+  expect(line).toMatchObject({
+    text: 'set evictionHard.nodefs.available 30% → 10%',
+    note: 'this restarts the kubelet',
+  })
   expect(reasonOf(wrong, english)).toBe('The default would not evict')
   expect(reasonOf(found(hardThresholds, [lowered]), english)).toBeNull()
 })
@@ -97,18 +100,21 @@ const sortOf: Record<string, Pick<Step, 'kind' | 'disturbs'>> = {
 }
 
 it.each([
-  [['larger-disk', 'restart-pod'], /^Now: restart .* free then\. Then: give .*; moves pods /],
-  [['look-on-node', 'set-at-source'], /^Now: look .*; reads only. Then: write .*; moves pods /],
+  [['larger-disk', 'restart-pod'], /^Now: restart .* free then\. Then: give .* \(moves pods /],
+  [
+    ['look-on-node', 'set-at-source'],
+    /^Now: look .* \(reads only\)\. Then: write .* \(moves pods /,
+  ],
   [
     ['look-on-node', 'replace-node'],
-    /^What to do: 1\. look .*; reads only\. 2\. replace .*; moves pods /,
+    /^What to do: 1\. look .* \(reads only\)\. 2\. replace .* \(moves pods /,
   ],
-  [['prune-images'], /^What to do: let .*; this restarts the kubelet$/],
-  [['set-at-source', 'look-on-node'], /^What to do: 1\. write .* 2\. look .*; reads only$/],
+  [['prune-images'], /^What to do: let .* \(this restarts the kubelet\)$/],
+  [['set-at-source', 'look-on-node'], /^What to do: 1\. write .* 2\. look .* \(reads only\)$/],
 ])('puts what helps at once before what lasts: %s', (ids, expected) => {
   const steps = ids.map(id => ({ ...sortOf[id]!, action: { id }, commands: [], ends: 'all' }))
   const lines = stepLines(steps as Step[], null, null, english)
-  expect(lines.map(({ key, text }) => `${key}: ${text}`).join('. ')).toMatch(expected)
+  expect(lines.map(line => `${line.key}: ${withNote(line, english)}`).join('. ')).toMatch(expected)
 })
 
 it.each([
@@ -150,7 +156,7 @@ it('puts place and step of the worst cause into the verdict if no shown node has
   const { first } = pageView({ ...morningReport(), document, nodes: [] }, english).verdict
   expect(first?.text).toMatch(/^Node far, cluster prod: /)
   expect(first?.steps).toMatchObject([
-    { key: 'What to do', text: expect.stringMatching(/ephemeral-storage; restarts pods$/) },
+    { key: 'What to do', text: expect.stringMatching(/ephemeral-storage \(restarts pods\)$/) },
   ])
 })
 
@@ -197,7 +203,9 @@ it.each([
     ['images-in-use', 2 * GiB, 12 * GiB],
     ['unread', unreadBytes, unreadBytes],
   )
-  const text = plain(fillText(auditedNode('a', sharedDisk(75)), ledger, english))
+  const text = plain(
+    english.words.clauses(fillTexts(auditedNode('a', sharedDisk(75)), ledger, english)),
+  )
   expect(text).toMatch(/^images in use 2\.0 GiB to 12\.0 GiB/)
   if (words === null) expect(text).not.toContain('not measured')
   else expect(text).toContain(words)

@@ -163,7 +163,7 @@ function reasonOf(
     return {
       cause,
       steps: [{ id: 'set-fields' }],
-      seen: `by default, ${above.preset}, this node would not evict`,
+      seen: `the default, ${above.preset}, would not evict this node`,
     }
   if (!first.hard && isAboveDefault(first, subject))
     return {

@@ -42,12 +42,17 @@ export function nodeInput(record: NodeRecord): NodeInput {
   }
 }
 
-/** Whether the kubelet does not listen, in the API server's words. Source: net.Dial, `dial tcp 10.0.1.2:10250: connect: connection refused`. */
-const isRefusedKubelet = (message: string): boolean =>
-  message.includes('connection refused') && /:10250\b/.test(message)
+/** A port that refuses has no program that listens; one without an answer is behind a firewall. Source: net.Dial, `dial tcp 10.0.1.2:10250: i/o timeout`. */
+const failedDial =
+  /dial tcp \S*:10250: (?:connect: )?(?:(?<refused>connection refused)|i\/o timeout|connection timed out|no route to host)/
 
-const withCause = (error: ReadError): ReadError =>
-  isRefusedKubelet(error.message) ? { ...error, isKubeletDown: true } : error
+function withCause(error: ReadError): ReadError {
+  const found = failedDial.exec(error.message)
+  if (found === null) return error
+  return found.groups?.refused === undefined
+    ? { ...error, reason: 'unreachable' }
+    : { ...error, isKubeletDown: true }
+}
 
 /** @param record as `prune` leaves it: nodegroups and launch templates are cut to their shapes */
 export const clusterInput = (record: ClusterRecord): ClusterInput => ({

@@ -404,8 +404,9 @@ const restartService = (name: string, { instanceId, shell, ...node }: StepNode):
 const inAdminContainer = (action: StepAction) =>
   `apiclient exec admin sh -c ${shellWord(sizes(action, '/.bottlerocket/rootfs/local'))}`
 
+/** Of folders in two levels, with the files in C:\ itself. */
 const windowsSizes =
-  'Get-ChildItem C:\\ -Directory -Force | % { "{0,9:N1} GiB {1}" -f ((ls $_.FullName -Recurse -File -Force -EA 0 | measure Length -Sum).Sum / 1GB), $_.FullName } | sort'
+  '$s = @{}; ls C:\\ -Recurse -File -Force -EA 0 | % { $s[($_.DirectoryName -split "\\\\")[0..2] -join "\\"] += $_.Length }; $s.GetEnumerator() | sort Value | select -Last 20 | % { "{0,9:N1} GiB {1}" -f ($_.Value / 1GB), $_.Key }'
 
 const windowsProcesses =
   'Get-Process | sort WS | select -Last 20 Name, Id, WS, @{n="Threads";e={$_.Threads.Count}}'
@@ -502,12 +503,14 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     looks(action => mountsAndSizes(action, action.place ?? podFolders)),
   ),
   'move-to-volume': asking,
-  'open-port': shows(({ node, place }) => [
-    session(node, 'reads', 'systemctl status kubelet --no-pager'),
-    place.region === null
-      ? null
-      : ['reads', aws('eks', 'describe-cluster', '--name', clusterWord(place.name))],
-  ]),
+  'open-port': shows(({ node: { instanceId }, place }) =>
+    instanceId === null || place.region === null
+      ? []
+      : [
+          ['reads', aws('ec2', 'describe-instances', '--instance-ids', clusterWord(instanceId))],
+          ['reads', aws('eks', 'describe-cluster', '--name', clusterWord(place.name))],
+        ],
+  ),
   'pin-images': all('set', plan),
   'provide-image': asking,
   'prune-dead-containers': all('free', showsPods),

@@ -52,6 +52,7 @@ export type UnreadReason =
   | 'cut'
   | 'incomplete'
   | 'timeout'
+  | 'unreachable'
   | 'unsupported'
   | 'other'
 

@@ -64,8 +64,8 @@ export const errorsText = (errors: readonly Pick<ReadError, 'what' | 'message'>[
     .map(([message, alike]) => `${alike.map(({ what }) => what).join(', ')}: ${message}`)
     .join('; ')
 
-/** `agent-lost`: SSM does not reach the node's agent. `cut`: an answer came, and not all of it. */
-export type ReadFailure = 'agent-lost' | 'cut' | 'forbidden' | 'timeout'
+/** `agent-lost`: SSM does not reach the node's agent. `cut`: an answer came, and not all of it. `unreachable`: no connection to the kubelet's port. */
+export type ReadFailure = 'agent-lost' | 'cut' | 'forbidden' | 'timeout' | 'unreachable'
 
 export interface SnapshotHeader {
   kind: 'Snapshot'

@@ -23,6 +23,7 @@ const titles = {
   readOnNode: 'A kubelet does not report what was read on the node itself',
   limitedKind: 'A node of this kind cannot be read in full',
   kubeletDown: 'A kubelet does not answer: nothing listens on port 10250',
+  unreachable: 'A kubelet cannot be reached: nothing answers on its port 10250',
   silent: 'A node stopped reporting, and could not be read',
   pressure: 'A node reports pressure, and what it runs short of could not be read',
 }
@@ -80,6 +81,7 @@ export const unreadNode = nodeRule({
       failure: subject.readFailure,
       isPartly: sources.every(([source]) => openQuestions(source).length > 0),
     })
+    const isUnreachable = reason.cause?.kind === 'unread' && reason.cause.reason === 'unreachable'
     const shown = !isDown && summary === null ? shownByNode(subject, reason) : null
     const known = shown === null ? open : `${shown.seen} ${open}`
     yield {
@@ -91,6 +93,7 @@ export const unreadNode = nodeRule({
       ...(isStoodIn && { severity: 'low' as const, title: titles.readOnNode }),
       ...(isExpected && { severity: 'info' as const, title: titles.limitedKind }),
       ...(isDown && { title: titles.kubeletDown }),
+      ...(isUnreachable && { title: titles.unreachable }),
       ...shown,
       consequence: isDown
         ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`
@@ -138,7 +141,11 @@ function shownByNode({ node, pods, disks }: NodeSubject, { cause, steps }: Unrea
     return {
       title: titles.silent,
       seen: `${since(ready)}: the kubelet stopped posting its status.`,
-      steps: [...(steps ?? []), { id: 'replace-node' as const }],
+      // A node that is off answers on no port.
+      steps: [
+        ...(steps ?? []).filter(({ id }) => id !== 'open-port'),
+        { id: 'replace-node' as const },
+      ],
     }
   const reported = conditionsOf({ node })
   const pressure = conditions.find(
@@ -200,13 +207,13 @@ const stepsOfFailure: Readonly<Record<ReadFailure, StepAction[]>> = {
   cut: [{ id: 'read-again' }],
   forbidden: [{ id: 'grant-rights' }],
   timeout: [{ id: 'read-again' }, { id: 'read-journal' }],
+  unreachable: [{ id: 'open-port' }, { id: 'read-again' }],
 }
 
 /** Only a missing right needs rights. */
 function reasonOf({ isDown, isExpected, isPartly, failure }: Gap): UnreadCause {
   const unreadCause = (reason: UnreadReason): Cause => ({ kind: 'unread', source: 'node', reason })
-  if (isDown)
-    return { cause: unreadCause('refused'), steps: [{ id: 'open-port' }, { id: 'read-journal' }] }
+  if (isDown) return { cause: unreadCause('refused'), steps: [{ id: 'read-journal' }] }
   if (isExpected) return { cause: unreadCause('unsupported'), steps: [{ id: 'look-on-node' }] }
   if (isPartly)
     return {

@@ -41,6 +41,7 @@ describe('unread-node', () => {
     ['cut', 'read-again'],
     ['forbidden', 'grant-rights'],
     ['timeout', 'read-again'],
+    ['unreachable', 'open-port'],
   ] as const)('begins with the step of its reason: %s', (readFailure, step) => {
     const outcome = judge(unreadNode, { unread: { summary: 'no answer' }, readFailure })
     expect(outcome).toMatchObject({ failing: { cause: { kind: 'unread', reason: readFailure } } })

@@ -43,3 +43,16 @@ const hostLog = new RegExp(`^${logFolder}/(?:${hostLogs.join('|')})\\b`)
 
 /** Names have endings, such as `messages-20261124` or `dnf.rpm.log`. */
 export const isHostLog = (path: string): boolean => hostLog.test(path)
+
+/** `writer`: the program that writes them, or nothing. */
+type LogRotator = 'auditd' | 'logrotate' | 'writer'
+
+/** Of these, the program itself rotates its logs, or its logs have no file of logrotate. Sources: sysstat(5); amazon-ssm-agent seelog_unix.xml */
+const ofWriter = /^\/var\/log\/(?:amazon|cloud-init|sa|sysstat)\b/
+
+/** What rotates the logs in a file or folder by default. Null: logs of several programs are there. Source: auditd.conf(5) max_log_file_action */
+export function rotatorOf(path: string): LogRotator | null {
+  if (path === logFolder) return null
+  if (path.startsWith(`${logFolder}/audit`)) return 'auditd'
+  return isHostLog(path) && !ofWriter.test(path) ? 'logrotate' : 'writer'
+}

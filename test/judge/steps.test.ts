@@ -91,8 +91,11 @@ it.each([
 })
 
 it('looks at the rotation of the program that writes', () => {
-  expect(commandsOn('check-rotation', {}, '/var/log/audit')).toContain('auditd.conf')
-  expect(commandsOn('check-rotation', {}, '/var/log')).toContain('logrotate')
+  const commandOf = (place: string, message?: string) =>
+    commandsIn(stepsOf(finding, [{ id: 'check-rotation', place, message }], on())).join('')
+  expect(commandOf('/var/log/audit', 'auditd')).toContain('auditd.conf')
+  expect(commandOf('/var/log')).toContain('logrotate')
+  expect(commandOf('/var/log/agent', 'writer')).toContain('/var/log/agent*')
 })
 
 describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) => {

@@ -7,6 +7,8 @@ import { nameLength, shorten } from '#judge/text.ts'
 export interface DiskSource {
   /** `EC2NodeClass default`. */
   name: string
+  /** Of an EC2NodeClass. */
+  className?: string
   /** Of an EC2NodeClass that has the device among its mappings. */
   mapping?: Mapping
   /** Its only mapping, which is of another device. */
@@ -16,7 +18,6 @@ export interface DiskSource {
 }
 
 interface Mapping {
-  className: string
   index: number
   device: string
 }
@@ -56,10 +57,11 @@ function sourceOfClass(
   const mappings = found?.spec?.blockDeviceMappings ?? []
   const sized = mappings.flatMap(({ deviceName, ebs }, index) =>
     deviceName !== undefined && ebs?.volumeSize !== undefined
-      ? [{ className, index, device: deviceName }]
+      ? [{ index, device: deviceName }]
       : [],
   )
   const mapping = sized.find(one => one.device === device)
-  if (device === null || (mapping === undefined && sized.length !== 1)) return { name }
-  return { name, ...(mapping === undefined ? { other: sized[0]! } : { mapping }) }
+  const source = { name, className }
+  if (device === null || (mapping === undefined && sized.length !== 1)) return source
+  return { ...source, ...(mapping === undefined ? { other: sized[0]! } : { mapping }) }
 }

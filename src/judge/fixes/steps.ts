@@ -96,6 +96,7 @@ function doableOn(node: StepNode | null, wish: StepAction): StepAction {
 const ofVolumes: ReadonlySet<StepActionId> = new Set(['larger-disk', 'map-volume'])
 
 function diskOf({ id, place, bytes }: StepAction, { diskSource }: StepSite): DiskSource | null {
+  if (id === 'use-instance-store') return diskSource?.(null) ?? null
   const found = ofVolumes.has(id) && bytes !== undefined ? diskSource?.(place ?? null) : null
   if (id === 'map-volume' || !found?.other) return found ?? null
   return { name: found.name }
@@ -104,7 +105,13 @@ function diskOf({ id, place, bytes }: StepAction, { diskSource }: StepSite): Dis
 function withSource(action: StepAction, site: StepSite): StepAction {
   const disk = diskOf(action, site)
   if (disk === null) return action
-  return { ...action, source: disk.name, ...((disk.mapping ?? disk.other) && { rollsOut: true }) }
+  const { name: source, className, mapping = disk.other } = disk
+  const isPolicy = action.id === 'use-instance-store' && className !== undefined
+  return {
+    ...{ ...action, source },
+    ...(isPolicy && { message: 'instanceStorePolicy' }),
+    ...((mapping || isPolicy) && { rollsOut: true }),
+  }
 }
 
 /** Steps for which no command is known. */
@@ -249,14 +256,14 @@ function restart(on: OnNode): Command[] {
 function resize(on: OnNode): Command {
   const { disk, node, place, action } = on
   const mapping = disk?.mapping ?? disk?.other
-  if (mapping === undefined)
+  if (disk === null || mapping === undefined)
     return declaredDisk(on) ?? highwater('predict', place, '--node', node.name)
-  const { className, index, device } = mapping
+  const { index, device } = mapping
   const path = `/spec/blockDeviceMappings/${index}`
   const bytes = action.most?.bytes ?? action.bytes ?? 0
   const patch = [
     { op: 'test', path: `${path}/deviceName`, value: device },
-    disk?.mapping === undefined
+    disk.mapping === undefined
       ? { op: 'replace', path: `${path}/deviceName`, value: action.place }
       : {
           op: 'replace',
@@ -264,10 +271,21 @@ function resize(on: OnNode): Command {
           value: `${Math.ceil(bytes / gibibyte)}Gi`,
         },
   ]
-  const options = ['--type=json', `--patch=${JSON.stringify(patch)}`]
-  const kind = 'ec2nodeclasses.karpenter.k8s.aws'
-  return ['replaces', kubectl('patch', kind, clusterWord(className), ...options)]
+  return patchOfClass(disk, 'json', patch)
 }
+
+/** Karpenter then replaces the nodes of the class. */
+const patchOfClass = (
+  { className = '' }: DiskSource,
+  type: 'json' | 'merge',
+  patch: object,
+): Command => [
+  'replaces',
+  kubectl(
+    ...(['patch', 'ec2nodeclasses.karpenter.k8s.aws', clusterWord(className)] as const),
+    ...[`--type=${type}`, `--patch=${JSON.stringify(patch)}`],
+  ),
+]
 
 const isManaged = ({ finding: { subject }, node }: OnNode) =>
   subject.kind === 'Nodegroup' && node.owner === 'managed-nodegroup'
@@ -363,7 +381,7 @@ function mountsAndSizes(action: StepAction, place: string, ...others: string[]) 
 function sizes(action: StepAction, place?: string, ...others: string[]) {
   const [counting, sorting] = waysToCount(action)
   const folders = place === undefined ? ['/', '/var'] : [place, ...others]
-  return `sudo du ${counting} -x -d 2 ${folders.map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
+  return `sudo du ${counting} -a -x -d 2 ${folders.map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
 }
 
 /** On Windows and Bottlerocket, of the whole disk: no path of a holder is known there. */
@@ -444,11 +462,13 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : [],
   ),
   'check-rotation': shows(
-    looks(({ place = '' }) =>
-      place.startsWith('/var/log/audit')
-        ? 'sudo grep -e max_log_file -e num_logs /etc/audit/auditd.conf'
-        : 'sudo logrotate -d /etc/logrotate.conf',
-    ),
+    looks(({ place = '', message }) => {
+      if (message === 'auditd')
+        return 'sudo grep -e max_log_file -e num_logs /etc/audit/auditd.conf'
+      return message === 'writer'
+        ? `sudo find /proc -maxdepth 3 -path '*/fd/*' -lname ${shellWord(`${place}*`)} -printf '%p %l\\n'`
+        : 'sudo logrotate -d /etc/logrotate.conf'
+    }),
   ),
   'delete-place': all('free', sizesOn),
   'delete-pod': part('free', deletePods, 'pods'),
@@ -489,7 +509,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'look-under-mounts': shows(
     looks(action => {
       const [counting, sorting] = waysToCount(action)
-      return `sudo unshare --mount sh -c 'mount --bind / /mnt && du -x ${counting} -d 3 /mnt' | sort ${sorting} | tail -n 20`
+      return `sudo unshare --mount sh -c 'mount --bind / /mnt && du -a -x ${counting} -d 3 /mnt' | sort ${sorting} | tail -n 20`
     }),
   ),
   'limit-processes': askingForPart,
@@ -571,6 +591,14 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'set-log-files': all('set', plan),
   'set-memory': asking,
   'set-volume-limit': asking,
+  'use-instance-store': all(
+    'set',
+    on =>
+      on.disk?.className === undefined
+        ? []
+        : [patchOfClass(on.disk, 'merge', { spec: { instanceStorePolicy: 'RAID0' } })],
+    'node-replaced',
+  ),
   'upgrade-group': all('replace', upgrade),
   'upgrade-runtime': all('replace'),
   'vacuum-journal': all('free', ({ node }) => [

@@ -3,8 +3,10 @@
 import { gibibyte } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
-import { isDatastore } from '#facts/host-folders.ts'
+import { isDatastore, rotatorOf } from '#facts/host-folders.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
+import { matchesPath } from '#judge/logs/log-paths.ts'
+import { patternsOf } from '#judge/logs/logrotate.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import { bytes, kubeletSetting, type NodeSubject, nameLength, shorten, span } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
@@ -119,6 +121,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
+    .filter(id => id !== 'check-rotation' || owner === null)
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   const isOwned = actor === 'platform' && values.owner !== undefined
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
@@ -132,10 +135,21 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
       ...(id === 'restart-pod' && pods.length > 0 && { pods }),
       ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
       ...inodes,
+      ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
       ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
     })),
   }
   return withStaticPods(reason, subject.pods ?? null)
+}
+
+/** What rotates these logs: logrotate, if one of its patterns is of them. */
+function rotation(place: string, { host }: HolderSubject) {
+  const patterns = host?.logrotate?.flatMap(({ directives }) => patternsOf(directives?.patterns))
+  const isKnown = patterns?.some(one => one.startsWith(`${place}/`) || matchesPath(one, place))
+  if (isKnown) return { message: 'logrotate' }
+  const usual = rotatorOf(place)
+  const isLeftOut = isKnown === false && usual === 'logrotate'
+  return usual && { message: isLeftOut ? 'writer' : usual }
 }
 
 /** Bounds this far apart do not say which disk is large enough. */

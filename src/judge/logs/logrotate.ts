@@ -128,7 +128,7 @@ function addBlock(blocks: Map<string, LogBlock>, key: string, block: LogBlock) {
   blocks.set(name, block)
 }
 
-const patternsOf = (patterns: unknown) =>
+export const patternsOf = (patterns: unknown): string[] =>
   [patterns]
     .flat()
     .filter(pattern => typeof pattern === 'string')

@@ -190,6 +190,7 @@ export type StepActionId =
   | 'set-volume-limit'
   | 'upgrade-group'
   | 'upgrade-runtime'
+  | 'use-instance-store'
   | 'vacuum-journal'
 
 /** What to do, with its values. */

@@ -180,7 +180,7 @@ function outlookRow(
     victims,
     first:
       met === null
-        ? firstOf(node, ledger, disk, { victims: firstVictim, shortBytes }, language)
+        ? firstOf(node, ledger, disk, firstVictim, language)
         : { text: firstVictim, note: '' },
     /** The largest holder, and what else is to say. Empty: unknown. */
     fill: holder === null ? fill : [holder],
@@ -196,7 +196,7 @@ function firstOf(
   { prediction: { filesystems } }: AuditedNode,
   ledger: DiskLedger | undefined,
   disk: DiskOutlook | null,
-  { victims, shortBytes }: { victims: string; shortBytes: number },
+  victims: string,
   { words: { picture: words }, ...language }: Language,
 ) {
   const isShared = ledger?.isShared ?? filesystems.layout === 'shared'
@@ -206,8 +206,7 @@ function firstOf(
     .flatMap(({ lines }) => lines)
     .find(({ holder }) => holder === 'images-unused')
   const amount = unused === undefined ? null : language.bytes(unused.bytes)
-  const isEnough = shortBytes > 0 && (unused?.lowBytes ?? 0) >= shortBytes
-  return { text: victims, note: words.afterImages(amount, isEnough) }
+  return { text: victims, note: words.afterImages(amount) }
 }
 
 /** The threshold that is met, or that of the nearest disk. */

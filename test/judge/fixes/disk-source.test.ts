@@ -131,3 +131,15 @@ describe('of a class whose only mapping is of another device', () => {
     expect(effects).toEqual([['reads'], []])
   })
 })
+
+it.each([
+  ['karpenter', ofClass('/dev/xvda'), 'EC2NodeClass default', [/patch .* default --type=merge/]],
+  ['managed-nodegroup', context({ nodegroups: [{ nodegroupName: 'workers' }] }), 'a new', []],
+] as const)('has the instance store used by nodes of %s', (owner, read, source, commands) => {
+  const step = stepOf({ id: 'use-instance-store' }, read, { ...node, owner })
+  expect(step?.action.source).toContain(source)
+  expect(step?.action.rollsOut).toBe(owner === 'karpenter' ? true : undefined)
+  expect(step?.commands.map(({ command }) => command)).toEqual(
+    commands.map(one => expect.stringMatching(one)),
+  )
+})

@@ -11,6 +11,7 @@ export const unmountedInstanceStore = nodeRule({
   family: 'configuration',
   severity: 'low',
   cause: deviceCause('unused-disk'),
+  steps: ['use-instance-store'],
   needs: ['ledger', 'host'],
   title: 'Nothing uses the instance-store disks of the node',
   why: 'Images, containers and logs share the root volume, while disks that the instance type is paid for lie idle. Unless pods use them as raw block devices, they can carry all of this.',

@@ -4,6 +4,8 @@ import { nameLength, shorten } from '#judge/text.ts'
 import type { NodeSample } from '#model/finding/finding.ts'
 
 export const sampleSize = 20
+/** A hash of a shorter text would cost more than the text. */
+const longestKey = 640
 
 export interface Variant<Value> {
   value: Value
@@ -19,7 +21,7 @@ export function add<Value>(
 ): void {
   const text = JSON.stringify(value)
   const common = commonText(text, value)
-  const key = hash('sha256', common, 'base64')
+  const key = common.length > longestKey ? hash('sha256', common, 'base64') : common
   const known = variants.get(key)
   if (!known) variants.set(key, { value, nodes: [node] })
   else {

@@ -9,9 +9,9 @@ import { durableFixes, type Proposal } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
 import { agreeOnFixes, isDeclaring, type Wish, type Wishes } from '#judge/fixes/agreement.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
-import { completeFix, type Refusals } from '#judge/fixes/completion.ts'
+import { completerFor, type Refusals } from '#judge/fixes/completion.ts'
 import { diskSourceOf } from '#judge/fixes/disk-source.ts'
-import type { FixFacts } from '#judge/fixes/fix-facts.ts'
+import type { FixFact, FixFacts } from '#judge/fixes/fix-facts.ts'
 import { actingPart } from '#judge/fixes/obstacles.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
@@ -119,10 +119,21 @@ function settleFixes<Found extends Wishes>(all: readonly Found[], refusalsOf: Re
 }
 
 function settledGroup(group: readonly Wishes[], refusalsOf: Refusals): Finding[] {
-  const knownRefusalsOf = oncePerConfiguration(refusalsOf)
+  const completers = new Map<FixFact | null, ReturnType<typeof completerFor>>()
+  const completerOf = (fact: FixFact | null) => {
+    const version = fact?.node.kubeletVersion ?? null
+    const completer =
+      completers.get(fact) ??
+      completerFor(fact?.running ?? null, configuration => refusalsOf(configuration, version))
+    completers.set(fact, completer)
+    return completer
+  }
   const completeWishes = (found: Wishes): Wishes => ({
     ...found,
-    wishes: found.wishes.map(wish => wholeWish(wish, knownRefusalsOf)),
+    wishes: found.wishes.map(wish => {
+      const { config, refused } = completerOf(wish.fact)(wish.config)
+      return { ...wish, config, notes: [...new Set([...(wish.notes ?? []), ...refused])] }
+    }),
   })
   // Fixes of several findings are merged, so the result must be valid again.
   return agreeOnFixes(group.map(completeWishes)).map((found, index) => {
@@ -132,25 +143,6 @@ function settledGroup(group: readonly Wishes[], refusalsOf: Refusals): Finding[]
       ? withWhatGaveWay(finding, complete.wishes, group[index]?.wishes[0]?.config ?? {})
       : finding
   })
-}
-
-/** The fixes of a group end in few configurations, and to read one takes 0.15 ms. */
-function oncePerConfiguration(refusalsOf: Refusals): Refusals {
-  const known = new Map<string, string[]>()
-  return (configuration, kubeletVersion) => {
-    const key = JSON.stringify([configuration, kubeletVersion])
-    const refusals = known.get(key) ?? refusalsOf(configuration, kubeletVersion)
-    known.set(key, refusals)
-    return refusals
-  }
-}
-
-function wholeWish(wish: Wish, refusalsOf: Refusals): Wish {
-  const { fact } = wish
-  const { config, refused } = completeFix(wish.config, fact?.running ?? null, configuration =>
-    refusalsOf(configuration, fact?.node.kubeletVersion ?? null),
-  )
-  return { ...wish, config, notes: [...new Set([...(wish.notes ?? []), ...refused])] }
 }
 
 function withFix({ finding, wishes, sizes }: Wishes): Finding {

@@ -114,15 +114,17 @@ export const waivedView = (finding: Finding, on: Shown) => ({
 
 const confidences = ['certain', 'likely', 'possible']
 
-const orderText = ({ cluster, rule, subject, id }: Finding) =>
-  JSON.stringify([cluster, rule, subject.kind, subject.namespace, subject.name, id])
-
 export function worstFirst(a: Finding, b: Finding): number {
   return (
     bySeverity(a, b) ||
     confidences.indexOf(a.confidence) - confidences.indexOf(b.confidence) ||
     b.nodes.count - a.nodes.count ||
-    byText(orderText(a), orderText(b))
+    byText(a.cluster, b.cluster) ||
+    byText(a.rule, b.rule) ||
+    byText(a.subject.kind, b.subject.kind) ||
+    byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
+    byText(a.subject.name, b.subject.name) ||
+    byText(a.id, b.id)
   )
 }
 

@@ -298,6 +298,7 @@ export function ledgerText(ledger: DiskLedger, language: Language): string[] {
   ]
 }
 
+type FreeableOn = (node: AuditedNode) => Freeable | null
 type Freed = keyof Omit<Language['words']['ledger']['free'], 'title'>
 
 /** What a step of the finding frees on each of its nodes. */
@@ -308,7 +309,8 @@ function* freedBy({ fix, steps, cause }: Finding) {
     yield {
       part: 'images',
       ...{ freed: 'thresholds' as Freed, high: String(high) },
-      bytesOn: (node: AuditedNode) => freedByThresholds(node, fix),
+      bytesOn: (node: AuditedNode, freeableOn: FreeableOn) =>
+        freedByThresholds(node, freeableOn, fix),
     }
   for (const [part, { field, by, holders }] of Object.entries(freedParts))
     if (
@@ -318,7 +320,7 @@ function* freedBy({ fix, steps, cause }: Finding) {
       yield {
         part,
         ...{ freed: part as Freed, high: '' },
-        bytesOn: ({ details }: AuditedNode) => details().ledger?.freeable[field] ?? 0,
+        bytesOn: (node: AuditedNode, freeableOn: FreeableOn) => freeableOn(node)?.[field] ?? 0,
       }
 }
 
@@ -344,16 +346,22 @@ function freedTexts(
   findings: Iterable<readonly [Finding, readonly AuditedNode[]]>,
   { words, bytes, line }: Language,
 ): string[] {
+  // Details are read from a file.
+  const known = new Map<AuditedNode, Freeable | null>()
+  const freeableOn = (node: AuditedNode) => {
+    if (!known.has(node)) known.set(node, node.details().ledger?.freeable ?? null)
+    return known.get(node) ?? null
+  }
   const taken = new Map<string, Set<AuditedNode>>()
   const sums = new Map<string, { freed: Freed; high: string; bytes: number; nodes: number }>()
   for (const [finding, nodes] of findings)
     for (const { part, freed, high, bytesOn } of freedBy(finding)) {
-      const known = taken.get(part) ?? new Set()
-      taken.set(part, known)
+      const counted = taken.get(part) ?? new Set()
+      taken.set(part, counted)
       for (const node of nodes) {
-        const amount = known.has(node) ? 0 : bytesOn(node)
+        const amount = counted.has(node) ? 0 : bytesOn(node, freeableOn)
         if (amount === 0) continue
-        known.add(node)
+        counted.add(node)
         const key = JSON.stringify([freed, high])
         const sum = sums.get(key) ?? { freed, high, bytes: 0, nodes: 0 }
         sums.set(key, { ...sum, bytes: sum.bytes + amount, nodes: sum.nodes + 1 })
@@ -383,12 +391,13 @@ const shownSums = 2
 const highThreshold = 'imageGCHighThresholdPercent'
 
 /** Bytes of unused images that image GC deletes with the finding's thresholds. 0: it would not start, or nothing is known. */
-function freedByThresholds({ details, prediction }: AuditedNode, fix: Finding['fix']) {
+function freedByThresholds(node: AuditedNode, freeableOn: FreeableOn, fix: Finding['fix']) {
+  const { prediction } = node
   const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = fix.config
   const disk = prediction.filesystems.imagefs
   if (disk?.capacityBytes == null || disk.availableBytes === null) return 0
   if ((disk.usedPercent ?? 0) < Number(high)) return 0
-  const unusedBytes = details().ledger?.freeable.unusedImageBytes ?? 0
+  const unusedBytes = freeableOn(node)?.unusedImageBytes ?? 0
   const target = Number(low ?? prediction.imageGC?.lowThresholdPercent ?? high)
   const wantedBytes = (disk.capacityBytes * (100 - target)) / 100 - disk.availableBytes
   return Math.max(0, Math.round(Math.min(unusedBytes, wantedBytes)))

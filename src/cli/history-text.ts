@@ -42,7 +42,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, screen: Screen): stri
         section(
           diskTitle(last),
           usageLine(days, sheet),
-          growthNotes({ growth }, english).map(note => wrap(note.replaceAll('\u00a0', ' '), '  ')),
+          growthNotes({ growth }, english).map(note => wrap(note, '  ')),
           firstLines(
             days,
             shownDays,
@@ -128,8 +128,7 @@ function headroomText(imageGC: Day['imageGC']) {
 }
 
 function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, { wrap }: Sheet) {
-  const lines = (text: string) =>
-    wrap(`${day}  ${text.replaceAll('\u00a0', ' ')}`, '  ', '              ')
+  const lines = (text: string) => wrap(`${day}  ${text}`, '  ', '              ')
   if (coverage === 'notRead') return lines(`not read${missed === '' ? '' : `: ${clean(missed)}`}`)
   const used =
     imageGC?.usagePercent == null ? 'use not known' : `${formatPercent(imageGC.usagePercent)} used`
@@ -164,7 +163,7 @@ function happenedLines(days: Day[], { wrap, indented }: Sheet) {
       if (read === undefined) return text
       const why = [...(read === shown ? [] : readingText(one, read)), rankText(one, read)]
       shown = read
-      return [...text, ...why.flatMap(row => indented(row.replaceAll('\u00a0', ' '), 6))]
+      return [...text, ...why.flatMap(row => indented(row, 6))]
     })
 }
 
@@ -180,8 +179,7 @@ const roundLines = (days: Day[], { indented }: Sheet) =>
       'disk emptier by': freedBytes,
       predicted: predictedBytes,
     }).flatMap(([what, amount]) => (amount === null ? [] : [`${what} ${formatBytes(amount)}`]))
-    const text = `${minuteOf(at)}  ${parts.join(', ')}`.replaceAll('\u00a0', ' ')
-    return indented(text)
+    return indented(`${minuteOf(at)}  ${parts.join(', ')}`)
   })
 
 const minuteOf = (at: string) => `${clean(at.slice(0, 16)).replace('T', ' ')} UTC`

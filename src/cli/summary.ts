@@ -4,7 +4,7 @@
  */
 
 import { linesOf } from '#base/text/lines.ts'
-import { columnsOf, padTo } from '#base/text/text-width.ts'
+import { columnsOf, padTo, wrap as wrapTo } from '#base/text/text-width.ts'
 import { type Finding, type FindingsDocument, severities } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { AuditResult } from '#pipeline/audit/audit.ts'
@@ -23,15 +23,7 @@ import { ledgersView } from '#report/parts/ledger.ts'
 import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
 import { withNote } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
-import {
-  clean,
-  cutToColumns,
-  firstLines,
-  type Paint,
-  painter,
-  severityStyles,
-  wrap as wrapTo,
-} from './terminal.ts'
+import { clean, cutToColumns, firstLines, type Paint, painter, severityStyles } from './terminal.ts'
 
 const width = 78
 const shown = { clusters: 12, causes: 6, notAudited: 5, next: 3, changes: 8, ledgers: 30 }
@@ -274,8 +266,7 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose }: Cl
 function ledgerLines({ report, language, paint, limit }: CliSummary) {
   const view = ledgersView(report, limit('ledgers'), language)
   if (view === null) return null
-  const wrapLine = (text: string) =>
-    wrap(clean(text, 300).replaceAll('\u00a0', ' '), '    ', '      ')
+  const wrapLine = (text: string) => wrap(clean(text, 300), '    ', '      ')
   return [
     paint('bold', language.words.ledger.title),
     view.nodes.map(({ name, brief }) => [

@@ -2,7 +2,7 @@
 
 import { styleText } from 'node:util'
 import { cut } from '#base/text/cut.ts'
-import { columnsOf, piecesOf } from '#base/text/text-width.ts'
+import { columnsOf, wrap } from '#base/text/text-width.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
 import type { GateDocument } from '#model/gate.ts'
@@ -92,9 +92,10 @@ export function printDocument(
   process.stdout.write(text)
 }
 
-/** Foreign text for a terminal: cut to a length, without control characters, so without escape sequences. */
+/** Foreign text for a terminal: cut to a length, without control characters, so without escape sequences. No-break spaces stay for `wrap`. */
 export function clean(text: string, maxLength = 200): string {
-  return cut(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxLength)
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, run => (run === '\u00a0' ? run : ' '))
+  return cut(line.trim(), maxLength)
 }
 
 /** Cuts a text to a number of columns. A character of Han, Kana or Hangul takes two columns. */
@@ -106,23 +107,6 @@ export function cutToColumns(text: string, columns: number): string {
     shown += character
   }
   return `${shown}…`
-}
-
-/** Breaks a text at blanks, and a longer word anywhere. The first line begins with `first`, the other lines with `rest`. */
-export function wrap(text: string, columns: number, first = '', rest = first): string[] {
-  const lines: string[] = []
-  let line = first
-  let isEmpty = true
-  for (const piece of piecesOf(text)) {
-    if (!isEmpty && columnsOf(line) + columnsOf(piece) > columns) {
-      lines.push(line)
-      line = rest
-      isEmpty = true
-    }
-    line += isEmpty ? piece.trimStart() : piece
-    isEmpty = false
-  }
-  return [...lines, line]
 }
 
 /** The first names of a sample, and how many nodes there are. */

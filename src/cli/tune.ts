@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { linesOf } from '#base/text/lines.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { shellWord } from '#base/text/shell-word.ts'
+import { wrap as wrapTo } from '#base/text/text-width.ts'
 import type { Store } from '#clients/store/store.ts'
 import { growthIn } from '#judge/compare/history/fill.ts'
 import type { NodeGrowth } from '#model/history.ts'
@@ -31,7 +32,6 @@ import {
   type Screen,
   type Sheet,
   sheetOf,
-  wrap as wrapTo,
 } from './terminal.ts'
 
 interface TuneOptions {

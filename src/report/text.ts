@@ -5,7 +5,7 @@
 
 import { once } from '#base/once.ts'
 import { percentNumber } from '#base/percent.ts'
-import { columnsOf, piecesOf } from '#base/text/text-width.ts'
+import { wrap } from '#base/text/text-width.ts'
 import { utcMinute } from '#base/text/utc-time.ts'
 import { englishCatalogue } from './languages/messages.ts'
 
@@ -88,15 +88,7 @@ function wrapLine(line: string, columns: number): string[] {
   const [indent = ''] = /^ */.exec(line) ?? []
   const text = line.slice(indent.length)
   const deeper = `${indent}${/^(?:- |\[)/.test(text) ? '  ' : ''}`
-  const lines: string[] = []
-  for (const piece of piecesOf(text)) {
-    const last = lines.at(-1)
-    if (last === undefined) lines.push(`${indent}${piece}`)
-    else if (columnsOf(last) + columnsOf(piece) <= columns)
-      lines[lines.length - 1] = `${last}${piece}`
-    else lines.push(`${deeper}${piece.trimStart()}`)
-  }
-  return lines.map(wrapped => wrapped.replaceAll('\u00a0', ' '))
+  return wrap(text, columns, indent, deeper)
 }
 
 const longestWord = 20

@@ -201,7 +201,7 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   for (const { id, cause, fix, steps } of second.document.findings)
     expect({ id, cause, fix, steps }).toEqual({ id, ...kept(before.get(id)!) })
   expect(flat(second.news)).toContain(words.changes.counts.resolved(2))
-  expect(second.mail).toMatch(/Since the run of \S+ \S+ UTC: 2 resolved\./)
+  expect(second.mail).toMatch(/Since \S+ \S+ UTC: 2 resolved\./)
   expect(second.stdout).toContain(words.changes.counts.resolved(2))
 
   const third = await morning(3)

@@ -4,6 +4,7 @@ import type { AuditReport, Delivery, MessageCard, RenderedMail } from '#model/re
 import { renderMailHtml, renderMailText } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { findingEvents } from '#report/parts/finding-events.ts'
+import { withNote } from '#report/parts/steps.ts'
 import { wrapText } from '#report/text.ts'
 import { type MailOptions, type MailView, mailView } from './view.ts'
 
@@ -96,7 +97,7 @@ const nextLines = ({ next }: MailView['verdict'], words: MailView['words']): str
   next.flatMap(({ state, name, where, basis, answers }) => [
     words.mail.brief.next(state, name, where),
     ...(basis === '' ? [] : [basis]),
-    ...answers.map(({ key, text }) => words.said(key, text)),
+    ...answers.map(({ key, ...answer }) => words.said(key, withNote(answer, { words }))),
   ])
 
 /** Returns at most 3,000 characters: lines separated by \n, without markup. */

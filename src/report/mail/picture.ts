@@ -10,7 +10,7 @@ export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, langu
   const gauge = node === undefined ? null : nearestGauge(node, alerts, language)
   if (node === undefined || gauge === null || gauge.usedPercent === null) return null
   const ledger = ledgerOf(node, gauge)
-  const bar = barView(node, { ...gauge, marks: actingMarks(gauge, language) }, { id: '' }, language)
+  const bar = barView(node, { ...gauge, marks: actingMarks(gauge) }, { id: '' }, language)
   const { title, summary, used, segments, marks } = bar
   const ends = segments.map(({ kind, x, width, isEstimate }) => ({
     kind,

@@ -18,13 +18,7 @@ import {
 import { noticesView, planView, policyNotices, tally } from '#report/parts/findings.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
-import {
-  effectText,
-  stepsText,
-  withNote,
-  withoutCommands,
-  withoutPrices,
-} from '#report/parts/steps.ts'
+import { effectText, stepsText, withoutCommands, withoutPrices } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
 import {
@@ -168,7 +162,8 @@ const nextNodes = (
         index === 0
           ? answersOf(row, causes, language).map(answer => ({
               ...answer,
-              text: fold(withNote(answer, language), 400),
+              text: fold(answer.text, 300),
+              note: fold(answer.note, 200),
             }))
           : [],
       fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),

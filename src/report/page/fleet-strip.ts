@@ -54,7 +54,7 @@ export function fleetStrip(nodes: readonly GaugedNode[], anchorOf: AnchorOf, lan
   return {
     ...ladder,
     bottom,
-    title: words.title,
+    title: words.title(places.filter(({ state }) => state !== 'calm').length, places.length),
     description: words.description(
       drawn.map(([percent, pile]) => words.pile(pile.length, language.percent(percent))),
     ),

@@ -31,7 +31,7 @@ export function pictureView(
   if (row === undefined || gauge === null) return null
   const ledger = ledgerOf(row.node, gauge)
   const { picture: words, clauses } = language.words
-  const marks = actingMarks(gauge, language)
+  const marks = actingMarks(gauge)
   const bar = barView(row.node, { ...gauge, marks }, { id: 'first', height: 56 }, language)
   const short = row.shortBytes > 0 ? language.bytes(row.shortBytes) : null
   return {

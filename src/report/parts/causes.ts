@@ -196,7 +196,7 @@ export function stepLinesOf(found: FoundCause, language: Language) {
   return stepLines(found.steps, found.findings[0]!, set, language)
 }
 
-/** `evictionHard.nodefs.available is 30%: the default, 10%, would not evict this node`, without the value if the step has it. Null: the cause is no setting, or the step says all. */
+/** `evictionHard.nodefs.available is 30%: with the default, 10%, this node would not evict`, without the value if the step has it. Null: the cause is no setting, or the step says all. */
 export function reasonOf(found: FoundCause, language: Language): string | null {
   const { cause, steps, settings, findings } = found
   if (cause.kind !== 'setting') return null

@@ -17,8 +17,8 @@ export interface Mark {
   filesystem?: string
   /** The setting of the mark, as configured. */
   setting: string
-  /** The configured percent, if the kubelet acts from another one: it compares whole percents. */
-  setPercent?: number
+  /** What was configured, in the label: of image GC, which compares whole percents, and of eviction, which counts what is free. */
+  set?: string
   /** Used bytes or inodes at the mark; null: unknown capacity. */
   amount: string | null
 }
@@ -193,7 +193,7 @@ function addImageGc(
       percent: starts,
       name: words.marks['gc-start'],
       setting: `imageGCHighThresholdPercent ${high}`,
-      setPercent: high,
+      set: words.set(`${high}`),
       amount: share(starts, capacity, language),
     },
   )
@@ -257,6 +257,7 @@ function addThresholds(
           percent,
           name: words.marks[kind],
           filesystem: filesystemOf(signal),
+          ...(hard && value.endsWith('%') && { set: words.free(language.line(value, 40)) }),
           setting,
           amount: amount(Math.max(capacity - resolved, 0)),
         })
@@ -295,19 +296,14 @@ const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: L
   )
 
 /** The marks where something acts, by name and percents alone. Two thresholds of one kind have their filesystems, too. */
-export function actingMarks({ marks }: Gauge, { words }: Language): Mark[] {
+export function actingMarks({ marks }: Gauge): Mark[] {
   const nameOf = ({ kind, name, filesystem }: Mark) =>
     filesystem === undefined || marks.filter(mark => mark.kind === kind).length === 1
       ? name
       : `${name} ${filesystem}`
   return marks
     .filter(({ kind }) => kind !== 'gc-stop')
-    .map(mark => ({
-      ...mark,
-      name: nameOf(mark),
-      setting: mark.setPercent === undefined ? '' : words.gauge.set(mark.setPercent),
-      amount: null,
-    }))
+    .map(mark => ({ ...mark, name: nameOf(mark), setting: mark.set ?? '', amount: null }))
 }
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)

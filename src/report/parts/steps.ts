@@ -291,7 +291,7 @@ function together([first = '', second]: string[], isTimed: boolean, { words }: L
 /** `images in use 7.0 GiB (largest in pods: Deployment shop/web 2.5 GiB)`. */
 export const withNote = (
   { text, note }: { text: string; note: string },
-  { words }: Language,
+  { words }: Pick<Language, 'words'>,
 ): string => (note === '' ? text : words.steps.labelledBy(text, note))
 
 /** What to do, for the verdict: a line each for what helps at once and for what lasts. Each step has what it disturbs. */

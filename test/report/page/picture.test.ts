@@ -84,7 +84,7 @@ it('shows the value that runs beside the value to set, and what the value does, 
   const [line] = stepLinesOf(wrong, english)
   expect(line).toMatchObject({
     text: 'set evictionHard.nodefs.available 30% → 10%',
-    note: 'this restarts the kubelet',
+    note: 'restarts the kubelet',
   })
   expect(reasonOf(wrong, english)).toBe('The default would not evict')
   expect(reasonOf(found(hardThresholds, [lowered]), english)).toBeNull()
@@ -109,7 +109,7 @@ it.each([
     ['look-on-node', 'replace-node'],
     /^What to do: 1\. look .* \(reads only\)\. 2\. replace .* \(moves pods /,
   ],
-  [['prune-images'], /^What to do: let .* \(this restarts the kubelet\)$/],
+  [['prune-images'], /^What to do: let .* \(restarts the kubelet\)$/],
   [['set-at-source', 'look-on-node'], /^What to do: 1\. write .* 2\. look .* \(reads only\)$/],
 ])('puts what helps at once before what lasts: %s', (ids, expected) => {
   const steps = ids.map(id => ({ ...sortOf[id]!, action: { id }, commands: [], ends: 'all' }))

@@ -163,7 +163,7 @@ function reasonOf(
     return {
       cause,
       steps: [{ id: 'set-fields' }],
-      seen: `the default, ${above.preset}, would not evict this node`,
+      seen: `with the default, ${above.preset}, this node would not evict`,
     }
   if (!first.hard && isAboveDefault(first, subject))
     return {

@@ -898,7 +898,11 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
       ? [{ ...folder(listed.holder, listed.path, listed.gib), inodes: listed.inodes }]
       : []),
     folder('system', '/usr', system),
-    ...Object.entries(held.folders ?? {}).map(([path, gib]) => folder('unknown', path, gib)),
+    ...Object.entries(held.folders ?? {}).map(([path, gib]) => ({
+      ...folder('unknown', path, gib),
+      // A log is a file.
+      ...(/\.log$|\/messages$/.test(path) && { inodes: 1 }),
+    })),
     ...Object.entries(held.otherRuntime ?? {}).map(([path, gib]) => folder('docker', path, gib)),
     ...(held.localVolume
       ? [

@@ -115,6 +115,10 @@ const noSpace = /no space left on device|there is not enough space on the disk/i
 
 export const isNoSpace = (message: string): boolean => noSpace.test(message)
 
+/** By devicemapper of containerd, CRI-O and dockerd: a logical volume of the runtime, which no disk of the kubelet shows. */
+export const isOfThinPool = (message: string): boolean =>
+  /thin pool has \d+ free data blocks/i.test(message)
+
 /** By runc, which joins a keyring for each container: the quota is of keys, and no disk has one. */
 export const isOfKeys = (message: string): boolean =>
   /session key[^"]{0,100}: disk quota exceeded/i.test(message)
@@ -193,8 +197,9 @@ export function pullCause(message: string, image: string | null): PullCause | nu
 export const pulledImage = (message: string): string | null =>
   /image (?:tag )?"([^"\\\s]{1,500})"/.exec(message)?.[1] ?? null
 
-/** `Failed` is also the reason for containers that did not start, `FailedCreatePodSandBox` that for networks. */
+/** `Failed` is also the reason for containers that did not start, `BackOff` for those that crash, `FailedCreatePodSandBox` for networks. */
 const ofPull: Readonly<Record<string, RegExp>> = {
+  BackOff: /pulling image/i,
   Failed: /pull(?:ing)? image|ErrImage|ImagePullBackOff|InvalidImageName|inspect image/i,
   FailedCreatePodSandBox: /failed to get sandbox image "/,
 }

@@ -63,8 +63,9 @@ export function recordedEvictions(
   return evicted.slice(0, mostRecorded)
 }
 
-/** The container that used most of the disk when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
-export function evictedWriter(
+/** The container that used most of the resource when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
+export function largestEvicted(
+  scarce: 'ephemeral-storage' | 'memory',
   pods: readonly KubernetesPod[],
   at: string,
   leastBytes: number,
@@ -73,7 +74,7 @@ export function evictedWriter(
     ({ pod, namespace, name, message }) => {
       const { resource, containers } = evictionCause(message)
       const object = pods.find(({ metadata }) => metadata?.uid === pod)
-      if (resource !== 'ephemeral-storage' || object === undefined) return []
+      if (resource !== scarce || object === undefined) return []
       const place = { namespace, pod: name, workload: controllerOf(object) }
       return containers.map(({ name: container, used }) => ({
         owner: { kind: 'container' as const, container, ...place },

@@ -384,11 +384,23 @@ function sizes(action: StepAction, place?: string, ...others: string[]) {
   return `sudo du ${counting} -a -x -d 2 ${folders.map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
 }
 
+/** `du` does not see files that are deleted and open. */
+const openFiles = 'sudo find -L /proc/[0-9]*/fd -type f -links 0 -size +99M -exec ls -l -h -L {} +'
+
 /** On Windows and Bottlerocket, of the whole disk: no path of a holder is known there. */
 function sizesOn({ action, node }: OnNode): Command[] {
   if (node.shell === 'container')
     return [session({ ...node, shell: 'session' }, 'reads', inAdminContainer(action))]
-  return shownByWindows(node, windowsSizes) ?? [session(node, 'reads', sizes(action, action.place))]
+  const isOfAll = action.place === undefined && action.unit === undefined
+  return (
+    shownByWindows(node, windowsSizes) ?? [
+      session(
+        node,
+        'reads',
+        [sizes(action, action.place), ...(isOfAll ? [openFiles] : [])].join('; '),
+      ),
+    ]
+  )
 }
 
 /** Null: the node has no PowerShell of Systems Manager. */
@@ -488,6 +500,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
   'find-container': shows(looks('sudo crictl ps -a; sudo docker ps -a')),
+  'grant-pull': all('set', showsPods),
   'grant-rights': { ...shows(), always: place => [highwater('doctor', place)] },
   'grow-partition': all('resize', looks('lsblk --fs; df -h')),
   'import-image': all('set'),

@@ -124,12 +124,16 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     .filter(id => id !== 'check-rotation' || owner === null)
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   const isOwned = actor === 'platform' && values.owner !== undefined
+  // A log that is one file may be open.
+  const isFile = holder === 'host-logs' && own?.inodes === 1 && own.place === place
+  const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
+  // Pods use the folder: only their owner can say what is no longer needed.
+  const deletionStep = isOwned ? 'clean-with-owner' : ofFile
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const reason = {
     cause,
     steps: steps.map(id => ({
-      // Pods use the folder: only their owner can say what is no longer needed.
-      id: isOwned && id === 'delete-place' ? 'clean-with-owner' : id,
+      id: id === 'delete-place' ? deletionStep : id,
       ...values,
       ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
       ...(id === 'restart-pod' && pods.length > 0 && { pods }),

@@ -28,7 +28,7 @@ const leastMemoryVolume = 0.2
 /** Share of the memory of a pod from which on it is mostly cache. */
 const leastCached = 0.7
 /** Share of memory below which the largest pod is no cause. */
-const leastMemoryPod = 0.05
+export const leastMemoryPod = 0.05
 
 /** Why memory runs short: a volume in memory, else the pod with the largest working set, else what no pod uses. */
 export function memoryReason(

@@ -143,6 +143,7 @@ export type StepActionId =
   | 'empty-log'
   | 'end-pod'
   | 'find-container'
+  | 'grant-pull'
   | 'grant-rights'
   | 'grow-partition'
   | 'import-image'

@@ -71,22 +71,37 @@ function placeText({ holder, owner, place }: HolderCause, language: Language): s
   return [holder === 'other-namespaces' ? language.words.steps.namespace(shown) : shown]
 }
 
+const placesOf = (cause: HolderCause, language: Language): string[] => [
+  ...(cause.owner === null ? [] : [ownerText(cause.owner, language)]),
+  ...(cause.owners === undefined ? [] : [language.words.steps.owners[cause.owners]]),
+  ...placeText(cause, language),
+]
+
 /** `70.0 GiB leftover snapshots of containerd; neither garbage collection nor eviction frees it`. */
 function holderText(cause: HolderCause, language: Language): string {
+  const { steps, list } = language.words
+  const { holder, freedBy, also } = cause
+  const own = amountOfHolder(cause, language)
+  const known = (text: string) => (freedBy === 'nothing' ? steps.nothingFrees(text) : text)
+  if (also === undefined) return known(own)
+  if (also.freedBy !== freedBy) return steps.holdsAlso(known(own), holderText(also, language))
+  const where = also.holder === holder ? placesOf(also, language) : []
+  const other =
+    where.length === 0
+      ? amountOfHolder(also, language)
+      : steps.labelledBy(amountText(also.amount, language), list(where))
+  return known(steps.holdsAlso(own, other))
+}
+
+/** `70.0 GiB leftover snapshots of containerd`. */
+function amountOfHolder(cause: HolderCause, language: Language): string {
   const { steps, ledger } = language.words
-  const { holder, freedBy, amount, owner, owners, largestBytes, also } = cause
-  const where = [
-    ...(owner === null ? [] : [ownerText(owner, language)]),
-    ...(owners === undefined ? [] : [steps.owners[owners]]),
-    ...placeText(cause, language),
-  ]
+  const { holder, amount, largestBytes } = cause
+  const where = placesOf(cause, language)
   const [name, all] = [ledger.holders[holder], amountText(amount, language)]
-  const text =
-    largestBytes === undefined || where.length === 0
-      ? steps.holds(name, all, where)
-      : steps.holdsPart(name, all, where, language.bytes(largestBytes))
-  const known = freedBy === 'nothing' ? steps.nothingFrees(text) : text
-  return also === undefined ? known : steps.holdsAlso(known, holderText(also, language))
+  return largestBytes === undefined || where.length === 0
+    ? steps.holds(name, all, where)
+    : steps.holdsPart(name, all, where, language.bytes(largestBytes))
 }
 
 /** Null: the title of the finding has it. */

@@ -16,6 +16,7 @@ import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
 import { otherCauseIncidents } from './other-causes.ts'
+import { outsideIncidents } from './outside.ts'
 import { podIncidents } from './pods.ts'
 import { rarerIncidents } from './rarer.ts'
 import { apiIncidents } from './read-by-api.ts'
@@ -53,4 +54,5 @@ export const incidents: readonly Incident[] = [
   ...componentIncidents,
   ...unmetIncidents,
   ...mixedIncidents,
+  ...outsideIncidents,
 ]

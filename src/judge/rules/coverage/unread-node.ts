@@ -1,9 +1,19 @@
-import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
+import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { shownTime } from '#judge/events/events.ts'
+import { largestEvicted } from '#judge/events/evictions.ts'
 import { diskUse } from '#judge/help/holders.ts'
-import { bytes, type Failing, line, type NodeSubject, nodeRule, shorten } from '#judge/rule.ts'
+import { leastMemoryPod } from '#judge/help/memory-reason.ts'
+import {
+  bytes,
+  type Failing,
+  line,
+  type NodeSubject,
+  nameLength,
+  nodeRule,
+  shorten,
+} from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
 import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
 import { sources as allSources, type ReadFailure, type Source } from '#model/input/record.ts'
@@ -132,7 +142,7 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
 }
 
 /** What the Node object and its pods show of resources that were not measured. Null: the node reports no pressure, and its kubelet reports. */
-function shownByNode({ node, pods, disks }: NodeSubject, { cause, steps }: UnreadCause) {
+function shownByNode({ node, pods, disks, at }: NodeSubject, { cause, steps }: UnreadCause) {
   const { conditions = [], capacity } = node.status ?? {}
   const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
     `${type} is ${status} since ${shownTime(lastTransitionTime)}`
@@ -161,6 +171,9 @@ function shownByNode({ node, pods, disks }: NodeSubject, { cause, steps }: Unrea
   const isOfMemoryAlone = reported.every(type => type === 'MemoryPressure')
   const refused = isOfMemoryAlone ? 'new pods without requests and limits (BestEffort)' : 'new pods'
   const disk = pressure.type === 'DiskPressure' ? capacity?.['ephemeral-storage'] : undefined
+  const leastBytes = leastMemoryPod * (amountOrNull(capacity?.memory) ?? 0)
+  const user =
+    pressure.type === 'MemoryPressure' ? largestEvicted('memory', pods ?? [], at, leastBytes) : null
   return {
     severity: 'critical' as const,
     title: titles.pressure,
@@ -169,12 +182,18 @@ function shownByNode({ node, pods, disks }: NodeSubject, { cause, steps }: Unrea
     ...(disk !== undefined && {
       steps: [...(steps ?? []).filter(({ id }) => id !== look.id), look],
     }),
+    ...(user !== null && { steps: [{ id: 'set-memory' as const, ...user }, ...(steps ?? [])] }),
     seen: [
       `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
       ...(threshold === null
         ? []
         : [
             `An eviction named ${amountText(threshold.available, resource)} available, below ${amountText(threshold.quantity, resource)}.`,
+          ]),
+      ...(user === null
+        ? []
+        : [
+            `Container ${shorten(user.owner.container, 63)} of ${shorten(`${user.owner.namespace}/${user.owner.pod}`, nameLength)} used ${bytes(user.bytes)} of memory when it was evicted.`,
           ]),
     ].join(' '),
   }

@@ -1,7 +1,7 @@
 import { weekMs } from '#base/units.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { agoMs, shownTime } from '#judge/events/events.ts'
-import { evictedWriter, recordedEvictions } from '#judge/events/evictions.ts'
+import { largestEvicted, recordedEvictions } from '#judge/events/evictions.ts'
 import { diskOf, partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { settledMs } from '#judge/help/thresholds.ts'
@@ -85,7 +85,7 @@ export const diskPressurePassed = nodeRule({
 /** The eviction freed what the pod had written. Its next one writes it again. */
 function* judgeGone({ pods, at }: Satisfied<'pods'>, ledger: NodeLedger): Iterable<Failing> {
   const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
-  const writer = evictedWriter(pods, at, least.gone * capacityBytes)
+  const writer = largestEvicted('ephemeral-storage', pods, at, least.gone * capacityBytes)
   if (writer === null) return
   const { owner, bytes: written } = writer
   yield {

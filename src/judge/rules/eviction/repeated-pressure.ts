@@ -13,7 +13,7 @@ import {
   shownTime,
   unreadEvents,
 } from '#judge/events/events.ts'
-import { evictedWriter } from '#judge/events/evictions.ts'
+import { largestEvicted } from '#judge/events/evictions.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, measuredFirst } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
@@ -58,7 +58,7 @@ interface PressureFact {
   /** What holds a disk that is still used this much. Null: nothing does, or it is unknown. */
   held: Reason | null
   /** The container that wrote most until its pod was evicted. */
-  writer: ReturnType<typeof evictedWriter>
+  writer: ReturnType<typeof largestEvicted>
   /** Of image GC. `evictionPercent`: of the disk, below which pods are evicted. */
   imageGC: { highPercent: number; evictionPercent: number } | null
 }
@@ -98,7 +98,8 @@ export const repeatedPressure = contextRule({
       return line !== null && 'resource' in line ? [line] : []
     }),
     held: heldNow(subject),
-    writer: evictedWriter(
+    writer: largestEvicted(
+      'ephemeral-storage',
       subject.pods ?? [],
       subject.at,
       leastWritten * (subject.filesystems.nodefs?.capacityBytes ?? Number.POSITIVE_INFINITY),

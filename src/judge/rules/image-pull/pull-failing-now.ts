@@ -21,6 +21,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
+import type { StepAction } from '#model/finding/cause.ts'
 
 const shown = 10
 /** An image that needs more is rare: the disk was full at another time, or it is another disk. */
@@ -105,11 +106,13 @@ function waitingFailing(
   const full = waiting.find(one => causeOf(one) === 'no space left')
   const ownFile = waiting.find(one => causeOf(one) === 'file of the node')
   const missing = waiting.find(one => causeOf(one) === 'not found')
+  const denied = waiting.find(one => causeOf(one) === 'denied')
   const isRoomy = full !== undefined && freeBytes >= roomyBytes
-  const first = full ?? ownFile ?? missing ?? waiting[0]
+  const first = full ?? ownFile ?? missing ?? denied ?? waiting[0]
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(first === missing && missingImage(missing)),
+    ...(first === denied && { steps: stepsOfDenied(registryOf(denied.image)) }),
     ...(first === ownFile && {
       title: titles.ownFile,
       cause: worldCause('pull-fails'),
@@ -133,6 +136,12 @@ function waitingFailing(
     ),
   }
 }
+
+/** No pin and no other room ends it. */
+const stepsOfDenied = (registry: string | null): StepAction[] => [
+  { id: 'grant-pull', ...(registry !== null && { place: registry }) },
+  { id: 'read-pull-events' },
+]
 
 /** Who pushes an image is its owner; an image that is never pulled was put on the node by who runs it. */
 function missingImage({ pod, workload, image, reason }: WaitingContainer): Partial<Failing> {
@@ -182,6 +191,9 @@ function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Fail
   return {
     severity: 'medium',
     title: 'Images could not be pulled within the last hour',
+    ...(failures.every(({ cause }) => cause === 'denied') && {
+      steps: stepsOfDenied(first.registry),
+    }),
     ...seenFirst(
       `${plural(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${shorten(first.pod, 300)}: the next pod for the same image meets the same.`,
     ),

@@ -4,6 +4,7 @@ import {
   isOfExec,
   isOfKeys,
   isOfPull,
+  isOfThinPool,
   isOfVolume,
   placeWithoutSpace,
 } from '#facts/kubelet/event-messages.ts'
@@ -34,7 +35,10 @@ const shown = 5
 const least = { bytes: 0.1, inodes: 0.05 }
 /** Of a claim. */
 const fullShare = 0.98
-const titles = { keys: 'Containers fail with "disk quota exceeded": too many keys of the kernel' }
+const titles = {
+  keys: 'Containers fail with "disk quota exceeded": too many keys of the kernel',
+  pool: 'Containers fail: the thin pool of the runtime is full, which the kubelet does not watch',
+}
 
 export const noSpaceElsewhere = contextRule({
   id: 'no-space-elsewhere',
@@ -83,10 +87,18 @@ export const noSpaceElsewhere = contextRule({
     const messages = [...waiting, ...refused].map(({ message }) => message)
     const place = messages.map(placeWithoutSpace).find(one => one !== null)
     const isByKeys = messages.every(isOfKeys)
-    const error = isByKeys ? 'disk quota exceeded' : 'no space left on device'
+    const isByPool = messages.every(isOfThinPool)
+    const error =
+      (isByKeys && 'disk quota exceeded') ||
+      (isByPool && 'Thin Pool has too few free data blocks') ||
+      'no space left on device'
     const claim = messages.some(isOfVolume) && !isByKeys ? fullClaims[first] : undefined
     yield {
       ...(isByKeys && { title: titles.keys }),
+      ...(isByPool && {
+        title: titles.pool,
+        steps: [{ id: 'read-limits' as const }, { id: 'replace-node' as const }],
+      }),
       ...seenFirst(
         `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${claim === undefined ? '' : `; the PersistentVolumeClaim ${shorten(claim, 253)} of the pod is full`}.`,
         claim === undefined
@@ -105,7 +117,9 @@ export const noSpaceElsewhere = contextRule({
 })
 
 const isElsewhere = (message: string) =>
-  isOfKeys(message) || (isNoSpace(message) && !isMemoryCgroupRefused(message))
+  isOfKeys(message) ||
+  isOfThinPool(message) ||
+  (isNoSpace(message) && !isMemoryCgroupRefused(message))
 
 /** The full PersistentVolumeClaim of a pod, by `namespace/pod`. */
 function fullClaimsOf(summary: NodeSubject['summary']): Readonly<Record<string, string>> {

@@ -1,0 +1,201 @@
+/** Threads that a reader outside of the project chose, with what he expected of each. Those that were missed at first are here. */
+import type { Incident } from '../incident.ts'
+import { evictionOf, held, imageGc, images, nearMiss, nodeOf, users } from '../short-forms.ts'
+
+const onPremises = {
+  ...{ family: 'Ubuntu' as const, osImage: 'Ubuntu 22.04.5 LTS', volumes: [] },
+  providerId: 'openstack:///9a1b',
+}
+
+const largerDisk = /larger (?:disk|volume)/
+
+const warning = (reason: string, message: string, count: number) => ({
+  ...{ type: 'Warning' as const, reason, count, message },
+  ...{ firstMinutesAgo: 55, lastMinutesAgo: 3 },
+})
+
+export const outsideIncidents: Incident[] = [
+  {
+    name: 'deleted-logs-that-an-agent-holds-on-premises',
+    thread: 'https://github.com/vectordotdev/vector/issues/8101',
+    found:
+      'vector keeps logs of pods open that are rotated and deleted, one more every 3 to 4 minutes. Its restart frees them. The API alone shows nothing of them.',
+    world: nodeOf({
+      ...{ ...onPremises, mode: 'proxy', disk: { gib: 93, usedGib: 85 }, diskPressure: true },
+      workloads: users(6),
+      held: {
+        images: images(6, 0.3, 0.9),
+        deletedOpen: { gib: 70, files: 400, process: 'vector' },
+      },
+    }),
+    cause: [{ kind: 'unread' }, held('unread')],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/links 0/],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'logs-of-etcd-without-rotation',
+    thread: 'https://github.com/kubernetes/kops/issues/7613',
+    found:
+      'On masters of kops, etcd-events.log and etcd.log grow with the age of the node: no file of logrotate names them. The logs of other components have one each.',
+    world: nodeOf({
+      ...{ ...onPremises, disk: { gib: 62, usedGib: 57.4 }, diskPressure: true },
+      workloads: users(4),
+      held: {
+        images: images(4, 0.4, 1.2),
+        folders: { '/var/log/etcd-events.log': 21.8, '/var/log/etcd.log': 20.4 },
+      },
+    }),
+    cause: [held('host-logs', '/var/log/etcd-events.log')],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/etcd-events\.log/, /rotate/],
+    never: [imageGc, largerDisk, /containerLogMaxSize/, /auditd/],
+  },
+  {
+    name: 'errors-of-the-kubelet-in-two-files',
+    thread: 'https://github.com/kubernetes/kops/issues/11643',
+    found:
+      'messages and user.log are both full of the same errors of the kubelet; logrotate has files for components, and none for these two.',
+    world: nodeOf({
+      ...{ ...onPremises, disk: { gib: 39, usedGib: 36 }, diskPressure: true },
+      workloads: users(3),
+      held: {
+        images: images(3, 0.6, 1.8),
+        folders: { '/var/log/messages': 11.5, '/var/log/user.log': 11.3 },
+      },
+    }),
+    cause: [held('host-logs', '/var/log/')],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/\/var\/log\/messages/, /logrotate/],
+    never: [imageGc, largerDisk, /containerLogMaxSize/, /auditd/],
+  },
+  {
+    name: 'limit-of-ten-mebibytes',
+    thread: 'https://github.com/Dynatrace/dynatrace-operator/issues/1151',
+    found:
+      'Pods of an operator have a limit of 10Mi for local storage, and are evicted over it again and again. The disk of the node has room.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 40, usedGib: 12 } },
+      workloads: [
+        ...users(4),
+        {
+          ...{ namespace: 'dynatrace', owner: 'Deployment webhook', pods: 3 },
+          evicted: 'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. ',
+        },
+      ],
+      held: { images: images(4, 0.5, 1.5) },
+    }),
+    cause: [{ kind: 'setting', field: 'resources.limits.ephemeral-storage' }],
+    owner: 'dynatrace/Deployment webhook',
+    steps: ['ask-owner'],
+    words: [/ephemeral-storage\s+above\s+10\.0 MiB/],
+    never: [imageGc, largerDisk, /that it writes/],
+  },
+  {
+    name: 'memory-without-a-request-by-its-evictions',
+    thread: 'https://github.com/nebari-dev/nebari/issues/766',
+    found:
+      'Pods are evicted for memory: "Container conda-store was using 4757848Ki, which exceeds its request of 0." Only objects and events were read.',
+    world: nodeOf({
+      ...{ ...onPremises, mode: 'proxy', disk: { gib: 128, usedGib: 31 }, memoryPressure: true },
+      unread: ['configz', 'summary'],
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'qhub', owner: 'Deployment qhub-conda-store', pods: 2 },
+          evicted:
+            'The node was low on resource: memory. Threshold quantity: 100Mi, available: 88164Ki. Container nfs-server was using 165800Ki, request is 0, has larger consumption of memory. Container conda-store was using 4757848Ki, request is 0, has larger consumption of memory. ',
+        },
+      ],
+      held: { images: images(3, 0.5, 1.5) },
+    }),
+    cause: [{ kind: 'unread' }],
+    owner: 'qhub/Deployment qhub-conda-store',
+    steps: ['ask-owner'],
+    words: [/conda-store/, /4\.5 GiB/],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'thin-pool-of-the-runtime',
+    thread: 'https://github.com/cri-o/cri-o/issues/1766',
+    found:
+      '"devmapper: Thin Pool has 5833 free data blocks which is less than minimum required 7781": sandboxes that nothing deletes hold the pool. The disks of the node have room.',
+    world: nodeOf({
+      ...{ ...onPremises, mode: 'proxy', runtimeVersion: 'cri-o://1.29.1' },
+      disk: { gib: 30, usedGib: 9 },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'apps', owner: 'Deployment web', waiting: 'ContainerCreating' },
+          events: [
+            warning(
+              'FailedCreatePodSandBox',
+              'Failed to create pod sandbox: rpc error: code = Unknown desc = devmapper: Thin Pool has 5833 free data blocks which is less than minimum required 7781 free data blocks. Create more free space in thin pool or use dm.min_free_space option to change behavior',
+              57,
+            ),
+          ],
+        },
+      ],
+      held: { images: images(3, 0.3, 0.9) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/thin pool/i, /dmsetup/],
+    never: [imageGc, largerDisk, /no space left/],
+  },
+  {
+    name: 'registry-that-denies-a-node',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/74297',
+    found:
+      'Pulls from ECR fail on few of the nodes with "no basic auth credentials". Others with the same role have no problem; a restart of the kubelet ends it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 80, usedGib: 21 } },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'apps', owner: 'Deployment api', waiting: 'ErrImagePull' },
+          image: '444455556666.dkr.ecr.us-east-1.amazonaws.com/api:7',
+          message:
+            'rpc error: code = Unknown desc = Error response from daemon: Get https://444455556666.dkr.ecr.us-east-1.amazonaws.com/v2/api/manifests/7: no basic auth credentials',
+        },
+      ],
+      held: { images: images(3, 0.5, 1.5) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['set'],
+    words: [/444455556666\.dkr\.ecr/, /imagePullSecrets/, /restart\s+the\s+kubelet/],
+    never: [imageGc, largerDisk, /pin the images/],
+  },
+  {
+    name: 'crash-that-is-no-pull',
+    thread: 'https://github.com/kubernetes-sigs/kind/issues/2399',
+    found:
+      'Programs fail with "failed to watch file: no space left on device", and crash: inotify watches of the kernel are used up. No pull failed, and no disk is short of room.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 20, usedGib: 7.2 } },
+      configuration: evictionOf({ 'nodefs.available': '10%', 'imagefs.available': '15%' }),
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'ci', owner: 'Deployment run-tests', waiting: 'CrashLoopBackOff' },
+          message: 'back-off 5m0s restarting failed container=run-tests',
+          events: [
+            warning(
+              'BackOff',
+              'Back-off restarting failed container run-tests in pod run-tests',
+              70,
+            ),
+          ],
+        },
+      ],
+      held: { images: images(3, 0.4, 1.2) },
+    }),
+    ...nearMiss,
+    never: [/pulled/, largerDisk],
+  },
+]

@@ -18,8 +18,8 @@ import {
   type Spent,
   type SpentBefore,
   sumSpent,
-} from '#pipeline/service/run-watch.ts'
-import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
+} from '#pipeline/runtime/run-watch.ts'
+import type { ServiceRuntime } from '#pipeline/runtime/runtime.ts'
 import { parsePolicy } from '#policy/parse.ts'
 
 /** The used part of the Lambda context. Source: AWS Lambda developer guide, Node.js context object. */

@@ -130,7 +130,7 @@ const rows: Record<string, Row[]> = {
       'publish/channels/messengers',
     ],
   ],
-  'src/pipeline/service/granted-policy.ts': [
+  'src/pipeline/runtime/granted-policy.ts': [
     ['!useOwnToken || grants.showsOwnToken', 'true', 'handlers/granted-policy'],
     ['memberRoles.some(pattern => matchesGlob(pattern, role))', 'true', 'handlers/granted-policy'],
     ['inspectOutput.bucket === inspectOutputBucket', 'true', 'handlers/granted-policy'],

@@ -9,14 +9,14 @@ import type { ClusterRecord, ReadError } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
 import { collectOptionsOf } from '#pipeline/audit/fleet.ts'
-import { grantedPolicy } from '#pipeline/service/granted-policy.ts'
+import { grantedPolicy } from '#pipeline/runtime/granted-policy.ts'
 import {
   policyKey,
   type RunLimits,
   type ServiceRuntime,
   storeOf,
   withinLimits,
-} from '#pipeline/service/runtime.ts'
+} from '#pipeline/runtime/runtime.ts'
 import {
   BrokenFile,
   type ClusterWork,

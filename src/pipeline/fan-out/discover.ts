@@ -9,7 +9,7 @@ import type { NodeIdentity, NodeRecord, ReadError } from '#model/input/record.ts
 import type { AuditRequest } from '#model/run.ts'
 import { foundTargets, liveHeader } from '#pipeline/audit/fleet.ts'
 import { isListWhole, rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
-import { policyOf } from '#pipeline/service/runtime.ts'
+import { policyOf } from '#pipeline/runtime/runtime.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { FanOutContext } from './context.ts'
 import {

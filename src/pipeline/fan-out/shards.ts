@@ -5,7 +5,7 @@ import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { accountInArn, type NodeRecord, promisedSources } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
-import { readingSeconds } from '#pipeline/service/runtime.ts'
+import { readingSeconds } from '#pipeline/runtime/runtime.ts'
 
 /** Nodes of one group stay together if they fit. Shards do not depend on the order of the list. */
 export function shardsOf(nodes: readonly NodeRecord[], mostNodes: number): NodeRecord[][] {

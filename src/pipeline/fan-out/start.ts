@@ -8,7 +8,7 @@ import type { ClusterTarget } from '#discover/discover.ts'
 import { isAcrossPlaces } from '#discover/places.ts'
 import { type AuditRequest, type RunAnswer, type Settings, unauditedAnswer } from '#model/run.ts'
 import { foundTargets, type LiveOptions } from '#pipeline/audit/fleet.ts'
-import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
+import type { ServiceRuntime } from '#pipeline/runtime/runtime.ts'
 import { keys, noteInvocation, writeJson } from './files.ts'
 import { ssmGroups, ssmNodesMax } from './shards.ts'
 

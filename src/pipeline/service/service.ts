@@ -17,9 +17,6 @@ import { openSecondReading } from '#pipeline/audit/second-reading.ts'
 import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
 import { fanOut } from '#pipeline/fan-out/start.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
-import { noticesIn } from '#remediate/notices.ts'
-import { openSnapshot } from '#snapshot/write.ts'
-import { doneBefore, openServiceReport } from './report.ts'
 import {
   functionRegion,
   policyOf,
@@ -27,7 +24,10 @@ import {
   type ServiceRuntime,
   storeOf,
   withinLimits,
-} from './runtime.ts'
+} from '#pipeline/runtime/runtime.ts'
+import { noticesIn } from '#remediate/notices.ts'
+import { openSnapshot } from '#snapshot/write.ts'
+import { doneBefore, openServiceReport } from './report.ts'
 
 export interface AuditRuntime extends ServiceRuntime {
   /** Default: every EKS cluster that the policy names. */

@@ -8,7 +8,7 @@ import { leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/shards.ts'
-import { readingSeconds } from '#pipeline/service/runtime.ts'
+import { readingSeconds } from '#pipeline/runtime/runtime.ts'
 
 beforeEach(
   () => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] }),

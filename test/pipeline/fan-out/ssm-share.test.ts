@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
 import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/shards.ts'
-import { readingSeconds } from '#pipeline/service/runtime.ts'
+import { readingSeconds } from '#pipeline/runtime/runtime.ts'
 
 const limits = (
   ssmRequestsPerSecond: number,

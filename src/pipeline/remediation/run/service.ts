@@ -13,7 +13,7 @@ import {
   type ServiceRuntime,
   storeOf,
   withinLimits,
-} from '#pipeline/service/runtime.ts'
+} from '#pipeline/runtime/runtime.ts'
 import { keepNotices, namedPlaces } from '#remediate/notices.ts'
 import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { type SealKeys, sealedStore, Unsealed } from '#remediate/seal.ts'

@@ -10,13 +10,13 @@ import type { RunAnswer } from '#model/run.ts'
 import { conclude } from '#pipeline/audit/audit.ts'
 import { type Judged, mergedJudged } from '#pipeline/audit/judge-records.ts'
 import type { KeptRecords } from '#pipeline/audit/saved/kept-records.ts'
-import { doneBefore, openServiceReport } from '#pipeline/service/report.ts'
+import { type FanOutContext, runOf, runPolicy } from '#pipeline/fan-out/context.ts'
+import { BrokenFile, type FanOutRun, keys, spentBefore } from '#pipeline/fan-out/files.ts'
+import { judgeLostCluster, type LostCluster } from '#pipeline/fan-out/judge-cluster.ts'
+import { readJudged } from '#pipeline/fan-out/judged-files.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import { type FanOutContext, runOf, runPolicy } from './context.ts'
-import { BrokenFile, type FanOutRun, keys, spentBefore } from './files.ts'
-import { judgeLostCluster, type LostCluster } from './judge-cluster.ts'
-import { readJudged } from './judged-files.ts'
+import { doneBefore, openServiceReport } from './report.ts'
 
 export type PublishContext = FanOutContext & Pick<LostCluster, 'mapFailure'>
 

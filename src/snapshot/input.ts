@@ -16,20 +16,35 @@ import {
   defaultReadMode,
   type NodeRecord,
   type ObjectsRecord,
+  promisedBy,
   type ReadError,
+  type SnapshotHeader,
 } from '#model/input/record.ts'
 import { parseConfigz } from '#model/kubelet/configuration.ts'
 import { keep } from './shape.ts'
 
 /** @param record as `prune` leaves it: each part is cut to the shape of its type (shapes.ts), so a field has its type or is absent. */
-export function nodeInput(record: NodeRecord): NodeInput {
-  const { cluster, at, mode, node, configz, summary, pods, runtime, host, known, volumes, errors } =
-    record
+export function nodeInput(record: NodeRecord, header: SnapshotHeader | null = null): NodeInput {
+  const {
+    cluster,
+    at,
+    mode = defaultReadMode,
+    node,
+    configz,
+    summary,
+    pods,
+    runtime,
+    host,
+    known,
+    volumes,
+    errors,
+  } = record
   return {
     kind: 'Node',
     cluster,
     at: at ?? null,
-    mode: mode ?? defaultReadMode,
+    mode,
+    promised: promisedBy(header, mode),
     node,
     configuration: configz ? parseConfigz(configz) : null,
     summary: (summary as Summary | null | undefined) ?? null,

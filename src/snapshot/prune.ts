@@ -6,7 +6,7 @@
 import { longestMessage, redactionLimits } from '#base/limits.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { RedactionBudget, redact, redactTexts } from '#base/redaction/redact.ts'
-import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
+import { eksClusterShape, insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
 import { ReadErrors } from '#model/input/input-errors.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
 import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
@@ -29,7 +29,6 @@ import {
 } from './secrets.ts'
 import { keep, keeperOf, redactingKeeperOf } from './shape.ts'
 import {
-  eksShape,
   isEvents,
   isNodeClass,
   isWhollyNamed,
@@ -116,7 +115,7 @@ function pruneCluster(
   return {
     kind,
     cluster,
-    ...keptEntry('eks', eks, eksShape),
+    ...keptEntry('eks', eks, eksClusterShape),
     ...keptEntry('nodegroups', nodegroups, list(nodegroupShape)),
     ...keptEntry(
       'launchTemplates',

@@ -230,10 +230,11 @@ function parseLine(text: string, line: number): SnapshotRecord | MalformedLine {
 function mistakeIn(value: unknown): string | null {
   if (!isRawObject(value)) return 'it is no JSON object'
   const { kind, cluster } = value
-  if (kind === 'Snapshot')
-    return typeof value.takenAt === 'string' && isMoment(value.takenAt)
-      ? null
-      : 'Snapshot without a takenAt time'
+  if (kind === 'Snapshot') {
+    if (typeof value.takenAt !== 'string' || !isMoment(value.takenAt))
+      return 'Snapshot without a takenAt time'
+    return value.parts == null || Array.isArray(value.parts) ? null : 'Snapshot.parts is no list'
+  }
   if (kind !== 'Cluster' && kind !== 'Node' && kind !== 'Objects')
     return `unknown kind ${redact(String(JSON.stringify(kind)).slice(0, 400)).slice(0, 40)}`
   if (typeof cluster !== 'string' || cluster === '') return `${kind} without a cluster name`

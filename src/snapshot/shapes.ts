@@ -39,11 +39,7 @@ const containerStatus = {
   resources,
   allocatedResources: 'quantities',
 } as const
-const probe = {
-  periodSeconds: 'number',
-  failureThreshold: 'number',
-  initialDelaySeconds: 'number',
-} as const
+const probe = { periodSeconds: 'number', initialDelaySeconds: 'number' } as const
 const container = {
   name: 'text',
   image: 'text',
@@ -83,8 +79,6 @@ export const podShape: ShapeOf<KubernetesPod> = {
     priority: 'number',
     priorityClassName: 'text',
     restartPolicy: 'text',
-    runtimeClassName: 'text',
-    hostNetwork: 'boolean',
     overhead: 'quantities',
     resources,
     terminationGracePeriodSeconds: 'number',
@@ -100,7 +94,7 @@ export const podShape: ShapeOf<KubernetesPod> = {
       configMap: { name: 'text' },
       gitRepo: {},
       persistentVolumeClaim: { claimName: 'text' },
-      image: { reference: 'text', pullPolicy: 'text' },
+      image: { reference: 'text' },
       ephemeral: {},
     }),
   },
@@ -145,50 +139,18 @@ export const nodeShape: ShapeOf<KubernetesNode> = {
       lastTransitionTime: 'text',
     }),
     nodeInfo: {
-      architecture: 'text',
       bootID: 'text',
       containerRuntimeVersion: 'text',
       kernelVersion: 'text',
-      kubeProxyVersion: 'text',
       kubeletVersion: 'text',
-      machineID: 'text',
       operatingSystem: 'text',
       osImage: 'text',
-      systemUUID: 'text',
     },
     images: list({ names: list('text'), sizeBytes: 'number' }),
     addresses: list({ type: 'text', address: 'text' }),
   },
 }
 
-export const eksShape: Shape = {
-  name: 'text',
-  arn: 'text',
-  id: 'text',
-  createdAt: true,
-  version: 'text',
-  platformVersion: 'text',
-  status: 'text',
-  endpoint: 'text',
-  certificateAuthority: { data: 'text' },
-  tags: 'texts',
-  health: true,
-  accessConfig: true,
-  computeConfig: true,
-  storageConfig: true,
-  upgradePolicy: true,
-  kubernetesNetworkConfig: true,
-  resourcesVpcConfig: true,
-  remoteNetworkConfig: true,
-  outpostConfig: true,
-  connectorConfig: { provider: 'text' },
-  controlPlaneScalingConfig: true,
-  kubeControllerManagerConfig: true,
-  kubeApiServerConfig: { eventTtl: true },
-  zonalShiftConfig: true,
-  deletionProtection: true,
-  logging: true,
-}
 /** User data holds secrets, so it must arrive here as kubelet settings only. */
 export const launchTemplateShape: Shape = {
   launchTemplateId: 'text',
@@ -225,20 +187,12 @@ const disruptionBudgetShape: Shape = {
     ...deletion,
   },
   spec: {
-    minAvailable: true,
-    maxUnavailable: true,
     selector: {
       matchLabels: 'texts',
       matchExpressions: list({ key: 'text', operator: 'text', values: list('text') }),
     },
-    unhealthyPodEvictionPolicy: 'text',
   },
-  status: {
-    disruptionsAllowed: true,
-    currentHealthy: true,
-    desiredHealthy: true,
-    expectedPods: true,
-  },
+  status: { disruptionsAllowed: true },
 }
 
 const named = {
@@ -254,10 +208,7 @@ const nodePoolShape: Shape = {
   metadata: named,
   spec: {
     disruption: true,
-    template: {
-      metadata: { labels: 'texts' },
-      spec: { nodeClassRef, kubelet: true, expireAfter: 'text', terminationGracePeriod: 'text' },
-    },
+    template: { metadata: { labels: 'texts' }, spec: { nodeClassRef, kubelet: true } },
   },
 }
 const nodeClassShape: Shape = {
@@ -269,7 +220,6 @@ const nodeClassShape: Shape = {
       id: 'text',
       name: 'text',
       owner: 'text',
-      ssmParameter: 'text',
       tags: 'texts',
     }),
     blockDeviceMappings: list({
@@ -351,13 +301,6 @@ const containerStatuses = list({
   name: 'text',
   state: { terminated: { reason: 'text', exitCode: 'integer', finishedAt: 'text' } },
 })
-const replicaCounts = {
-  replicas: 'integer',
-  updatedReplicas: 'integer',
-  availableReplicas: 'integer',
-  observedGeneration: 'integer',
-} as const
-
 /** One shape for each resource of `GarbageObjects`. */
 export const garbageShapes: {
   readonly [Resource in keyof GarbageObjects]: ShapeOf<GarbageObjects[Resource]>
@@ -368,12 +311,12 @@ export const garbageShapes: {
       nodeName: 'text',
       volumes: list({ name: 'text', persistentVolumeClaim: { claimName: 'text' }, ephemeral: {} }),
     },
-    status: { phase: 'text', reason: 'text', startTime: 'text', containerStatuses },
+    status: { phase: 'text', reason: 'text', containerStatuses },
   },
   'jobs.batch': {
     metadata: { ...garbageMetadata, annotations: scheduled },
     spec: { ttlSecondsAfterFinished: 'integer' },
-    status: { startTime: 'text', completionTime: 'text', conditions },
+    status: { conditions },
   },
   'cronjobs.batch': {
     metadata: garbageMetadata,
@@ -385,22 +328,19 @@ export const garbageShapes: {
   },
   'leases.coordination.k8s.io': {
     metadata: garbageMetadata,
-    spec: { holderIdentity: 'text', leaseDurationSeconds: 'integer', renewTime: 'text' },
+    spec: { leaseDurationSeconds: 'integer', renewTime: 'text' },
   },
   'deployments.apps': {
     metadata: { ...garbageMetadata, annotations: revision, labels: chartName },
     spec: { replicas: 'integer' },
-    status: replicaCounts,
   },
   'replicasets.apps': {
     metadata: { ...garbageMetadata, annotations: revision },
     spec: { replicas: 'integer' },
-    status: replicaCounts,
   },
   'statefulsets.apps': {
     metadata: { ...garbageMetadata, labels: chartName },
     spec: { replicas: 'integer' },
-    status: { currentRevision: 'text', updateRevision: 'text', observedGeneration: 'integer' },
   },
   'daemonsets.apps': { metadata: garbageMetadata },
   persistentvolumeclaims: {
@@ -421,8 +361,6 @@ export const garbageShapes: {
       hostPath: {},
       nfs: {},
       local: {},
-      iscsi: {},
-      fc: {},
     },
     status: { phase: 'text', lastPhaseTransitionTime: 'text' },
   },
@@ -439,7 +377,6 @@ export const garbageShapes: {
     Throughput: 'integer',
     State: 'text',
     CreateTime: 'text',
-    AvailabilityZone: 'text',
   },
   'instances.ec2.amazonaws.com': { InstanceId: 'text' },
   serverversions: { major: 'text', minor: 'text', gitVersion: 'text' },

@@ -8,7 +8,7 @@ import { byText } from '#base/text/text-order.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { alwaysFormats, moreFormats } from '#model/format-id.ts'
-import { insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
+import { eksClusterShape, insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
 import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
 import { everything, snapshotSchema } from '#model/input/record.ts'
@@ -18,7 +18,6 @@ import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { measuredHolders } from '#replay/ledger/folder-space.ts'
 import { formatsWith } from '#report/formats/index.ts'
 import {
-  eksShape,
   garbageShapes,
   launchTemplateShape,
   nodeShape,
@@ -91,7 +90,7 @@ function filledRecords(
   return [
     {
       ...{ kind: 'Cluster', cluster: clusterName, errors },
-      eks: filled(eksShape, 'filled Cluster.eks'),
+      eks: filled(eksClusterShape, 'filled Cluster.eks'),
       nodegroups: [filled(nodegroupShape, 'filled Cluster.nodegroups')],
       launchTemplates: [filled(launchTemplateShape, 'filled Cluster.launchTemplates')],
       insights: [filled(insightShape, 'filled Cluster.insights')],

@@ -160,7 +160,7 @@ const reportedConditions = ({ status }: KubernetesNode): Record<string, string> 
   )
 
 function readSources(input: NodeInput) {
-  const { node, pods, configuration, summary, host, runtime, errors, mode } = input
+  const { node, pods, configuration, summary, host, runtime, errors, promised } = input
   const reason = (source: Source) => shorten(messages(errors, source) || 'not in the snapshot')
   const mistake = configuration === null ? reason('configz') : mistakeOf(configuration)
   const running = mistake === null ? (configuration?.fields ?? null) : null
@@ -175,7 +175,7 @@ function readSources(input: NodeInput) {
     runtime: hasContent(runtime) ? gapIn('runtime', input) : reason('runtime'),
   }
   const unread: Partial<Record<Source, string>> = {}
-  for (const source of promisedSources[mode]) {
+  for (const source of promised) {
     const why = whyUnread[source]
     if (why !== null) unread[source] = why
   }
@@ -217,11 +217,10 @@ const hasContent = (source: object | null) =>
  */
 function coverageState(
   unread: Partial<Record<Source, string>>,
-  { host, runtime, configuration, summary, mode }: NodeInput,
+  { host, runtime, configuration, summary, promised }: NodeInput,
 ): CoverageState {
   const missed = Object.keys(unread).length
   if (missed === 0) return 'read'
-  const promised = promisedSources[mode]
   // Counts unpromised sources with content, and host and runtime even if read only in part.
   const isAlsoRead = (source: Source, value: object | null) =>
     (!promised.includes(source) || source === 'host' || source === 'runtime') && hasContent(value)

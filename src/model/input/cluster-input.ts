@@ -20,7 +20,7 @@ import type {
   StatefulSet,
 } from './kubernetes.ts'
 import type { ReadError } from './record.ts'
-import { list, type Shaped, type ShapeOf, text } from './shape.ts'
+import { type Shaped, type ShapeOf, text } from './shape.ts'
 
 /** From EKS DescribeCluster. */
 export const eksClusterShape = {
@@ -38,27 +38,16 @@ export type EksCluster = Shaped<typeof eksClusterShape>
 /** From EKS DescribeNodegroup. */
 export const nodegroupShape = {
   nodegroupName: 'text',
-  nodegroupArn: 'text',
   clusterName: 'text',
   version: 'text',
   releaseVersion: 'text',
   amiType: 'text',
-  capacityType: 'text',
   status: 'text',
-  createdAt: true,
-  instanceTypes: list('text'),
-  scalingConfig: true,
-  updateConfig: true,
   /** GiB. Absent: a launch template defines the volumes. */
   diskSize: 'number',
   labels: 'texts',
-  taints: list(true),
   tags: 'texts',
   launchTemplate: { id: 'text', name: 'text', version: 'text' },
-  nodeRepairConfig: true,
-  warmPoolConfig: true,
-  resources: { autoScalingGroups: list({ name: 'text' }) },
-  health: true,
 } as const
 export type Nodegroup = Shaped<typeof nodegroupShape>
 
@@ -67,8 +56,6 @@ export interface Insight {
   id?: string
   name?: string
   kubernetesVersion?: string
-  /** RFC 3339. */
-  lastRefreshTime?: string
   /** `ERROR`, `WARNING` or `UNKNOWN` */
   insightStatus?: { status?: string; reason?: string }
   recommendation?: string
@@ -77,7 +64,6 @@ export const insightShape: ShapeOf<Insight> = {
   id: text(100),
   name: text(200),
   kubernetesVersion: text(40),
-  lastRefreshTime: text(40),
   insightStatus: { status: text(40), reason: text(1_000) },
   recommendation: text(2_000),
 }
@@ -132,7 +118,6 @@ const involvedObject = {
   namespace: 'text',
   name: 'text',
   uid: 'text',
-  fieldPath: 'text',
 } as const
 /** Both forms of an event: core/v1, and events.k8s.io/v1 with its own names for the same fields. */
 export const eventShape = {
@@ -153,7 +138,6 @@ export const eventShape = {
   deprecatedFirstTimestamp: 'text',
   deprecatedLastTimestamp: 'text',
   deprecatedSource: { component: 'text', host: 'text' },
-  reportingComponent: 'text',
   reportingInstance: 'text',
 } as const
 export type KubernetesEvent = Shaped<typeof eventShape>
@@ -186,7 +170,6 @@ export interface EbsVolume extends ClusterObject {
   Throughput?: number
   State?: string
   CreateTime?: string
-  AvailabilityZone?: string
 }
 
 /** From EC2 DescribeInstances. */

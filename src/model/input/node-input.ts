@@ -6,7 +6,7 @@
 import type { RunningConfiguration } from '#model/kubelet/configuration.ts'
 import type { Host, Item, Runtime } from './inspection.ts'
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
-import type { ReadError, ReadMode } from './record.ts'
+import type { ReadError, ReadMode, Source } from './record.ts'
 import { list, type Shaped } from './shape.ts'
 
 const memory = {
@@ -91,6 +91,8 @@ export interface NodeInput {
   /** RFC 3339: this node's "now"; null: the snapshot's. */
   at: string | null
   mode: ReadMode
+  /** What the writer of the record promised to read in this mode. */
+  promised: readonly Source[]
   node: KubernetesNode
   configuration: RunningConfiguration | null
   summary: Summary | null

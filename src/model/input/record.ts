@@ -74,6 +74,8 @@ export interface SnapshotHeader {
   takenAt: string
   account: string | null
   region: string | null
+  /** Sources that the writer knew; the others were not unread. Absent: the first six. */
+  parts?: readonly string[]
 }
 
 export interface ClusterRecord {
@@ -224,6 +226,15 @@ export const defaultReadMode: ReadMode = 'proxy'
 /** Sources of data about a node, in the order in which reports list missing ones. */
 export const sources = ['node', 'pods', 'configz', 'summary', 'host', 'runtime'] as const
 export type Source = (typeof sources)[number]
+
+const firstSources: readonly string[] = ['node', 'pods', 'configz', 'summary', 'host', 'runtime']
+
+/** What the writer of a snapshot promised to read of a node. @param header null: a file without one */
+export const promisedBy = (
+  header: Pick<SnapshotHeader, 'parts'> | null,
+  mode: ReadMode,
+): readonly Source[] =>
+  promisedSources[mode].filter(source => (header?.parts ?? firstSources).includes(source))
 
 /** Sources that a mode promises to read of each node. If all were read, coverage counts the node as *read*. */
 export const promisedSources: Readonly<Record<ReadMode, readonly Source[]>> = {

@@ -27,6 +27,7 @@ import {
   selectsCluster,
   selectsNode,
   snapshotSchema,
+  sources,
 } from '#model/input/record.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import { clusterInput } from '#snapshot/input.ts'
@@ -286,6 +287,7 @@ const header = (
   takenAt: now().toISOString(),
   account,
   region,
+  parts: sources,
 })
 
 /** Only for the report's header: an audit continues if STS does not answer. */

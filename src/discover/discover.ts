@@ -336,7 +336,7 @@ function* missingClusters(
 
 /** Adds what could not be read to `errors`. Null: the list could not be read. */
 async function insightsOf(
-  eks: Pick<EksApi, 'listInsights' | 'describeInsight'>,
+  eks: EksApi,
   cluster: string,
   errors: ReadError[],
   signal: AbortSignal,

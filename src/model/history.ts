@@ -30,7 +30,7 @@ export interface PastFinding
 }
 
 /** If a finding with such an ending appears again, it counts as returned. */
-export const isRepaired = ({ ended }: Pick<PastFinding, 'ended'>): boolean =>
+export const isRepaired = ({ ended }: PastFinding): boolean =>
   ended === 'fixed' || ended === 'replaced'
 
 /** One run of the whole fleet, with which the next run compares itself (`history/runs/<runId>.json.gz`). */

@@ -36,7 +36,7 @@ export type AutoApproval = NonNullable<RemediationPolicy['auto']>
 export const defaultPolicy: Policy = defaults
 
 /** Read mode of a cluster: the first match wins. @param cluster as its record names it */
-export const readModeOf = ({ modes }: Pick<Policy, 'modes'>, cluster: string): ReadMode =>
+export const readModeOf = ({ modes }: Policy, cluster: string): ReadMode =>
   modes.find(({ match }) => match.cluster === undefined || matchesCluster(match.cluster, cluster))
     ?.mode ?? defaultReadMode
 

@@ -141,11 +141,7 @@ export function withPodsLimit(input: NodeInput, earlier: KubeletConfiguration | 
 
 /** Upstream: pkg/kubelet/lifecycle/predicate.go generalFilter admits each pod again when the kubelet starts. */
 export function overRequested(
-  {
-    activePods: pods,
-    podStats,
-    kubelet,
-  }: Pick<PreparedNode, 'activePods' | 'podStats' | 'kubelet'>,
+  { activePods: pods, podStats, kubelet }: PreparedNode,
   allocatable: AllocatablePrediction,
 ): OverRequest[] {
   const requested = (resource: string) =>

@@ -232,7 +232,7 @@ export function baselineOf(
 }
 
 /** One line for each layer that lost values; the layer with most losses comes first. */
-export function layerEvidence(losses: readonly Pick<Loss, 'layer'>[]): Evidence[] {
+export function layerEvidence(losses: readonly Loss[]): Evidence[] {
   const counts = [...Map.groupBy(losses, ({ layer }) => layer)].map(([layer, of]) => ({
     layer,
     count: of.length,

@@ -36,10 +36,7 @@ const inPods: ReadonlySet<HolderCause['holder']> = new Set([
 export const leastShareOfPod = 0.5
 
 /** The deletion of the pods that hold most of it. Null: another holder, or no deletion of few pods ends it. */
-export function podDeletion(
-  cause: Cause,
-  { ledger, pods }: Pick<NodeSubject, 'ledger' | 'pods'>,
-): StepAction | null {
+export function podDeletion(cause: Cause, { ledger, pods }: NodeSubject): StepAction | null {
   if (cause.kind !== 'holder' || !inPods.has(cause.holder)) return null
   const { owner, amount, largestBytes = amount.low } = cause
   const deletion = deletionOf(owner, pods)
@@ -60,10 +57,7 @@ export function deletionOf(
 }
 
 /** With the deletion of the pods first, if no step ends them yet. */
-export function withDeletion(
-  reason: Reason,
-  subject: Pick<NodeSubject, 'ledger' | 'pods'>,
-): Reason {
+export function withDeletion(reason: Reason, subject: NodeSubject): Reason {
   const isEnded = reason.steps.some(({ id }) => endings.has(id))
   const deletion = isEnded ? null : podDeletion(reason.cause, subject)
   return deletion === null ? reason : { ...reason, steps: [deletion, ...reason.steps] }

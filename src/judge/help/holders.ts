@@ -160,10 +160,7 @@ function rotation(place: string, { host }: HolderSubject) {
 const vague = 2
 
 /** Before a disk is bought for what is not known well, it is measured. */
-export function measuredFirst(
-  reason: Reason,
-  { ledger, identity }: Pick<DiskSubject, 'ledger' | 'identity'>,
-): Reason {
+export function measuredFirst(reason: Reason, { ledger, identity }: DiskSubject): Reason {
   const { cause, steps } = reason
   if (cause.kind !== 'holder' || !canMeasureDisks(identity)) return reason
   const { low, high } = cause.amount

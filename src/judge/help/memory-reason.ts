@@ -9,10 +9,7 @@ import { reasonOf } from './holders.ts'
 import { daemonsOf } from './reservations.ts'
 
 /** The deletion of the pod that uses most of the memory. Null: none does. */
-export function memoryDeletion(
-  { cause, steps }: Reason,
-  subject: Pick<NodeSubject, 'ledger' | 'pods' | 'eviction'>,
-): StepAction | null {
+export function memoryDeletion({ cause, steps }: Reason, subject: NodeSubject): StepAction | null {
   if (cause.kind === 'holder') return podDeletion(cause, subject)
   const { owner = null, bytes = 0 } = steps.find(({ id }) => id === 'set-memory') ?? {}
   const { capacityBytes = 0, availableBytes = 0 } =
@@ -31,9 +28,7 @@ const leastCached = 0.7
 export const leastMemoryPod = 0.05
 
 /** Why memory runs short: a volume in memory, else the pod with the largest working set, else what no pod uses. */
-export function memoryReason(
-  subject: Pick<NodeSubject, 'ledger' | 'summary' | 'pods' | 'identity' | 'eviction'>,
-): Reason {
+export function memoryReason(subject: NodeSubject): Reason {
   const { ledger, eviction, summary } = subject
   const capacityBytes = eviction?.signals['memory.available']?.capacityBytes ?? 0
   const volume = ledger?.parts.find(({ filesystem }) => filesystem === 'memory')
@@ -82,10 +77,7 @@ export function memoryReason(
 }
 
 /** The program of the node with most of the memory that no pod uses, if the kubelet counts it. */
-function outsidePods({
-  summary,
-  eviction,
-}: Pick<NodeSubject, 'summary' | 'eviction'>): Extract<Cause, { kind: 'world' }> {
+function outsidePods({ summary, eviction }: NodeSubject): Extract<Cause, { kind: 'world' }> {
   const { capacityBytes = 0, availableBytes = 0 } = eviction?.signals['memory.available'] ?? {}
   const ofPods = (summary?.pods ?? []).reduce(
     (sum, { memory }) => sum + Number(memory?.workingSetBytes ?? 0),

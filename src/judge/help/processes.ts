@@ -24,10 +24,7 @@ export interface ProcessUse {
   steps: StepAction[]
 }
 
-export function processUse(
-  subject: Pick<NodeSubject, 'summary' | 'pods'>,
-  usedPids: number,
-): ProcessUse {
+export function processUse(subject: NodeSubject, usedPids: number): ProcessUse {
   const ofPods = (subject.summary?.pods ?? []).reduce((sum, pod) => sum + processesOf(pod), 0)
   const isOutside = areMeasured(subject) && 100 * ofPods < mostPercent * usedPids
   const first = largestOwner(subject, processesOf)

@@ -128,7 +128,7 @@ export function memoryThreshold(
  * small nodes, the number of pods or the instance type is wrong. Upstream: pkg/kubelet/cm/node_container_manager_linux.go validateNodeAllocatable.
  */
 export function whereItFits(
-  config: Pick<KubeletConfiguration, 'kubeReserved' | 'systemReserved'>,
+  config: KubeletConfiguration,
   { configuration, node }: Satisfied<'configuration'>,
   thresholdBytes: number,
 ): Failing['fix'] {

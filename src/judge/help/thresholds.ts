@@ -175,10 +175,7 @@ export const amountLine = (
     : bytesLine(kind, `${signal} ${what}`, amount)
 
 /** Why a part of the summary is unknown. */
-export function whyUnobserved(
-  { unread, summary, mode }: Pick<NodeSubject, 'unread' | 'summary' | 'mode'>,
-  what: string,
-): string {
+export function whyUnobserved({ unread, summary, mode }: NodeSubject, what: string): string {
   if (unread.summary !== undefined) return `summary: ${unread.summary}`
   return summary === null
     ? `mode ${mode} does not read stats/summary, which tells ${shorten(what)}`
@@ -212,7 +209,7 @@ export function soundImageGc(
 
 /** The fix of image GC that suits the thresholds of a node's disks. */
 export const imageGcFix = (
-  { eviction, filesystems }: Pick<NodeSubject, 'eviction' | 'filesystems'>,
+  { eviction, filesystems }: NodeSubject,
   policy: Policy,
 ): Failing['fix'] => fixOf(soundImageGc(diskEvictionPercent(eviction, filesystems) ?? 0, policy))
 

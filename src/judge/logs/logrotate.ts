@@ -287,7 +287,7 @@ export function nodeRotation({
   host,
   eviction,
   filesystems,
-}: Pick<NodeSubject, 'eviction' | 'filesystems'> & { host: Host }): NodeRotation {
+}: NodeSubject & { host: Host }): NodeRotation {
   const files = logFilesOf(host)
   const room = haveLogsOwnDisk(host) ? null : roomForLogs({ eviction, filesystems })
   return {

@@ -22,7 +22,7 @@ export const hasBootOption = (cmdline: string, option: string, entry: string): b
         .includes(entry),
   )
 
-export function kernelOf({ host, node }: Pick<NodeSubject, 'host' | 'node'>): Kernel {
+export function kernelOf({ host, node }: NodeSubject): Kernel {
   const kernel = host?.kernel ?? {}
   const textOf = (value: string | undefined) => value || null
   const { cgroupVersion } = kernel

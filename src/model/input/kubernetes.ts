@@ -54,9 +54,7 @@ export type ServerVersion = Json<VersionInfo> & ClusterObject
 export type StatefulSet = Json<V1StatefulSet>
 
 /** The owner that starts a pod again: its controller, or its node if it is a mirror pod. */
-export const controllerReferenceOf = ({
-  metadata,
-}: Pick<KubernetesPod, 'metadata'>): ObjectReference | undefined =>
+export const controllerReferenceOf = ({ metadata }: KubernetesPod): ObjectReference | undefined =>
   metadata?.ownerReferences?.find(({ controller }) => controller === true)
 
 export interface Workload {
@@ -88,7 +86,7 @@ export function controllerOf(pod: KubernetesPod): string | null {
 }
 
 /** The statuses of a pod's containers and init containers. */
-export const statusesOf = ({ status }: Pick<KubernetesPod, 'status'>) => [
+export const statusesOf = ({ status }: KubernetesPod) => [
   ...(status?.containerStatuses ?? []),
   ...(status?.initContainerStatuses ?? []),
 ]

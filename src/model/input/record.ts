@@ -59,7 +59,7 @@ export interface ReadError {
 }
 
 /** `host, runtime: SSM has lost the connection`: each message once. */
-export const errorsText = (errors: readonly Pick<ReadError, 'what' | 'message'>[]): string =>
+export const errorsText = (errors: readonly ReadError[]): string =>
   [...Map.groupBy(errors, ({ message }) => message)]
     .map(([message, alike]) => `${alike.map(({ what }) => what).join(', ')}: ${message}`)
     .join('; ')
@@ -230,10 +230,7 @@ export type Source = (typeof sources)[number]
 const firstSources: readonly string[] = ['node', 'pods', 'configz', 'summary', 'host', 'runtime']
 
 /** What the writer of a snapshot promised to read of a node. @param header null: a file without one */
-export const promisedBy = (
-  header: Pick<SnapshotHeader, 'parts'> | null,
-  mode: ReadMode,
-): readonly Source[] =>
+export const promisedBy = (header: SnapshotHeader | null, mode: ReadMode): readonly Source[] =>
   promisedSources[mode].filter(source => (header?.parts ?? firstSources).includes(source))
 
 /** Sources that a mode promises to read of each node. If all were read, coverage counts the node as *read*. */

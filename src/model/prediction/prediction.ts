@@ -472,8 +472,7 @@ export function conditionOf(signal: Signal): NodeCondition {
 }
 
 /** A threshold of 0 (`0.0%`) parses but is never met. */
-export const canBeMet = ({ resolved }: Pick<EvaluatedThreshold, 'resolved'>): boolean =>
-  resolved !== 0
+export const canBeMet = ({ resolved }: EvaluatedThreshold): boolean => resolved !== 0
 
 /** Signals of nodefs and imagefs that watch the same thing where both are one filesystem. */
 const sisters: Record<string, Signal> = {
@@ -488,7 +487,7 @@ export const sisterOf = (signal: string): Signal | null => sisters[signal] ?? nu
 /** Whether a hard or soft threshold watches `signal` or, on a shared disk, its sister. Null: the answer depends on the unknown layout. */
 export function isWatched(
   signal: string,
-  thresholds: Pick<EvaluatedThreshold, 'signal' | 'resolved'>[],
+  thresholds: EvaluatedThreshold[],
   layout: Filesystems['layout'],
 ): boolean | null {
   const watchedSignals = new Set<string>(

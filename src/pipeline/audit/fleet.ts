@@ -76,11 +76,7 @@ export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotR
 }
 
 /** The first record of a live fleet. @throws OperatorError if the policy does not permit the read mode */
-export async function liveHeader({
-  policy,
-  signal,
-  now,
-}: Pick<LiveOptions, 'policy' | 'signal' | 'now'>): Promise<SnapshotHeader> {
+export async function liveHeader({ policy, signal, now }: LiveOptions): Promise<SnapshotHeader> {
   requireKubeletIdentity(policy)
   const region = policy.accounts[0]?.regions?.[0] ?? (await sdkRegion())
   return header(region === null ? null : await ownAccount(region, signal), region, now)
@@ -101,10 +97,7 @@ export async function* kubeconfigFleet(
 }
 
 /** Mode `kubelet` needs an explicit decision about the token that every kubelet sees. @throws OperatorError */
-export function requireKubeletIdentity({
-  modes,
-  kubelet: { roleArn, useOwnToken },
-}: Pick<Policy, 'modes' | 'kubelet'>): void {
+export function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken } }: Policy): void {
   if (roleArn === null && !useOwnToken && modes.some(({ mode }) => mode === 'kubelet'))
     throw new OperatorError(
       'Mode kubelet shows a token to every kubelet, and none is configured. Set kubelet.roleArn in the policy to a role that may do nothing else ' +

@@ -85,7 +85,7 @@ const isReaderOf = (kind: ChangedFileKind, { identity, nodeClass }: ReachedNode)
   (kind !== 'NodePool' || identity.group.kind === 'NodePool')
 
 function reachOfFile(
-  { kind, image: ofPart }: Pick<ChangedPart, 'kind' | 'image'>,
+  { kind, image: ofPart }: ChangedPart,
   path: ReturnType<typeof byPath>,
   { isNameless, nodes }: { isNameless: boolean; nodes: readonly ReachedNode[] },
 ): Reach {

@@ -70,7 +70,7 @@ export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
 /** Flags that reach the kubelet, which does not know them and ends. */
 export const unknownFlags = (
   parts: readonly ChangedPart[],
-  { amiFamily, kubeletVersion }: Pick<DeclaredNode, 'amiFamily' | 'kubeletVersion'>,
+  { amiFamily, kubeletVersion }: DeclaredNode,
 ): string[] =>
   parts.flatMap(({ by, flags, unused, nodePath }) => {
     const isOfNodeadm = nodePath === nodeadmEnvironment
@@ -124,7 +124,7 @@ export function lostSettings(
 }
 
 /** Whether the kubelet merges the settings over its main file. */
-function isInDropIn(part: ChangedPart, { amiFamily }: Pick<DeclaredNode, 'amiFamily'>) {
+function isInDropIn(part: ChangedPart, { amiFamily }: DeclaredNode) {
   const isByNodeadm = part.by !== 'file' && part.by !== 'script' && amiFamily !== 'AL2'
   return isByNodeadm || dropInOf(part) !== null
 }

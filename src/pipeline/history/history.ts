@@ -420,4 +420,4 @@ const comparablePart = ({ document, ...now }: RunToCompare): RunToCompare => ({
   },
 })
 
-const isOfNodeRule = ({ rule }: Pick<OnNodes, 'rule'>) => nodeRules.has(rule)
+const isOfNodeRule = ({ rule }: OnNodes) => nodeRules.has(rule)

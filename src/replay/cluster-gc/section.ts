@@ -101,7 +101,7 @@ export const controllerOf = ({ ownerReferences }: ObjectMetadata): OwnerReferenc
   ownerReferences.find(({ isController }) => isController) ?? null
 
 /** As upstream prints an object: without a namespace, only its name. */
-export const keyOf = ({ namespace, name }: Pick<ObjectMetadata, 'namespace' | 'name'>): string =>
+export const keyOf = ({ namespace, name }: ObjectMetadata): string =>
   namespace === '' ? name : `${namespace}/${name}`
 
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/

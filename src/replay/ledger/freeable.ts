@@ -11,7 +11,7 @@ import type { PodUse } from './pod-use.ts'
 export function freeableOf(
   node: PreparedNode,
   filesystems: readonly FilesystemLedger[],
-  { imageGC, eviction }: Pick<NodePrediction, 'imageGC' | 'eviction'>,
+  { imageGC, eviction }: NodePrediction,
   pods: PodUse | null,
 ): Freeable {
   const sumOf = (...holders: DiskHolder[]) =>

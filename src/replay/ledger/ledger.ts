@@ -20,10 +20,7 @@ import { largestUse, type PodUse, podUseOf } from './pod-use.ts'
 const shownVolumes = 8
 
 /** Null: no filesystem's size is known. */
-export function nodeLedger(
-  node: PreparedNode,
-  prediction: Pick<NodePrediction, 'imageGC' | 'eviction'>,
-): NodeLedger | null {
+export function nodeLedger(node: PreparedNode, prediction: NodePrediction): NodeLedger | null {
   const { layout } = node.filesystems
   const pods = podUseOf(node)
   const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']

@@ -48,7 +48,7 @@ const lastKinds: ListedFinding['kind'][] = ['unchanged', 'better', 'waivedSince'
 const place = ({ kind }: ListedFinding): number => lastKinds.indexOf(kind) + 1
 
 export function mailChanges(
-  { document: { findings, waived, delta }, before }: Pick<AuditReport, 'document' | 'before'>,
+  { document: { findings, waived, delta }, before }: AuditReport,
   language: Language,
 ): MailChanges {
   const sorted = findings.toSorted(worstFirst)

@@ -333,7 +333,7 @@ export function upgradesView(
   {
     document: { run, clusters },
     nodes,
-  }: Pick<AuditReport, 'nodes'> & { document: Pick<AuditReport['document'], 'run' | 'clusters'> },
+  }: AuditReport & { document: Pick<AuditReport['document'], 'run' | 'clusters'> },
   language: Language,
 ) {
   const { words } = language

@@ -62,7 +62,7 @@ export interface FoundCause extends Omit<CauseGroup, 'findings'> {
 }
 
 /** The causes of the document's findings. */
-function foundCauses({ document }: Pick<AuditReport, 'document'>): FoundCause[] {
+function foundCauses({ document }: AuditReport): FoundCause[] {
   const byId = new Map(document.findings.map(finding => [finding.id, finding]))
   return (document.causes ?? [])
     .map(cause => ({ ...cause, findings: cause.findings.flatMap(id => byId.get(id) ?? []) }))
@@ -231,7 +231,7 @@ export function firstCause(
 }
 
 /** The step with the number of commands, if one of several is shown: `… (1 of 3 commands)`. */
-export const stepWithCount = ({ step, oneOf }: Pick<CauseView, 'step' | 'oneOf'>): string =>
+export const stepWithCount = ({ step, oneOf }: CauseView): string =>
   oneOf === null ? step : `${step} (${oneOf})`
 
 /** The worst finding's title, or its rule's title if that rule's findings have different titles. */

@@ -337,7 +337,7 @@ interface Releases {
 /** Of the images in use, the one with the largest release. Null: fewer than three releases of each are known. */
 function largestReleases(
   { images = [], pastReleases = [] }: AuditedNode,
-  { mostUnpacking }: Pick<Assumptions, 'mostUnpacking'>,
+  { mostUnpacking }: Assumptions,
 ): Releases | null {
   const past = pastReleases.map(([name, bytes]): RememberedImage => [name, bytes, 'gone'])
   const byName = Map.groupBy([...past, ...images], ([name]) => nameWithoutTag(name) ?? '')

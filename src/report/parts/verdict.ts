@@ -16,7 +16,7 @@ interface VerdictContext {
 }
 
 export function verdictView(
-  { document, nodes: audited }: Pick<AuditReport, 'document' | 'nodes'>,
+  { document, nodes: audited }: AuditReport,
   { outlook, causeCount, language }: VerdictContext,
 ) {
   const { clusters, findings } = document

@@ -20,8 +20,7 @@ const wholeCluster = ({ rule, cluster }: FindingOnSubject): FindingOnSubject => 
   subject: { kind: 'Cluster', namespace: null, name: cluster },
 })
 const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
-const ruleKey = ({ rule, cluster }: Pick<FindingOnSubject, 'rule' | 'cluster'>) =>
-  keyOf(rule, cluster)
+const ruleKey = ({ rule, cluster }: FindingOnSubject) => keyOf(rule, cluster)
 
 /** Node names by rule and cluster. One key per node and rule would take much memory in a large fleet. */
 function namesIn(found: readonly (FindingOnSubject & Pick<ComparedFinding, 'nodes'>)[]) {

@@ -19,9 +19,7 @@ const keptThresholds = 12
 const keptHolders = 4
 const keptBases = 3
 
-export function rulesByNode(
-  findings: Pick<ComparedFinding, 'rule' | 'cluster' | 'nodes'>[],
-): Map<string, string[]> {
+export function rulesByNode(findings: ComparedFinding[]): Map<string, string[]> {
   const rules = new Map<string, string[]>()
   for (const { rule, cluster, nodes } of findings)
     for (const name of nodes.sample) {

@@ -265,5 +265,5 @@ function failing(
   }
 }
 
-const isStartKnown = ({ nextStart }: Pick<NodeSubject, 'nextStart'>) =>
+const isStartKnown = ({ nextStart }: NodeSubject) =>
   nextStart?.errors.length === 0 && nextStart.settings?.isCommandLineKnown === true

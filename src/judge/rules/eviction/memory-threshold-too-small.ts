@@ -71,7 +71,7 @@ export const memoryThresholdTooSmall = nodeRule({
 
 const isNearlyMet = (
   { signal, margin, met }: EvaluatedThreshold,
-  { eviction }: Pick<Satisfied<'eviction'>, 'eviction'>,
+  { eviction }: Satisfied<'eviction'>,
 ) =>
   met === false &&
   margin !== null &&

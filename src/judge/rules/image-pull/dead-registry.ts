@@ -70,13 +70,13 @@ function imagesOfPods({ pods }: Satisfied<'pods'>): NamedPod[] {
   return found
 }
 
-function imagesOfSandbox({ host }: Pick<NodeSubject, 'host'>): NamedPod[] {
+function imagesOfSandbox({ host }: NodeSubject): NamedPod[] {
   const image = host?.containerd?.sandboxImage
   return image ? [{ image, registry: registryOf(image), user: sandbox }] : []
 }
 
 /** Images of failed pulls in events. Their pods might be deleted by now. */
-const imagesOfEvents = ({ events, at }: Pick<NodeContext, 'events' | 'at'>): NamedPod[] =>
+const imagesOfEvents = ({ events, at }: NodeContext): NamedPod[] =>
   pullFailures(events, at)
     .flatMap(({ image, registry, pod }) =>
       image === null || registry === null ? [] : [{ image, registry, user: pod }],

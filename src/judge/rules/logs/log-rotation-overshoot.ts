@@ -130,7 +130,7 @@ function unrotatedLog(
 
 function rotationLines(
   { identity, configuration }: Satisfied<'configuration'>,
-  { maxSize, files }: Pick<NonNullable<ReturnType<typeof logRotationOf>>, 'maxSize' | 'files'>,
+  { maxSize, files }: NonNullable<ReturnType<typeof logRotationOf>>,
   logs: readonly ContainerLog[],
   roomBytes: number,
 ) {

@@ -134,7 +134,7 @@ interface LeafWish {
 export function settle(
   fixes: readonly ChosenFix[],
   changes: readonly ConfigurationChange[],
-  { running, identity: { kubeletVersion } }: Pick<ReadNode, 'running' | 'identity'>,
+  { running, identity: { kubeletVersion } }: ReadNode,
 ): Settled {
   const present = running ?? {}
   const isSame = (leaf: string, a: unknown, b: unknown) =>

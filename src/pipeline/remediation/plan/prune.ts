@@ -109,11 +109,7 @@ const policyOf = ({ configuration }: NodeInput, kubeletVersion: string | null) =
   }
 
 /** Why the node must not be pruned, for people; null: no required image is at risk. */
-function riskOf(
-  { record }: Pick<ReadNode, 'record'>,
-  most: NodePrediction,
-  { policy, allowActAtOnce }: PlanRules,
-) {
+function riskOf({ record }: ReadNode, most: NodePrediction, { policy, allowActAtOnce }: PlanRules) {
   const subject = nodeSubject(record, most)
   for (const rule of [unpinnedSandboxImage, requiredImageAtRisk]) {
     const outcome = outcomeOf(rule, subject, policy)

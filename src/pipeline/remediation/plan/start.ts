@@ -32,10 +32,7 @@ export interface ReadNode {
 }
 
 /** The fields of a patch with their resulting values. */
-export const changesOf = (
-  patch: RawObject,
-  { running }: Pick<ReadNode, 'running'>,
-): ConfigurationChange[] =>
+export const changesOf = (patch: RawObject, { running }: ReadNode): ConfigurationChange[] =>
   Object.entries(patch).map(([field, value]) => ({
     path: [field],
     value: mergedValue(running?.[field], value) ?? undefined,

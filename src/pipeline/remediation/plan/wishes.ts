@@ -154,7 +154,7 @@ export const laterText = ({ cohort: { file, image } }: Wish): string =>
 /** Nodes without a group form one group per cluster; otherwise each of these nodes would be a canary. */
 function wishOf(
   { record: { cluster }, identity, running }: ReadNode,
-  { fields = {}, ...place }: Partial<Pick<PlanCohort, 'fields' | 'file' | 'image'>>,
+  { fields = {}, ...place }: Partial<PlanCohort>,
   findings: readonly string[],
   plan: () => NodeOutcome | 'unchanged',
   durable: () => DurableFix[] = () => [],

@@ -133,8 +133,16 @@ export const listLimits = {
  * those of a pod have a few hundred; the content of a host's file has 300,000 at most.
  */
 export const redactionLimits = {
-  ...{ node: 96_000, configz: 64_000, summary: 32_000, pods: 320_000, runtime: 128_000 },
-  ...{ host: 320_000, known: 32_000, volumes: 16_000, errors: 64_000, objects: 1_050_000 },
+  node: 96_000,
+  configz: 64_000,
+  summary: 32_000,
+  pods: 320_000,
+  runtime: 128_000,
+  host: 320_000,
+  known: 32_000,
+  volumes: 16_000,
+  errors: 64_000,
+  objects: 1_050_000,
 }
 
 /** Objects that are redacted at once: as many as a page of an API server has. */

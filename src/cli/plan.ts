@@ -187,7 +187,10 @@ function presentPlan(file: string): Plan | null {
 function doesTheSame(a: Plan, b: Plan): boolean {
   const timeless = (plan: Plan) =>
     planText({
-      ...{ ...plan, id: '', digest: '', createdAt: '' },
+      ...plan,
+      id: '',
+      digest: '',
+      createdAt: '',
       snapshot: { ...plan.snapshot, takenAt: '' },
     })
   return timeless(a) === timeless(b)

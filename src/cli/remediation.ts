@@ -3,8 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { linesOf } from '#base/text/lines.ts'
-import type { Plan } from '#model/plan/plan.ts'
-import { stepKey } from '#model/plan/plan.ts'
+import { type Plan, stepKey } from '#model/plan/plan.ts'
 import {
   type RemediationRun,
   type StepEntry,

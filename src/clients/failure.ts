@@ -50,7 +50,9 @@ export class RequestFailure extends Error {
 export function readErrorOf(what: ReadError['what'], error: unknown): ReadError {
   const refusal = error instanceof RequestFailure ? error.refusal : null
   return {
-    ...{ what, message: messageOf(error), ...(refusal && { refusal }) },
+    what,
+    message: messageOf(error),
+    ...(refusal && { refusal }),
     ...readFailure(error),
     ...endedByIn(error),
   }

@@ -57,12 +57,18 @@ function pruned(record: SnapshotRecord): SnapshotRecord {
 
 /** A cluster without its parts: some of their texts were removed, so that they would be wrong. */
 const unreadCluster = ({ kind, cluster, errors = [] }: ClusterRecord): ClusterRecord => ({
-  ...{ kind, cluster, eks: null, nodegroups: null, launchTemplates: null, insights: null },
+  kind,
+  cluster,
+  eks: null,
+  nodegroups: null,
+  launchTemplates: null,
+  insights: null,
   errors: [...errors, tooMuchText('cluster')],
 })
 
 const tooMuchText = (what: UnreadPart): ReadError => ({
-  ...{ what, reason: 'cut' },
+  what,
+  reason: 'cut',
   message: 'it has more text that can hold secrets than is redacted',
 })
 
@@ -87,7 +93,10 @@ function pruneObjects({
   const isCut = budget.hasLostFacts || (budget.hasLostMessages && isEvents(resource))
   const unread = [...errors, ...(isCut ? [tooMuchText(name as ResourceName)] : [])]
   return {
-    ...{ kind, cluster, resource: name, items: kept },
+    kind,
+    cluster,
+    resource: name,
+    items: kept,
     ...(unread.length > 0 && { errors: redactTexts(unread, '', redact) as ReadError[] }),
   }
 }

@@ -388,7 +388,9 @@ export class KubernetesClient {
       const isSecure = url.protocol === 'https:'
       const request = (isSecure ? https : http).request(url, {
         ...(isSecure && { secureContext: this.secureContext() }),
-        ...{ agent, headers, method },
+        agent,
+        headers,
+        method,
       })
       const stop = (error: unknown) => {
         settle(error)

@@ -36,8 +36,15 @@ export const piece = (
   lineOf: LineOf,
   { config = {}, flags = [], ...more }: Partial<Piece>,
 ): Piece => ({
-  ...{ source, config, flags, lineOf, document: null, path: null },
-  ...{ isWholeFile: false, unread: null, step: null },
+  source,
+  config,
+  flags,
+  lineOf,
+  document: null,
+  path: null,
+  isWholeFile: false,
+  unread: null,
+  step: null,
   ...more,
 })
 

@@ -85,7 +85,9 @@ export class FixFacts {
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
     this.#stepNodes.set(nodeKey(cluster, name), {
-      ...{ name, instanceId, owner },
+      name,
+      instanceId,
+      owner,
       hasSessions: inspectTargetOf(identity).isReachable,
       shell: shellOf(identity),
     })

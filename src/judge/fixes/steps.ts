@@ -108,7 +108,8 @@ function withSource(action: StepAction, site: StepSite): StepAction {
   const { name: source, className, mapping = disk.other } = disk
   const isPolicy = action.id === 'use-instance-store' && className !== undefined
   return {
-    ...{ ...action, source },
+    ...action,
+    source,
     ...(isPolicy && { message: 'instanceStorePolicy' }),
     ...((mapping || isPolicy) && { rollsOut: true }),
   }
@@ -358,7 +359,9 @@ const disturbing: Partial<Record<Step['kind'], Step['disturbs']>> = {
 const doing =
   (ends: Step['ends']) =>
   (kind: Step['kind'], lines?: Lines, disturbs = disturbing[kind] ?? 'nothing'): Doing => ({
-    ...{ kind, ends, disturbs },
+    kind,
+    ends,
+    disturbs,
     ...(lines && { lines }),
   })
 /** Steps that end all of the cause, and a part of it. */

@@ -12,8 +12,7 @@ import type {
   LedgerLine,
   NodeLedger,
 } from '#model/prediction/disk-ledger.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
 
 export interface Reason {
   cause: Cause
@@ -150,8 +149,13 @@ export const partCause = ({
   owner,
   place,
 }: Omit<HolderPart, 'inodes'>): HolderCause => ({
-  ...{ kind: 'holder', holder, filesystem, freedBy: holders[holder].freedBy },
-  ...{ amount: { unit: 'bytes', low, high }, owner, place },
+  kind: 'holder',
+  holder,
+  filesystem,
+  freedBy: holders[holder].freedBy,
+  amount: { unit: 'bytes', low, high },
+  owner,
+  place,
 })
 
 export function holderCause(

@@ -19,16 +19,17 @@ import type { Evidence, EvidenceKind } from '#model/finding/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
-import type {
-  EvaluatedThreshold,
-  EvictionPrediction,
-  FilesystemState,
-  Filesystems,
-  RankedPod,
-  Ranking,
-  Signal,
+import {
+  type EvaluatedThreshold,
+  type EvictionPrediction,
+  type FilesystemState,
+  type Filesystems,
+  isWatched,
+  type RankedPod,
+  type Ranking,
+  type Signal,
+  sisterOf,
 } from '#model/prediction/prediction.ts'
-import { isWatched, sisterOf } from '#model/prediction/prediction.ts'
 
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
 export function configuredAt(

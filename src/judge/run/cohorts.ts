@@ -5,8 +5,13 @@ import { type Keep, keepInMemory } from '#base/keep.ts'
 import { sharedValue } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { CohortRule, ContextRule, Failing, Undecided } from '#judge/rule.ts'
-import type { JudgedNode, NodeSubject } from '#judge/subject/node-subject.ts'
-import { type ClusterContext, ClusterFacts, type NodeContext } from '#judge/subject/node-subject.ts'
+import {
+  type ClusterContext,
+  ClusterFacts,
+  type JudgedNode,
+  type NodeContext,
+  type NodeSubject,
+} from '#judge/subject/node-subject.ts'
 import type { Policy } from '#model/policy.ts'
 import { fromYields, missingNeeds, type Outcome, ruleError, unlessThrown } from './outcome.ts'
 

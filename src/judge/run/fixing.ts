@@ -3,8 +3,12 @@
 import { mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
 import { meaningOf } from '#facts/kubelet/fields.ts'
 import { declarationOf } from '#judge/drift/declared.ts'
-import type { Declaration, DeclaredNode } from '#judge/drift/drift.ts'
-import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
+import {
+  type Declaration,
+  type DeclaredNode,
+  shownSetting,
+  writtenSettings,
+} from '#judge/drift/drift.ts'
 import { durableFixes, type Proposal } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
 import { agreeOnFixes, isDeclaring, type Wish, type Wishes } from '#judge/fixes/agreement.ts'
@@ -90,7 +94,10 @@ function stepsFor(
     declared ? diskSourceOf(declared, device, factsOf(cluster).contextOf('')) : null
   return (actions ?? [null]).flatMap(action =>
     stepsOf(finding, action && [action], {
-      ...{ commands, place, cluster, diskSource },
+      commands,
+      place,
+      cluster,
+      diskSource,
       node: nodeOf(action),
     }),
   )

@@ -185,7 +185,9 @@ export class Tally {
       evidence: mergedEvidence(main, others),
     })
     return {
-      ...{ rule, cluster, subject },
+      rule,
+      cluster,
+      subject,
       finding: { ...finding, id: findingId(rule.id, cluster, subject, part) },
       proposals: variants.map(({ value: { origin, failing }, nodes }) => ({
         origin,

@@ -118,7 +118,11 @@ export function readChangedFile(
 ): ChangedFile {
   const isPlan = isPlanText(text)
   const reading: FileReading = {
-    ...{ file, parts: [], problems: [], unread: null, targets },
+    file,
+    parts: [],
+    problems: [],
+    unread: null,
+    targets,
     budget: new TextBudget(isPlan ? textLimits.clusterUserData : textLimits.userData, whole),
   }
   const rendered = renderedKind(file, text)

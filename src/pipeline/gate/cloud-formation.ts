@@ -56,7 +56,8 @@ interface Resource {
 
 const resourcesIn = (stack: YamlPlace): Resource[] =>
   Object.entries(mapOf(mapOf(stack.value).Resources)).map(([name, resource]) => ({
-    ...{ name, type: String(mapOf(resource).Type) },
+    name,
+    type: String(mapOf(resource).Type),
     properties: stack.at('Resources', name, 'Properties'),
   }))
 

@@ -74,8 +74,14 @@ export function takeDocument(reading: FileReading, place: YamlPlace): void {
   const { apiVersion = '', kind = '' } = value
   if (kind === 'KubeletConfiguration' || isKubeletFile(value)) {
     reading.parts.push({
-      ...{ kind: 'KubeletConfiguration', file: reading.file, target: {}, lineOf: linesIn(place) },
-      ...{ config: value, flags: [], by: 'file', refusals: [] },
+      kind: 'KubeletConfiguration',
+      file: reading.file,
+      target: {},
+      lineOf: linesIn(place),
+      config: value,
+      flags: [],
+      by: 'file',
+      refusals: [],
     })
     return
   }
@@ -297,10 +303,16 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
       })
   if (isRawObject(kubelet.value) || isWhole || volumes.length > 0)
     reading.parts.push({
-      ...{ kind: 'EC2NodeClass', file: reading.file, target, isWhole },
-      ...{ volumes, mountsDisks: mountsDisks(String(spec.userData ?? '')) },
+      kind: 'EC2NodeClass',
+      file: reading.file,
+      target,
+      isWhole,
+      volumes,
+      mountsDisks: mountsDisks(String(spec.userData ?? '')),
       lineOf: withVolumes(linesIn(kubelet), volumes),
-      ...{ config: mapOf(kubelet.value), flags: [], by: 'karpenter' },
+      config: mapOf(kubelet.value),
+      flags: [],
+      by: 'karpenter',
       ...(unused && { unused }),
       refusals: [
         ...(isRawObject(kubelet.value) && isBeta(value)
@@ -337,9 +349,13 @@ function takeNodePool(reading: FileReading, place: YamlPlace) {
   const value = mapOf(place.value)
   const isOld = isBeta(value)
   reading.parts.push({
-    ...{ kind: 'NodePool', file: reading.file, target: { nodePool: nameOf(value) } },
+    kind: 'NodePool',
+    file: reading.file,
+    target: { nodePool: nameOf(value) },
     lineOf: linesIn(kubelet),
-    ...{ config: isOld ? kubelet.value : {}, flags: [], by: 'karpenter' },
+    config: isOld ? kubelet.value : {},
+    flags: [],
+    by: 'karpenter',
     refusals: isOld ? [] : [misplacedKubelet(kubelet, 'spec.template.spec.kubelet')],
   })
 }
@@ -393,10 +409,7 @@ function takeGroup(
   const { config, lineOf } = bottlerocketPiece(plain, linesIn(settings))
   const mistakes = settingMistakes(settings.value, settings.lineOf)
   const isRefused = ({ kind }: FileProblem) => kind === 'refused'
-  parts.push({
-    ...{ ...head, config, by: 'bottlerocket', lineOf },
-    refusals: mistakes.filter(isRefused),
-  })
+  parts.push({ ...head, config, by: 'bottlerocket', lineOf, refusals: mistakes.filter(isRefused) })
   reading.problems.push(...mistakes.filter(mistake => !isRefused(mistake)))
 }
 

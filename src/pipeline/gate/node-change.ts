@@ -7,8 +7,12 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
 import { unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
-import type { DeclaredNode } from '#judge/drift/drift.ts'
-import { isExpression, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
+import {
+  type DeclaredNode,
+  isExpression,
+  isWrittenOut,
+  writtenSettings,
+} from '#judge/drift/drift.ts'
 import { shorten } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type {

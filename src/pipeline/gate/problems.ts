@@ -92,9 +92,23 @@ export class Problems {
     const key = JSON.stringify([kind, file, line, field, cluster, group, same])
     if (!this.#problems.has(key) && this.#problems.size >= mostProblems) return
     const problem: OpenProblem = this.#problems.get(key) ?? {
-      ...{ kind, stops, file, line, field, values: null, most: [], instead: [], cluster, group },
-      ...{ otherLine: head.otherLine ?? null, rule, severity, text, detail: head.detail ?? null },
-      ...{ names: new Set(), nodes: { count: 0, sample: [] } },
+      kind,
+      stops,
+      file,
+      line,
+      field,
+      values: null,
+      most: [],
+      instead: [],
+      cluster,
+      group,
+      otherLine: head.otherLine ?? null,
+      rule,
+      severity,
+      text,
+      detail: head.detail ?? null,
+      names: new Set(),
+      nodes: { count: 0, sample: [] },
     }
     this.#problems.set(key, problem)
     if (values !== null) problem.values = joinedValues(problem.values, values)

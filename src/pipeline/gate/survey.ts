@@ -72,7 +72,9 @@ function identityOnly(record: SnapshotRecord): SnapshotRecord | null {
   const { kind, cluster, node, errors } = record
   const { metadata, spec, status } = node
   return {
-    ...{ kind, cluster, errors },
+    kind,
+    cluster,
+    errors,
     node: { metadata, spec, status: { nodeInfo: status?.nodeInfo } },
   } as NodeRecord
 }

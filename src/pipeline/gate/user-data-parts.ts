@@ -125,9 +125,13 @@ export function takePiece(
   const { kind: documentKind, apiVersion } = mapOf(piece.document?.value)
   const isFile = source === 'script' && documentKind !== undefined
   reading.parts.push({
-    ...{ kind, file: reading.file, target, lineOf: piece.lineOf },
+    kind,
+    file: reading.file,
+    target,
+    lineOf: piece.lineOf,
     config: isFile ? { kind: documentKind, apiVersion, ...config } : config,
-    ...{ flags, by: source },
+    flags,
+    by: source,
     ...(piece.path !== null && { nodePath: piece.path, isWholeFile: piece.isWholeFile }),
     ...(piece.unread !== null && { unused: piece.unread }),
     ...(image && { image }),

@@ -92,8 +92,15 @@ export function takeVolumes(
   if (volumes.length === 0) return
   reading.problems.push(...unclearVolumes(volumes))
   reading.parts.push({
-    ...{ kind: 'LaunchTemplate', file: reading.file, target, volumes, refusals: [] },
-    ...{ mountsDisks: mountsDisks(userData), config: {}, flags: [], by: null },
+    kind: 'LaunchTemplate',
+    file: reading.file,
+    target,
+    volumes,
+    refusals: [],
+    mountsDisks: mountsDisks(userData),
+    config: {},
+    flags: [],
+    by: null,
     lineOf: withVolumes(() => line, volumes),
   })
 }

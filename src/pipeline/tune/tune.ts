@@ -197,7 +197,11 @@ const emptyRow = (setting: TuneSetting): TuneRow => ({
   configuration: {},
   isAlike: true,
   first: { imageGC: 0, eviction: 0, nothing: 0 },
-  ...{ imageGCs: 0, deletedBytes: 0, pulledAgainBytes: 0, evictions: 0, diskPressureMinutes: 0 },
+  imageGCs: 0,
+  deletedBytes: 0,
+  pulledAgainBytes: 0,
+  evictions: 0,
+  diskPressureMinutes: 0,
   unusableBytes: null,
 })
 

@@ -1,8 +1,7 @@
 /** Runs the waves of a plan: a few nodes at a time, each verified before the next. If too many nodes fail, the wave is rolled back. */
 
 import { messageOf } from '#base/operator-error.ts'
-import type { Approval, PlanStep } from '#model/plan/plan.ts'
-import { stepKey } from '#model/plan/plan.ts'
+import { type Approval, type PlanStep, stepKey } from '#model/plan/plan.ts'
 import type { RunState, StepState } from '#model/plan/remediation.ts'
 import type { AutoApproval, RemediationPolicy } from '#model/policy.ts'
 import { byPolicy, changedSince } from '#remediate/plan/approve.ts'

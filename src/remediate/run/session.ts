@@ -5,8 +5,13 @@ import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { parsedJson } from '#base/raw-object.ts'
 import { firstReasons } from '#base/text/first-of.ts'
 import type { Store } from '#clients/store/store.ts'
-import type { Approval, HeldApproval, LeftAlone, Plan } from '#model/plan/plan.ts'
-import { stepKey } from '#model/plan/plan.ts'
+import {
+  type Approval,
+  type HeldApproval,
+  type LeftAlone,
+  type Plan,
+  stepKey,
+} from '#model/plan/plan.ts'
 import { type RemediationRun, remediationSchema, type StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { byPolicy, changedSince, checkApproval } from '#remediate/plan/approve.ts'

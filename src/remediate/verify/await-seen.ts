@@ -2,8 +2,7 @@
 
 import { messageOf } from '#base/operator-error.ts'
 import { probePeriodMs } from '#facts/kubelet/periods.ts'
-import type { PlanStep } from '#model/plan/plan.ts'
-import { stepKey } from '#model/plan/plan.ts'
+import { type PlanStep, stepKey } from '#model/plan/plan.ts'
 import type { Verification } from '#model/plan/remediation.ts'
 import type { Conclusion } from '#remediate/run/conclude.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'

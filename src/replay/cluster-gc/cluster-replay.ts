@@ -163,15 +163,10 @@ class Cluster {
     this.#errors.add(errors)
     this.#read.add(resource)
     if (resource === 'nodes' && items.length === 0) this.#hasNoNodes = true
-    for (const item of items) this.#takeObject(resource, item)
-  }
-
-  #takeObject(resource: string, object: ClusterObject) {
-    if (isOf(versionResource, resource, object)) {
-      this.#serverVersion = object.gitVersion ?? this.#serverVersion
-      return
-    }
-    this.#take(resource, object)
+    for (const item of items)
+      if (isOf(versionResource, resource, item))
+        this.#serverVersion = item.gitVersion ?? this.#serverVersion
+      else this.#take(resource, item)
   }
 
   takeNode({ node, pods }: NodeInput) {

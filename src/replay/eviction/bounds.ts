@@ -9,8 +9,15 @@
  */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import type { Certainty, Signal, Threshold, Unknown, Victim } from '#model/prediction/prediction.ts'
-import { conditionOf, type NodeCondition } from '#model/prediction/prediction.ts'
+import {
+  type Certainty,
+  conditionOf,
+  type NodeCondition,
+  type Signal,
+  type Threshold,
+  type Unknown,
+  type Victim,
+} from '#model/prediction/prediction.ts'
 import type { TimeBounds } from '#replay/times.ts'
 import { type DiskLayout, diskLayoutOf, type Observations } from './observations.ts'
 import {

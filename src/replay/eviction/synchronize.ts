@@ -14,8 +14,13 @@
  */
 
 import { nodeReclaimKinds as kinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import type { Observation, Signal, Threshold } from '#model/prediction/prediction.ts'
-import { conditionOf, type NodeCondition } from '#model/prediction/prediction.ts'
+import {
+  conditionOf,
+  type NodeCondition,
+  type Observation,
+  type Signal,
+  type Threshold,
+} from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'

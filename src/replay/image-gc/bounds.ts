@@ -23,8 +23,7 @@ import {
   type LastUsedBounds,
   type RoundImage,
 } from './round.ts'
-import type { ImageEvidence, NodeImages } from './users.ts'
-import { madeMs } from './users.ts'
+import { type ImageEvidence, madeMs, type NodeImages } from './users.ts'
 
 /** A detection certainly runs within this time, in ms. A period starts when the previous round ends. */
 const detectionWithinMs = imageGcPeriodMs + 60_000

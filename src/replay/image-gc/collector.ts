@@ -13,7 +13,6 @@
 import { formatDuration } from '#base/go/duration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { exactTime, zeroTimeMs } from '#replay/times.ts'
-import type { ImageFsStats } from './round.ts'
 import {
   ageLimitOf,
   everything,
@@ -22,6 +21,7 @@ import {
   freeSpace,
   freeUnused,
   hasFlag,
+  type ImageFsStats,
   type ImageGcPolicy,
   type ImagesInOrder,
   imagesInEvictionOrder,

@@ -254,14 +254,8 @@ function unsortedEntries({ bytes, inodes }: Amount, { inside }: HostDiskUse = {}
   const [ofVolumes, ofOthers] = hasVolumes ? [inodes, 0] : [0, inodes]
   const source = 'du'
   return [
-    {
-      ...{ holder: 'pod-volumes', bytes: bytes - others, lowBytes: volumes, inodes: ofVolumes },
-      source,
-    },
-    {
-      ...{ holder: 'pod-folders', bytes: others, highBytes: bytes - volumes, inodes: ofOthers },
-      source,
-    },
+    { holder: 'pod-volumes', bytes: bytes - others, lowBytes: volumes, inodes: ofVolumes, source },
+    { holder: 'pod-folders', bytes: others, highBytes: bytes - volumes, inodes: ofOthers, source },
   ]
 }
 

@@ -67,7 +67,12 @@ const foldersInside = ({ inside = [] }: HostDiskUse, byUid: PodsByUid) =>
     if (pod === undefined) return []
     const owner = (isOfVolume ? podOwner : containerOwner)(pod, name)
     const part: MeasuredPart & { place: string } = {
-      ...{ holder, filesystem: 'nodefs', bytes, inodes: null, place, owner },
+      holder,
+      filesystem: 'nodefs',
+      bytes,
+      inodes: null,
+      place,
+      owner,
     }
     return [{ pod, part }]
   })

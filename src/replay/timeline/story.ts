@@ -33,8 +33,7 @@ import {
   type ImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
-import type { ImageGcPolicy } from '#replay/image-gc/round.ts'
-import { amountToFree } from '#replay/image-gc/round.ts'
+import { amountToFree, type ImageGcPolicy } from '#replay/image-gc/round.ts'
 import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { Assumption } from './assumptions.ts'

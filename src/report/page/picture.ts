@@ -2,8 +2,7 @@
 
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import type { FoundCause } from '#report/parts/causes.ts'
-import { answersOf } from '#report/parts/causes.ts'
+import { answersOf, type FoundCause } from '#report/parts/causes.ts'
 import {
   type Alerts,
   actingMarks,

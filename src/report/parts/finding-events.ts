@@ -26,9 +26,17 @@ export function findingEvents(
   const ended = (before?.ended ?? []).map(
     ({ id, rule, severity, cluster, subject, title, since, ended: how }): FindingEvent => ({
       ...base,
-      ...{ rule, severity, cluster, subject, since },
+      rule,
+      severity,
+      cluster,
+      subject,
+      since,
       title: lineText(title),
-      ...{ change: 'ended', finding: id, ended: how, nodes: null, command: null },
+      change: 'ended',
+      finding: id,
+      ended: how,
+      nodes: null,
+      command: null,
     }),
   )
   return [...open, ...ended].slice(0, mostEvents)

@@ -3,17 +3,17 @@
 import { byText } from '#base/text/text-order.ts'
 import type { StepActionId } from '#model/finding/cause.ts'
 import type { Family, Finding } from '#model/finding/finding.ts'
-import type {
-  DiskHolder,
-  DiskLedger,
-  DiskUse,
-  FilesystemLedger,
-  Freeable,
-  GroupDiskUse,
-  LedgerLine,
-  PodDiskUse,
+import {
+  type DiskHolder,
+  type DiskLedger,
+  type DiskUse,
+  type FilesystemLedger,
+  type Freeable,
+  fullestOf,
+  type GroupDiskUse,
+  type LedgerLine,
+  type PodDiskUse,
 } from '#model/prediction/disk-ledger.ts'
-import { fullestOf } from '#model/prediction/disk-ledger.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { consumerRows, groupName, groupText, isLarge, podText, sizeAdvice } from './consumers.ts'
@@ -308,7 +308,8 @@ function* freedBy({ fix, steps, cause }: Finding) {
   if (high !== undefined)
     yield {
       part: 'images',
-      ...{ freed: 'thresholds' as Freed, high: String(high) },
+      freed: 'thresholds' as Freed,
+      high: String(high),
       bytesOn: (node: AuditedNode, freeableOn: FreeableOn) =>
         freedByThresholds(node, freeableOn, fix),
     }
@@ -319,7 +320,8 @@ function* freedBy({ fix, steps, cause }: Finding) {
     )
       yield {
         part,
-        ...{ freed: part as Freed, high: '' },
+        freed: part as Freed,
+        high: '',
         bytesOn: (node: AuditedNode, freeableOn: FreeableOn) => freeableOn(node)?.[field] ?? 0,
       }
 }

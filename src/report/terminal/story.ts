@@ -5,22 +5,22 @@
 import { usedPercentOf } from '#base/percent.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import { shownLedger } from '#model/prediction/disk-ledger.ts'
-import type {
-  EvaluatedThreshold,
-  EvictionPrediction,
-  Filesystems,
-  ImageDeletion,
-  ImageGcPrediction,
-  KubeletUpgrade,
-  LostThreshold,
-  NodePrediction,
-  RankedPod,
-  Signal,
-  SpaceBounds,
-  TimelineEvent,
-  Unknown,
+import {
+  type EvaluatedThreshold,
+  type EvictionPrediction,
+  type Filesystems,
+  type ImageDeletion,
+  type ImageGcPrediction,
+  isWatched,
+  type KubeletUpgrade,
+  type LostThreshold,
+  type NodePrediction,
+  type RankedPod,
+  type Signal,
+  type SpaceBounds,
+  type TimelineEvent,
+  type Unknown,
 } from '#model/prediction/prediction.ts'
-import { isWatched } from '#model/prediction/prediction.ts'
 import { english } from '#report/languages/language.ts'
 import { loserText, originText } from '#report/parts/fleet.ts'
 import { ledgerText } from '#report/parts/ledger.ts'

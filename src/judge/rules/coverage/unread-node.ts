@@ -135,7 +135,9 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
   const cause: Cause = { kind: 'unread', source: what, reason: 'not-asked' }
   if (shown !== null)
     yield {
-      ...{ cause, steps, ...shown },
+      cause,
+      steps,
+      ...shown,
       consequence: `${shown.seen} Mode ${subject.mode} does not read what uses the ${nouns[what]}.`,
       evidence: [line('node', 'node condition', shown.seen)],
     }

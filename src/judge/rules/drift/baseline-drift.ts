@@ -10,8 +10,13 @@ import {
   meaningOf,
 } from '#facts/kubelet/fields.ts'
 import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
-import type { Declaration, DeclaredNode } from '#judge/drift/drift.ts'
-import { type FieldValue, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
+import {
+  type Declaration,
+  type DeclaredNode,
+  type FieldValue,
+  shownSetting,
+  writtenSettings,
+} from '#judge/drift/drift.ts'
 import { pendingPaths, runs, shownRunning } from '#judge/drift/layers.ts'
 import {
   baselineOf,

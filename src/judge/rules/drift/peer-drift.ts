@@ -9,8 +9,7 @@ import {
   declaredValue,
   wholeDeclaration,
 } from '#judge/drift/declared.ts'
-import type { Declaration, DeclaredNode } from '#judge/drift/drift.ts'
-import { writtenSettings } from '#judge/drift/drift.ts'
+import { type Declaration, type DeclaredNode, writtenSettings } from '#judge/drift/drift.ts'
 import {
   baselineOf,
   type Drift,

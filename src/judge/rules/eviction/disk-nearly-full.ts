@@ -112,7 +112,14 @@ function fillingDisk(
   const cause = isWatched ? first : reason.cause
   if (!isInodes && cause.kind === 'holder' && cause.freedBy === 'image-gc') return null
   return {
-    ...{ name, signal, isWatched, isNear, capacity, free, left, held },
+    name,
+    signal,
+    isWatched,
+    isNear,
+    capacity,
+    free,
+    left,
+    held,
     // No eviction will come: a deletion makes room before writes fail.
     reason: isWatched || !isNear ? reason : withDeletion(reason, subject),
   }

@@ -21,8 +21,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
-import { fullestOf } from '#model/prediction/disk-ledger.ts'
+import { type DiskHolder, fullestOf, type NodeLedger } from '#model/prediction/disk-ledger.ts'
 import { conditionOf } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over; of the disk, of a pod that is gone. */

@@ -34,12 +34,12 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
-import type {
-  EvaluatedThreshold,
-  EvictionPrediction,
-  Signal,
+import {
+  conditionOf,
+  type EvaluatedThreshold,
+  type EvictionPrediction,
+  type Signal,
 } from '#model/prediction/prediction.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
 
 /** Upstream's choice among pods of equal rank is undefined, so several victims are shown. */
 const shownVictims = 3

@@ -19,8 +19,7 @@ import {
   type Satisfied,
   span,
 } from '#judge/rule.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
-import { sisterOf } from '#model/prediction/prediction.ts'
+import { type EvaluatedThreshold, type Signal, sisterOf } from '#model/prediction/prediction.ts'
 
 const tidySeconds = [300, 120, 90, 60, 30, 10]
 

@@ -1,8 +1,11 @@
 import { agoMs, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { amountOf, settledMs, shownAmount } from '#judge/help/thresholds.ts'
 import { contextRule, line, type Satisfied, seenFirst, span, worldCause } from '#judge/rule.ts'
-import type { EvaluatedThreshold, EvictionPrediction } from '#model/prediction/prediction.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import {
+  conditionOf,
+  type EvaluatedThreshold,
+  type EvictionPrediction,
+} from '#model/prediction/prediction.ts'
 
 export const pressureStays = contextRule({
   id: 'pressure-stays',

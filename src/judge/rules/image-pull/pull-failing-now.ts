@@ -69,7 +69,9 @@ export const pullFailingNow = contextRule({
     const { events, at } = context
     if (first !== undefined)
       yield waitingFailing([first, ...others], {
-        ...{ containers, pods: waitingPods.length, freeBytes },
+        containers,
+        pods: waitingPods.length,
+        freeBytes,
         failures: pullFailures(events, at),
       })
     // Waiting pods are reported from their status. Pods that have started no longer fail.

@@ -96,7 +96,9 @@ export async function savedAudit(
   { policy, selection, version, signal, ...hooks }: SavedAuditOptions,
 ): Promise<Pick<AuditResult, 'document' | 'nodes' | 'ruleErrors'>> {
   const judged = await judgeRecords(savedFleet(path, selection, signal), {
-    ...{ ...hooks, policy, rules },
+    ...hooks,
+    policy,
+    rules,
     snapshot: keepRecords(null),
     isEveryNodeNamed: true,
   })

@@ -127,8 +127,18 @@ const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'clus
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
   const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after, until } = planned
   return {
-    ...{ cluster, node, instanceId, cohort, ...change, expect, expectBack, ...planned.others },
-    ...{ kubeletStartedAt, before, after, ...(until !== undefined && { until }) },
+    cluster,
+    node,
+    instanceId,
+    cohort,
+    ...change,
+    expect,
+    expectBack,
+    ...planned.others,
+    kubeletStartedAt,
+    before,
+    after,
+    ...(until !== undefined && { until }),
   }
 }
 

@@ -2,8 +2,7 @@
 
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
-import type { Plan, PlanStep } from '#model/plan/plan.ts'
-import { stepKey } from '#model/plan/plan.ts'
+import { type Plan, type PlanStep, stepKey } from '#model/plan/plan.ts'
 import {
   type Verification,
   type VerificationReport,

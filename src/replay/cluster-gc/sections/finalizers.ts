@@ -47,25 +47,13 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
       lists.set(key, known)
       return known
     }
-    const heldOf = ({
-      namespace,
-      name,
-      sinceMs,
-      expiresMs,
-      names,
-      ...of
-    }: HeldByFinalizer): HeldObject => {
-      const resource = shared.text(of.resource)
-      return {
-        resource,
-        kind: kindOf(resource),
-        namespace: shared.text(namespace),
-        name,
-        sinceMs,
-        expiresMs,
-        finalizers: listOf(names),
-      }
-    }
+    const heldOf = ({ names, ...held }: HeldByFinalizer): HeldObject => ({
+      ...held,
+      resource: shared.text(held.resource),
+      kind: shared.text(kindOf(held.resource)),
+      namespace: shared.text(held.namespace),
+      finalizers: listOf(names),
+    })
     return {
       held: [
         ...Array.from(this.#held, heldOf),

@@ -341,14 +341,10 @@ const areAlike = (some: readonly OwnerReference[], others: readonly OwnerReferen
 function ownedObject(resource: string, metadata: ObjectMetadata, shared: SharedTexts): OwnedObject {
   const known = garbageResource(resource)
   return {
+    ...metadata,
     apiVersion: known?.apiVersion ?? '',
     kind: known?.objectKind ?? resource,
     namespace: shared.text(metadata.namespace),
-    name: metadata.name,
-    uid: metadata.uid,
-    createdMs: metadata.createdMs,
-    deletedMs: metadata.deletedMs,
-    generation: metadata.generation,
     finalizers: shared.list(metadata.finalizers),
     ownerReferences: metadata.ownerReferences.map(({ apiVersion, kind, ...of }) => ({
       apiVersion: shared.text(apiVersion),

@@ -265,7 +265,7 @@ function parsePod(raw: KubernetesPod): CountedPod | null {
   const metadata = parseMetadata(raw)
   const status = raw.status
   if (!metadata || !status) return null
-  const phase = status?.phase ?? ''
+  const phase = status.phase ?? ''
   return {
     metadata,
     nodeName: raw.spec?.nodeName ?? '',
@@ -274,8 +274,7 @@ function parsePod(raw: KubernetesPod): CountedPod | null {
   }
 }
 
-const isPodTerminated = ({ phase }: CountedPod) =>
-  phase !== 'Pending' && phase !== 'Running' && phase !== 'Unknown'
+const isPodTerminated = ({ phase }: CountedPod) => !alive.has(phase)
 
 const isTerminating = ({ metadata }: CountedPod) => metadata.deletedMs !== null
 
@@ -331,14 +330,8 @@ function gcOrphaned(
     const missing = missingForMs.get(pod.nodeName)
     const isQuarantined = missing !== undefined && missing < podGcQuarantineMs
     if (pod.nodeName === '' || existing.has(pod.nodeName) || isQuarantined) return []
-    return [
-      {
-        pod,
-        reason: 'orphaned',
-        certainty: missing === undefined ? 'possible' : 'certain',
-        rank: null,
-      },
-    ]
+    const certainty = missing === undefined ? 'possible' : 'certain'
+    return [{ pod, reason: 'orphaned', certainty, rank: null }]
   })
 }
 

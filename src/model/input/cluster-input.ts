@@ -56,6 +56,8 @@ export interface Insight {
   id?: string
   name?: string
   kubernetesVersion?: string
+  /** RFC 3339. */
+  lastRefreshTime?: string
   /** `ERROR`, `WARNING` or `UNKNOWN` */
   insightStatus?: { status?: string; reason?: string }
   recommendation?: string
@@ -64,6 +66,7 @@ export const insightShape: ShapeOf<Insight> = {
   id: text(100),
   name: text(200),
   kubernetesVersion: text(40),
+  lastRefreshTime: text(40),
   insightStatus: { status: text(40), reason: text(1_000) },
   recommendation: text(2_000),
 }

@@ -40,8 +40,7 @@ export const gateProblemKinds = [
 ] as const
 export type GateProblemKind = (typeof gateProblemKinds)[number]
 
-export const gateVerdicts = ['ok', 'unread', 'worse', 'refused'] as const
-export type GateVerdict = (typeof gateVerdicts)[number]
+export type GateVerdict = 'ok' | 'unread' | 'worse' | 'refused'
 
 /** Values of a field before and after the change, each once. Null in a list: not set. */
 export interface GateValues {

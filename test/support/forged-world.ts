@@ -173,7 +173,7 @@ export class ForgedWorld {
             policyGrants: parseSettings({}).policyGrants,
             ...{ readUntil: never, stop: never, end: never },
             effects: run => this.#effects(run),
-            planNow: async () => this.planNow,
+            planFleet: async () => ({ plan: this.planNow, inputErrors: [], unread: 0 }),
           },
           request.action,
         ),

@@ -2,9 +2,10 @@
 
 import type { OperatorError } from '#base/operator-error.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
-import type { Plan } from '#model/plan/plan.ts'
 import type { StepEntry } from '#model/plan/remediation.ts'
+import type { PlanningRequest } from '#model/plan/remediation-request.ts'
 import type { Policy } from '#model/policy.ts'
+import type { PlanResult } from '#pipeline/remediation/plan/plan.ts'
 import type { ServiceRuntime } from '#pipeline/runtime/runtime.ts'
 import type { PolicyApproval } from '#remediate/plan/policy-approval.ts'
 import type { Clock } from '#remediate/run/pausing.ts'
@@ -28,6 +29,8 @@ export interface RemediateOptions extends Omit<SessionOptions, 'policy' | 'effec
   onEntry?: (entry: StepEntry) => void
 }
 
+export type PlanWanted = Omit<PlanningRequest, 'action'>
+
 /** Everything that an action of `remediate` needs. */
 export interface RemediationService
   extends Pick<RemediateOptions, 'policy' | 'store' | 'stop' | 'end' | 'effects'> {
@@ -41,8 +44,8 @@ export interface RemediationService
   runtime: Pick<ServiceRuntime, 'now' | 'folder' | 'version'>
   /** Aborted when the time for reading a fleet is over. */
   readUntil: AbortSignal
-  /** Makes the plan of the policy's schedule; absent: plans for the fleet as it is now. */
-  planNow?: () => Promise<Plan>
+  /** Plans for the fleet that the request's source names; stores nothing in the bucket. @throws OperatorError */
+  planFleet(request: PlanWanted, service: RemediationService): Promise<PlanResult>
 }
 
 export const actingPolicy = (policy: Policy): Policy => ({

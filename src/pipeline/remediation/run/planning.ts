@@ -13,15 +13,13 @@ import { type AutoApproved, autoApprove } from '#remediate/plan/approve.ts'
 import { keepApproval, keepPlan, keptApproval } from '#remediate/plan/store.ts'
 import type { RemediationService } from './options.ts'
 
-/** Plans for the fleet that the source names; stores nothing in the bucket. @throws OperatorError */
-export async function planFleet(
-  request: Omit<PlanningRequest, 'action'>,
-  { store, policy, runtime, readUntil }: RemediationService,
-): Promise<PlanResult> {
-  const { source, ...options } = request
+export const planFleet: RemediationService['planFleet'] = async (
+  { source, ...options },
+  { store, policy, runtime, readUntil },
+) => {
   const file = join(runtime.folder, 'snapshot.ndjson.gz')
   if (source === 'latest') await takeLatest(store, file, runtime.now())
-  else await keepFleet(liveFleet({ policy, selection: request.selection, signal: readUntil }), file)
+  else await keepFleet(liveFleet({ policy, selection: options.selection, signal: readUntil }), file)
   return makePlan(file, { ...options, policy, version: runtime.version })
 }
 
@@ -31,7 +29,7 @@ export async function plan(
   service: RemediationService,
 ): Promise<PlanAnswer> {
   const { action, ...options } = request
-  const result = await planFleet(options, service)
+  const result = await service.planFleet(options, service)
   const location = await keepPlan(service.store, result.plan)
   return {
     action,

@@ -9,7 +9,6 @@ import { approverOf, type HeldApproval, type Plan } from '#model/plan/plan.ts'
 import type { RemediationRun, StepState } from '#model/plan/remediation.ts'
 import type {
   ApplyRequest,
-  PlanningRequest,
   RanOne,
   ResumedAnswer,
   RollbackRequest,
@@ -30,8 +29,8 @@ import {
 import { isOfTheWorld } from '#remediate/run/pausing.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { eksNames } from './fresh.ts'
-import type { RemediateOptions, RemediationService } from './options.ts'
-import { approvedByPolicy, latestOfSchedule, planFleet } from './planning.ts'
+import type { PlanWanted, RemediateOptions, RemediationService } from './options.ts'
+import { approvedByPolicy, latestOfSchedule } from './planning.ts'
 import { remediate, takeBack } from './remediate.ts'
 
 /** Longest wait in milliseconds: a waiting function costs money. */
@@ -137,7 +136,7 @@ async function policyPlan(
   if (await isBegun(mark, store)) return null
   const seen = await parsePlanAt(store, tick.key)
   if (seen === null || !('approval' in approvedByPolicy(seen, service))) return null
-  const plan = (await service.planNow?.()) ?? (await planFleet(asAudited, service)).plan
+  const { plan } = await service.planFleet(asAudited, service)
   const answer = approvedByPolicy(plan, service)
   if (!('approval' in answer)) return null
   const { approval } = answer
@@ -146,7 +145,7 @@ async function policyPlan(
   return { plan, approval: { ...approval, sealed: await sealedApproval(approval, keys.runs) } }
 }
 
-const asAudited: Omit<PlanningRequest, 'action'> = {
+const asAudited: PlanWanted = {
   rules: [],
   findings: [],
   changes: [],

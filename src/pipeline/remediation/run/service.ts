@@ -18,7 +18,7 @@ import { keepNotices, namedPlaces } from '#remediate/notices.ts'
 import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { type SealKeys, sealedStore, Unsealed } from '#remediate/seal.ts'
 import { actingPolicy, type RemediationService } from './options.ts'
-import { plan } from './planning.ts'
+import { plan, planFleet } from './planning.ts'
 import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
 
 /** After reading come the replays and the writing of the plan. Sending ends early: a node takes minutes, and the function waits for it. */
@@ -52,7 +52,7 @@ export async function runRemediation(
     return noteRefusals(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
       const store = sealedStore(bucket, keys.runs, onUnsealed)
       const { policyGrants } = settings
-      const place = { store, keys, onUnsealed, runtime, policyGrants, ...stops }
+      const place = { store, keys, onUnsealed, runtime, policyGrants, planFleet, ...stops }
       const service = await serviceOf(place, request.action)
       runtime.watch.enters(request.action)
       return answerRequest(request, service)

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { parseThresholdConfig, thresholdsMet } from '#replay/eviction/thresholds.ts'
-import { amountToFree, usagePercentOf } from '#replay/image-gc/round.ts'
+import { amountToFree, usagePercentOf } from '#replay/image-gc/usage.ts'
 
 const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md')]
 const read = (file: string) => readFileSync(file, 'utf8')

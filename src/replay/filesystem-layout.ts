@@ -13,7 +13,7 @@ import type { Host } from '#model/input/inspection.ts'
 import type { FilesystemStats, Summary } from '#model/input/node-input.ts'
 import type { FilesystemState, Filesystems } from '#model/prediction/prediction.ts'
 import { availableOf, countOf } from './counters.ts'
-import { usagePercentOf } from './image-gc/round.ts'
+import { usagePercentOf } from './image-gc/usage.ts'
 
 /** Relative tolerances: xfs allocates inodes dynamically, and samples are seconds apart. */
 const inodesTolerance = 0.05

@@ -19,11 +19,16 @@ import type {
   Unknown,
 } from '#model/prediction/prediction.ts'
 import type { PreparedImages } from '#replay/image-gc/bounds.ts'
-import { bytesUntilTrigger, type ImageFsStats, imageFsUsage } from '#replay/image-gc/round.ts'
+import { bytesUntilTrigger, type ImageFsStats, imageFsUsage } from '#replay/image-gc/usage.ts'
 import {
-  type Aged,
   type AgeLimit,
   ageLimitOf,
+  type ImageGcPolicy,
+  imageGcPolicyError,
+  isImageGcStopped,
+} from './image-gc/policy.ts'
+import {
+  type Aged,
   areEqual,
   areTimesExact,
   everything,
@@ -33,9 +38,6 @@ import {
   freeUnused,
   goesSurely,
   hasFlag,
-  type ImageGcPolicy,
-  imageGcPolicyError,
-  isImageGcStopped,
   mayGo,
   mayGoByAge,
   mayGoForSpace,

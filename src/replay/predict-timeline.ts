@@ -22,7 +22,7 @@ import {
   timelineMs,
 } from '#replay/timeline/story.ts'
 import { deadContainers } from './container-gc.ts'
-import { type ImageGcPolicy, isImageGcStopped } from './image-gc/round.ts'
+import { type ImageGcPolicy, isImageGcStopped } from './image-gc/policy.ts'
 import type { ImageEvidence } from './image-gc/users.ts'
 import type { PreparedNode } from './prepare.ts'
 import {

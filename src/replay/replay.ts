@@ -41,7 +41,7 @@ import {
 } from './eviction/prediction.ts'
 import type { EvictionConfig } from './eviction/thresholds.ts'
 import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
-import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/round.ts'
+import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
 import { kubeletUpgrade, nextStartOn, refusalsOn, withKubelet } from './kubelet-upgrade.ts'
 import { unusableBytes } from './ledger/freeable.ts'

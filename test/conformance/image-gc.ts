@@ -9,7 +9,7 @@ import {
   newImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
-import { type ImageGcPolicy, imageGcPolicyError } from '#replay/image-gc/round.ts'
+import { type ImageGcPolicy, imageGcPolicyError } from '#replay/image-gc/policy.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 import type { Family } from './family.ts'
 

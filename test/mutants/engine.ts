@@ -44,7 +44,7 @@ const lines: readonly BrokenLine[] = [
     prediction: 'replay/image-gc',
   },
   {
-    file: 'src/replay/image-gc/round.ts',
+    file: 'src/replay/image-gc/policy.ts',
     line: 'if (maximumAgeMs === 0) return null',
     instead: 'if (maximumAgeMs !== 0) return null',
     prediction: 'replay/image-gc',

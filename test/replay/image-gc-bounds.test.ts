@@ -13,7 +13,7 @@ import {
   newImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
-import type { ImageGcPolicy } from '#replay/image-gc/round.ts'
+import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { imageEvidence } from '#replay/image-gc/users.ts'
 import { type Predicted, predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'

@@ -8,7 +8,7 @@ import {
   newImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
-import type { ImageGcPolicy } from '#replay/image-gc/round.ts'
+import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { zeroTimeMs } from '#replay/times.ts'
 

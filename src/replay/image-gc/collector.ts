@@ -13,16 +13,14 @@
 import { formatDuration } from '#base/go/duration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { exactTime, zeroTimeMs } from '#replay/times.ts'
+import { ageLimitOf, type ImageGcPolicy } from './policy.ts'
 import {
-  ageLimitOf,
   everything,
   freeDownToLow,
   freeOldImages,
   freeSpace,
   freeUnused,
   hasFlag,
-  type ImageFsStats,
-  type ImageGcPolicy,
   type ImagesInOrder,
   imagesInEvictionOrder,
   mayGoByAge,
@@ -30,6 +28,7 @@ import {
   type Outcomes,
   type RoundImage,
 } from './round.ts'
+import type { ImageFsStats } from './usage.ts'
 
 export interface ImageRecord {
   firstDetectedMs: number

@@ -33,7 +33,8 @@ import {
   type ImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
-import { amountToFree, type ImageGcPolicy } from '#replay/image-gc/round.ts'
+import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
+import { amountToFree } from '#replay/image-gc/usage.ts'
 import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { Assumption } from './assumptions.ts'

@@ -11,7 +11,7 @@ import { messageOf } from '#base/operator-error.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { LoadedConfiguration, LoadedStruct } from '#replay/configuration/configuration-file.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
-import { imageGcPolicyError } from '#replay/image-gc/round.ts'
+import { imageGcPolicyError } from '#replay/image-gc/policy.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { cpuSetSize, parseResourceList } from '#replay/node-allocatable.ts'
 

@@ -37,8 +37,7 @@ export const defaultPolicy: Policy = defaults
 
 /** Read mode of a cluster: the first match wins. @param cluster as its record names it */
 export const readModeOf = ({ modes }: Policy, cluster: string): ReadMode =>
-  modes.find(({ match }) => match.cluster === undefined || matchesCluster(match.cluster, cluster))
-    ?.mode ?? defaultReadMode
+  modes.find(({ match }) => matchesCluster(match.cluster, cluster))?.mode ?? defaultReadMode
 
 /**
  * Limits on the service's policy file. The file is in a bucket, and its writer might have no other right. So these limits

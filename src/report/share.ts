@@ -240,8 +240,7 @@ function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownershi
       .filter(({ group }) => group === undefined)
       .map(({ cluster, nodegroup, tags: own }) => [JSON.stringify([cluster, nodegroup]), own]),
   )
-  const inCluster = (cluster: string) =>
-    match.cluster === undefined || matchesCluster(match.cluster, cluster)
+  const inCluster = (cluster: string) => matchesCluster(match.cluster, cluster)
   const isTagged = (cluster: string, nodegroup: string | null) => {
     const ofCluster = tagsOf.get(JSON.stringify([cluster, null]))
     const found = {

@@ -73,8 +73,7 @@ const hasNoCluster = ({ match: { cluster: pattern } }: Waiver, { clusters, notAu
 
 function isIdle({ rule, match }: Waiver, found: Found) {
   const { clusters, findings, waived, unknowns, notAudited } = found
-  const isMeant = ({ cluster }: { cluster: string }) =>
-    match.cluster === undefined || matchesCluster(match.cluster, cluster)
+  const isMeant = ({ cluster }: { cluster: string }) => matchesCluster(match.cluster, cluster)
   const covered = [...findings, ...waived].some(
     one => one.rule === rule && covers(match, one.cluster, one.subject),
   )

@@ -14,13 +14,14 @@ export const imageSourceForm = `^${imageForm}(:${tagForm}(@${digestForm})?|@${di
 /** Plans do not accept longer image names. */
 const longestName = 253
 
-export const isImageName = (text: string): boolean =>
-  text.length <= longestName && new RegExp(imageNameForm).test(text)
-export const isImageSource = (text: string): boolean =>
-  text.length <= longestName && new RegExp(imageSourceForm).test(text)
+const isOfForm =
+  (form: string) =>
+  (text: string): boolean =>
+    text.length <= longestName && new RegExp(form).test(text)
+export const isImageName = isOfForm(imageNameForm)
+export const isImageSource = isOfForm(imageSourceForm)
 /** Whether the text is an image source without tag and digest. Such a source gets the tag of the wanted image name. */
-export const isImageRepository = (text: string): boolean =>
-  text.length <= longestName && new RegExp(`^${imageForm}$`).test(text)
+export const isImageRepository = isOfForm(`^${imageForm}$`)
 
 /** The digest of a source, `sha256:…`; null: the source has only a tag, which can point to another image later. */
 export const digestIn = (source: string): string | null => source.split('@')[1] ?? null

@@ -269,10 +269,10 @@ export const plainClusterName = (cluster: string): string => fullName.exec(clust
 
 /**
  * Whether a pattern matches a cluster's name in the report, or the last part of `account/region/name`. So patterns for one account and region stay valid
- * after the fleet gets more.
+ * after the fleet gets more. Undefined: any cluster.
  */
-export function matchesCluster(pattern: string, cluster: string): boolean {
-  if (matchesGlob(pattern, cluster)) return true
+export function matchesCluster(pattern: string | undefined, cluster: string): boolean {
+  if (pattern === undefined || matchesGlob(pattern, cluster)) return true
   const [, name] = fullName.exec(cluster) ?? []
   return name !== undefined && matchesGlob(pattern, name)
 }

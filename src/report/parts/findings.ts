@@ -317,8 +317,6 @@ export const endedText = ({ on, ended, since }: PastFinding): string =>
 export const closedText = (takenAt: string, reason: string): string =>
   `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
 
-/* Notices of remediation: its runs of the last week, and the objects that remediation refused. */
-
 /* The plan made with an audit: how much it changes, and the command that approves the plan. */
 
 /** Null: no plan was requested. */
@@ -337,6 +335,8 @@ export function planView(
     approval: { digest, command: fold(command, 600) },
   }
 }
+
+/* Notices of remediation: its runs of the last week, and the objects that remediation refused. */
 
 /** Null: there is nothing to show. @param limit of runs, and of refused objects */
 export function noticesView(

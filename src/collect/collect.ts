@@ -114,20 +114,28 @@ export async function* collect(
   }
 }
 
-/** Yields the selected nodes of a cluster, without a call to any kubelet. A failure of the list goes into `errors`. */
-export async function* listNodes(
-  record: ClusterRecord,
+/** Reads by a client of its own, which is closed at the end. */
+async function* readBy<Found>(
   endpoint: KubernetesEndpoint,
-  options: Pick<CollectOptions, 'policy' | 'selection' | 'signal'>,
-  errors: ReadError[],
-): AsyncGenerator<KubernetesNode> {
-  const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
+  { policy: { pace } }: Pick<CollectOptions, 'policy'>,
+  read: (kubernetes: KubernetesClient) => AsyncIterable<Found>,
+): AsyncGenerator<Found> {
+  const kubernetes = new KubernetesClient(endpoint, { pace })
   try {
-    yield* selectedNodes(record, kubernetes, options, errors)
+    yield* read(kubernetes)
   } finally {
     kubernetes.close()
   }
 }
+
+/** Yields the selected nodes of a cluster, without a call to any kubelet. A failure of the list goes into `errors`. */
+export const listNodes = (
+  record: ClusterRecord,
+  endpoint: KubernetesEndpoint,
+  options: Pick<CollectOptions, 'policy' | 'selection' | 'signal'>,
+  errors: ReadError[],
+): AsyncGenerator<KubernetesNode> =>
+  readBy(endpoint, options, kubernetes => selectedNodes(record, kubernetes, options, errors))
 
 interface NodeCount {
   /** Null: the API server did not report the number. */
@@ -162,35 +170,25 @@ const isKeptOut = (error: unknown): boolean =>
   (keptOut.includes(error.kind) || [401, 403].includes(error.status ?? 0))
 
 /** Reads some nodes that were listed before. Failures become `errors`, not exceptions. */
-export async function* collectNodes(
+export const collectNodes = (
   cluster: string,
   endpoint: KubernetesEndpoint,
   nodes: Iterable<KubernetesNode>,
   options: CollectOptions,
-): AsyncGenerator<NodeRecord> {
-  const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
-  try {
-    yield* readNodes(cluster, kubernetes, nodes, options)
-  } finally {
-    kubernetes.close()
-  }
-}
+): AsyncGenerator<NodeRecord> =>
+  readBy(endpoint, options, kubernetes => readNodes(cluster, kubernetes, nodes, options))
 
 /** Yields a cluster's own objects, after its nodes. @param nodesWithPods names of nodes whose pods are known @param errors receives the reason if a list breaks off */
-export async function* collectObjects(
+export const collectObjects = (
   cluster: string,
   endpoint: KubernetesEndpoint,
   nodesWithPods: ReadonlySet<string>,
   options: CollectOptions,
   errors: ReadError[],
-): AsyncGenerator<ObjectsRecord> {
-  const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
-  try {
-    yield* readAllObjects(cluster, kubernetes, nodesWithPods, options, errors)
-  } finally {
-    kubernetes.close()
-  }
-}
+): AsyncGenerator<ObjectsRecord> =>
+  readBy(endpoint, options, kubernetes =>
+    readAllObjects(cluster, kubernetes, nodesWithPods, options, errors),
+  )
 
 /**
  * Whether the cluster's objects are requested: not if no selected node was found. If the API server refuses only the list of nodes,

@@ -4,6 +4,7 @@ import { OperatorError } from '#base/operator-error.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { byText } from '#base/text/text-order.ts'
+import { dayMs, minuteMs } from '#base/units.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { configurationDefaults, evictionHardDefaults } from '#facts/kubelet/fields.ts'
@@ -185,9 +186,7 @@ function durableOf(input: NodeInput, patch: RawObject) {
   return durableFixes(durableTargets, identity.group, [{ origin: originOf(identity), config }])
 }
 
-/** One setting of `tune`: the predicted days of all nodes, added up. */
-const minuteMs = 60_000
-const dayMs = 24 * 60 * minuteMs
+/* One setting of `tune`: the predicted days of all nodes, added up. */
 
 /** Packed bytes of an image if pods use it on other nodes of the group; 0: they do not. */
 type PulledAgain = (image: string) => number

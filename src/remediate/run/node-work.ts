@@ -122,7 +122,7 @@ export class NodeWork {
     let said: CommandResult | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
-      this.#requireLease(step)
+      this.requireLease(step.cluster)
       await this.note(step, { state: 'sending', why: null }, isNew ? before : { cause: undefined })
       said = await this.#send(step, 'apply')
       const conclusion = isCommon(said) ? null : concludeApply(said, isNew, step.oldSha256)
@@ -159,7 +159,7 @@ export class NodeWork {
     let said: CommandResult | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
-      this.#requireLease(step)
+      this.requireLease(step.cluster)
       if (attempt === 0 && to === 'rolled-back')
         await this.note(
           step,
@@ -258,7 +258,8 @@ export class NodeWork {
     }
   }
 
-  #requireLease({ cluster }: PlanStep): void {
+  /** @throws Overtaken */
+  requireLease(cluster: string): void {
     if (!this.#options.leases.get(cluster)?.isHeld())
       throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
   }

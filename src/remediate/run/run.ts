@@ -6,7 +6,7 @@ import type { RunState, StepState } from '#model/plan/remediation.ts'
 import type { AutoApproval, RemediationPolicy } from '#model/policy.ts'
 import { byPolicy, changedSince } from '#remediate/plan/approve.ts'
 import { awaitVerified, seeBack } from '#remediate/verify/await-seen.ts'
-import { Overtaken, type RunHead } from './journal.ts'
+import type { RunHead } from './journal.ts'
 import { type Before, type ImageUse, isUnbegun, NodeWork } from './node-work.ts'
 import { isOfTheWorld, orPause, Paused, sleepOrPause } from './pausing.ts'
 import {
@@ -337,9 +337,7 @@ class WaveRun {
 
   /** A process that lost a lease must no longer write about the run. */
   #requireLeases() {
-    for (const [cluster, lease] of this.#options.leases)
-      if (!lease.isHeld())
-        throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
+    for (const cluster of this.#options.leases.keys()) this.#work.requireLease(cluster)
   }
 
   async #note(state: RunState, why: string | null, isEnd = false) {

@@ -124,17 +124,19 @@ function changeVerdict(
 ): Verdict {
   const worse: string[] = []
   const better: string[] = []
-  const severity = `severity ${before.severity} → ${after.severity}`
-  const harsher = severityRank(before.severity) - severityRank(after.severity)
-  if (harsher !== 0) (harsher > 0 ? worse : better).push(severity)
-  const confidence = `confidence ${before.confidence} → ${after.confidence}`
-  const surer = certainty.indexOf(after.confidence) - certainty.indexOf(before.confidence)
-  if (surer !== 0) (surer > 0 ? worse : better).push(confidence)
-  const more = (after.places ?? 0) - (before.places ?? 0)
-  if (more !== 0)
-    (more > 0 ? worse : better).push(
-      `in ${placesText(after.places ?? 0)}, before in ${before.places ?? 0}`,
-    )
+  const note = (rise: number, text: string) => {
+    if (rise !== 0) (rise > 0 ? worse : better).push(text)
+  }
+  note(
+    severityRank(before.severity) - severityRank(after.severity),
+    `severity ${before.severity} → ${after.severity}`,
+  )
+  note(
+    certainty.indexOf(after.confidence) - certainty.indexOf(before.confidence),
+    `confidence ${before.confidence} → ${after.confidence}`,
+  )
+  const [earlier, now] = [before.places ?? 0, after.places ?? 0]
+  note(now - earlier, `in ${placesText(now)}, before in ${earlier}`)
   const spread = spreadOf(before, after, then, today)
   const isBetterWhole = better.length > 0 && !spread.isHidden
   const why = [...worse, ...better, ...spread.why]

@@ -193,7 +193,7 @@ describe('PodDisruptionBudgets', () => {
     expect(found).toHaveLength(1200)
     expect(found?.[0]).toEqual({
       metadata: { namespace: 'shop', name: 'b0000' },
-      spec: { minAvailable: 1, selector: { matchLabels: { app: 'b0000', env: 'prod' } } },
+      spec: { selector: { matchLabels: { app: 'b0000', env: 'prod' } } },
       status: { disruptionsAllowed: 0 },
     })
     expect(lab.requests().routes['kubernetes/c']?.['list poddisruptionbudgets']).toBe(3)

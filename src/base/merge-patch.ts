@@ -29,7 +29,7 @@ export function mergePatches(
   return plain(merged)
 }
 
-function apply(merged: Map<string, unknown>, patch: RawObject, depth: number): void {
+function apply(merged: Map<string, unknown>, patch: RawObject, depth: number) {
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key)
     else if (isRawObject(value) && depth < deepestField) {

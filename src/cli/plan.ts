@@ -184,7 +184,7 @@ function presentPlan(file: string): Plan | null {
 }
 
 /** Whether two plans differ only in when they were made. */
-function doesTheSame(a: Plan, b: Plan): boolean {
+function doesTheSame(a: Plan, b: Plan) {
   const timeless = (plan: Plan) =>
     planText({
       ...plan,

@@ -165,7 +165,7 @@ export async function countNodes(
 
 const keptOut: readonly FailureKind[] = ['gone', 'name', 'refused', 'tls']
 /** Whether a repeated request would fail, too: not if the API server is only busy or slow. */
-const isKeptOut = (error: unknown): boolean =>
+const isKeptOut = (error: unknown) =>
   error instanceof RequestFailure &&
   (keptOut.includes(error.kind) || [401, 403].includes(error.status ?? 0))
 
@@ -297,7 +297,7 @@ function selectedNames({ nodegroups, nodes }: Selection): string {
 const namesShown = 5
 
 const unreached: readonly FailureKind[] = ['network', 'refused', 'timeout']
-const isUnreached = (error: unknown): boolean =>
+const isUnreached = (error: unknown) =>
   error instanceof RequestFailure && unreached.includes(error.kind)
 
 /** Requests everything of one node. @returns a function that parses the answers, which wait as text until the record is needed */

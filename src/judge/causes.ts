@@ -254,10 +254,14 @@ function stepsOf(findings: Finding[]): Step[] {
         ...(pods.length > 0 && { pods }),
         ...(action.lost && { lost: joinedLosses(lost) }),
       },
-      commands: [...new Map(commands.map(one => [JSON.stringify(one), one])).values()],
+      commands: distinct(commands),
     }
   })
 }
+
+const distinct = <Item>(items: readonly Item[]): Item[] => [
+  ...new Map(items.map(item => [JSON.stringify(item), item])).values(),
+]
 
 /** Owners, places and sources that one step names. */
 const mostSites = 20
@@ -296,7 +300,7 @@ function placesOf(findings: Finding[]): CausePlace[] {
     return {
       cluster,
       nodes: counts.reduce((sum, count) => sum + count, 0),
-      subjects: [...new Map(own.map(({ subject }) => [JSON.stringify(subject), subject])).values()],
+      subjects: distinct(own.map(({ subject }) => subject)),
     }
   })
 }
@@ -348,14 +352,7 @@ function settingsOf(
       now,
       values: byValue.map(([value, ones]) => ({
         value,
-        subjects: [
-          ...new Map(
-            ones.map(({ cluster, subject }) => [
-              JSON.stringify([cluster, subject]),
-              { cluster, subject },
-            ]),
-          ).values(),
-        ],
+        subjects: distinct(ones.map(({ cluster, subject }) => ({ cluster, subject }))),
       })),
     }
   })

@@ -301,7 +301,7 @@ function deletionsBefore({ others, before }: Turns, outcomes: Outcomes) {
 }
 
 /** Whether upstream's map decides which of several equal images goes. Equal images are next to each other. */
-function isTieCut(prepared: PreparedImages, outcomes: Outcomes): boolean {
+function isTieCut(prepared: PreparedImages, outcomes: Outcomes) {
   const places = prepared.images.flatMap((_, place) =>
     hasFlag(outcomes, place, mayGo) && areTimesExact(prepared, place) ? place : [],
   )

@@ -68,7 +68,7 @@ const podAnnotations = {
 } as const
 
 /** Whether the pod is ready, what disrupted it, and what is not met. The others say of nearly each pod that it started. */
-const isReadCondition = (raw: unknown): boolean =>
+const isReadCondition = (raw: unknown) =>
   isRawObject(raw) &&
   (raw.type === 'Ready' || raw.type === 'DisruptionTarget' || raw.status !== 'True')
 

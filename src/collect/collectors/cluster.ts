@@ -160,7 +160,7 @@ export const events: ClusterCollector = {
   },
 }
 
-function isEventRead({ reason, message, involvedObject }: RawObject): boolean {
+function isEventRead({ reason, message, involvedObject }: RawObject) {
   return isReadByRules(reason, isRawObject(involvedObject) ? involvedObject.kind : null, message)
 }
 

@@ -129,7 +129,7 @@ export function whyOfOther({ nodeName, host }: InspectAnswer, node: string): str
 }
 
 /** The kubelet takes its node name from EC2, so it differs from the name of the host. */
-function isNamedByProvider(kubelet: unknown): boolean {
+function isNamedByProvider(kubelet: unknown) {
   const line =
     isRawObject(kubelet) && Array.isArray(kubelet.commandLine)
       ? kubelet.commandLine.map(String)

@@ -100,7 +100,7 @@ export class Taken {
   }
 
   /** One error often stops several lists, so it is reported once. */
-  #leaveOut(cluster: string, errors: readonly ReadError[]): void {
+  #leaveOut(cluster: string, errors: readonly ReadError[]) {
     for (const [message, unread] of Map.groupBy(errors, error => error.message))
       this.counts.leaveOut(
         cluster,

@@ -107,11 +107,11 @@ export class Tally {
     })
   }
 
-  #addFailing(node: string, value: NodeFailing): void {
+  #addFailing(node: string, value: NodeFailing) {
     add(this.#failings, node, value, commonText)
   }
 
-  #addReason(node: string, reason: string): void {
+  #addReason(node: string, reason: string) {
     add(this.#reasons, node, reason, withoutAddresses)
   }
 

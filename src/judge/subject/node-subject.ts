@@ -264,7 +264,7 @@ export class ClusterFacts implements ClusterContext {
   }
 
   /** An event may arrive twice, on two pages or in both API forms. It counts once, in its latest state. */
-  #takeEvent(item: KubernetesEvent): void {
+  #takeEvent(item: KubernetesEvent) {
     const found = nodeEvent(item)
     if (found === null) return
     const { node, uid, event } = found

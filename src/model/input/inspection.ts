@@ -292,11 +292,11 @@ export function isTime(text: string): boolean {
   return !Number.isNaN(at) && new Date(at).toISOString() === text.replace('Z', '.000Z')
 }
 
-function isAvailableWithin({ capacityBytes, availableBytes }: Space): boolean {
+function isAvailableWithin({ capacityBytes, availableBytes }: Space) {
   return availableBytes <= capacityBytes
 }
 
-function areFreeWithin({ inodes = 0, inodesFree = 0 }: Space): boolean {
+function areFreeWithin({ inodes = 0, inodesFree = 0 }: Space) {
   return inodesFree <= inodes
 }
 

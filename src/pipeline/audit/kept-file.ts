@@ -39,7 +39,7 @@ function openUnnamed(parent: string): number | null {
   }
 }
 
-function isWritten(file: number, bytes: Buffer, at: number): boolean {
+function isWritten(file: number, bytes: Buffer, at: number) {
   try {
     return writeSync(file, bytes, 0, bytes.length, at) === bytes.length
   } catch {

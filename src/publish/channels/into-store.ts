@@ -6,11 +6,7 @@ import type { Channel, PublishedFile } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'
 
 /** @throws Error with a message for people, at the first file that cannot be stored */
-async function intoStore(
-  store: Store,
-  keyOf: (name: string) => string,
-  files: PublishedFile[],
-): Promise<void> {
+async function intoStore(store: Store, keyOf: (name: string) => string, files: PublishedFile[]) {
   for (const file of files) {
     if ('path' in file) await store.writeFile(keyOf(file.name), file.path, file.contentType)
     else await store.write(keyOf(file.name), file.body, file.contentType)

@@ -260,7 +260,7 @@ export class Journal {
     return written
   }
 
-  async #write(key: string, content: object): Promise<void> {
+  async #write(key: string, content: object) {
     const next = `${JSON.stringify(content)}\n`
     const isUnsealed = this.#unsealed.delete(key)
     if (isUnsealed) await this.#store.write(key, next, 'application/json')
@@ -269,7 +269,7 @@ export class Journal {
   }
 
   /** @param known the text that is overwritten; undefined: there is none */
-  async #writeOver(key: string, next: string, known: string | undefined): Promise<void> {
+  async #writeOver(key: string, next: string, known: string | undefined) {
     for (let round = 0; round < rounds; round++) {
       if (known === undefined && (await this.#store.create(key, next, 'application/json'))) return
       const found = await this.#store.read(key)

@@ -94,7 +94,7 @@ export class Lease {
     await this.#replace(textOf(this.#options, null)).catch(() => false)
   }
 
-  async #keep(): Promise<void> {
+  async #keep() {
     const { clock, ttlMs, cluster } = this.#options
     while (!this.#lost.signal.aborted) {
       try {

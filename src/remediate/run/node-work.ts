@@ -154,7 +154,7 @@ export class NodeWork {
     return this.#goBack(step, this.reason(step) ?? 'as planned', 'returning')
   }
 
-  async #goBack(step: PlanStep, cause: string, to: 'rolled-back' | 'returning'): Promise<void> {
+  async #goBack(step: PlanStep, cause: string, to: 'rolled-back' | 'returning') {
     const { end } = this.#options
     let said: CommandResult | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
@@ -182,7 +182,7 @@ export class NodeWork {
     await this.#notBack(step, cause, whatItSaid(said), said)
   }
 
-  #notBack(step: PlanStep, cause: string, because: string, said: CommandResult): Promise<void> {
+  #notBack(step: PlanStep, cause: string, because: string, said: CommandResult) {
     const advice = 'Look at the node; highwater rollback asks it again'
     return this.#conclude(
       step,
@@ -219,12 +219,7 @@ export class NodeWork {
     if (entry.state !== before.state || entry.why !== before.why) effects.onEntry?.(entry)
   }
 
-  #conclude(
-    step: PlanStep,
-    conclusion: Conclusion,
-    said: CommandResult,
-    cause?: string,
-  ): Promise<void> {
+  #conclude(step: PlanStep, conclusion: Conclusion, said: CommandResult, cause?: string) {
     return this.note(step, conclusion, {
       ...(said.kind === 'answer' && { answer: said.answer }),
       ...(cause !== undefined && { cause }),

@@ -109,7 +109,7 @@ class WaveRun {
    * is left to a person.
    * @throws Paused if the content of a node is unknown
    */
-  async #noteShown(steps: readonly PlanStep[]): Promise<void> {
+  async #noteShown(steps: readonly PlanStep[]) {
     const present = await this.#options.effects.present(steps).catch(pauseUnread)
     orPause(this.#options.end)
     const byKey = new Map(present.map(node => [stepKey(node), node]))
@@ -130,7 +130,7 @@ class WaveRun {
     }
   }
 
-  async #wave(index: number): Promise<void> {
+  async #wave(index: number) {
     const steps = this.#waves[index] ?? []
     let open = steps.filter(
       step => isUnbegun(this.#work.entry(step)) || this.#unshown.has(stepKey(step)),

@@ -146,7 +146,7 @@ function addFlags(
   said: Record<string, SaidSetting[]>,
   { fields }: FlagSettings,
   features: KubeletFeatures,
-): void {
+) {
   for (const [field, value] of fields) {
     const shown = typeof value === 'bigint' ? formatDuration(value) : value
     const setting = { by: 'flag', where: shownFlag(field) } as const

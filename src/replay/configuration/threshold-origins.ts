@@ -220,7 +220,7 @@ function* steps(
   }
 }
 
-function explainStep(explained: Explained, step: OriginStep): void {
+function explainStep(explained: Explained, step: OriginStep) {
   const { before, after, content } = step
   for (const map of thresholdMaps) {
     const named = content?.[map] ?? null

@@ -204,11 +204,11 @@ function tiesOf(
  */
 
 /** Whether log directories may be removed, like containers and sandboxes. Upstream: ShouldPodContentBeRemoved. */
-const isContentRemovable = ({ podState }: ContainerGcInput, uid: string): boolean =>
+const isContentRemovable = ({ podState }: ContainerGcInput, uid: string) =>
   podState(uid) === 'deleted'
 
 /** Whether all dead containers and sandboxes of the pod are removed, with none kept to be read. */
-const isRuntimeRemovable = (input: ContainerGcInput, uid: string): boolean =>
+const isRuntimeRemovable = (input: ContainerGcInput, uid: string) =>
   isContentRemovable(input, uid) ||
   (input.evictNonDeletedPods && input.podState(uid) === 'terminated')
 

@@ -201,7 +201,7 @@ export function madeMs({ createdAt }: ImageUser): number | null {
 }
 
 /** Whether every container was read that might use an image. */
-function areContainersRead({ runtime, pods }: NodeInput, kubelet: Kubelet): boolean {
+function areContainersRead({ runtime, pods }: NodeInput, kubelet: Kubelet) {
   const containers = runtime?.containers
   // Only pods show which images are mounted.
   return (
@@ -211,7 +211,7 @@ function areContainersRead({ runtime, pods }: NodeInput, kubelet: Kubelet): bool
 }
 
 /** Whether the images of all running containers are in the index. */
-function areRunningListed({ pods }: NodeInput, index: ImageIndex): boolean {
+function areRunningListed({ pods }: NodeInput, index: ImageIndex) {
   return (pods ?? [])
     .flatMap(containerStatusesOf)
     .filter(({ state }) => state?.running != null)

@@ -172,7 +172,7 @@ const noAmount = (isPartial = false): Amount => {
 const measuredAfterMs = 2 * 60_000
 
 /** Whether all pods that run have statistics. */
-function areMeasured({ input, readMs }: PreparedNode, stats: readonly PodSummary[]): boolean {
+function areMeasured({ input, readMs }: PreparedNode, stats: readonly PodSummary[]) {
   if (input.pods === null) return stats.length > 0
   const uids = new Set(stats.map(({ podRef }) => podRef?.uid))
   const runsSince = (pod: KubernetesPod) =>

@@ -152,7 +152,7 @@ export function storyOf(
   return { events: world.events, untilMs: world.endMs - input.startMs, steps: world.steps }
 }
 
-function run(world: World, mostSteps: number): void {
+function run(world: World, mostSteps: number) {
   const { input } = world
   let state = startedState(input)
   let passMs = input.startMs + world.assumption.firstPassMs
@@ -348,7 +348,7 @@ function freeDeleted(world: World, ids: readonly string[]) {
 const idsOf = (images: readonly { id: string }[]) => images.map(({ id }) => id)
 
 /** Consecutive failures produce one event. */
-function imageGcRound(world: World): void {
+function imageGcRound(world: World) {
   const { input, nowMs, imageGcState, assumption } = world
   const imagefs = world.resources.get('imagefs.available')
   if (input.imageGc === null || imagefs === undefined) {

@@ -66,7 +66,7 @@ export function pictureView(
 }
 
 /** Hard eviction acts before the first alert fires. */
-const isBeforeAlert = (marks: Mark[]): boolean => {
+const isBeforeAlert = (marks: Mark[]) => {
   const [hard, alert] = (['hard', 'alert'] as const).map(kind =>
     Math.min(...marks.filter(mark => mark.kind === kind).map(({ percent }) => percent)),
   )

@@ -242,7 +242,7 @@ const strangers = new Set<DiskHolder>([
 /** Part of a disk from which on strangers are the problem, not the size. */
 const largeShare = 0.25
 
-const isHeldByStrangers = ({ filesystems }: DiskLedger): boolean =>
+const isHeldByStrangers = ({ filesystems }: DiskLedger) =>
   filesystems.some(
     ({ lines, capacityBytes }) =>
       lines

@@ -210,7 +210,7 @@ function addAlerts(
   { alertPercent: warning, criticalAlertPercent: critical }: Alerts,
   capacity: number | null,
   language: Language,
-): void {
+) {
   const { marks } = language.words.gauge
   const alert = (percent: number, name: string, setting: string): Mark => ({
     kind: 'alert',

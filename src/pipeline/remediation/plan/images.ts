@@ -98,7 +98,7 @@ export class FleetImageDigests {
     return [...(this.#digests.get(`${cluster} ${name}`) ?? [])].sort()
   }
 
-  #take(cluster: string, names: readonly string[]): void {
+  #take(cluster: string, names: readonly string[]) {
     const digests = names.filter(name => digested.test(name))
     for (const name of names.filter(one => !one.includes('@')))
       for (const other of digests) {

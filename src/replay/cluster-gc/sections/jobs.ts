@@ -31,7 +31,7 @@ class Jobs implements OpenSection<JobGarbage> {
     else if (isOf('jobs.batch', resource, object)) this.#takeJob(object)
   }
 
-  #takeJob(job: Job): void {
+  #takeJob(job: Job) {
     const metadata = parseMetadata(job)
     if (!metadata) return
     const { namespace, name, deletedMs, finalizers } = metadata

@@ -50,7 +50,7 @@ export function fleet(...groups: GroupOf[]): SnapshotRecord[] {
     {
       kind: 'Cluster',
       cluster,
-      eks: { name: cluster, version: '1.35', status: 'ACTIVE', createdAt: created },
+      eks: { name: cluster, version: '1.35', status: 'ACTIVE' },
       nodegroups: built.flatMap(({ nodegroups = [] }) => nodegroups),
       launchTemplates: built.flatMap(({ launchTemplates = [] }) => launchTemplates),
       errors: [],
@@ -112,11 +112,7 @@ export function managed({
           version: `1.${image.minor}`,
           releaseVersion: release.version,
           amiType: amiTypes[image.family],
-          capacityType: 'ON_DEMAND',
           status: 'ACTIVE',
-          createdAt: created,
-          instanceTypes: [...new Set(nodes.map(node => wholeImage(image, node).instanceType))],
-          scalingConfig: { minSize: 1, maxSize: 9, desiredSize: nodes.length },
           ...(hasTemplate && {
             launchTemplate: { id: templateId, name: `${name}-template`, version: String(version) },
           }),
@@ -203,7 +199,7 @@ const nodePool = (name: string, nodeClassRef: RawObject, kubelet?: RawObject) =>
       metadata: { name, uid: uidOf(`pool/${name}`), creationTimestamp: created },
       spec: {
         disruption: { consolidationPolicy: 'WhenEmptyOrUnderutilized', consolidateAfter: '1m' },
-        template: { spec: { nodeClassRef, expireAfter: '336h', ...(kubelet && { kubelet }) } },
+        template: { spec: { nodeClassRef, ...(kubelet && { kubelet }) } },
       },
     },
   ],

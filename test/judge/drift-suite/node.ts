@@ -148,7 +148,6 @@ export function nodeRecord(
           kernelVersion: family === 'AL2' ? '5.10.245-241.976.amzn2.x86_64' : '6.12.55',
           containerRuntimeVersion: family === 'AL2' ? 'containerd://1.7.29' : 'containerd://2.1.5',
           operatingSystem: 'linux',
-          architecture: 'amd64',
         },
       },
     },

@@ -189,15 +189,15 @@ function accountOf(arn: string, account: string | null): Account {
   }
 }
 
-/** Whether a `ReadError.what` belongs to the call that needs a right. */
-const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
-  'eks:ListClusters': what => what === 'clusters',
-  'eks:DescribeCluster': what => what === 'cluster',
-  'eks:ListNodegroups': what => what === 'nodegroups',
-  'eks:DescribeNodegroup': what => what.startsWith('nodegroup '),
-  'eks:ListInsights': what => what === 'insights',
-  'eks:DescribeInsight': what => what.startsWith('insight '),
-  'ec2:DescribeLaunchTemplateVersions': what => what === 'launchTemplates',
+/** What the call of each right reads: the first word of `ReadError.what`. */
+const partsByRight: Readonly<Record<string, string>> = {
+  'eks:ListClusters': 'clusters',
+  'eks:DescribeCluster': 'cluster',
+  'eks:ListNodegroups': 'nodegroups',
+  'eks:DescribeNodegroup': 'nodegroup',
+  'eks:ListInsights': 'insights',
+  'eks:DescribeInsight': 'insight',
+  'ec2:DescribeLaunchTemplateVersions': 'launchTemplates',
 }
 
 function eksChecks(record: ClusterRecord, mode: ReadMode) {
@@ -205,7 +205,7 @@ function eksChecks(record: ClusterRecord, mode: ReadMode) {
   if (untaken !== undefined)
     return [check('sts:AssumeRole', 'missing', untaken.message, 'everything of this account')]
   const checks: Check[] = []
-  for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(failureOf, right))) {
+  for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(partsByRight, right))) {
     const found = discoveryCheck(record, needed)
     checks.push(found)
     // After a failed ListClusters or DescribeCluster, discovery made no later calls.
@@ -217,7 +217,7 @@ function eksChecks(record: ClusterRecord, mode: ReadMode) {
 function discoveryCheck(record: ClusterRecord, needed: NeededRight): Check {
   const { right, purpose } = needed
   const { eks, nodegroups, insights, errors } = clusterInput(record)
-  const failures = (errors ?? []).filter(({ what }) => failureOf[right]?.(what))
+  const failures = (errors ?? []).filter(({ what }) => what.split(' ')[0] === partsByRight[right])
   const [first] = failures
   if (first) {
     const more = failures.length > 1 ? ` (and ${failures.length - 1} more of its kind)` : ''

@@ -17,10 +17,23 @@ import {
 } from '#report/parts/findings.ts'
 
 /** Source: GitHub docs, SARIF support for code scanning: results per run. More results become several runs. */
-const resultsPerRun = 25_000
+export const resultsPerRun = 25_000
 
-export const sarifSchema =
-  'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+export const sarifText = (runs: readonly object[]): string =>
+  `${JSON.stringify({
+    $schema:
+      'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
+    runs,
+  })}\n`
+
+/** @param id of the automation */
+export const sarifRun = (id: string, version: string, rules: object[], results: object[]) => ({
+  tool: { driver: { name: 'highwater', version, rules } },
+  automationDetails: { id },
+  columnKind: 'utf16CodeUnits',
+  results,
+})
 
 /** A name of dots would lead to a file of the repository. */
 const uriPart = (name: string) => (/^\.{1,2}$/.test(name) ? '_' : encodeURIComponent(name))
@@ -37,24 +50,20 @@ export const sarif: Format = {
   id: 'sarif',
   name: 'findings.sarif',
   contentType: 'application/sarif+json',
-  render: report => `${JSON.stringify(logOf(report))}\n`,
+  render: report => sarifText(runsOf(report)),
 }
 
-function logOf({ document }: AuditReport): object {
+function runsOf({ document }: AuditReport): object[] {
   const { run, clusters, findings, waived } = document
   const all = [...findings, ...waived]
   const rules = rulesOf(run.rules, all)
   const indexes = new Map(rules.map(({ id }, index) => [id, index]))
   const results = all.map(finding => resultOf(finding, indexes.get(finding.rule) ?? -1))
   const runs = Math.max(1, Math.ceil(results.length / resultsPerRun))
-  return {
-    $schema: sarifSchema,
-    version: '2.1.0',
-    runs: Array.from({ length: runs }, (_, index) => ({
-      tool: { driver: { name: 'highwater', version: run.version, rules } },
-      automationDetails: { id: `highwater/${index + 1}` },
-      columnKind: 'utf16CodeUnits',
-      results: results.slice(index * resultsPerRun, (index + 1) * resultsPerRun),
+  return Array.from({ length: runs }, (_, index) => {
+    const some = results.slice(index * resultsPerRun, (index + 1) * resultsPerRun)
+    return {
+      ...sarifRun(`highwater/${index + 1}`, run.version, rules, some),
       ...(index === 0 && { invocations: [invocationOf(document)] }),
       properties: {
         clusters: clusters.map(({ name, grade, coverage, outcomes }) => ({
@@ -64,8 +73,8 @@ function logOf({ document }: AuditReport): object {
           outcomes,
         })),
       },
-    })),
-  }
+    }
+  })
 }
 
 function rulesOf(ids: string[], findings: Finding[]) {

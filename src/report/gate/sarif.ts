@@ -1,29 +1,16 @@
 /** The answer of a gate as SARIF 2.1.0: each result has the file and line of its setting. */
 import { createHash } from 'node:crypto'
 import type { GateDocument, GateProblem } from '#model/gate.ts'
-import { sarifLevels, sarifSchema } from '#report/formats/sarif.ts'
+import { resultsPerRun, sarifLevels, sarifRun, sarifText } from '#report/formats/sarif.ts'
 import { nameText } from '#report/parts/findings.ts'
 import { kinds, placesOf, sentenceOf } from './words.ts'
 
-/** Source: GitHub docs, SARIF support for code scanning: results per run. */
-const mostResults = 25_000
-
 export function gateSarif({ version, problems }: GateDocument): string {
-  const results = problems.filter(({ kind }) => kind !== 'better').slice(0, mostResults)
+  const results = problems.filter(({ kind }) => kind !== 'better').slice(0, resultsPerRun)
   const ids = [...new Set(results.map(ruleId))]
-  const log = {
-    $schema: sarifSchema,
-    version: '2.1.0',
-    runs: [
-      {
-        tool: { driver: { name: 'highwater', version, rules: ids.map(id => ({ id })) } },
-        automationDetails: { id: 'highwater-gate/1' },
-        columnKind: 'utf16CodeUnits',
-        results: results.map(problem => resultOf(problem, ids.indexOf(ruleId(problem)))),
-      },
-    ],
-  }
-  return `${JSON.stringify(log)}\n`
+  const rules = ids.map(id => ({ id }))
+  const found = results.map(problem => resultOf(problem, ids.indexOf(ruleId(problem))))
+  return sarifText([sarifRun('highwater-gate/1', version, rules, found)])
 }
 
 const ruleId = ({ rule, kind }: GateProblem) => rule ?? `gate-${kind}`

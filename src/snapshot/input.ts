@@ -16,15 +16,14 @@ import {
   defaultReadMode,
   type NodeRecord,
   type ObjectsRecord,
-  promisedBy,
+  promisedSources,
   type ReadError,
-  type SnapshotHeader,
 } from '#model/input/record.ts'
 import { parseConfigz } from '#model/kubelet/configuration.ts'
 import { keep } from './shape.ts'
 
 /** @param record as `prune` leaves it: each part is cut to the shape of its type (shapes.ts), so a field has its type or is absent. */
-export function nodeInput(record: NodeRecord, header: SnapshotHeader | null = null): NodeInput {
+export function nodeInput(record: NodeRecord): NodeInput {
   const {
     cluster,
     at,
@@ -37,6 +36,7 @@ export function nodeInput(record: NodeRecord, header: SnapshotHeader | null = nu
     host,
     known,
     volumes,
+    unknownSources = [],
     errors,
   } = record
   return {
@@ -44,7 +44,7 @@ export function nodeInput(record: NodeRecord, header: SnapshotHeader | null = nu
     cluster,
     at: at ?? null,
     mode,
-    promised: promisedBy(header, mode),
+    promised: promisedSources[mode].filter(source => !unknownSources.includes(source)),
     node,
     configuration: configz ? parseConfigz(configz) : null,
     summary: (summary as Summary | null | undefined) ?? null,

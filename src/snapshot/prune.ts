@@ -154,7 +154,10 @@ const keptNode = redactingKeeperOf(nodeShape, 'node')
 const keptConfigz = keeperOf({ kubeletconfig: true })
 const keptHost = keeperOf(hostShape)
 
-type NodePart = Exclude<keyof NodeRecord, 'kind' | 'cluster' | 'at' | 'mode' | 'errors'>
+type NodePart = Exclude<
+  keyof NodeRecord,
+  'kind' | 'cluster' | 'at' | 'mode' | 'unknownSources' | 'errors'
+>
 
 /** Each part of a node's record, in the order in which the parts are written: its form, and what is kept of it. */
 export const nodeParts: Readonly<
@@ -225,6 +228,7 @@ export function completeNode({
   cluster,
   at,
   mode,
+  unknownSources = [],
   errors,
   ...parts
 }: NodeRecord): NodeRecord {
@@ -240,6 +244,7 @@ export function completeNode({
     ...Object.fromEntries(
       partNames.filter(name => kept[name] !== undefined).map(name => [name, kept[name]]),
     ),
+    ...(unknownSources.length > 0 && { unknownSources }),
     errors: redactTexts(unread.list(), '', budgetOf('errors').redact) as ReadError[],
   }
 }

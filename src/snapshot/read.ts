@@ -20,6 +20,7 @@ import {
   type NodeRecord,
   type SnapshotRecord,
   snapshotSchema,
+  sourcesUnknownTo,
 } from '#model/input/record.ts'
 import { isMoment } from '#model/plan/what-if.ts'
 import { nodeParts, prune } from './prune.ts'
@@ -75,6 +76,7 @@ async function* recordsIn(
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
   let line = 0
   let hasHeader = isPart
+  let unknownSources = isPart ? [] : sourcesUnknownTo({})
   const clusters = new Set<string>()
   const { size } = await stat(path).catch(() => ({ size: 0 }))
   const { maxLines, maxNodes, maxClusters } = snapshotLimits(size)
@@ -105,6 +107,7 @@ async function* recordsIn(
         continue
       }
       hasHeader = true
+      unknownSources = sourcesUnknownTo(record)
     } else if (!hasHeader) {
       hasHeader = true
       yield {
@@ -117,7 +120,7 @@ async function* recordsIn(
     if (nodes > maxNodes) return yield tooMany('nodes')
     if ('cluster' in record && clusters.add(record.cluster).size > maxClusters)
       return yield tooMany('clusters')
-    yield record
+    yield record.kind === 'Node' ? { ...record, unknownSources } : record
   }
   if (line === 0 && !isPart) throw new OperatorError(`${path} is empty`)
 }

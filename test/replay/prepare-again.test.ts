@@ -10,7 +10,7 @@ import { gateWorld } from '#test/gate-world.ts'
 const nodes: NodeInput[] = gateWorld()
   .map(line => JSON.parse(line))
   .filter(({ kind }) => kind === 'Node')
-  .map(record => nodeInput(record))
+  .map(nodeInput)
 const at = '2026-11-21T00:00:00Z'
 
 const changes: [string, (node: NodeInput) => NodeInput][] = [

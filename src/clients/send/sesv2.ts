@@ -74,7 +74,7 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   }
 }
 
-const clientOf = (place: SendOptions, maxAttempts: number) =>
+const clientOf = (place: Pick<SendOptions, 'region' | 'credentials'>, maxAttempts: number) =>
   countingSlowDowns(
     'SES',
     new SESv2Client({ ...place, maxAttempts, requestHandler: { connectionTimeout } }),

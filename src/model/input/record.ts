@@ -108,6 +108,8 @@ export interface NodeRecord {
   known?: RawObject | null
   /** EBS volumes of the node from EC2 DescribeVolumes, each with the `Device` of its attachment. */
   volumes?: RawObject[] | null
+  /** Set by the reader of the snapshot: these sources are not unread. Absent: none. */
+  unknownSources?: readonly Source[]
   errors?: ReadError[]
 }
 
@@ -227,11 +229,12 @@ export const defaultReadMode: ReadMode = 'proxy'
 export const sources = ['node', 'pods', 'configz', 'summary', 'host', 'runtime'] as const
 export type Source = (typeof sources)[number]
 
+/** The sources that every writer knew. Frozen: a new source is never added here, so that it is not unread in older snapshots. */
 const firstSources: readonly string[] = ['node', 'pods', 'configz', 'summary', 'host', 'runtime']
 
-/** What the writer of a snapshot promised to read of a node. @param header null: a file without one */
-export const promisedBy = (header: SnapshotHeader | null, mode: ReadMode): readonly Source[] =>
-  promisedSources[mode].filter(source => (header?.parts ?? firstSources).includes(source))
+/** The later sources that the writer of a snapshot did not know. */
+export const sourcesUnknownTo = ({ parts }: Pick<SnapshotHeader, 'parts'>): Source[] =>
+  sources.filter(source => ![...firstSources, ...(parts ?? [])].includes(source))
 
 /** Sources that a mode promises to read of each node. If all were read, coverage counts the node as *read*. */
 export const promisedSources: Readonly<Record<ReadMode, readonly Source[]>> = {

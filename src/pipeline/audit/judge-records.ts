@@ -104,7 +104,7 @@ export async function judgeRecords(
       for (const each of [judgement, clusters]) each.takeObjects(input)
     }
     if (record.kind === 'Node') {
-      const input = nodeInput(record, header)
+      const input = nodeInput(record)
       clusters.takeNode(input)
       const node = judgement.take(input, replay(input, takenAt))
       nodes.push(node)

@@ -330,10 +330,7 @@ const shownLines = 8
  * insights of EKS that do not pass. Null: no node is behind, and no insight is known.
  */
 export function upgradesView(
-  {
-    document: { run, clusters },
-    nodes,
-  }: AuditReport & { document: Pick<AuditReport['document'], 'run' | 'clusters'> },
+  { document: { run, clusters }, nodes }: AuditReport,
   language: Language,
 ) {
   const { words } = language

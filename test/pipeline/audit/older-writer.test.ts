@@ -2,13 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
+import { promisedSources, sources } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { judgeRecords } from '#pipeline/audit/judge-records.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { savedSnapshot } from '#test/saved-snapshot.ts'
 
-async function coverageOf(parts?: readonly string[]) {
-  const path = savedSnapshot([{ name: 'ip-a', unread: ['summary'] }])
+async function coverageOf(parts: readonly string[] | undefined, unread: string[]) {
+  const path = savedSnapshot([{ name: 'ip-a', unread }])
   const [header = '', ...records] = readFileSync(path, 'utf8').split('\n')
   writeFileSync(path, [JSON.stringify({ ...JSON.parse(header), parts }), ...records].join('\n'))
   const { nodes, inputErrors } = await judgeRecords(readSnapshot(path), {
@@ -20,10 +21,28 @@ async function coverageOf(parts?: readonly string[]) {
   return { coverage: nodes.map(({ coverage }) => coverage), inputErrors }
 }
 
+const known = [...sources]
+
 it.each([
-  ['knew all sources', ['node', 'pods', 'configz', 'summary', 'host', 'runtime'], 'partlyRead'],
-  ['names no parts', undefined, 'partlyRead'],
-  ['did not know one', ['node', 'pods', 'configz'], 'read'],
-])('counts a node without a source as unread if the writer %s', async (_, parts, state) => {
-  expect(await coverageOf(parts)).toEqual({ coverage: [state], inputErrors: [] })
+  ['knew all sources', known],
+  ['names no parts', undefined],
+  ['says that it knew none', []],
+])('counts a node without a source as unread if the writer %s', async (_, parts) => {
+  expect(await coverageOf(parts, ['summary'])).toEqual({
+    coverage: ['partlyRead'],
+    inputErrors: [],
+  })
 })
+
+it.each([
+  ['knew it', [...known, 'kernel'], 'partlyRead'],
+  ['names others', known, 'read'],
+  ['names no parts', undefined, 'read'],
+])(
+  'counts a node without a source of a later version if the writer %s',
+  async (_, parts, state) => {
+    Object.assign(promisedSources, { proxy: [...known.slice(0, 4), 'kernel'] })
+    if (sources.length === known.length) Reflect.apply(known.push, sources, ['kernel'])
+    expect(await coverageOf(parts, [])).toEqual({ coverage: [state], inputErrors: [] })
+  },
+)

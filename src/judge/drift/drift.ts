@@ -77,15 +77,19 @@ type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSy
  * Every compared field by its path. Each key of a map has its own path: `evictionHard.nodefs.available`. Equal configurations of one image share
  * their values.
  */
-export const fieldValues = (
-  configuration: KubeletConfiguration,
-  { amiFamily, kubeletVersion, operatingSystem }: AmiImage,
-): FieldValues =>
-  sharedValues(JSON.stringify([configuration, { amiFamily, kubeletVersion, operatingSystem }]))
+export const fieldValues = (configuration: KubeletConfiguration, image: AmiImage): FieldValues =>
+  fieldValuesIn(configurationText(configuration, image))
 
 type FieldValues = Readonly<Record<string, FieldValue>>
 
-const sharedValues = oncePerText(
+/** What decides the compared fields. */
+export const configurationText = (
+  configuration: KubeletConfiguration,
+  { amiFamily, kubeletVersion, operatingSystem }: AmiImage,
+): string => JSON.stringify([configuration, { amiFamily, kubeletVersion, operatingSystem }])
+
+/** @param text of `configurationText` */
+export const fieldValuesIn = oncePerText(
   (text): FieldValues => valuesOf(...(JSON.parse(text) as [KubeletConfiguration, AmiImage])),
   16_384,
   256,

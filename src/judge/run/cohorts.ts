@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { type Keep, keepInMemory } from '#base/keep.ts'
 import { sharedValue } from '#base/once.ts'
+import type { RawObject } from '#base/raw-object.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { CohortRule, ContextRule, Failing, Undecided } from '#judge/rule.ts'
 import {
@@ -88,18 +89,19 @@ export class FactsOfNodes {
       if (!this.#rule.appliesTo(subject)) return notApplicable
       const reason = missingNeeds(this.#rule, subject)
       if (reason !== null) return sharedValue<Outcome>({ state: 'unknown', reason })
-      const value = this.#rule.fact(subject)
-      const text = JSON.stringify(value)
-      return this.#factOf(value, text)
+      return this.#factOf(this.#rule.fact(subject) as RawObject, subject)
     } catch (error) {
       return ruleError(error)
     }
   }
 
-  #factOf(value: unknown, text: string): KeptFact | string {
+  #factOf(value: RawObject, subject: NodeSubject): KeptFact | string {
+    const { running } = this.#rule
+    const brief = running && value[running] ? { ...value, [running]: subject.runningKey() } : null
+    const text = JSON.stringify(brief ?? value)
     const isLong = text.length > longestKey
     const isFull = this.#facts.size === mostShared
-    if (isLong && isFull) return { read: this.#keep(value) }
+    if (isFull && (isLong || brief)) return { read: this.#keep(value) }
     const key = isLong ? hash('sha256', text, 'base64') : text
     const known = this.#facts.get(key)
     if (known !== undefined) return known

@@ -211,9 +211,11 @@ class Counts {
 
   outcomesOf(cluster: string, node: string): OutcomeCounts {
     const { nodeOutcomes } = this.cluster(cluster)
-    const known = nodeOutcomes.get(node) ?? noOutcomes()
-    nodeOutcomes.set(node, known)
-    return known
+    const known = nodeOutcomes.get(node)
+    if (known) return known
+    const outcomes = noOutcomes()
+    nodeOutcomes.set(node, outcomes)
+    return outcomes
   }
 
   #tally(rule: RuleOfNodes, cluster: string, subject: Subject): Tally {

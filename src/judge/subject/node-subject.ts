@@ -56,6 +56,8 @@ export interface NodeSubject
   configuration: KubeletConfiguration | null
   /** The compared fields of the configuration, computed on first use. */
   runningValues(): Readonly<Record<string, FieldValue>>
+  /** Short; equal only for equal `runningValues`. */
+  runningKey(): string
   /** The logs of running containers, computed on first use. */
   runningLogs(): readonly ContainerLog[]
   /** `recentStarts` of the pods, computed on first use. */

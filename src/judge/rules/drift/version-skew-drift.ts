@@ -34,6 +34,7 @@ export const versionSkewDrift = cohortRule({
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
   cohort: () => '',
 
+  running: 'fields',
   fact: (subject): VersionFact => ({
     release: releaseOf(subject.node, subject.identity.kubeletVersion),
     fields: subject.configuration && subject.runningValues(),

@@ -8,8 +8,6 @@ const shortestSecret = 6
 /** Tokens are longer. A search for each of their forms would take a tenth of the time in which an answer is parsed. */
 const longForm = 512
 const partLength = 24
-/** A text that contains a long form has one of its parts at a multiple of this place. */
-const step = longForm - partLength + 1
 const plain = /^[\w.~%+/=-]+$/
 
 export class SentSecrets {
@@ -17,6 +15,8 @@ export class SentSecrets {
   /** Long forms of plain characters. */
   readonly #long = new Set<string>()
   #allLong = ''
+  /** A text that contains a long form has one of its parts at a multiple of this place. */
+  #step = Number.POSITIVE_INFINITY
 
   add(secret: string): void {
     if (secret.length < shortestSecret || this.#forms.has(secret)) return
@@ -25,6 +25,7 @@ export class SentSecrets {
       if (form.length < longForm || !plain.test(form)) continue
       this.#long.add(form)
       this.#allLong += `${form}\n`
+      this.#step = Math.min(this.#step, form.length - partLength + 1)
     }
   }
 
@@ -58,7 +59,7 @@ export class SentSecrets {
   }
 
   #mayHaveLong(text: string): boolean {
-    for (let at = 0; at <= text.length - partLength; at += step) {
+    for (let at = 0; at <= text.length - partLength; at += this.#step) {
       const part = text.slice(at, at + partLength)
       if (plain.test(part) && this.#allLong.includes(part)) return true
     }

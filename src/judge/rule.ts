@@ -123,8 +123,6 @@ export interface CohortRule extends RuleHead {
   /** Divides a nodegroup further: only nodes with equal results are compared. */
   cohort(subject: NodeSubject): string
   fact(subject: NodeSubject): unknown
-  /** The field of the fact that holds `runningValues`, by far its longest part. */
-  running?: string
   /** Whether a node without peers can be judged, because the policy has the wanted value. Default: false. */
   judgesAlone?(policy: Policy): boolean
   judge(
@@ -149,8 +147,6 @@ export interface ContextRule extends RuleHead, WithImages {
   needs: readonly Need[]
   appliesTo(subject: NodeSubject): boolean
   fact(subject: NodeSubject): unknown
-  /** As in `CohortRule`. */
-  running?: string
   /**
    * Judges a node whose needs are missing, from the cluster's data alone. Without a failing, the outcome stays.
    * @param applies false: `appliesTo` returned false

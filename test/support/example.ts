@@ -1,7 +1,7 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
 import { reportedRounds } from '#judge/compare/history/reclaim.ts'
-import { configurationText, fieldValues } from '#judge/drift/drift.ts'
+import { runningSettings } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
 import { recentStarts } from '#judge/events/events.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
@@ -273,8 +273,8 @@ export function exampleSubject(
     identity,
     conditions: { ...healthyConditions, ...example.conditions },
     configuration: running,
-    runningValues: () => fieldValues(running ?? {}, identity),
-    runningKey: () => configurationText(running ?? {}, identity),
+    runningValues: () => runningSettings(running ?? {}, identity).values,
+    runningKey: () => runningSettings(running ?? {}, identity).key,
     runningLogs: () => runningLogs({ pods, summary }),
     recentStarts: () => recentStarts(pods ?? [], example.at ?? exampleTime),
     isConfigurationOnDisk: false,

@@ -1,5 +1,6 @@
 /** Compares configurations by meaning: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, and the order of map keys does not matter. */
 
+import { hash } from 'node:crypto'
 import { formatDuration } from '#base/go/duration.ts'
 import { oncePerText } from '#base/once.ts'
 import { mapOf } from '#base/raw-object.ts'
@@ -78,19 +79,27 @@ type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSy
  * their values.
  */
 export const fieldValues = (configuration: KubeletConfiguration, image: AmiImage): FieldValues =>
-  fieldValuesIn(configurationText(configuration, image))
+  runningSettings(configuration, image).values
 
 type FieldValues = Readonly<Record<string, FieldValue>>
 
-/** What decides the compared fields. */
-export const configurationText = (
+interface RunningSettings {
+  values: FieldValues
+  /** Short. Equal values of equal images have one key. */
+  key: string
+}
+
+export const runningSettings = (
   configuration: KubeletConfiguration,
   { amiFamily, kubeletVersion, operatingSystem }: AmiImage,
-): string => JSON.stringify([configuration, { amiFamily, kubeletVersion, operatingSystem }])
+): RunningSettings =>
+  sharedSettings(JSON.stringify([configuration, { amiFamily, kubeletVersion, operatingSystem }]))
 
-/** @param text of `configurationText` */
-export const fieldValuesIn = oncePerText(
-  (text): FieldValues => valuesOf(...(JSON.parse(text) as [KubeletConfiguration, AmiImage])),
+const sharedSettings = oncePerText(
+  (text): RunningSettings => ({
+    values: valuesOf(...(JSON.parse(text) as [KubeletConfiguration, AmiImage])),
+    key: hash('sha256', text, 'base64'),
+  }),
   16_384,
   256,
 )

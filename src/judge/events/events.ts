@@ -242,14 +242,12 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
  */
 export function recentStarts(pods: readonly KubernetesPod[], at: string): Record<string, string> {
   const starts: Record<string, string> = {}
-  const nowMs = Date.parse(at)
-  const isRecent = (time: string) => !(nowMs - Date.parse(time) > eventTtlMs)
   for (const pod of pods) {
     const { metadata } = pod
     let last: string | null = null
     for (const { state } of statusesOf(pod))
       for (const time of [state?.running?.startedAt, state?.terminated?.startedAt])
-        if (isLater(time, last) && isRecent(time)) last = time
+        if (isLater(time, last) && isWithin(time, at)) last = time
     if (last !== null && waitingOf(pod).length === 0) starts[podName(metadata)] = last
   }
   return starts

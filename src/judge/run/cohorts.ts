@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { type Keep, keepInMemory } from '#base/keep.ts'
 import { sharedValue } from '#base/once.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { CohortRule, ContextRule, Failing, Undecided } from '#judge/rule.ts'
 import {
@@ -89,27 +89,34 @@ export class FactsOfNodes {
       if (!this.#rule.appliesTo(subject)) return notApplicable
       const reason = missingNeeds(this.#rule, subject)
       if (reason !== null) return sharedValue<Outcome>({ state: 'unknown', reason })
-      return this.#factOf(this.#rule.fact(subject) as RawObject, subject)
+      return this.#factOf(this.#rule.fact(subject), subject)
     } catch (error) {
       return ruleError(error)
     }
   }
 
-  #factOf(value: RawObject, subject: NodeSubject): KeptFact | string {
-    const { running } = this.#rule
-    const brief = running && value[running] ? { ...value, [running]: subject.runningKey() } : null
+  #factOf(value: unknown, subject: NodeSubject): KeptFact | string {
+    const brief = briefFact(value, subject)
     const text = JSON.stringify(brief ?? value)
     const isLong = text.length > longestKey
     const isFull = this.#facts.size === mostShared
-    if (isFull && (isLong || brief)) return { read: this.#keep(value) }
+    if (isLong && isFull && brief === null) return { read: this.#keep(value) }
     const key = isLong ? hash('sha256', text, 'base64') : text
     const known = this.#facts.get(key)
     if (known !== undefined) return known
-    if (isFull) return text
+    if (isFull) return brief === null ? text : { read: this.#keep(value) }
     const fact = { read: keepInMemory(value) }
     this.#facts.set(key, fact)
     return fact
   }
+}
+
+/** The fact with the key of the running values instead of them, which are by far its longest part. Null: the fact does not have them. */
+function briefFact(value: unknown, subject: NodeSubject): RawObject | null {
+  if (!isRawObject(value)) return null
+  const values = subject.runningValues()
+  const name = Object.keys(value).find(name => value[name] === values)
+  return name === undefined ? null : { ...value, [name]: subject.runningKey() }
 }
 
 interface MemberOutcome {

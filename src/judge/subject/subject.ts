@@ -1,11 +1,10 @@
 /** A node and its prediction as the rules see them, with the reason for everything unknown. */
 
-import { hash } from 'node:crypto'
 import { once } from '#base/once.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { supportedInput } from '#facts/kubelet/features.ts'
 import { type ProbePart, probePart } from '#facts/probe-parts.ts'
-import { configurationText, fieldValuesIn } from '#judge/drift/drift.ts'
+import { runningSettings } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
 import { recentStarts } from '#judge/events/events.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
@@ -31,15 +30,15 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
   const nextStart = prediction.nextStart
   const identity = nodeIdentity(input.node)
   const { imageGC, containerGC, localStorageEvictions, allocatable, filesystems } = prediction
-  const settings = once(() => configurationText(configuration ?? {}, identity))
+  const settings = once(() => runningSettings(configuration ?? {}, identity))
   return {
     cluster: input.cluster,
     at: prediction.at,
     identity,
     conditions: reportedConditions(input.node),
     configuration,
-    runningValues: once(() => fieldValuesIn(settings())),
-    runningKey: once(() => hash('sha256', settings(), 'base64')),
+    runningValues: () => settings().values,
+    runningKey: () => settings().key,
     runningLogs: once(() => runningLogs(input)),
     recentStarts: once(() => recentStarts(pods ?? [], prediction.at)),
     isConfigurationOnDisk: running === null && configuration !== null,

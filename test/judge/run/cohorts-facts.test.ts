@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ContextRule } from '#judge/rule.ts'
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
 import { FactsOfNodes, keptNode } from '#judge/run/cohorts.ts'
-import { exampleSubject } from '#test/example.ts'
+import { exampleSubject, type NodeExample } from '#test/example.ts'
 
 describe('facts of nodes', () => {
   const subject = exampleSubject({}, 'ip-1')
@@ -30,5 +30,22 @@ describe('facts of nodes', () => {
   it('are read again if many nodes have facts of their own', () => {
     const all = Array.from({ length: 1100 }, (_, index) => ({ index, text: 'x'.repeat(index) }))
     expect(kept([...all, ...all]).map(one => one?.read())).toEqual([...all, ...all])
+  })
+
+  it('have the values of their own node, also behind the key of the values', () => {
+    const facts = new FactsOfNodes(lostOnTheWay)
+    const examples: NodeExample[] = [
+      {},
+      {},
+      { configuration: { imageGCHighThresholdPercent: 84 } },
+      { identity: { kubeletVersion: 'v1.31.0' } },
+      { identity: { amiFamily: 'Bottlerocket' } },
+    ]
+    const subjects = examples.map(example => exampleSubject(example, 'ip-1'))
+    for (const subject of subjects) facts.take(subject)
+    const read = facts.members().map(({ fact }) => fact)
+    expect(read[1]).toBe(read[0])
+    expect(new Set(read).size).toBe(4)
+    expect(read.map(one => one?.read())).toEqual(subjects.map(one => lostOnTheWay.fact(one)))
   })
 })

@@ -78,7 +78,6 @@ export const baselineDrift = contextRule({
     'bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config',
   ],
 
-  running: 'running',
   fact: (subject): BaselineFact => {
     const { cluster, identity, isConfigurationOnDisk, node } = subject
     const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity

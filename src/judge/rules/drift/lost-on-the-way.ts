@@ -50,7 +50,6 @@ export const lostOnTheWay = contextRule({
   // Nothing can be declared for EKS Auto Mode.
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
 
-  running: 'running',
   fact: (subject): LossFact => ({
     node: declaredNode(subject),
     running: subject.runningValues(),

@@ -58,7 +58,6 @@ export const peerDrift = cohortRule({
 
   cohort: peersOf,
 
-  running: 'fields',
   fact: ({ cluster, configuration, identity, node, ...subject }): PeerFact => {
     const { amiFamily, instanceType, group } = identity
     const { cpu, memory } = node.status?.capacity ?? {}

@@ -34,7 +34,6 @@ export const versionSkewDrift = cohortRule({
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
   cohort: () => '',
 
-  running: 'fields',
   fact: (subject): VersionFact => ({
     release: releaseOf(subject.node, subject.identity.kubeletVersion),
     fields: subject.configuration && subject.runningValues(),

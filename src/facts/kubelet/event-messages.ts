@@ -181,7 +181,10 @@ const pullCauses = [
   [/unauthorized|denied|forbidden|authorization failed|no basic auth credentials/i, 'denied'],
   [/not found|manifest unknown|name unknown|not present with pull policy of Never/i, 'not found'],
   [/timeout|timed out|deadline exceeded/i, 'timeout'],
-  [/no such host|connection refused|connection reset|no route to host/i, 'out of reach'],
+  [
+    /no such host|name resolution|connection refused|connection reset|no route to host|network is unreachable/i,
+    'out of reach',
+  ],
   [/InvalidImageName|couldn't parse image|invalid reference format/i, 'invalid name'],
 ] as const
 

@@ -84,12 +84,13 @@ export class FixFacts {
     const { cluster, identity } = subject
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
+    const osImage = subject.node.status?.nodeInfo?.osImage
     this.#stepNodes.set(nodeKey(cluster, name), {
       name,
       instanceId,
       owner,
       hasSessions: inspectTargetOf(identity).isReachable,
-      shell: shellOf(identity),
+      shell: osImage?.startsWith('Talos') ? 'talos' : shellOf(identity),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

@@ -25,8 +25,8 @@ export interface StepNode {
   instanceId: string | null
   /** Systems Manager runs documents on it. */
   hasSessions: boolean
-  /** What opens a shell of the host. `container`: of Bottlerocket, whose sessions open one of a container. */
-  shell: 'session' | 'ssh' | 'powershell' | 'container' | null
+  /** What opens a shell of the host. `container`: of Bottlerocket, whose sessions open one of a container. `talos`: its API has no shell. */
+  shell: 'session' | 'ssh' | 'powershell' | 'container' | 'talos' | null
   owner: NodeOwner
 }
 
@@ -86,10 +86,11 @@ export function stepsOf(
 }
 
 /** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */
+const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'talos', null])
+
 function doableOn(node: StepNode | null, wish: StepAction): StepAction {
   const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
-  if (!isRestart || node === null || (node.shell !== 'container' && node.shell !== null))
-    return wish
+  if (!isRestart || node === null || !withoutShell.has(node.shell)) return wish
   return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
 }
 
@@ -450,7 +451,12 @@ const podFolders = '/var/lib/kubelet/pods'
 const looks =
   (text: string | ((action: StepAction) => string)): Lines =>
   ({ action, node }) => [session(node, 'reads', typeof text === 'string' ? text : text(action))]
-const looksAtJournal = looks('sudo journalctl -u kubelet -n 100')
+/** Source: docs.siderolabs.com talosctl logs */
+const looksAtJournal: Lines = ({ node }) => [
+  node.shell === 'talos'
+    ? ['reads', `talosctl -n ${shellWord(node.name)} logs kubelet`]
+    : session(node, 'reads', 'sudo journalctl -u kubelet -n 100'),
+]
 const showsPods: Lines = on => [podsOfNode(on)]
 const readsAgain: Lines = on => [readAgain(on)]
 const asking = all('ask-owner', showsPods)

@@ -122,6 +122,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .filter(id => id !== 'check-rotation' || owner === null)
+    .filter(id => id !== 'upgrade-runtime' || !isDocker(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   const isOwned = actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.

@@ -240,11 +240,12 @@ function stepText(
 }
 
 /** It gives room on the node at once. Other steps change what comes later. */
-const isImmediate = ({ kind, action: { id, rollsOut } }: Step, index: number) =>
+const isImmediate = ({ kind, action: { id, rollsOut, message } }: Step, index: number) =>
   kind === 'free' ||
   rollsOut === true ||
   id === 'list-deletions' ||
   id === 'replace-node' ||
+  (id === 'restart-kubelet' && message !== undefined) ||
   id === 'reboot' ||
   (kind === 'read-more' && index === 0)
 

@@ -112,7 +112,7 @@ export const outsideIncidents: Incident[] = [
       ],
       held: { images: images(3, 0.5, 1.5) },
     }),
-    cause: [{ kind: 'unread' }],
+    cause: [{ kind: 'setting', field: 'resources.requests.memory' }],
     owner: 'qhub/Deployment qhub-conda-store',
     steps: ['ask-owner'],
     words: [/conda-store/, /4\.5 GiB/],

@@ -73,6 +73,8 @@ function fromConditions({ node }: NodeInput, at: string): Happening[] {
     if (!isNews || lastTransitionTime === undefined) return []
     if (Date.parse(lastTransitionTime) <= joinedMs) return []
     const now = status === 'True' || status === 'False' ? status : 'Unknown'
+    // Of a node that is silent, the condition Ready says it.
+    if (now === 'Unknown' && type !== 'Ready') return []
     return [
       { ...happening(lastTransitionTime, 'condition', type, `${type} is ${now}`), status: now },
     ]

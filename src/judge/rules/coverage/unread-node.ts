@@ -12,6 +12,7 @@ import {
   type NodeSubject,
   nameLength,
   nodeRule,
+  settingIn,
   shorten,
 } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
@@ -35,7 +36,8 @@ const titles = {
   kubeletDown: 'A kubelet does not answer: nothing listens on port 10250',
   unreachable: 'A kubelet cannot be reached: nothing answers on its port 10250',
   silent: 'A node stopped reporting, and could not be read',
-  pressure: 'A node reports pressure, and what it runs short of could not be read',
+  pressure: 'A node reports pressure, and what uses it up could not be read',
+  memory: 'A node runs short of memory: its evictions name what used it',
 }
 
 export const unreadNode = nodeRule({
@@ -103,6 +105,8 @@ export const unreadNode = nodeRule({
       ...(isStoodIn && { severity: 'low' as const, title: titles.readOnNode }),
       ...(isExpected && { severity: 'info' as const, title: titles.limitedKind }),
       ...(isDown && { title: titles.kubeletDown }),
+      // Its pods are evicted by taint, whatever else other nodes have.
+      ...(isDown && identity.ready !== 'True' && { severity: 'critical' as const }),
       ...(isUnreachable && { title: titles.unreachable }),
       ...shown,
       consequence: isDown
@@ -151,6 +155,7 @@ function shownByNode({ node, pods, disks, at }: NodeSubject, { cause, steps }: U
   const ready = conditions.find(({ type }) => type === 'Ready')
   if (ready?.status === 'Unknown' && disks === null)
     return {
+      severity: 'critical' as const,
       title: titles.silent,
       seen: `${since(ready)}: the kubelet stopped posting its status.`,
       // A node that is off answers on no port.
@@ -184,18 +189,22 @@ function shownByNode({ node, pods, disks, at }: NodeSubject, { cause, steps }: U
     ...(disk !== undefined && {
       steps: [...(steps ?? []).filter(({ id }) => id !== look.id), look],
     }),
-    ...(user !== null && { steps: [{ id: 'set-memory' as const, ...user }, ...(steps ?? [])] }),
+    ...(user !== null && {
+      title: titles.memory,
+      cause: settingIn('workload', 'resources.requests.memory'),
+      steps: [{ id: 'set-memory' as const, ...user }, ...(steps ?? [])],
+    }),
     seen: [
+      ...(user === null
+        ? []
+        : [
+            `Container ${shorten(user.owner.container, 63)} of ${shorten(`${user.owner.namespace}/${user.owner.pod}`, nameLength)} used ${bytes(user.bytes)} of memory when it was evicted.`,
+          ]),
       `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
       ...(threshold === null
         ? []
         : [
             `An eviction named ${amountText(threshold.available, resource)} available, below ${amountText(threshold.quantity, resource)}.`,
-          ]),
-      ...(user === null
-        ? []
-        : [
-            `Container ${shorten(user.owner.container, 63)} of ${shorten(`${user.owner.namespace}/${user.owner.pod}`, nameLength)} used ${bytes(user.bytes)} of memory when it was evicted.`,
           ]),
     ].join(' '),
   }

@@ -33,6 +33,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
+import type { StepAction } from '#model/finding/cause.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import {
   conditionOf,
@@ -46,6 +47,10 @@ const shownVictims = 3
 /** Image GC that starts here or earlier has time before eviction. */
 const earlyGcPercent = 80
 
+const titles = {
+  unreported: 'A disk is past its eviction threshold, and the node reports no pressure',
+}
+
 export const evictionDue = nodeRule({
   id: 'eviction-due',
   family: 'eviction',
@@ -54,6 +59,7 @@ export const evictionDue = nodeRule({
   effect: 'eviction',
   steps: ['look-on-node', 'drain'],
   needs: ['eviction'],
+  titles,
   title: 'An eviction threshold is met: the kubelet evicts pods',
   why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',
   fix: 'Make room at once: delete what is large and not needed, or drain the node. Then look at what grows, and at the thresholds.',
@@ -73,9 +79,17 @@ export const evictionDue = nodeRule({
     const separate = met.filter(threshold => !isTwin(threshold, met))
     const raised = separate.flatMap(threshold => aboveDefault(threshold, subject) ?? [])
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
+    const isIdle = isUnreported(separate, conditions)
+    const reason = reasonOf(separate, raised, subject)
     yield {
-      ...reasonOf(separate, raised, subject),
+      ...reason,
+      ...(isIdle && { title: titles.unreported, steps: withRestart(reason.steps ?? []) }),
       consequence: [
+        ...(isIdle
+          ? [
+              'The node still reports no DiskPressure. If the next reading finds the same, this kubelet does not act: its statistics are old, or of another filesystem.',
+            ]
+          : []),
         ...separate.map(threshold =>
           consequenceOf(threshold, conditions[conditionOf(threshold.signal)] === 'True'),
         ),
@@ -104,6 +118,19 @@ export const evictionDue = nodeRule({
     }
   },
 })
+
+/** Whether a disk is past a hard threshold, and the node says that there is no pressure. */
+const isUnreported = ([first]: readonly EvaluatedThreshold[], conditions: Record<string, string>) =>
+  first?.hard === true &&
+  conditionOf(first.signal) === 'DiskPressure' &&
+  conditions.DiskPressure === 'False'
+
+/** What gives room comes first, whether the kubelet acts or not, unless it costs the node. */
+function withRestart([first, ...others]: readonly StepAction[]): StepAction[] {
+  const restart = { id: 'restart-kubelet' as const, message: 'idle' }
+  if (first === undefined) return [restart]
+  return first.id === 'replace-node' ? [restart, first, ...others] : [first, restart, ...others]
+}
 
 /**
  * Signals without an observation. If statistics were not requested, a False condition replaces the

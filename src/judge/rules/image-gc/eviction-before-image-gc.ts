@@ -84,12 +84,15 @@ const raisedBy = { met: 2, unmet: 3 }
 
 function raisedReason(
   { signal, hard, value, met }: EvaluatedThreshold,
-  { identity, configuration }: ThresholdSubject,
+  { identity, configuration, eviction }: ThresholdSubject,
 ): Partial<Failing> {
   const preset = hardDefaults(identity)[signal]
   if (!value.endsWith('%') || !preset?.endsWith('%')) return {}
   const least = raisedBy[met === true ? 'met' : 'unmet'] * Number.parseFloat(preset)
   if (Number.parseFloat(value) < least) return {}
+  // Past the hard threshold, too, the disk is short of space.
+  if (!hard && eviction.thresholds.some(one => one.hard && one.signal === signal && one.met))
+    return {}
   if (!hard)
     return {
       cause: kubeletSetting(`evictionSoft.${signal}`),

@@ -1,10 +1,11 @@
 import { gibibyte } from '#base/units.ts'
-import { pullCause } from '#facts/kubelet/event-messages.ts'
+import { imageGcLine, type PullCause, pullCause } from '#facts/kubelet/event-messages.ts'
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
 import {
   type PullFailure,
   pullFailures,
   registryOf,
+  shownTime,
   timesOf,
   unreadEvents,
   type WaitingContainer,
@@ -53,7 +54,7 @@ export const pullFailingNow = contextRule({
 
   images: ({ pods }) => (pods ?? []).flatMap(waitingOf).map(({ image }) => image),
 
-  fact: ({ pods, recentStarts, filesystems: { imagefs, nodefs } }) => {
+  fact: ({ pods, recentStarts, filesystems: { imagefs, nodefs }, host }) => {
     const waiting = pods.flatMap(waitingOf)
     const waitingPods = new Set(waiting.map(({ pod }) => pod))
     return {
@@ -62,10 +63,18 @@ export const pullFailingNow = contextRule({
       waitingPods: [...waitingPods],
       startedPods: Object.keys(recentStarts()),
       freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
+      sandboxDeletedAt: sandboxDeletion(host?.logLines ?? []),
     }
   },
 
-  *judge({ containers, shown: [first, ...others], waitingPods, startedPods, freeBytes }, context) {
+  *judge(fact, context) {
+    const {
+      containers,
+      shown: [first, ...others],
+      waitingPods,
+      startedPods,
+      freeBytes,
+    } = fact
     const { events, at } = context
     if (first !== undefined)
       yield waitingFailing([first, ...others], {
@@ -79,14 +88,14 @@ export const pullFailingNow = contextRule({
     const failures = pullFailures(events, at).filter(
       ({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod),
     )
-    yield* failingsOf(failures)
+    yield* failingsOf(failures, fact.sandboxDeletedAt)
     yield* unreadEvents(context)
   },
 
   *judgeUnread({ events, at }) {
     const failures = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
     // Without its status, a pod might have pulled its image by now.
-    for (const failing of failingsOf(failures)) yield { ...failing, confidence: 'likely' }
+    for (const failing of failingsOf(failures, null)) yield { ...failing, confidence: 'likely' }
   },
 })
 
@@ -108,13 +117,16 @@ function waitingFailing(
   const full = waiting.find(one => causeOf(one) === 'no space left')
   const ownFile = waiting.find(one => causeOf(one) === 'file of the node')
   const missing = waiting.find(one => causeOf(one) === 'not found')
-  const denied = waiting.find(one => causeOf(one) === 'denied')
   const isRoomy = full !== undefined && freeBytes >= roomyBytes
-  const first = full ?? ownFile ?? missing ?? denied ?? waiting[0]
+  const first = full ?? ownFile ?? missing ?? waiting[0]
+  const why = causeOf(first) ?? null
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
+    ...(why !== null && {
+      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why === 'denied' ? 'denied, without credentials or the right to pull' : why}.`,
+      steps: stepsOf(why, first.image),
+    }),
     ...(first === missing && missingImage(missing)),
-    ...(first === denied && { steps: stepsOfDenied(registryOf(denied.image)) }),
     ...(first === ownFile && {
       title: titles.ownFile,
       cause: worldCause('pull-fails'),
@@ -139,11 +151,15 @@ function waitingFailing(
   }
 }
 
-/** No pin and no other room ends it. */
-const stepsOfDenied = (registry: string | null): StepAction[] => [
-  { id: 'grant-pull', ...(registry !== null && { place: registry }) },
-  { id: 'read-pull-events' },
-]
+/** Of an image that is on no registry in reach, only another import brings it back. A pin keeps those that are still there. */
+function stepsOf(why: PullCause | null, image: string | null): StepAction[] {
+  const read = { id: 'read-pull-events' as const }
+  const registry = image === null ? undefined : registryOf(image)
+  if (why === 'denied') return [{ id: 'grant-pull', ...(registry && { place: registry }) }, read]
+  if (image !== null && (why === 'out of reach' || why === 'timeout'))
+    return [read, { id: 'import-image', place: shorten(image, 200) }]
+  return [read, { id: 'pin-images' }]
+}
 
 /** Who pushes an image is its owner; an image that is never pulled was put on the node by who runs it. */
 function missingImage({ pod, workload, image, reason }: WaitingContainer): Partial<Failing> {
@@ -162,15 +178,34 @@ function missingImage({ pod, workload, image, reason }: WaitingContainer): Parti
   }
 }
 
-function* failingsOf(failures: readonly PullFailure[]): Iterable<Failing> {
+/** A sandbox image has less than 1 MiB; hardly any other image has. */
+const mostSandboxBytes = 2 ** 20
+
+/** When image GC deleted an image of that size, by the log of the kubelet. */
+function sandboxDeletion(lines: readonly string[]): string | null {
+  const deletions = lines.flatMap(text => {
+    const found = imageGcLine(text)
+    return found && 'image' in found && found.bytes < mostSandboxBytes ? [found.at] : []
+  })
+  return deletions.at(-1) ?? null
+}
+
+function* failingsOf(
+  failures: readonly PullFailure[],
+  deletedAt: string | null,
+): Iterable<Failing> {
   const sandboxes = failures.filter(({ isOfSandbox }) => isOfSandbox)
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
-  if (sandboxes[0] !== undefined) yield sandboxFailing(sandboxes[0], sandboxes)
+  if (sandboxes[0] !== undefined) yield sandboxFailing(sandboxes[0], sandboxes, deletedAt)
   if (others[0] !== undefined) yield goneFailing(others[0], others)
 }
 
 /** The image comes with the AMI: a new node has it again, if nothing hides it, such as a mount over the folder of containerd. */
-function sandboxFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
+function sandboxFailing(
+  first: PullFailure,
+  failures: readonly PullFailure[],
+  deletedAt: string | null,
+): Failing {
   const place = shorten(first.image ?? '', 200)
   const isInNoRegistry = place.startsWith('localhost/')
   return {
@@ -178,11 +213,12 @@ function sandboxFailing(first: PullFailure, failures: readonly PullFailure[]): F
     title: titles.sandbox,
     cause: worldCause('image-missing', place),
     steps: [
-      ...(isInNoRegistry ? [] : [{ id: 'replace-node' as const }]),
-      { id: 'import-sandbox', place },
+      // A new node loses it in the same way.
+      ...(isInNoRegistry || deletedAt !== null ? [] : [{ id: 'replace-node' as const }]),
+      { id: 'import-sandbox', place, ...(deletedAt !== null && { message: 'deleted' }) },
     ],
     ...seenFirst(
-      `${plural(failures.length, 'pod')} did not start here within the last hour, the first ${shorten(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}).`,
+      `${plural(failures.length, 'pod')} did not start here within the last hour, the first ${shorten(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}).${deletedAt === null ? '' : ` Image GC deleted an image of its size at ${shownTime(deletedAt)}: it was not pinned.`}`,
     ),
     evidence: evidenceOf(failures),
   }
@@ -193,8 +229,8 @@ function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Fail
   return {
     severity: 'medium',
     title: 'Images could not be pulled within the last hour',
-    ...(failures.every(({ cause }) => cause === 'denied') && {
-      steps: stepsOfDenied(first.registry),
+    ...(failures.every(({ cause }) => cause === first.cause) && {
+      steps: stepsOf(first.cause, first.image),
     }),
     ...seenFirst(
       `${plural(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${shorten(first.pod, 300)}: the next pod for the same image meets the same.`,

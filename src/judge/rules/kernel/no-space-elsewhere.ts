@@ -97,7 +97,7 @@ export const noSpaceElsewhere = contextRule({
       ...(isByKeys && { title: titles.keys }),
       ...(isByPool && {
         title: titles.pool,
-        steps: [{ id: 'read-limits' as const }, { id: 'replace-node' as const }],
+        steps: [{ id: 'read-limits' as const, message: 'pool' }, { id: 'replace-node' as const }],
       }),
       ...seenFirst(
         `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${claim === undefined ? '' : `; the PersistentVolumeClaim ${shorten(claim, 253)} of the pod is full`}.`,

@@ -54,7 +54,7 @@ describe('unread-node', () => {
   it.each([
     ['DiskPressure', 'True', 'critical', ['read-again', 'look-on-node']],
     ['DiskPressure', 'False', undefined, ['read-again']],
-    ['Ready', 'Unknown', undefined, ['read-again', 'replace-node']],
+    ['Ready', 'Unknown', 'critical', ['read-again', 'replace-node']],
   ])(
     'says what the conditions show if nothing was measured: %s %s',
     (type, status, severity, steps) => {

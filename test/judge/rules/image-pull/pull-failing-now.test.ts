@@ -269,15 +269,16 @@ describe('pull-failing-now', () => {
     ])
   })
 
-  it('leaves a pod that waits to its status', () => {
+  it('counts a pod that waits by its status, and takes the reason from the event', () => {
     const pods = [
       pod({
         waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image "${image}"` },
       }),
     ]
-    expect(failingOf(pullFailingNow, { pods, events: [failed] })).toEqual(
-      failingOf(pullFailingNow, { pods }),
-    )
+    const byStatus = failingOf(pullFailingNow, { pods })
+    const both = failingOf(pullFailingNow, { pods, events: [failed] })
+    expect(both.evidence).toEqual(byStatus.evidence)
+    expect([byStatus.seen, both.seen]).toEqual([undefined, expect.stringMatching(/fail: /)])
   })
 
   it('bounds and cleans what others wrote', () => {

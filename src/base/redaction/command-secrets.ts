@@ -7,7 +7,7 @@ import type { Cut } from './spoken-secrets.ts'
  * which may follow other text of its word or be joined to its flag; `$*` is the rest of the command.
  */
 const calls = String.raw`
-mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?|(?:un)?rar: … -h?p$
+mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?|(?:un)?rar|winrs: … -h?p$
 mysqladmin: … password $
 sshpass|certutil|mcrcon|racadm|mongo[a-z]{0,16}|user(?:add|mod)|cqlsh|twine|rdesktop|beeline|cypher-shell|smbmap|psexec|rabbitmqadmin: -p $
 doctl|rancher|codecov|influx|k3s: -t $
@@ -17,7 +17,8 @@ SETUSER|setuser: … >$
 redis-cli: -a $ ; … (?:AUTH|auth) $*
 ldap[a-z]{1,16}|kadmin|security: -w $
 ldappasswd|slappasswd: -[as] $
-sqlcmd|bcp|i?sql|osql|tsql|zip|unzip|ipmitool|mosquitto_[a-z]{1,16}: -P $
+sqlcmd|bcp|i?sql|osql|tsql|zip|unzip|ipmitool|mosquitto_[a-z]{1,16}: -P $ ; … /P $
+nsupdate|dig: -y (?:[\w-]{1,64}:){1,2}$
 snmp[a-z]{1,16}: -[cA] $ ; -X $
 ssh-keygen: -N $
 openssl: -k $ ; passwd $*
@@ -25,12 +26,12 @@ curl: -u [^:]*:$ ; -b [\w.-]+=$ ; -E [^:]+:$ ; --cert [^:]+:$
 https?|xhs?|ab: -[aA] [^:]+:$
 smbclient|rpcclient|net: -U [^%]+%$
 xfreerdp|wfreerdp: … /p:$
-schtasks|ktpass: … /(?:rp|pass) $
+schtasks|ktpass|cmdkey: … /(?:rp|pass) $
 sqlplus|sqlldr|expdp|impdp: … [\w$#]+/$
 vault: login (?!-)$ ; login _ (?!-)$ ; operator unseal (?!-)$ ; write _ $* ; kv (?:put|patch) _ $*
 rabbitmqctl: … (?:add_user|change_password) _ $
 db2: … user _ using $
-net: user _ (?!/)$ ; use _ (?![/\\])$ ; use _ _ (?!/)$
+net: user _ (?!/)$ ; use _ (?![/\\])$ ; use _ _ (?!/)$ ; use _ _ /user:.+ $
 caddy: … --plaintext $
 wpa_passphrase: _ $
 nmcli: … (?:password|.*psk) $
@@ -42,7 +43,7 @@ qpdf: … --encrypt $ ; … --encrypt _ $
 mosquitto_passwd|htpasswd: … -\w{0,8}b\w{0,8} $*
 mkpasswd: (?!-)$ ; -m _ $
 dscl: … -passwd _ $
-bw: unlock (?!-)$
+bw: unlock (?!-)$ ; login _ (?!-)$
 cloudflared: service install (?!-)$
 consul: keygen (?!-)$
 rclone: obscure $ ; config (?:create|update|password) _ $*
@@ -58,10 +59,10 @@ ngrok: authtoken $ ; config add-authtoken $
 pulumi: config set … --secret _ $
 gcloud: … activate-refresh-token _ $
 composer|poetry: … http-basic.+ _ $
-mc: alias set _ _ $*
+mc: alias set _ _ $* ; config host add _ _ $*
 gh: secret set … (?:-b|--body) $
 aws: … put-parameter … --value $ ; … configure set .{0,99}(?:key|token) $
-requirepass|masterauth|rootpw|bindpw|:_(?:authToken|auth|password)|wpa-psk|pre-shared-key|authentication-key|key-string|AuthUserPass|SecretKeyBase: $
+requirepass|masterauth|rootpw|bindpw|:_(?:authToken|auth|password)|wpa-psk|pre-shared-key|authentication-key|key-string|AuthUserPass|SecretKeyBase: (?!-)$ ; (?=-).+ $
 snmp-server: community $
 (?:tacacs|radius)-server: … key (?!\d$)$ ; … key \d $
 username|enable: … (?:secret|password) \d $ ; _ secret $ ; _ privilege \d+ secret $
@@ -117,6 +118,8 @@ const program = new RegExp(
 
 const mostArguments = 16
 const longestCall = 2_000
+/** No real text has so many calls. Further ones are read up to their first arguments. */
+const [manyCalls, fewArguments] = [500, 3]
 /** The first calls of a text are read further, because their names are more likely those of commands. */
 const [firstCalls, longestFirst] = [8, 50_000]
 /** A quote that ends the word of a list is not part of it. */
@@ -133,7 +136,8 @@ export function withoutCommandSecrets(text: string): string {
     if (index >= last[0] && index < last[1]) continue
     count += 1
     const longest = count > firstCalls ? longestCall : longestFirst
-    words = argumentsFrom(text, index + name.length, longest, words)
+    const most = count > manyCalls ? fewArguments : mostArguments
+    words = argumentsFrom(text, index + name.length, [longest, most], words)
     let forms = formsByName.get(name)
     if (forms === undefined) {
       forms = programs.flatMap(({ names, forms }) => (names.test(name) ? forms : []))
@@ -159,7 +163,7 @@ export function withoutCommandSecrets(text: string): string {
 function argumentsFrom(
   text: string,
   from: number,
-  longest: number,
+  [longest, most]: readonly [characters: number, count: number],
   known: readonly Argument[],
 ): Argument[] {
   const at = known.findIndex(({ end }) => end === from)
@@ -167,7 +171,7 @@ function argumentsFrom(
   const found = at < 0 ? [] : known.slice(at + 1, -1)
   const next = found.at(-1)?.end ?? from
   for (const { 0: word, index } of text.slice(next, from + longest).matchAll(argument)) {
-    if (found.length === mostArguments || word === '\n') break
+    if (found.length >= most || word === '\n') break
     const quote = /^["']/.test(word) ? word.indexOf(word.charAt(0), 1) : -1
     const start = next + index
     const end = start + word.length

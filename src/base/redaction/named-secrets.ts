@@ -77,11 +77,11 @@ const noSecret =
 const isNoSecretName = (name: string, before: string, rest: string): boolean =>
   (/[=,/:]$/.test(before) && !strongName.test(name)) ||
   isRepository(before, rest) ||
-  (/^(?:parameter)?key$/i.test(name) && (taintKey.test(rest) || pairOfXml.test(rest))) ||
+  (/^(?:parameter|pod_)?key$/i.test(name) && (taintKey.test(rest) || pairOfXml.test(rest))) ||
   isProse(name, before, rest) ||
   (name === 'secrets' && /^=\d{1,9}(?![\w.-])/.test(rest)) ||
   goName.test(name) ||
-  (/session$/i.test(name) && stateOfSession.test(rest)) ||
+  (/(?:session|sig)$/i.test(name) && stateOrSignal.test(rest)) ||
   (name.endsWith('.go') && rest.startsWith(':'))
 
 /** Other names behind such a sign are keys of labels or taints. */
@@ -89,12 +89,12 @@ const strongName =
   /token|pass|secret|credential|auth|private|api|access|pwd|pw$|sig|manifest|cookie/i
 /** A type of Go, or a container as the CRI names it: `*v1.Secret:`, `token_web_default_1a2b3c4d-…_0`. */
 const goName = /^v\d\w{0,16}\.[A-Z]|_[\da-f]{8}-[\da-f-]{27}_\d{1,4}$/
-/** `"session":"open"` */
-const stateOfSession =
-  /^["']?[ \t]*[:=][ \t]*["']?(?:init|new|open(?:ed)?|active|idle|ready|started|clos(?:ed|ing)|ended|expired|failed|lost)(?:["',;)\]}\s]|$)/
-/** The key of a taint, `{key: dedicated, value: gpu}`, or of an element, `<add key="password" value="…"/>`, `<key>password</key>`. */
+/** `"session":"open"`, `sig=SIGTERM` */
+const stateOrSignal =
+  /^["']?[ \t]*[:=][ \t]*["']?(?:init|new|open(?:ed)?|active|idle|ready|started|clos(?:ed|ing)|ended|expired|failed|lost|\d{1,4}|SIG[A-Z\d]{2,12})(?:["',;)\]}\s]|$)/
+/** The key of a taint, `{key: dedicated, value: gpu}`, of a work queue, `key="namespace/name"`, or of an element, `<add key="password" value="…"/>`, `<key>password</key>`. */
 const taintKey =
-  /^["']?[ \t]*:[ \t]*["']?(?:[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)|[a-z][a-z\d.-]{1,100}\/[a-z\d._-]{1,100}[:)])/
+  /^=["']?[a-z][a-z\d.-]{0,252}\/[a-z][a-z\d.-]{0,252}(?:["',;)\]}\s]|$)|^["']?[ \t]*:[ \t]*["']?(?:[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)|[a-z][a-z\d.-]{1,100}\/[a-z\d._-]{1,100}[:)])/
 const pairOfXml = /^(?:=["'][\w.-]{1,64}["'](?:[ \t]+value|>)|>[\w.-]{1,64}<\/key>\s*<)/
 
 /** Whether the name is the end of an image's repository (`registry/team/token:v2`), not a field. */
@@ -165,7 +165,7 @@ const bracketSpace =
   /^(?:["'])?,[ \t]*(?:<<)?(?=["'](?!(?:token|password|secret|key|user|username)["'])[^"'\n]{0,512}["'](?:>>)?[ \t]*[\])}])/
 /** Programs and directives that set a variable or a header. */
 const setter =
-  /\b(?:setenv|SetEnv|ENV|fastcgi_param|proxy_set_header|set -[a-zA-Z]{1,3}|printf -v)[ \t]{1,4}$/
+  /\b(?:setx|setenv|SetEnv|ENV|fastcgi_param|proxy_set_header|set -[a-zA-Z]{1,3}|printf -v)[ \t]{1,4}$/
 const opensBracket = /[[({][ \t]*["']?$/
 const constantName = /^[A-Z][A-Z\d_]+$/
 const headerName = /authorization|cookie|^x-[a-z-]+(?:key|token)$/i
@@ -191,7 +191,8 @@ function elementOf(before: string, rest: string): string | null {
   return (before.endsWith('>') && nextElement.exec(rest)?.[0]) || null
 }
 
-const tagEnd = /^(?:\s[^<>]{0,200}?\bvalue[ \t]*=[ \t]*(?=["'])|(?:\s[^<>]{0,200})?(?<!\/)>\s*)/
+const tagEnd =
+  /^(?:\s[^<>]{0,200}?\bvalue[ \t]*=[ \t]*(?=["'])|(?:\s[^<>]{0,200})?(?<!\/)>\s*(?:<[Vv]alue>\s*)?)/
 const attributeEnd =
   /^["'](?:\s[^<>]{0,200}?\bvalue[ \t]*=[ \t]*(?=["'(])|(?:\s[^<>]{0,200})?(?<!\/)>\s*(?:<[\w.-]{1,64}>\s*)?)/
 const nextElement = /^<\/[\w.-]{1,64}>\s*<[\w.-]{1,64}>/

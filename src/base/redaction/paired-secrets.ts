@@ -15,7 +15,10 @@ const nameAndValue =
 
 /** The same with the value first; an element of XML with both as attributes; a variable of Terraform with its default. */
 const valueAndName =
-  /(\bvalue["']?[ \t]*[:=][ \t]*)("[^"\n]{0,2000}"|'[^'\n]{0,2000}'|(?:[^\s,}"']|,(?![A-Za-z]{1,40}["']?[:=]|["'{}\s]|$)){1,2000})((?:,|\r?\n)?[ \t]{0,40}["']?(?:name|key)["']?[ \t]*[:=][ \t]*["']?([\w.-]{1,256}))/gi
+  /(\b(?:value|content)["']?[ \t]*[:=][ \t]*)("[^"\n]{0,2000}"|'[^'\n]{0,2000}'|(?:[^\s,}"']|,(?![A-Za-z]{1,40}["']?[:=]|["'{}\s]|$)){1,2000})((?:,|\r?\n)?[ \t]{0,40}["']?(?:name|key|path)["']?[ \t]*[:=][ \t]*["']?([\w./-]{1,256}))/gi
+/** Flags of a name and of a value: `-Name DefaultPassword -Value …`, `/v Password /t REG_SZ /d …`. */
+const flagsOfPair =
+  /([ \t](?:--?|\/)(?:name|path|v|key)[ \t=]{1,4}["']?([\w.:\\/-]{1,256})["']?[^\n|;&]{0,80}?[ \t](?:--?|\/)(?:value|data|d)[ \t=]{1,4})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/gi
 const variable = /\bvariable[ \t]{1,8}"([\w-]{1,128})"[ \t]{0,8}\{(?:[^{}"]|"[^"\n]*"?)*/g
 const defaultValue = /(\bdefault[ \t]{0,8}=[ \t]{0,8})"[^"\n]*"?/g
 /** Values of a Secret, in base64. */
@@ -40,7 +43,7 @@ const refusedValue =
   /(\b(?:value|argument|entry|parameter|string)[ \t]+)("[^"\n]{0,2000}"|'[^'\n]{0,2000}')([ \t]+(?:for|at|of|in)[ \t]+(?:(?:flag|key|parameter|option|field|property|argument|variable)[ \t]+)?["']?(?:-\w,[ \t])?(-{0,2}[\w.-]{1,256}))/gi
 /** A refused value behind its name: `Invalid value for parameter password, value: …`, `token\n  Input should be an integer [input_value=…]`. */
 const refusedParameter =
-  /((?:\b(?:parameter|field|env|variable|option|key|property|parse)[ \t]+["']?([\w.-]{1,256})["']?(?:[,:][ \t]+value:?|[ \t]as[ \t]\w{1,32}:)[ \t]+))(?:"[^"\n]*"?|'[^'\n]*'?|[^\s,"']+)/gi
+  /((?:\b(?:parameter|field|env|variable|option|key|property|parse)[ \t]+["']?([\w.-]{1,256})["']?(?:[,:][ \t]+value:?|[ \t](?:with|has)[ \t]value|[ \t]as[ \t]\w{1,32}:)[ \t]+))(?:"[^"\n]*"?|'[^'\n]*'?|(?:[^\s,"']|,(?!\s|$))+)/gi
 /** A row that a database refuses: `Key (email, token)=(a, …) already exists`. */
 const rowOfKey = /(\(([^()\n]{1,1000})\)=)\([^()\n]*\)?/g
 /** `INSERT INTO users (name, password) VALUES ('bob', '…')` */
@@ -64,7 +67,8 @@ const forms: readonly (readonly [
   replace: (...found: string[]) => string,
 ])[] = [
   [/alue|val|\bv\b|content|data|default/i, nameAndValue, withoutNamedValue],
-  [/value/i, valueAndName, withoutFirstValue],
+  [/value|content/i, valueAndName, withoutFirstValue],
+  [/[-/](?:v|d|data)/i, flagsOfPair, withoutSecretValue],
   [/variable/, variable, withoutDefault],
   [/["'][ \t]+(?:for|at|of|in)[ \t]/i, refusedValue, withoutFirstValue],
   [/value|as/i, refusedParameter, withoutSecretValue],

@@ -127,7 +127,7 @@ const userInfo =
 
 /** Queries of the requests that a kubelet sends to the API server, and containerd to a registry. */
 const harmlessQuery =
-  /^(?:(?:^|&)(?:(?:timeout(?:Seconds)?|limit|resourceVersion|watch|allowWatchBookmarks)=(?:\d{1,20}(?:m?s|m)?|true|false)|scope=repository(?::|%3A)(?:[a-z\d._/-]|%2F){1,200}(?::|%3A)pull|service=[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,6}(?::\d{1,5})?)){1,8}[):,\\]{0,4}$/
+  /^(?:(?:^|&)(?:(?:timeout(?:Seconds)?|limit|resourceVersion|watch|allowWatchBookmarks)=(?:\d{1,20}(?:m?s|m)?)|[A-Za-z]{1,32}=(?:true|false)|scope=repository(?::|%3A)(?:[a-z\d._/-]|%2F){1,200}(?::|%3A)pull|service=[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,6}(?::\d{1,5})?)){1,8}[):,\\]{0,4}$/
 
 /** @param word text without white space and quotes */
 function withoutUrlSecrets(word: string): string {
@@ -177,6 +177,7 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w:])\d{8,10}:[\w-]{35}(?![\w-])/g, removed],
   // Hash of a password, as in /etc/shadow.
   [/\$(?:[1567y]|2[abxy]|apr1|argon2i?d?)\$[\w./$=,+-]{8,}/g, removed],
+  [/\{(?:S?SHA(?:256|512)?|PLAIN|CRYPT)\}[^\s"']+/g, removed],
   [/[\w~.]{3}8Q~[\w.~-]{20,}/g, removed],
   // Data sources of Go's MySQL driver and of Oracle: the user and the password.
   [new RegExp(String.raw`${user}[^\s"']+(?=@(?:tcp|udp|unix)6?\()`, 'g'), `$1${removed}`],
@@ -223,7 +224,7 @@ function withoutImageUser(segment: string, at: number, text: string): string {
 }
 
 const authorizationScheme =
-  /\b(bearer|basic|negotiate|digest|ntlm|apikey|aws4-hmac-sha256)((?:[ \t]{1,8}["'<]?|%20|\+))((?!sha256:|\\)[^\s",;]+)/gi
+  /\b(bearer|basic|negotiate|digest|ntlm|apikey|aws4-hmac-sha256)((?:[ \t]{1,8}["'<]?|%20|\+))((?!sha256:|\\)(?:[^\s",;]|[,;](?![\s"]|$))+)/gi
 
 /** A header before a scheme. */
 const inHeader = /authorization\b(?! failed)[^\n]{0,40}$/i
@@ -407,7 +408,7 @@ export function redactTexts(value: unknown, field = '', clean = redact): unknown
 
 /* Removes the cells of a table below a head such as `password`: cells between bars, commas, tabs or two spaces. */
 
-const separators = [/(\|)/, /(,)/, /(\t| {2,})/]
+const separators = [/(\|)/, /([,;])/, /(\t| {2,})/]
 const head = /^[ \t]*(?:[A-Za-z][\w -]{0,40}[ \t]*)?$/
 const isSecretHead = (cell: string) =>
   head.test(cell) && isSecretKey(cell.trim()) && !/^key$/i.test(cell.trim())
@@ -441,7 +442,7 @@ function withoutSecretColumns(
 }
 
 function tableBelow(line: string): Table | null {
-  if (!/[|,\t]| {2}/.test(line)) return null
+  if (!/[|,;\t]| {2}/.test(line)) return null
   for (const separator of separators) {
     const cells = line.split(separator)
     // A message, also a row of another table, can stand before the first head.

@@ -48,7 +48,10 @@ export function valueLength(rest: string, name: string, between: string, before:
   const [nested] = inBrackets.exec(rest) ?? []
   if (nested !== undefined) return Math.max(nested.length, wordLength(rest))
   if (isStaticPodSource(name)) return headerLength(rest)
-  const [scheme = ''] = /^(?:basic|bearer|digest|negotiate)[ \t]+/i.exec(rest) ?? []
+  const [scheme = ''] = /^(?:basic|bearer|digest|negotiate|echo)[ \t]+/i.exec(rest) ?? []
+  // Its secret may be any argument.
+  const [cmdlet] = /^[A-Z]\w+-[A-Z]\w+[ \t][^\n]*/.exec(rest) ?? []
+  if (cmdlet !== undefined) return cmdlet.length
   const length = scheme.length + wordLength(rest.slice(scheme.length))
   // The word was a type: `password: string = "…"`.
   const [assigned] = assignment.exec(rest.slice(length)) ?? []
@@ -66,7 +69,7 @@ export function valueLength(rest: string, name: string, between: string, before:
 
 const assignment = /^[ \t]*=[ \t]*(?=[^\s=])/
 /** A tuple, strings over several lines, the output of a command. */
-const inBrackets = /^(?:\$|(?:(?:new|await)[ \t]+)?[A-Za-z][\w.:<>]{0,64})?\([^()]{0,500}\)?/
+const inBrackets = /^(?:[$<]|(?:(?:new|await)[ \t]+)?[A-Za-z][\w.:<>]{0,64})?\([^()]{0,500}\)?/
 const restOfBrackets =
   /^(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|\([^()\n]{0,64}\)|[^"'(){}\n]){1,100}(?=[)}])/
 /** Further words of a value in quotes, up to the closing quote or the next flag. */
@@ -76,7 +79,7 @@ const opensBlock = /^(?:[|>][-+\d]{0,2})?[ \t]{0,80}\r?\n/
 /** Fields below a name in the singular. A volume's `secret:` names a secret. */
 const isField = /^(?!secretName|name|items|defaultMode|optional|key:)[\w.-]{1,64}:[ \t]/
 const isItem = /^-[ \t]+(?![\w.-]{1,64}:(?:\s|$))/
-const hasFields = /stringdata$|(?:password|passphrase|token|credential)s$/i
+const hasFields = /stringdata$|chpasswd$|(?:password|passphrase|token|credential)s$/i
 
 /** Length of the lines below a name: a block of YAML, fields, or items that are no objects. 0: none. */
 function blockLength(rest: string, name: string, indent: number): number {
@@ -160,4 +163,4 @@ function quotedLength(rest: string, quote: string): number {
 
 /** Further texts of a value that is put together: `"ab" + "cd"`, `"ab" "cd"`. A name of JSON does not match. */
 const joinedTexts =
-  /^(?:(?:[ \t]*[+.][ \t]*(?:\r?\n[ \t]*)?|[ \t]+(?:\\\r?\n[ \t]*)?|\r?\n[ \t]+)(?:"[^"\n]*"|'[^'\n]*')(?![ \t]*[:=]|\w))+/
+  /^(?:(?:[ \t]*(?:[+.]|->)[ \t]*(?:\r?\n[ \t]*)?|[ \t]+(?:\\\r?\n[ \t]*)?|\r?\n[ \t]+)(?:"[^"\n]*"|'[^'\n]*')(?![ \t]*[:=]|\w))+/

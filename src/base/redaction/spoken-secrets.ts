@@ -13,7 +13,7 @@ const isSpoken = new RegExp(`(?:${passwordName}|token|${phrase})$`, 'i')
 const lastWord =
   /(?:word|words|wds?|phrase|code|pw|psk|otp|pin|token|secret|credentials?|key|id|value|realm|header|AUTH|PASS|LOGIN)$/i
 
-const owner = String.raw`(?:'s)?(?: value)?(?: (?:for|of|at)(?: user| account)? [^\s"']{1,80}| you [a-z]{1,10})?`
+const owner = String.raw`(?:'s)?(?: value)?(?: (?:for|of|at)(?: the)?(?: user| account| key)? ["']?[^\s"']{1,80}["']?(?: user)?| you [a-z]{1,10})?`
 /** `the password is …`, `DB_PASSWORD set to …`. */
 const statement = new RegExp(
   String.raw`^["']?${owner}(?:[ \t]{1,2}(?:is|was|are|equals|eq|being|now|still|(?:has|had) been|(?:would|should|must|will) be|(?:re)?set to|(?:changed|rotated) (?:to|from))\b){1,2}[ \t]{0,2}(?::[ \t]{0,2})?`,
@@ -21,7 +21,7 @@ const statement = new RegExp(
 )
 /** `password of bob: …`, `recovery code: …`. */
 const owned = new RegExp(
-  String.raw`^(?:(?: is| was)? generated)?${owner}:[ \t]{1,4}(?!\(removed\))`,
+  String.raw`^(?:(?: is| was)? (?:generated|provided))?${owner}:[ \t]{1,4}(?!\(removed\))`,
   'i',
 )
 /** `set password to …`, `changed password from … to …`. */
@@ -32,7 +32,13 @@ const quotedValue = /^["']?[ \t]{1,4}(?:-{1,2}[ \t]{1,4})?(?=["'])/
 const distantValue = /^[ \t]{2}[ \t]{1,6}(?!\/|[A-Z]{2,20}\b)/
 const bareValue =
   /^(?:\||…|[ \t]-{1,2}[ \t]|(?:[:=;]|[ \t]value:?)?[ \t]{1,8})(?:(?:invalid|wrong|bad|incorrect|unknown|expired)[ \t]|\()?/
-const joinedValue = /^(?:[~,]|\r?\n)/
+const joinedValue = /^(?:[~,]|\r?\n(?:[ \t]*-{4,}[ \t]*\r?\n[ \t]*)?)/
+/** The rest of a heading before a generated password on a line of its own: `Please use the following password to proceed:`. */
+const heading =
+  /^[^\n:=]{0,100}:[ \t]*(?:\r?\n[ \t]*){1,3}(?=[^\s"']{8,64}(?:["']|[ \t]*(?:\r?\n|$)))/
+/** A line of a configuration or of a list of variables: `http_Passwd …`. */
+const ownLine = /(?:^|\n)(?:[ \t]+|(?=\S*[_-]))\S+$/
+const lineValue = /^[ \t]{1,8}(?![/-])/
 /** The password of somebody: `bob with password …`, and `login bob password …` of a .netrc file. */
 const loginBefore = /\b(?:with|using|login [^\s"]{1,64})\s{1,4}$/i
 /** A command of a mail server, FTP or Redis. */
@@ -75,12 +81,18 @@ function knownCut(name: string, before: string, rest: string): Cut | null {
     (isOfPassword &&
       /\[[\w.-]{0,64}$/.test(before) &&
       statedCut(/^\][ \t]+/.exec(rest), rest, true)) ||
+    (ownLine.test(before.slice(-99) + name) && statedCut(lineValue.exec(rest), rest, true)) ||
     (isOfPassword &&
       !/(?:pwd|pin)$/i.test(name) &&
       statedCut(distantValue.exec(rest), rest, true)) ||
     (loginBefore.test(before.slice(-80)) && statedCut(/^ {1,4}(?!["'])/.exec(rest), rest)) ||
     (!/unexpected $/i.test(before) && statedCut(quotedValue.exec(rest), rest)) ||
-    randomCut((isOfPassword && joinedValue.exec(rest)) || bareValue.exec(rest), rest, isOfPassword)
+    (randomCut(
+      (isOfPassword && joinedValue.exec(rest)) || bareValue.exec(rest),
+      rest,
+      isOfPassword,
+    ) ??
+      (isOfPassword ? randomCut(heading.exec(rest), rest, false) : null))
   )
 }
 

@@ -21,8 +21,11 @@ export const anyOf = (forms: readonly RegExp[]): RegExp => {
 
 /** A word of a command line. A quote that ends the word of a list is not part of it. */
 const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|[^\s"'\\])`
-const passwordReader = /stdin|\b(?:kinit|sudo|cryptsetup|login|base64)\b/
-const printed = /\b(?:echo|printf)[ \t]+/
+/** A comma or a bracket before white space is not part of it. */
+const bare = String.raw`(?:[^\s"',)]|,(?![\s"']|$))+`
+const passwordReader =
+  /stdin|\b(?:kinit|sudo|su|cryptsetup|login|base64|kubeseal|ConvertTo-SecureString)\b/
+const printed = /\b(?:echo|printf|yes)[ \t]+|(?<==[ \t]{0,4})(?=(?:"[^"\n]*"|'[^'\n]*')[ \t]*$)/
 const fileName = /^[ \t]*["']?([\w./~${}-]{1,256})/
 
 /** Removes what is printed into a file with a secret's name, or what a pipe gives to a program that reads a password. */
@@ -52,7 +55,7 @@ const hereString = new RegExp(`((?<!<)<<<[ \\t]*)${word}+`, 'g')
 const programs = [
   String.raw`(\b[Ii](?:dentified|DENTIFIED)[ \t]+(?:(?:with|WITH)[ \t]+\S{1,64}[ \t]+)?(?:by|BY)[ \t]+(?:password|PASSWORD|values|VALUES)?[ \t]*)${word}+`,
   String.raw`(\b(?:set|SET)[ \t]+(?:password|PASSWORD)[ \t]+(?:for|FOR)[ \t]+[^\s=]{1,128}[ \t]*=[ \t]*(?:(?:password|PASSWORD)\()?)${word}+`,
-  String.raw`(\b(?:Unseal|Recovery) Key \d{1,2}:[ \t]+)${word}+`,
+  String.raw`(\b(?:Unseal|Recovery) Key \d{1,2}(?: \([^)\n]{1,40}\))?:[ \t]+)${word}+`,
   // User and password are arguments of their own.
   ...[
     [
@@ -75,9 +78,9 @@ const programs = [
   // A request of Redis, and of mail: AUTH, PASS.
   String.raw`(\bAUTH"?(?:\r?\n\$\d{1,9}\r?\n|[ \t]+(?:PLAIN|LOGIN)[ \t]+|[ \t]+(?=")))(?!failed|error)\S+`,
   // A user with a password, where no secret is named.
-  String.raw`(\b(?:(?:credentials?|creds)(?: used)?|basic auth(?: with)?|user(?:name)?[/:]pass(?:word|wd)?)\b(?:[ \t]*[:=])?[ \t(]{1,3}["']?[\w.@-]{1,64}:)(?![:/(])[^\s"',)]+`,
-  String.raw`(\buser(?:name)?[/:]pass(?:word|wd)?\b(?:[ \t]*[:=])?[ \t]{1,3}[\w.@-]{1,64}[ \t]?/[ \t]?)(?!\()[^\s"',)]+`,
-  String.raw`(\bcredentials?[ \t]*[:=][ \t]{1,3}[\w.@-]{1,64}[ \t]/[ \t])(?!\()[^\s"',)]+`,
-  String.raw`((?:\blogin:[ \t]+|\bauth_basic_user[ \t]+|\bstatic:|\]:\d{2,5}[ \t]+|\b[Aa]uthentication failed for )[\w.@-]{1,64}:)(?![:/(])[^\s"',)]+`,
+  String.raw`(\b(?:(?:credentials?|creds)(?: used)?|basic auth(?: with)?|user(?:name)?[/:]pass(?:word|wd)?)\b(?:[ \t]*[:=])?[ \t(]{1,3}["']?[\w.@-]{1,64}:)(?![:/(])${bare}`,
+  String.raw`(\buser(?:name)?[/:]pass(?:word|wd)?\b(?:[ \t]*[:=])?[ \t]{1,3}[\w.@-]{1,64}[ \t]?/[ \t]?)(?!\()${bare}`,
+  String.raw`(\bcredentials?[ \t]*[:=][ \t]{1,3}[\w.@-]{1,64}[ \t]/[ \t])(?!\()${bare}`,
+  String.raw`((?:\blogin:[ \t]+|\bauth_basic_user[ \t]+|\bstatic:|\]:\d{2,5}[ \t]+|\b[Aa]uthentication failed for )[\w.@-]{1,64}:)(?![:/(])${bare}`,
 ].map(form => new RegExp(form, 'g'))
 const anyProgram = anyOf(programs)

@@ -5,7 +5,7 @@ const unusual =
   /[^\t\n\r\x20-\x7e]|\\(?:x1b|u001b|033|e)\[|&(?:quot|apos|[lg]t|#)|\\(?:u00|x)[2-7]|\\1[0-7]{2}|\\x00|\\0(?!\d)|%[4-7]|%(?:20|2[bB])%3|\+%3/
 /** Signs and letters as XML, HTML, JSON and programs escape them. */
 const escapedSign =
-  /&(quot|apos|lt|gt);|&#(3[49]|58|6[0-2]|6[5-9]|[78]\d|9[05789]|1[01]\d|12[0-2]);|(?:&#[xX]0?|\\{1,8}u00|\\{1,8}x)(22|27|2[dDeE]|3[acdeACDE]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]);?|%([46][1-9a-fA-F]|[57][0-9aA]|5[fF])|\\{1,4}(1[0-7]{2})/g
+  /&(quot|apos|lt|gt);|&#(3[49]|58|6[0-2]|6[5-9]|[78]\d|9[05789]|1[01]\d|12[0-2]);|(?:&#[xX]0?|\\{1,8}u00|\\{1,8}x)(22|27|2[dDeE]|3[acdeACDE]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]);?|%([46][1-9a-fA-F]|[57][0-9aA]|5[bBdDfF])|\\{1,4}(1[0-7]{2})/g
 const namedSigns: Readonly<Record<string, string>> = { quot: '"', apos: "'", lt: '<', gt: '>' }
 const colour = /(?:[^\P{Cc}\t\n\r]|\\(?:x1b|u001b|033|e))\[[\d;]{0,16}m/gu
 /** Text of UTF-16 that was read as bytes. */

@@ -162,14 +162,18 @@ function onNodes(
 }
 
 /**
- * A string literal of PromQL in YAML. The PromQL lexer refuses the replacement character, YAML
- * refuses control characters.
+ * A string literal of PromQL in YAML, which matches exactly and shows what the eye would not see. The PromQL lexer refuses the
+ * replacement character, YAML refuses control characters.
  */
 function promqlString(text: string) {
   const whole = text.toWellFormed().replace(/[\ufffd-\uffff]/g, '?')
-  const hex = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return `"${whole.replace(/[\\"]/g, '\\$&').replace(/\p{Cc}/gu, hex)}"`
+  const escaped = (character: string) =>
+    `\\U${character.codePointAt(0)?.toString(16).padStart(8, '0')}`
+  return `"${whole.replace(/[\\"]/g, '\\$&').replace(invisible, escaped)}"`
 }
+
+/** Also the joiner of emoji. */
+const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** Escapes a text for RE2. */
 const quotedMeta = (text: string) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')

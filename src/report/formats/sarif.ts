@@ -69,7 +69,10 @@ function runsOf({ document }: AuditReport): object[] {
         clusters: clusters.map(({ name, grade, coverage, outcomes }) => ({
           name: nameText(name),
           grade,
-          coverage,
+          coverage: {
+            ...coverage,
+            ...(coverage.insightsUnread && { insightsUnread: lineText(coverage.insightsUnread) }),
+          },
           outcomes,
         })),
       },

@@ -385,7 +385,9 @@ function kubeletRows(nodes: readonly AuditedNode[], language: Language) {
         nodes: words.nodeCount(members.length),
         versions: `${line(from ?? words.unknown, nameLimit)} → ${to}`,
         isRefused: errors.length > 0,
-        lines: nodeUpgradeText(upgrade!).slice(0, shownLines),
+        lines: nodeUpgradeText(upgrade!)
+          .slice(0, shownLines)
+          .map(text => line(text, 1_000)),
         note: null,
         command: `highwater upgrade --to ${to.slice(1, -2)} --cluster ${line(plainClusterName(cluster), nameLimit)}`,
       }

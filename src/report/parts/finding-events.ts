@@ -1,10 +1,25 @@
 /** What changed since the last run, as events. None without an earlier run. */
 import type { FindingEvent } from '#model/finding/finding-event.ts'
+import type { Subject } from '#model/input/record.ts'
 import type { AuditReport } from '#model/report.ts'
-import { lineText } from './findings.ts'
+import { shownBlock } from '#report/text.ts'
+import { lineText, nameText } from './findings.ts'
 
 /** Fifty requests of PutEvents: a report of a first day, or a changed history, does not hold up the run. */
 const mostEvents = 500
+
+const commandLimit = 4_000
+
+/** Rules of EventBridge pass these on to people. */
+const shownNames = (cluster: string, subject: Subject, title: string) => ({
+  cluster: nameText(cluster),
+  subject: {
+    ...subject,
+    namespace: subject.namespace && nameText(subject.namespace),
+    name: nameText(subject.name),
+  },
+  title: lineText(title),
+})
 
 /** In the order of the findings: the new and worse ones, then those that ended. The first 500. */
 export function findingEvents(
@@ -19,19 +34,22 @@ export function findingEvents(
     if (change === 'worse' && !isWorse.has(id)) return []
     const { rule, severity, cluster, subject, since, nodes, steps } = finding
     const command = steps.flatMap(({ commands }) => commands)[0]?.command ?? null
-    const title = lineText(finding.title)
-    const about = { rule, severity, cluster, subject, title, since, nodes, command }
-    return [{ ...base, ...about, change, finding: id, ended: null }]
+    return [
+      {
+        ...{ ...base, change, finding: id, rule, severity, since, ended: null },
+        ...shownNames(cluster, subject, finding.title),
+        nodes: { ...nodes, sample: nodes.sample.map(nameText) },
+        command: command && shownBlock(command, commandLimit),
+      },
+    ]
   })
   const ended = (before?.ended ?? []).map(
     ({ id, rule, severity, cluster, subject, title, since, ended: how }): FindingEvent => ({
       ...base,
+      ...shownNames(cluster, subject, title),
       rule,
       severity,
-      cluster,
-      subject,
       since,
-      title: lineText(title),
       change: 'ended',
       finding: id,
       ended: how,

@@ -13,6 +13,7 @@ import type { RawObject } from '#base/raw-object.ts'
 import { startLab } from '#lab/lab.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { Severity } from '#model/finding/finding.ts'
+import { moreFormats } from '#model/format-id.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { parseBegunPlan, planText } from '#remediate/plan/file.ts'
@@ -215,6 +216,24 @@ const worst: readonly Worst[] = [
     input: `${mostNodes} nodes, each a group with findings of its own, 300 clusters`,
     exitCode: 0,
     args: onSnapshot(unlikeNodes, 'audit', '--out', 'out'),
+  },
+  {
+    reader: 'audit --plan --store',
+    input: `${mostNodes} nodes, each a group with a plan of its own, 300 clusters`,
+    exitCode: 0,
+    args: onSnapshot(
+      () => unlikeNodes(0, null),
+      ...['audit', '--out', 'out', '--plan', '--store', 'store'],
+    ),
+  },
+  {
+    reader: 'audit --plan --all-nodes, with each output',
+    input: `${mostNodes} nodes, each a group with findings of its own, 300 clusters`,
+    exitCode: 0,
+    args: onSnapshot(
+      unlikeNodes,
+      ...['audit', '--out', 'out', '--plan', '--all-nodes', '--outputs', moreFormats.join(',')],
+    ),
   },
   {
     reader: 'predict --fill',

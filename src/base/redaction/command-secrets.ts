@@ -18,7 +18,6 @@ redis-cli: -a $ ; … (?:AUTH|auth) $*
 ldap[a-z]{1,16}|kadmin|security: -w $
 ldappasswd|slappasswd: -[as] $
 sqlcmd|bcp|i?sql|osql|tsql|zip|unzip|ipmitool|mosquitto_[a-z]{1,16}: -P $ ; … /P $
-nsupdate|dig: -y (?:[\w-]{1,64}:){1,2}$
 snmp[a-z]{1,16}: -[cA] $ ; -X $
 ssh-keygen: -N $
 openssl: -k $ ; passwd $*
@@ -43,7 +42,7 @@ qpdf: … --encrypt $ ; … --encrypt _ $
 mosquitto_passwd|htpasswd: … -\w{0,8}b\w{0,8} $*
 mkpasswd: (?!-)$ ; -m _ $
 dscl: … -passwd _ $
-bw: unlock (?!-)$ ; login _ (?!-)$
+bw: unlock (?!-)$
 cloudflared: service install (?!-)$
 consul: keygen (?!-)$
 rclone: obscure $ ; config (?:create|update|password) _ $*
@@ -59,10 +58,11 @@ ngrok: authtoken $ ; config add-authtoken $
 pulumi: config set … --secret _ $
 gcloud: … activate-refresh-token _ $
 composer|poetry: … http-basic.+ _ $
-mc: alias set _ _ $* ; config host add _ _ $*
+mc: alias set _ _ $*
 gh: secret set … (?:-b|--body) $
 aws: … put-parameter … --value $ ; … configure set .{0,99}(?:key|token) $
-requirepass|masterauth|rootpw|bindpw|:_(?:authToken|auth|password)|wpa-psk|pre-shared-key|authentication-key|key-string|AuthUserPass|SecretKeyBase: (?!-)$ ; (?=-).+ $
+requirepass|masterauth|bindpw|:_(?:authToken|auth|password)|wpa-psk|pre-shared-key|authentication-key|key-string|AuthUserPass|SecretKeyBase: $
+rootpw: … (?!-)$
 snmp-server: community $
 (?:tacacs|radius)-server: … key (?!\d$)$ ; … key \d $
 username|enable: … (?:secret|password) \d $ ; _ secret $ ; _ privilege \d+ secret $
@@ -118,8 +118,6 @@ const program = new RegExp(
 
 const mostArguments = 16
 const longestCall = 2_000
-/** No real text has so many calls. Further ones are read up to their first arguments. */
-const [manyCalls, fewArguments] = [500, 3]
 /** The first calls of a text are read further, because their names are more likely those of commands. */
 const [firstCalls, longestFirst] = [8, 50_000]
 /** A quote that ends the word of a list is not part of it. */
@@ -128,6 +126,8 @@ const argument =
 
 export function withoutCommandSecrets(text: string): string {
   const formsByName = new Map<string, Pattern[][]>()
+  /** Where a form with a flag at any place was looked for: commands of one line share their arguments. */
+  const readUpTo = new Map<Pattern[], number>()
   const cuts: Cut[] = []
   let last: Cut = [0, 0]
   let count = 0
@@ -136,15 +136,21 @@ export function withoutCommandSecrets(text: string): string {
     if (index >= last[0] && index < last[1]) continue
     count += 1
     const longest = count > firstCalls ? longestCall : longestFirst
-    const most = count > manyCalls ? fewArguments : mostArguments
-    words = argumentsFrom(text, index + name.length, [longest, most], words)
+    const known = words.findIndex(({ end }) => end === index + name.length)
+    if (known < 0) readUpTo.clear()
+    // The last argument may be cut off.
+    const first = known < 0 ? [] : words.slice(known + 1, -1)
+    words = argumentsFrom(text, index + name.length, longest, first)
     let forms = formsByName.get(name)
     if (forms === undefined) {
       forms = programs.flatMap(({ names, forms }) => (names.test(name) ? forms : []))
       formsByName.set(name, forms)
     }
     for (const form of forms) {
-      const cut = cutOf(form, words, text)
+      const first = words.findIndex(({ start }) => start >= (readUpTo.get(form) ?? 0))
+      const cut = first < 0 ? null : cutOf(form, words, text, 0, first)
+      if (form.lastIndexOf('…') === 0)
+        readUpTo.set(form, cut?.[0] ?? words.at(-form.length)?.start ?? 0)
       if (cut === null) continue
       cuts.push(cut)
       if (cut[1] > last[1]) last = cut
@@ -159,19 +165,11 @@ export function withoutCommandSecrets(text: string): string {
   return out + text.slice(at)
 }
 
-/** Only near arguments, because a text can be full of names. @param known arguments of the command before */
-function argumentsFrom(
-  text: string,
-  from: number,
-  [longest, most]: readonly [characters: number, count: number],
-  known: readonly Argument[],
-): Argument[] {
-  const at = known.findIndex(({ end }) => end === from)
-  // The last one may be cut off.
-  const found = at < 0 ? [] : known.slice(at + 1, -1)
+/** Only near arguments, because a text can be full of names. @param found the first ones, from the command before */
+function argumentsFrom(text: string, from: number, longest: number, found: Argument[]): Argument[] {
   const next = found.at(-1)?.end ?? from
   for (const { 0: word, index } of text.slice(next, from + longest).matchAll(argument)) {
-    if (found.length >= most || word === '\n') break
+    if (found.length === mostArguments || word === '\n') break
     const quote = /^["']/.test(word) ? word.indexOf(word.charAt(0), 1) : -1
     const start = next + index
     const end = start + word.length

@@ -18,7 +18,7 @@ const valueAndName =
   /(\b(?:value|content)["']?[ \t]*[:=][ \t]*)("[^"\n]{0,2000}"|'[^'\n]{0,2000}'|(?:[^\s,}"']|,(?![A-Za-z]{1,40}["']?[:=]|["'{}\s]|$)){1,2000})((?:,|\r?\n)?[ \t]{0,40}["']?(?:name|key|path)["']?[ \t]*[:=][ \t]*["']?([\w./-]{1,256}))/gi
 /** Flags of a name and of a value: `-Name DefaultPassword -Value …`, `/v Password /t REG_SZ /d …`. */
 const flagsOfPair =
-  /([ \t](?:--?|\/)(?:name|path|v|key)[ \t=]{1,4}["']?([\w.:\\/-]{1,256})["']?[^\n|;&]{0,80}?[ \t](?:--?|\/)(?:value|data|d)[ \t=]{1,4})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/gi
+  /([ \t](?:\/v|--?(?:name|path))[ \t=]{1,4}["']?([\w.:\\/-]{1,256})["']?[^\n|;&]{0,80}?[ \t](?:\/d|--?value)[ \t=]{1,4})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/gi
 const variable = /\bvariable[ \t]{1,8}"([\w-]{1,128})"[ \t]{0,8}\{(?:[^{}"]|"[^"\n]*"?)*/g
 const defaultValue = /(\bdefault[ \t]{0,8}=[ \t]{0,8})"[^"\n]*"?/g
 /** Values of a Secret, in base64. */

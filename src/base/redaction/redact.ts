@@ -408,7 +408,7 @@ export function redactTexts(value: unknown, field = '', clean = redact): unknown
 
 /* Removes the cells of a table below a head such as `password`: cells between bars, commas, tabs or two spaces. */
 
-const separators = [/(\|)/, /([,;])/, /(\t| {2,})/]
+const separators = [/(\|)/, /(,)/, /(;)/, /(\t| {2,})/]
 const head = /^[ \t]*(?:[A-Za-z][\w -]{0,40}[ \t]*)?$/
 const isSecretHead = (cell: string) =>
   head.test(cell) && isSecretKey(cell.trim()) && !/^key$/i.test(cell.trim())

@@ -50,7 +50,7 @@ export function valueLength(rest: string, name: string, between: string, before:
   if (isStaticPodSource(name)) return headerLength(rest)
   const [scheme = ''] = /^(?:basic|bearer|digest|negotiate|echo)[ \t]+/i.exec(rest) ?? []
   // Its secret may be any argument.
-  const [cmdlet] = /^[A-Z]\w+-[A-Z]\w+[ \t][^\n]*/.exec(rest) ?? []
+  const [cmdlet] = /^(?:ConvertTo|Get|Import|New|Read)-[A-Z]\w+[ \t][^\n]*/.exec(rest) ?? []
   if (cmdlet !== undefined) return cmdlet.length
   const length = scheme.length + wordLength(rest.slice(scheme.length))
   // The word was a type: `password: string = "…"`.

@@ -37,7 +37,7 @@ const joinedValue = /^(?:[~,]|\r?\n(?:[ \t]*-{4,}[ \t]*\r?\n[ \t]*)?)/
 const heading =
   /^[^\n:=]{0,100}:[ \t]*(?:\r?\n[ \t]*){1,3}(?=[^\s"']{8,64}(?:["']|[ \t]*(?:\r?\n|$)))/
 /** A line of a configuration or of a list of variables: `http_Passwd …`. */
-const ownLine = /(?:^|\n)(?:[ \t]+|(?=\S*[_-]))\S+$/
+const ownLine = /^(?:[ \t]+|(?=\S*[_-]))\S+$/
 const lineValue = /^[ \t]{1,8}(?![/-])/
 /** The password of somebody: `bob with password …`, and `login bob password …` of a .netrc file. */
 const loginBefore = /\b(?:with|using|login [^\s"]{1,64})\s{1,4}$/i
@@ -81,7 +81,8 @@ function knownCut(name: string, before: string, rest: string): Cut | null {
     (isOfPassword &&
       /\[[\w.-]{0,64}$/.test(before) &&
       statedCut(/^\][ \t]+/.exec(rest), rest, true)) ||
-    (ownLine.test(before.slice(-99) + name) && statedCut(lineValue.exec(rest), rest, true)) ||
+    (ownLine.test(before.slice(before.lastIndexOf('\n') + 1) + name) &&
+      statedCut(lineValue.exec(rest), rest, true)) ||
     (isOfPassword &&
       !/(?:pwd|pin)$/i.test(name) &&
       statedCut(distantValue.exec(rest), rest, true)) ||

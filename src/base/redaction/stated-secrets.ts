@@ -25,7 +25,7 @@ const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\
 const bare = String.raw`(?:[^\s"',)]|,(?![\s"']|$))+`
 const passwordReader =
   /stdin|\b(?:kinit|sudo|su|cryptsetup|login|base64|kubeseal|ConvertTo-SecureString)\b/
-const printed = /\b(?:echo|printf|yes)[ \t]+|(?<==[ \t]{0,4})(?=(?:"[^"\n]*"|'[^'\n]*')[ \t]*$)/
+const printed = /\b(?:echo|printf)[ \t]+|(?<==[ \t]{0,4})(?=(?:"[^"\n]*"|'[^'\n]*')[ \t]*$)/
 const fileName = /^[ \t]*["']?([\w./~${}-]{1,256})/
 
 /** Removes what is printed into a file with a secret's name, or what a pipe gives to a program that reads a password. */

@@ -1,4 +1,7 @@
-/** A finding that is new, worse or ended since the last run: the detail of an event on EventBridge. */
+/**
+ * A finding that is new, worse or ended since the last run: the detail of an event on EventBridge. Invisible characters of forged names are shown
+ * as `<U+202E>`.
+ */
 import type { Change, Ending } from './delta.ts'
 import type { Finding, NodeSample } from './finding.ts'
 

@@ -8,9 +8,7 @@ import { lineText, nameText } from './findings.ts'
 /** Fifty requests of PutEvents: a report of a first day, or a changed history, does not hold up the run. */
 const mostEvents = 500
 
-const commandLimit = 4_000
-
-/** Rules of EventBridge pass these on to people. */
+/** Rules of EventBridge pass these on to people. Real names have no invisible characters, so programs find them as they are. */
 const shownNames = (cluster: string, subject: Subject, title: string) => ({
   cluster: nameText(cluster),
   subject: {
@@ -39,7 +37,7 @@ export function findingEvents(
         ...{ ...base, change, finding: id, rule, severity, since, ended: null },
         ...shownNames(cluster, subject, finding.title),
         nodes: { ...nodes, sample: nodes.sample.map(nameText) },
-        command: command && shownBlock(command, commandLimit),
+        command: command && shownBlock(command, Number.POSITIVE_INFINITY),
       },
     ]
   })

@@ -7,7 +7,7 @@ import { hostileReport } from '#test/hostile-report.ts'
 /** Characters that hide or turn text. */
 const misleading = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066\u2067\ufeff]/
 const report = hostileReport('\u2066')
-/** What programs read has the names as they are. */
+/** `findings.json` has the names as they are. */
 const shown = formatsWith(moreFormats).filter(({ id }) => id !== 'json')
 
 it.each(shown)('$name shows characters that are not seen', ({ render }) => {

@@ -5,6 +5,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -22,6 +23,7 @@ else handOver()
 async function start() {
   const folder = compiledFolder()
   if (!existsSync(folder)) spawnSync(process.execPath, [path('./bundle.ts')], { stdio: 'inherit' })
+  module.enableCompileCache(join(folder, 'code'))
   const { main } = await import(pathToFileURL(join(folder, 'main.js')))
   process.exitCode = await main(process.argv.slice(2))
 }

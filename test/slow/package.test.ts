@@ -1,6 +1,6 @@
 /** What `npm run pack` makes, installed where there is nothing else, as its users meet it. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -78,6 +78,7 @@ describe('the package', () => {
     expect(
       paths.filter(path => /(^|\/)(src|test|node_modules)\/|(?<!\.d)\.ts$/.test(path)),
     ).toEqual([])
+    expect(paths.filter(path => path.startsWith('dist/code'))).toEqual([])
     expect(packed.unpackedSize).toBeLessThan(3_500_000)
   })
 
@@ -126,6 +127,7 @@ describe('the package', () => {
     const { stdout } = await highwater(local, 'audit', ...args)
     expect(of(stdout)).toEqual(of(before))
     expect(of(before).length).toBeGreaterThan(20)
+    expect(existsSync(join(work, 'node_modules/@highwater/cli/dist/code'))).toBe(true)
   })
 
   it('runs the demo on Node 22', { timeout: 120_000 }, async ({ skip }) => {

@@ -115,7 +115,7 @@ const noSpace = /no space left on device|there is not enough space on the disk/i
 
 export const isNoSpace = (message: string): boolean => noSpace.test(message)
 
-/** By devicemapper of containerd, CRI-O and dockerd: a logical volume of the runtime, which no disk of the kubelet shows. */
+/** A logical volume of the runtime, which no disk of the kubelet shows. Source: moby and containers/storage, graphdriver devmapper deviceset.go */
 export const isOfThinPool = (message: string): boolean =>
   /thin pool has \d+ free data blocks/i.test(message)
 
@@ -169,6 +169,7 @@ const ownFile =
 
 /** Causes by message. Runtimes pass on each registry's own texts. */
 const pullCauses = [
+  [/pull QPS exceeded/, 'limit of the kubelet'],
   [
     /toomanyrequests|too many requests|pull rate limit|status(?: code)?:? 429\b/i,
     'rate limit (429)',
@@ -178,6 +179,9 @@ const pullCauses = [
   [noSpace, 'no space left'],
   [/x509:|certificate/i, 'certificate (x509)'],
   [ownFile, 'file of the node'],
+  [/token has expired/i, 'expired credentials'],
+  // A registry does not tell which of both it is.
+  [/does not exist or may require/i, 'missing or denied'],
   [/unauthorized|denied|forbidden|authorization failed|no basic auth credentials/i, 'denied'],
   [/not found|manifest unknown|name unknown|not present with pull policy of Never/i, 'not found'],
   [/timeout|timed out|deadline exceeded/i, 'timeout'],

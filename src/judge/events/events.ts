@@ -260,10 +260,15 @@ export interface WaitingContainer {
   pod: string
   /** `Kind name` of the pod's controller. Null: it has none. */
   workload: string | null
+  /** The pod brings credentials of its own. */
+  hasPullSecret: boolean
   image: string
   reason: string
   message: string
 }
+
+const hasPullSecretIn = ({ spec }: Pick<KubernetesPod, 'spec'>) =>
+  (spec?.imagePullSecrets ?? []).length > 0
 
 /** Containers that wait for an image which cannot be pulled. */
 export const waitingOf = (pod: KubernetesPod): WaitingContainer[] =>
@@ -282,7 +287,10 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
       if (reason === undefined) continue
       const pod = podName(metadata)
       const text = shorten(typeof message === 'string' ? message : '', 1024)
-      waiting.push({ pod, workload: controllerOf(given), image, reason, message: text })
+      waiting.push({
+        ...{ pod, workload: controllerOf(given), image, reason, message: text },
+        hasPullSecret: hasPullSecretIn(given),
+      })
     }
   return waiting
 }
@@ -306,7 +314,7 @@ export function imagesOf(pods: readonly KubernetesPod[]): UsedImage[] {
   const used: UsedImage[] = []
   for (const { metadata, spec, status } of pods) {
     if (isTerminalPhase(status?.phase)) continue
-    const hasPullSecret = (spec?.imagePullSecrets ?? []).length > 0
+    const hasPullSecret = hasPullSecretIn({ spec })
     const pod = podName(metadata)
     for (const kind of ['containers', 'initContainers', 'ephemeralContainers'] as const)
       for (const { image } of spec?.[kind] ?? [])

@@ -69,8 +69,9 @@ export function largestEvicted(
   pods: readonly KubernetesPod[],
   at: string,
   leastBytes: number,
+  windowMs = weekMs,
 ): { owner: HolderOwner & { kind: 'container' }; bytes: number } | null {
-  const writers = recordedEvictions(pods, at, weekMs).flatMap(
+  const writers = recordedEvictions(pods, at, windowMs).flatMap(
     ({ pod, namespace, name, message }) => {
       const { resource, containers } = evictionCause(message)
       const object = pods.find(({ metadata }) => metadata?.uid === pod)

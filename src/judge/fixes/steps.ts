@@ -389,7 +389,8 @@ function sizes(action: StepAction, place?: string, ...others: string[]) {
 }
 
 /** `du` does not see files that are deleted and open. */
-const openFiles = 'sudo find -L /proc/[0-9]*/fd -type f -links 0 -size +99M -exec ls -l -h -L {} +'
+const openFiles =
+  "sudo find -L /proc/[0-9]*/fd -maxdepth 1 -type f -links 0 -size +99M -printf '%s %p ' -exec readlink {} ';'"
 
 /** On Windows and Bottlerocket, of the whole disk: no path of a holder is known there. */
 function sizesOn({ action, node }: OnNode): Command[] {

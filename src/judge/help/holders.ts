@@ -126,7 +126,8 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   const isOwned = actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.
-  const isFile = holder === 'host-logs' && own?.inodes === 1 && own.place === place
+  const isFile =
+    holder === 'host-logs' && alike.some(part => part.place === place && part.inodes === 1)
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
   const deletionStep = isOwned ? 'clean-with-owner' : ofFile

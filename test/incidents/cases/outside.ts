@@ -172,6 +172,77 @@ export const outsideIncidents: Incident[] = [
     never: [imageGc, largerDisk, /pin the images/],
   },
   {
+    name: 'pulls-above-the-limit-of-the-kubelet',
+    thread: 'https://github.com/aws/karpenter-provider-aws/issues/1269',
+    found:
+      'More than 50 jobs of a pipeline start on a new node at once: "pull QPS exceeded". The kubelet permits 5 pulls a second, and 10 at once.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 80, usedGib: 9 } },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'ci', owner: 'Job runner', pods: 4, waiting: 'ErrImagePull' },
+          image: '111122223333.dkr.ecr.us-east-1.amazonaws.com/ci/build:11',
+          message: 'pull QPS exceeded',
+        },
+      ],
+      held: { images: images(3, 0.5, 1.5) },
+    }),
+    cause: [{ kind: 'setting', field: 'registryPullQPS' }],
+    owner: 'platform',
+    steps: ['set'],
+    words: [/registryPullQPS/, /registryBurst/],
+    never: [imageGc, largerDisk, /pin the images/],
+  },
+  {
+    name: 'token-of-a-pull-secret-that-ended',
+    thread: 'https://github.com/upmc-enterprises/registry-creds/issues/68',
+    found:
+      'An add-on writes tokens of ECR into a pull secret. A token ends after 12 hours, and the next one is late: pulls are denied.',
+    world: nodeOf({
+      ...{ ...onPremises, mode: 'proxy', disk: { gib: 40, usedGib: 9 } },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'apps', owner: 'Deployment orders', waiting: 'ErrImagePull' },
+          image: '444455556666.dkr.ecr.ap-southeast-2.amazonaws.com/orders:1.8.2',
+          message:
+            "Error response from daemon: pull access denied for 444455556666.dkr.ecr.ap-southeast-2.amazonaws.com/orders, repository does not exist or may require 'docker login': denied: Your authorization token has expired. Reauthenticate and try again.",
+        },
+      ],
+      held: { images: images(3, 0.5, 1.5) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['set'],
+    words: [/expired credentials/],
+    never: [imageGc, largerDisk, /pin the images/],
+  },
+  {
+    name: 'image-with-a-wrong-name',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/103643',
+    found:
+      'A name that no registry has: "pull access denied, repository does not exist or may require authorization". No right of the node ends it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 40, usedGib: 9 } },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'apps', owner: 'Deployment web', waiting: 'ErrImagePull' },
+          image: 'ngnix:1',
+          message:
+            'failed to pull and unpack image "docker.io/library/ngnix:1": failed to resolve reference "docker.io/library/ngnix:1": pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed',
+        },
+      ],
+      held: { images: images(3, 0.5, 1.5) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['ask-owner'],
+    words: [/missing or denied/, /name\s+an\s+image\s+that\s+its\s+registry\s+has/, /apps\/web-/],
+    never: [imageGc, largerDisk, /pin the images/],
+  },
+  {
     name: 'crash-that-is-no-pull',
     thread: 'https://github.com/kubernetes-sigs/kind/issues/2399',
     found:

@@ -1,4 +1,5 @@
 import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
+import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { shownTime } from '#judge/events/events.ts'
@@ -180,7 +181,9 @@ function shownByNode({ node, pods, disks, at }: NodeSubject, { cause, steps }: U
   const disk = pressure.type === 'DiskPressure' ? capacity?.['ephemeral-storage'] : undefined
   const leastBytes = leastMemoryPod * (amountOrNull(capacity?.memory) ?? 0)
   const user =
-    pressure.type === 'MemoryPressure' ? largestEvicted('memory', pods ?? [], at, leastBytes) : null
+    pressure.type === 'MemoryPressure'
+      ? largestEvicted('memory', pods ?? [], at, leastBytes, dayMs)
+      : null
   return {
     severity: 'critical' as const,
     title: titles.pressure,
@@ -198,7 +201,7 @@ function shownByNode({ node, pods, disks, at }: NodeSubject, { cause, steps }: U
       ...(user === null
         ? []
         : [
-            `Container ${shorten(user.owner.container, 63)} of ${shorten(`${user.owner.namespace}/${user.owner.pod}`, nameLength)} used ${bytes(user.bytes)} of memory when it was evicted.`,
+            `Container ${shorten(user.owner.container, 63)} of ${shorten(`${user.owner.namespace}/${user.owner.pod}`, nameLength)} used ${bytes(user.bytes)} of memory when it was evicted within the last day.`,
           ]),
       `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
       ...(threshold === null

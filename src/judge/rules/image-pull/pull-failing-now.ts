@@ -16,13 +16,13 @@ import {
   contextRule,
   deviceCause,
   type Failing,
+  kubeletSetting,
   line,
   plural,
   seenFirst,
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { StepAction } from '#model/finding/cause.ts'
 
 const shown = 10
 /** An image that needs more is rare: the disk was full at another time, or it is another disk. */
@@ -40,7 +40,7 @@ export const pullFailingNow = contextRule({
   family: 'image-pull',
   severity: 'high',
   cause: worldCause('pull-fails'),
-  steps: ['read-pull-events', 'pin-images'],
+  steps: ['read-pull-events'],
   needs: ['pods'],
   titles,
   title: 'Containers wait for an image that cannot be pulled',
@@ -76,17 +76,23 @@ export const pullFailingNow = contextRule({
       freeBytes,
     } = fact
     const { events, at } = context
-    if (first !== undefined)
+    const recent = pullFailures(events, at)
+    // rate-limited-registry reports them.
+    const isLimited = [first ?? [], others]
+      .flat()
+      .every(one => reasonOf(one, recent) === 'rate limit (429)')
+    if (first !== undefined && !isLimited)
       yield waitingFailing([first, ...others], {
         containers,
         pods: waitingPods.length,
         freeBytes,
-        failures: pullFailures(events, at),
+        failures: recent,
       })
     // Waiting pods are reported from their status. Pods that have started no longer fail.
     const settled = new Set([...waitingPods, ...startedPods])
-    const failures = pullFailures(events, at).filter(
-      ({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod),
+    const failures = recent.filter(
+      ({ pod, isPulledSince, cause }) =>
+        !isPulledSince && !settled.has(pod) && cause !== 'rate limit (429)',
     )
     yield* failingsOf(failures, fact.sandboxDeletedAt)
     yield* unreadEvents(context)
@@ -107,24 +113,27 @@ interface Waiting {
   failures: readonly PullFailure[]
 }
 
+/** While the kubelet waits for its next attempt, only the event has the cause. */
+const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly PullFailure[]) =>
+  pullCause(message, image) ?? failures.find(failure => failure.pod === pod)?.cause
+
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
   { containers, pods, freeBytes, failures }: Waiting,
 ): Failing {
-  // While the kubelet waits for its next attempt, only the event has the cause.
-  const causeOf = ({ message, image, pod }: WaitingContainer) =>
-    pullCause(message, image) ?? failures.find(failure => failure.pod === pod)?.cause
+  const causeOf = (container: WaitingContainer) => reasonOf(container, failures)
   const full = waiting.find(one => causeOf(one) === 'no space left')
   const ownFile = waiting.find(one => causeOf(one) === 'file of the node')
   const missing = waiting.find(one => causeOf(one) === 'not found')
   const isRoomy = full !== undefined && freeBytes >= roomyBytes
-  const first = full ?? ownFile ?? missing ?? waiting[0]
+  const [most] = [...Map.groupBy(waiting, causeOf).values()].toSorted((a, b) => b.length - a.length)
+  const first = full ?? ownFile ?? missing ?? most?.[0] ?? waiting[0]
   const why = causeOf(first) ?? null
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
-      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why === 'denied' ? 'denied, without credentials or the right to pull' : why}.`,
-      steps: stepsOf(why, first.image),
+      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.`,
+      ...actOn(why, first.image, first),
     }),
     ...(first === missing && missingImage(missing)),
     ...(first === ownFile && {
@@ -151,20 +160,57 @@ function waitingFailing(
   }
 }
 
-/** Of an image that is on no registry in reach, only another import brings it back. A pin keeps those that are still there. */
-function stepsOf(why: PullCause | null, image: string | null): StepAction[] {
+/** What ends a failure of this kind. Of an image that is on no registry in reach, another import does. */
+function actOn(
+  why: PullCause | null,
+  image: string | null,
+  container?: WaitingContainer,
+): Partial<Failing> {
   const read = { id: 'read-pull-events' as const }
-  const registry = image === null ? undefined : registryOf(image)
-  if (why === 'denied') return [{ id: 'grant-pull', ...(registry && { place: registry }) }, read]
-  if (image !== null && (why === 'out of reach' || why === 'timeout'))
-    return [read, { id: 'import-image', place: shorten(image, 200) }]
-  return [read, { id: 'pin-images' }]
+  if (image === null || why === null) return {}
+  const place = shorten(registryOf(image), 200)
+  switch (why) {
+    case 'limit of the kubelet':
+      return {
+        cause: kubeletSetting('registryPullQPS', 'registryBurst'),
+        steps: [{ id: 'set-fields' }],
+        fix: { config: { registryPullQPS: 50, registryBurst: 100 } },
+      }
+    case 'missing or denied':
+      return {
+        steps: [
+          { id: 'provide-image', place: shorten(image, 200) },
+          { id: 'grant-pull', place },
+        ],
+      }
+    case 'expired credentials':
+    case 'denied': {
+      const isOfPod = container?.hasPullSecret === true
+      const message = isOfPod ? { message: 'secret' } : {}
+      return {
+        steps: [
+          { id: 'grant-pull', place, ...message },
+          isOfPod ? read : { id: 'restart-kubelet' },
+        ],
+      }
+    }
+    case 'out of reach':
+    case 'timeout':
+      return { steps: [read, { id: 'import-image', place: shorten(image, 200) }] }
+    default:
+      return {}
+  }
+}
+
+function ownerOf({ pod, workload }: WaitingContainer) {
+  const [namespace = '', name = ''] = pod.split('/')
+  return { kind: 'pod' as const, namespace, pod: name, workload, volume: null }
 }
 
 /** Who pushes an image is its owner; an image that is never pulled was put on the node by who runs it. */
-function missingImage({ pod, workload, image, reason }: WaitingContainer): Partial<Failing> {
-  const [namespace = '', name = ''] = pod.split('/')
-  const owner = { kind: 'pod' as const, namespace, pod: name, workload, volume: null }
+function missingImage(container: WaitingContainer): Partial<Failing> {
+  const { image, reason } = container
+  const owner = ownerOf(container)
   const place = shorten(image, 200)
   return {
     title: titles.missing,
@@ -229,9 +275,7 @@ function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Fail
   return {
     severity: 'medium',
     title: 'Images could not be pulled within the last hour',
-    ...(failures.every(({ cause }) => cause === first.cause) && {
-      steps: stepsOf(first.cause, first.image),
-    }),
+    ...(failures.every(({ cause }) => cause === first.cause) && actOn(first.cause, first.image)),
     ...seenFirst(
       `${plural(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${shorten(first.pod, 300)}: the next pod for the same image meets the same.`,
     ),

@@ -88,10 +88,7 @@ export const noSpaceElsewhere = contextRule({
     const place = messages.map(placeWithoutSpace).find(one => one !== null)
     const isByKeys = messages.every(isOfKeys)
     const isByPool = messages.every(isOfThinPool)
-    const error =
-      (isByKeys && 'disk quota exceeded') ||
-      (isByPool && 'Thin Pool has too few free data blocks') ||
-      'no space left on device'
+    const error = errorIn(messages[0] ?? '')
     const claim = messages.some(isOfVolume) && !isByKeys ? fullClaims[first] : undefined
     yield {
       ...(isByKeys && { title: titles.keys }),
@@ -115,6 +112,13 @@ export const noSpaceElsewhere = contextRule({
     }
   },
 })
+
+function errorIn(message: string): string {
+  if (isOfKeys(message)) return 'disk quota exceeded'
+  return isOfThinPool(message)
+    ? 'Thin Pool has too few free data blocks'
+    : 'no space left on device'
+}
 
 const isElsewhere = (message: string) =>
   isOfKeys(message) ||

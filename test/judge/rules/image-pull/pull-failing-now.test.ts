@@ -33,9 +33,14 @@ describe('why a pull failed', () => {
     ['Container image "a" is not present with pull policy of Never', 'not found'],
     [
       'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed',
-      'denied',
+      'missing or denied',
     ],
     ['unexpected status from HEAD request: 403 Forbidden', 'denied'],
+    [
+      'denied: Your authorization token has expired. Reauthenticate and try again.',
+      'expired credentials',
+    ],
+    ['pull QPS exceeded', 'limit of the kubelet'],
     ['dial tcp 10.0.0.1:443: i/o timeout', 'timeout'],
     ['context deadline exceeded', 'timeout'],
     [
@@ -175,7 +180,9 @@ describe('a sandbox image that is gone', () => {
 
 describe('pull-failing-now', () => {
   const image = 'docker.io/library/busybox:1.36'
-  const failed = pullOf(`Failed to pull image "${image}": ${hubLimit}`, { ago: [34, 22], count: 4 })
+  const failed = pullOf(`Failed to pull image "${image}": dial tcp 10.0.0.1:443: i/o timeout`, {
+    ...{ ago: [34, 22], count: 4 },
+  })
   const backOff = pullOf(`Back-off pulling image "${image}"`, { reason: 'BackOff', count: 17 })
   const pod = (containerState: object) => ({
     metadata: { namespace: 'batch', name: 'import-x8k2p' },
@@ -263,10 +270,17 @@ describe('pull-failing-now', () => {
     expect(evidence).toEqual([
       {
         kind: 'event',
-        what: 'pod batch/import-x8k2p: rate limit (429), docker.io, 4 times since 2026-11-20 23:26 UTC, last at 2026-11-20 23:40 UTC',
+        what: 'pod batch/import-x8k2p: timeout, docker.io, 4 times since 2026-11-20 23:26 UTC, last at 2026-11-20 23:40 UTC',
         value: expect.stringContaining('Failed to pull image'),
       },
     ])
+  })
+
+  it('leaves pulls above a rate limit to their own rule', () => {
+    const limited = pullOf(`Failed to pull image "${image}": ${hubLimit}`)
+    const waiting = pod({ waiting: { reason: 'ErrImagePull', message: hubLimit } })
+    expect(state(pullFailingNow, { events: [limited], pods: [] })).toBe('pass')
+    expect(state(pullFailingNow, { events: [limited], pods: [manifestOf(waiting)] })).toBe('pass')
   })
 
   it('counts a pod that waits by its status, and takes the reason from the event', () => {

@@ -148,14 +148,14 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   return withStaticPods(reason, subject.pods ?? null)
 }
 
-/** What rotates these logs: logrotate, if one of its patterns is of them. */
+/** What rotates these logs: logrotate, if one of its patterns is of them. Null: there are logs of many programs. */
 function rotation(place: string, { host }: HolderSubject) {
-  const patterns = host?.logrotate?.flatMap(({ directives }) => patternsOf(directives?.patterns))
-  const isKnown = patterns?.some(one => one.startsWith(`${place}/`) || matchesPath(one, place))
-  if (isKnown) return { message: 'logrotate' }
   const usual = rotatorOf(place)
-  const isLeftOut = isKnown === false && usual === 'logrotate'
-  return usual && { message: isLeftOut ? 'writer' : usual }
+  const patterns = host?.logrotate?.flatMap(({ directives }) => patternsOf(directives?.patterns))
+  if (usual === null || patterns === undefined) return usual && { message: usual }
+  if (patterns.some(one => one.startsWith(`${place}/`) || matchesPath(one, place)))
+    return { message: 'logrotate' }
+  return { message: usual === 'logrotate' ? 'writer' : usual }
 }
 
 /** Bounds this far apart do not say which disk is large enough. */

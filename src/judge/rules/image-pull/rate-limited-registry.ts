@@ -84,7 +84,10 @@ function refusalFailing(
   return {
     severity: 'high',
     title: 'A registry refuses pulls: its rate limit is reached',
-    consequence: `${registryNames(registries)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
+    ...seenFirst(
+      `${registryNames(registries)} answered 429 toomanyrequests to pulls of this node, the first for pod ${shorten(refusedPulls[0]?.pod ?? waiting[0]?.pod ?? '', 300)}.`,
+      'Pods whose image is not on a node wait, on every node behind the same address, until its window has passed.',
+    ),
     evidence: [
       ...waiting.map(({ pod, message }) =>
         line('object', `pod ${shorten(pod, 300)} waits`, message),

@@ -6,7 +6,6 @@ import {
   garbageCollect,
   type ImageGcRound,
   type ImageGcState,
-  newImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
 import { type ImageGcPolicy, imageGcPolicyError } from '#replay/image-gc/policy.ts'
@@ -64,7 +63,7 @@ export const imageGc: Family<Input> = {
     const policyError = imageGcPolicyError(policy)
     if (policyError !== null) return { policyError }
 
-    let worlds: World[] = [{ state: newImageGcState(0), present: [], steps: [] }]
+    let worlds: World[] = [{ state: { records: new Map(), beganGcMs: 0 }, present: [], steps: [] }]
     for (const step of steps) {
       worlds = worlds.flatMap(world => {
         const gone = new Set(step.removedByOthers)

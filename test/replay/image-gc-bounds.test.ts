@@ -10,7 +10,6 @@ import {
   garbageCollect,
   type ImageGcRound,
   type ImageGcState,
-  newImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
@@ -230,7 +229,7 @@ function actualRounds(world: World, isEviction: boolean): (ImageGcRound & { ids:
   })
   const held = runtime(['running', 'exited', 'removed'])
   return permutations(images.map((_, index) => index)).map(order => {
-    const state: ImageGcState = newImageGcState(startedAtMs)
+    const state: ImageGcState = { records: new Map(), beganGcMs: startedAtMs }
     const inOrder = (now: RuntimeImages) => ({
       ...now,
       images: order.flatMap(index => now.images[index] ?? []),

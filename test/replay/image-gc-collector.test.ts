@@ -5,7 +5,6 @@ import {
   garbageCollect,
   type ImageGcRound,
   type ImageGcState,
-  newImageGcState,
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
@@ -46,7 +45,7 @@ function remembering(
   times: Record<string, { firstDetectedMs?: number; lastUsedMs?: number }>,
   beganGcMs = 0,
 ): ImageGcState {
-  const state = { ...newImageGcState(beganGcMs), isInitialized: true }
+  const state: ImageGcState = { records: new Map(), beganGcMs }
   for (const [id, { firstDetectedMs = 0, lastUsedMs = zeroTimeMs }] of Object.entries(times)) {
     state.records.set(id, { firstDetectedMs, lastUsedMs, sizeBytes: 0, isPinned: false })
   }
@@ -201,7 +200,7 @@ describe('garbageCollect', () => {
   })
 
   it.each(minors)('trap 7: on 1.%i a restart protects what is there for the minimum age', minor => {
-    const state = newImageGcState(0)
+    const state: ImageGcState = { records: new Map(), beganGcMs: 0 }
     detectImages(state, 0, runtime({ a: {} }), of(minor))
     expect(state.records.get('a')).toMatchObject({ firstDetectedMs: 0, lastUsedMs: zeroTimeMs })
     detectImages(state, minute, runtime({ a: {}, b: {} }), of(minor))
@@ -294,7 +293,7 @@ describe('garbageCollect', () => {
     [5000 * 1024 ** 4, '5000.0 TiB'],
   ])('writes a size of %d bytes as %s', (capacityBytes, written) => {
     const { error } = garbageCollect(
-      newImageGcState(0),
+      { records: new Map(), beganGcMs: 0 },
       0,
       policy,
       runtime({}),
@@ -305,7 +304,7 @@ describe('garbageCollect', () => {
   })
 
   it.each(minors)('on 1.%i looks for images before the disk', minor => {
-    const state = newImageGcState(0)
+    const state: ImageGcState = { records: new Map(), beganGcMs: 0 }
     const empty = { capacityBytes: 1000, availableBytes: 1000 }
     garbageCollect(state, 5, policy, runtime({ a: {} }), empty, of(minor))
     expect(state.records.size).toBe(1)

@@ -192,9 +192,6 @@ export const applyDocuments: readonly Document[] = [
   },
 ]
 
-/** Source: Systems Manager quotas, SSM document content. */
-export const documentMaxBytes = 64 * 1024
-
 /** The text that the agent gives to `sh`; the tests and the lab run the same text. */
 export const scriptOf = ({ files, table }: Document, readFile: (file: string) => string): string =>
   `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => withoutComments(readFile(file))).join('')}`

@@ -56,11 +56,6 @@ export interface RuntimeImages {
   removalError?: (id: string) => string | null
 }
 
-export const newImageGcState = (beganGcMs: number): ImageGcState => ({
-  records: new Map(),
-  beganGcMs,
-})
-
 /** Adds new images, drops deleted images, and notes which are in use. Returns the in-use test, by image id. */
 export function detectImages(
   { records }: ImageGcState,

@@ -8,7 +8,6 @@ import { inspectDocumentHashes } from '#facts/aws/inspect-targets.ts'
 import {
   applyDocuments,
   contentOf,
-  documentMaxBytes,
   documents,
   hashOf,
   scriptOf,
@@ -16,6 +15,8 @@ import {
 } from '#remediate/scripts/documents.ts'
 import { which } from '#test/node-root.ts'
 
+/** Source: Systems Manager quotas, SSM document content. */
+const documentMaxBytes = 64 * 1024
 const readFile = (file: string) => readFileSync(join('src/remediate/scripts', file), 'utf8')
 
 describe('the documents that read a node', () => {

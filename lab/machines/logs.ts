@@ -44,7 +44,6 @@ export function logsPart(profile: NodeProfile, at: string): MachinePart {
           isExecutable: true,
         },
       }),
-      '/etc/systemd/journald.conf': '[Journal]\n#SystemMaxUse=\n',
       ...Object.fromEntries(
         logs.flatMap(({ pod, container }) => filesOf(pod, container, Date.parse(at))),
       ),
@@ -57,7 +56,6 @@ export function logsPart(profile: NodeProfile, at: string): MachinePart {
     ),
     answers: {
       ...(!isByCron && { 'unit.logrotate.timer': timer }),
-      'journal.usage': 'Archived and active journals take up 488.0M in the file system.\n',
       'journal.kubelet.service': journalOf(profile, at),
     },
   }

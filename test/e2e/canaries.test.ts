@@ -117,12 +117,12 @@ function measuredHost(canaries: Canaries): RawObject {
   const path = (where: string) => `/var/lib/x ${canaries.next(where)}`
   // As klog quotes a value.
   const image = JSON.stringify(canaries.next('log imageID')).slice(1, -1)
-  const { logrotate, logrotateRuns, journald, logs, podLogDirectories } = canaries.filled(
+  const { logrotate, logrotateRuns, logs, podLogDirectories } = canaries.filled(
     hostShape,
     'measured host',
   ) as RawObject
   return {
-    ...{ logrotate, logrotateRuns, journald, logs, podLogDirectories },
+    ...{ logrotate, logrotateRuns, logs, podLogDirectories },
     diskUse: {
       folders: measuredHolders.map(holder => ({
         ...{ holder, path: path(`diskUse.folders ${holder}`), on: 'nodefs' },
@@ -165,7 +165,7 @@ function withHidden(record: RawObject, canaries: Canaries, path: string): RawObj
       planted.host = {
         ...measuredHost(canaries),
         ...record.host,
-        unread: [...unread, { what: 'journald', why: canaries.next(`${path}.unread.why`) }],
+        unread: [...unread, { what: 'kernel', why: canaries.next(`${path}.unread.why`) }],
       }
     }
   }

@@ -53,7 +53,7 @@ function scenarioWith(canaries: Canaries): Scenario {
     ).toString('base64')
   const inspected = withAgents(incidents, answer => {
     const unread = Array.isArray(answer.host.unread) ? answer.host.unread : []
-    const why = { what: 'journald', why: canaries.next('ssm unread') }
+    const why = { what: 'kernel', why: canaries.next('ssm unread') }
     const logLines = [`E1118 kubelet.go:1] failed ${canaries.next('ssm log')}`]
     return { ...answer, host: { ...answer.host, logLines, unread: [...unread, why] } }
   })

@@ -32,7 +32,6 @@ describe('part of a node that a script names as unread', () => {
     ['drop-ins in /etc/kubernetes/kubelet/config.json.d', 'drop-ins'],
     ['logrotate file /etc/logrotate.d/kubelet', 'logrotate-file'],
     ['logrotate', 'logrotate'],
-    ['journald file /etc/systemd/journald.conf.d/kubelet.conf', 'other'],
     ['the running configuration', 'other'],
   ])('%s', (what, is) => {
     expect(probePart(what).is).toBe(is)

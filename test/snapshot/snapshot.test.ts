@@ -627,7 +627,6 @@ describe('prune', () => {
         files: 1,
         bytes: 5,
         biggest: [log],
-        rotatedByKubelet: { files: 0, bytes: 0 },
         rotatedByOthers: { files: 1, bytes: 5, sample: [log] },
       },
     }

@@ -239,7 +239,6 @@ function linux(
       du: 'for last; do :; done; echo "40 $last"',
       systemctl: answers(systemd),
       journalctl: answers({
-        '--disk-usage': prints('Archived and active journals take up 1.2G in the file system.'),
         '-u *': prints(journal),
       }),
     },
@@ -304,8 +303,6 @@ export function al2023(
       ),
       '/etc/containerd/config.toml': `version = 3\nimports = ["/etc/containerd/conf.d/*.toml"]\n[plugins.'io.containerd.cri.v1.images']\ndiscard_unpacked_layers = true\nsnapshotter = "overlayfs"\n[plugins.'io.containerd.cri.v1.images'.pinned_images]\nsandbox = "localhost/kubernetes/pause"\n[plugins.'io.containerd.cri.v1.images'.registry]\nconfig_path = "/etc/containerd/certs.d:/etc/docker/certs.d"\n`,
       '/etc/containerd/certs.d/quay.io/hosts.toml': `server = "https://quay.io"\n[host."https://x:${secret}@mirror.example.com"]\n  capabilities = ["pull"]\n[host."https://mirror.example.com".header]\n  authorization = "Bearer ${secret}"\n`,
-      '/etc/systemd/journald.conf': '[Journal]\n#Storage=auto\nSystemMaxUse=1G\n',
-      '/usr/lib/systemd/journald.conf.d/10-x.conf': '[Journal]\nSystemMaxUse=2G\n',
     },
   }
 }

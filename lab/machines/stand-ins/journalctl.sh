@@ -1,8 +1,7 @@
 #!/bin/sh
-# The journal of a unit, or how much room the journals take.
+# The journal of a unit.
 answers=${HIGHWATER_ROOT%/root}/answers
 case $1 in
-  --disk-usage) exec cat "$answers/journal.usage" ;;
   -u)
     [ ! -f "$answers/journal.$2" ] || exec cat "$answers/journal.$2"
     exit 0

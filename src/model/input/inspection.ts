@@ -125,7 +125,6 @@ const diskUse = z.object({
 })
 
 const logFile = z.object({ path: text, bytes: count, modifiedAt: time })
-const rotated = z.object({ files: count, bytes: count })
 
 /** The parts of the node's report on its machine. */
 export const hostParts = {
@@ -193,14 +192,12 @@ export const hostParts = {
   }),
   /** Commands of root's crontabs, of scripts that cron starts and of local units that may delete images. Empty: none. */
   cleaners: z.array(z.object({ path: text, command: text })).max(10),
-  journald: z.object({ limits: z.record(text, text), diskUsage: text.optional() }),
   /** Files of container logs. `rotatedByOthers`: rotated files with names that the kubelet does not use. */
   logs: z.object({
     files: count,
     bytes: count,
     biggest: z.array(logFile).max(10),
-    rotatedByKubelet: rotated,
-    rotatedByOthers: rotated.extend({ sample: z.array(logFile).max(10) }),
+    rotatedByOthers: z.object({ files: count, bytes: count, sample: z.array(logFile).max(10) }),
   }),
   kernel: z.object({
     release: text.optional(),

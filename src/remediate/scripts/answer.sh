@@ -109,7 +109,7 @@ part() {
 contents='schema instanceId nodeName at .schema .kubelet.startedAt .kubelet.commandLine .kubelet.files .filesystems
 .containerd. .containerd.sandboxImage .containerd.snapshotter .containerd.discardUnpackedLayers .containerd.mirrors
 .bottlerocket. .bottlerocket.kubernetes .bottlerocket.containerRuntime .bottlerocket.containerRegistry .bottlerocket.os
-.logrotate .logrotateRuns .cleaners .journald.limits .journald.diskUsage .logs
+.logrotate .logrotateRuns .cleaners .logs
 .kernel. .kernel.release .kernel.cmdline .kernel.cgroupVersion .kernel.memoryCgroups .kernel.dyingMemoryCgroups .podLogDirectories .logLines
 .diskUse.folders .diskUse.orphans .diskUse.inside .diskUse.snapshots .diskUse.namespaces .diskUse.layers .diskUse.deletedFiles
 .diskUse.processes .diskUse.devices .diskUse.brokenLinks .diskUse.missed .unread

@@ -756,15 +756,14 @@ fi
     for (i = most; i > 0 && sizes[i] < size + 0; i--) { sizes[i + 1] = sizes[i]; shows[i + 1] = shows[i] }
     if (i < 10) { sizes[i + 1] = size + 0; shows[i + 1] = one; if (most < 10) most++ }
     if (base ~ /\.log[.-].|\.log\.?[0-9]+(\.gz)?$|\.tmp$|\.gz$|\.bz2$|\.xz$|-[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]/) {
-      dated = base ~ /^[0-9]+\.log\.[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9](\.gz)?$/
-      if (dated) { own++; own_bytes += size }
-      else { foreign++; foreign_bytes += size; if (foreign <= 10) sample = sample (sample == "" ? "" : ",") one }
+      is_kubelets = base ~ /^[0-9]+\.log\.[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9](\.gz)?$/
+      if (!is_kubelets) { foreign++; foreign_bytes += size; if (foreign <= 10) sample = sample (sample == "" ? "" : ",") one }
     }
   }
   END {
     printf "%s", "{" counts(files, total) "," kv("biggest", "[")
     for (i = 1; i <= most; i++) printf "%s%s", (i > 1 ? "," : ""), shows[i]
-    printf "%s", "]," kv("rotatedByKubelet", "{" counts(own, own_bytes) "}") "," kv("rotatedByOthers", "{" counts(foreign, foreign_bytes) "," kv("sample", "[" sample "]") "}") "}"
+    printf "%s", "]," kv("rotatedByOthers", "{" counts(foreign, foreign_bytes) "," kv("sample", "[" sample "]") "}") "}"
   }' $found /dev/null >part.host.logs 2>error || { rm -f part.host.logs; unread 'log files' 'there was no time to count them'; }
 
 if [ -z "$pod_logs" ]; then :; elif [ ! -d "$R$pod_logs" ]; then
@@ -780,40 +779,6 @@ elif ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d \( ! -path "
   [ "$many" -le 2000 ] || { rm -f list.host.podLogDirectories; unread podLogDirectories 'there are more than 2,000'; }
 else
   unread podLogDirectories "$why"
-fi
-
-# ── journald: the last file that sets a limit wins, by its name, whichever folder it is in ──
-main="$R/etc/systemd/journald.conf"
-[ -f "$main" ] || main="$R/usr/lib/systemd/journald.conf"
-for file in "$R/usr/lib/systemd/journald.conf.d"/*.conf "$R/run/systemd/journald.conf.d"/*.conf "$R/etc/systemd/journald.conf.d"/*.conf; do
-  [ ! -e "$file" ] || printf '%s\n' "$file"
-done >paths
-printf '%s\n' "$main" >names
-[ ! -s paths ] || awk -F/ '
-  { if (!($NF in last)) names[++n] = $NF; last[$NF] = $0 }
-  END {
-    for (i = 2; i <= n; i++) { one = names[i]; for (j = i - 1; j > 0 && names[j] > one; j--) names[j + 1] = names[j]; names[j + 1] = one }
-    for (i = 1; i <= n; i++) print last[names[i]]
-  }' paths >>names
-echo >line_end
-set -- line_end
-while IFS= read -r file; do
-  [ -e "$file" ] || continue
-  if readable "${file#"$R"}"; then set -- "$@" "$file" line_end; else unread "journald file ${file#"$R"}" "$why"; fi
-done <names
-cat "$@" | tr '\000' '\002' | awk "$lib"'
-  /^\[/ { inside = /^\[Journal\]/ }
-  inside && /^(Storage|(System|Runtime)(MaxUse|KeepFree|MaxFileSize|MaxFiles)|MaxRetentionSec|MaxFileSec|RateLimitIntervalSec|RateLimitBurst)[ \t]*=/ {
-    name = $0; sub(/[ \t]*=.*$/, "", name)
-    value = $0; sub(/^[^=]*=[ \t]*/, "", value); sub(/[ \t\r]+$/, "", value)
-    if (!(name in values)) order[++n] = name
-    values[name] = value
-  }
-  END { printf "{"; for (i = 1; i <= n; i++) printf "%s\"%s\":%s", (i > 1 ? "," : ""), order[i], jstr(cut(values[order[i]], 100)); printf "}" }' >part.host.journald.limits
-if ask usage 8 journalctl --disk-usage; then
-  awk "$lib"'match($0, /take up [0-9.]+[BKMGTPE]?/) { printf "%s", jstr(substr($0, RSTART + 8, RLENGTH - 8)); exit }' usage >part.host.journald.diskUsage
-else
-  unread 'journald disk usage' "$why"
 fi
 
 # ── the kernel ──

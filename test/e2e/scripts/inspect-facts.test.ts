@@ -57,30 +57,26 @@ const makes = (command: string) => `${command}\n${prints('ActiveState=inactive')
 const mkfifo = `${which('mkfifo')} "$HIGHWATER_ROOT`
 
 describe('what hangs, or takes its time', () => {
-  it(
-    'a pipe where cron, containerd or journald look is named, and not waited for',
-    generous,
-    () => {
-      const tools = {
-        systemctl: makes(
-          `${mkfifo}/etc/cron.d/pipe" "$HIGHWATER_ROOT/etc/containerd/certs.d/quay.io/pipe" 2>/dev/null`,
-        ),
-      }
-      const node = withFiles({ '/etc/cron.d/a': '', '/etc/containerd/certs.d/pipe/x': '' }, tools)
-      const { raw } = run({
-        ...node,
-        folders: [...(node.folders ?? []), '/etc/containerd/certs.d/a/hosts.toml'],
-      })
-      expect(raw.logrotateRuns).toEqual({
-        by: null,
-        unsure: '/etc/cron.d/pipe was not read: it is no file',
-      })
-      expect(raw.unread).toContainEqual({
-        what: 'containerd file /etc/containerd/certs.d/a/hosts.toml',
-        why: 'it is no file',
-      })
-    },
-  )
+  it('a pipe where cron or containerd look is named, and not waited for', generous, () => {
+    const tools = {
+      systemctl: makes(
+        `${mkfifo}/etc/cron.d/pipe" "$HIGHWATER_ROOT/etc/containerd/certs.d/quay.io/pipe" 2>/dev/null`,
+      ),
+    }
+    const node = withFiles({ '/etc/cron.d/a': '', '/etc/containerd/certs.d/pipe/x': '' }, tools)
+    const { raw } = run({
+      ...node,
+      folders: [...(node.folders ?? []), '/etc/containerd/certs.d/a/hosts.toml'],
+    })
+    expect(raw.logrotateRuns).toEqual({
+      by: null,
+      unsure: '/etc/cron.d/pipe was not read: it is no file',
+    })
+    expect(raw.unread).toContainEqual({
+      what: 'containerd file /etc/containerd/certs.d/a/hosts.toml',
+      why: 'it is no file',
+    })
+  })
 
   it('no file that is too long is hashed, and none after one that did not answer', generous, () => {
     const big = `${which('truncate')} -s 200G "$HIGHWATER_ROOT${folder}/10-a.conf" "$HIGHWATER_ROOT${folder}/notes"`
@@ -406,13 +402,6 @@ describe('nothing is skipped silently', () => {
       expect(fine.host.containerd).toMatchObject({ sandboxImage: 'a' })
     },
   )
-
-  it('settings of journald that are too long', generous, () => {
-    const answer = answerOf(withFiles({ '/etc/systemd/journald.conf.d/z.conf': long }))
-    expect(whyUnread(answer, 'journald file /etc/systemd/journald.conf.d/z.conf')).toContain(
-      '140000 bytes',
-    )
-  })
 
   it('hidden files of logrotate, which it reads as well', generous, () => {
     const answer = answerOf(

@@ -595,7 +595,7 @@ describe('coverage', () => {
       'read',
       {
         mode: 'ssm',
-        host: { ...host, unread: [{ what: 'journald disk usage', why: 'no permission' }] },
+        host: { ...host, unread: [{ what: 'podLogDirectories', why: 'no permission' }] },
         runtime,
       },
     ],

@@ -435,7 +435,7 @@ describe('log-rotation-drift', () => {
       [`logrotate file ${app}`, 'fail', 0],
       ['logrotate', 'fail', 0],
       ['logrotate file /etc/logrotate.d/other', 'fail', 1],
-      ['journald disk usage', 'fail', 1],
+      ['podLogDirectories', 'fail', 1],
     ] as const)('%s: a file that is not there for it is no drift', (what, state, count) => {
       const found = outcomes([
         file,

@@ -27,9 +27,6 @@ export function bottlerocketPart(profile: NodeProfile): MachinePart {
       'apiclient.settings.kubernetes.json': printed({
         settings: { kubernetes: settingsOf(profile) },
       }),
-      'apiclient.settings.container-runtime.json': printed({
-        settings: { 'container-runtime': { snapshotter: 'overlayfs' } },
-      }),
       'apiclient.settings.container-registry.json': printed({ settings: {} }),
       'apiclient.os.json': printed({
         os: {

@@ -37,7 +37,7 @@ const runtime = {
     id: hex(index),
     podSandboxId: hex(index + 9_000),
     metadata: { name: 'web', attempt: 1 },
-    image: { image: `sha256:${hex(index)}`, userSpecifiedImage: imageOf(index) },
+    image: { image: `sha256:${hex(index)}` },
     imageRef: digest(index),
     imageId: `sha256:${hex(index)}`,
     state: index % 2 === 0 ? 'CONTAINER_RUNNING' : 'CONTAINER_EXITED',
@@ -50,7 +50,6 @@ const runtime = {
     state: index % 2 === 0 ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
     createdAt: '1700000000000000000',
     labels: labels(index),
-    runtimeHandler: 'runc',
   })),
 }
 

@@ -140,17 +140,6 @@ describe('an address', () => {
   it('does not swallow the one after it', () => {
     expect(ofLine('http://a:hunter2@h1,http://b:hunter2@h2 x@y')).toBe('http://h1,http://h2 x@y')
   })
-
-  it('is the only text of Bottlerocket’s container settings that is cut; what they do not have is dropped', () => {
-    const containerRuntime = {
-      'max-concurrent-downloads': 3,
-      snapshotter: 'overlayfs',
-      'registry-password': 'hunter2',
-    }
-    expect(kept({ bottlerocket: { containerRuntime } }).bottlerocket).toEqual({
-      containerRuntime: { 'max-concurrent-downloads': 3, snapshotter: 'overlayfs' },
-    })
-  })
 })
 
 describe('a log line', () => {

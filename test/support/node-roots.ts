@@ -156,16 +156,11 @@ export const runtime = {
         'state',
         'createdAt',
       ),
-      image: { image: `sha256:${hex('c')}`, userSpecifiedImage: 'shop:1' },
+      image: { image: `sha256:${hex('c')}` },
       labels,
     },
   ],
-  sandboxes: [
-    {
-      ...only(sandbox, 'id', 'metadata', 'state', 'createdAt', 'runtimeHandler'),
-      labels: podLabels,
-    },
-  ],
+  sandboxes: [{ ...only(sandbox, 'id', 'metadata', 'state', 'createdAt'), labels: podLabels }],
   imageFs: cri.imagefsinfo.status,
 }
 
@@ -238,9 +233,7 @@ function linux(
       // Blocks differ from disk to disk.
       du: 'for last; do :; done; echo "40 $last"',
       systemctl: answers(systemd),
-      journalctl: answers({
-        '-u *': prints(journal),
-      }),
+      journalctl: answers({ '-u *': prints(journal) }),
     },
   }
 }
@@ -415,13 +408,6 @@ export function bottlerocket(): NodeRoot & { tools: Record<string, string> } {
                 'max-pods': 58,
                 'static-pods': { x: { manifest: secret } },
               },
-            },
-          }),
-        ),
-        'get settings.container-runtime': prints(
-          json({
-            settings: {
-              'container-runtime': { snapshotter: 'overlayfs', 'max-concurrent-downloads': 3 },
             },
           }),
         ),

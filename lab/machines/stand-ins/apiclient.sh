@@ -11,6 +11,6 @@ if [ "$#" -ne 2 ] || [ "$1" != get ]; then
   exit 1
 fi
 case $2 in
-  settings.kubernetes | settings.container-runtime | settings.container-registry | os) exec cat "$node/answers/apiclient.$2.json" ;;
+  settings.kubernetes | settings.container-registry | os) exec cat "$node/answers/apiclient.$2.json" ;;
 esac
 printf '{}\n'

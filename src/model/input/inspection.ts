@@ -157,11 +157,6 @@ export const hostParts = {
         memory-manager-policy memory-manager-reserved-memory node-ip pod-pids-limit registry-burst registry-qps reserved-cpus
         seccomp-default server-tls-bootstrap shutdown-grace-period shutdown-grace-period-for-critical-pods single-process-oom-kill
         standalone-mode system-reserved topology-manager-policy topology-manager-scope`).optional(),
-    containerRuntime: anyOf(
-      'concurrent-download-chunk-size enable-unprivileged-icmp enable-unprivileged-ports max-concurrent-downloads max-container-log-line-size',
-    )
-      .extend({ snapshotter: text.optional() })
-      .optional(),
     containerRegistry: anyOf('mirrors').optional(),
     os: z.record(text, text).optional(),
   }),
@@ -253,7 +248,7 @@ export const runtimeParts = {
       id: text,
       podSandboxId: text.optional(),
       metadata,
-      image: z.object({ image: text, userSpecifiedImage: text }).partial().optional(),
+      image: z.object({ image: text }).partial().optional(),
       imageRef: text.optional(),
       imageId: text.optional(),
       state: text.optional(),
@@ -262,14 +257,7 @@ export const runtimeParts = {
     }),
   ),
   sandboxes: z.array(
-    z.object({
-      id: text,
-      metadata,
-      state: text.optional(),
-      createdAt: amount.optional(),
-      labels,
-      runtimeHandler: text.optional(),
-    }),
+    z.object({ id: text, metadata, state: text.optional(), createdAt: amount.optional(), labels }),
   ),
   imageFs: z.object({
     imageFilesystems: z.array(filesystem).optional(),

@@ -108,7 +108,7 @@ part() {
 # A name that begins with a dot is of `host`; one that ends with a dot is an object that is there even where nothing is in it.
 contents='schema instanceId nodeName at .schema .kubelet.startedAt .kubelet.commandLine .kubelet.files .filesystems
 .containerd. .containerd.sandboxImage .containerd.snapshotter .containerd.discardUnpackedLayers .containerd.mirrors
-.bottlerocket. .bottlerocket.kubernetes .bottlerocket.containerRuntime .bottlerocket.containerRegistry .bottlerocket.os
+.bottlerocket. .bottlerocket.kubernetes .bottlerocket.containerRegistry .bottlerocket.os
 .logrotate .logrotateRuns .cleaners .logs
 .kernel. .kernel.release .kernel.cmdline .kernel.cgroupVersion .kernel.memoryCgroups .kernel.dyingMemoryCgroups .podLogDirectories .logLines
 .diskUse.folders .diskUse.orphans .diskUse.inside .diskUse.snapshots .diskUse.namespaces .diskUse.layers .diskUse.deletedFiles

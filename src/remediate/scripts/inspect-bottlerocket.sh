@@ -31,12 +31,6 @@ for name in allowed-unsafe-sysctls cloud-provider cluster-dns-ip cluster-domain 
   kept="$kept /settings/kubernetes/$name"
 done
 settings kubernetes /settings/kubernetes "$kept" settings.kubernetes
-kept=
-for name in concurrent-download-chunk-size enable-unprivileged-icmp enable-unprivileged-ports max-concurrent-downloads max-concurrent-unpacks \
-  max-container-log-line-size snapshotter use-local-image-pull; do
-  kept="$kept /settings/container-runtime/$name"
-done
-settings containerRuntime /settings/container-runtime "$kept" settings.container-runtime
 r=/settings/container-registry/mirrors
 settings containerRegistry /settings/container-registry "$r/[]/registry $r/[]/endpoint $r/*" settings.container-registry
 settings os /os '/os/arch /os/build_id /os/pretty_name /os/variant_id /os/version_id' os

@@ -222,10 +222,10 @@ s='/items/[]'
 l=/labels/io.kubernetes
 p=$l.pod
 cri_containers() {
-  cri runtime.containers runtime.containers /containers "$c/id $c/podSandboxId $c/metadata/name $c/metadata/attempt $c/image/image $c/image/userSpecifiedImage $c/imageRef $c/imageId $c/state $c/createdAt $c$l.container.name $c$p.name $c$p.namespace $c$p.uid" ps -a -o json
+  cri runtime.containers runtime.containers /containers "$c/id $c/podSandboxId $c/metadata/name $c/metadata/attempt $c/image/image $c/imageRef $c/imageId $c/state $c/createdAt $c$l.container.name $c$p.name $c$p.namespace $c$p.uid" ps -a -o json
 }
 cri_sandboxes() {
-  cri runtime.sandboxes runtime.sandboxes /items "$s/id $s/metadata/name $s/metadata/attempt $s/metadata/uid $s/metadata/namespace $s/state $s/createdAt $s/runtimeHandler $s$p.name $s$p.namespace $s$p.uid" pods -o json
+  cri runtime.sandboxes runtime.sandboxes /items "$s/id $s/metadata/name $s/metadata/attempt $s/metadata/uid $s/metadata/namespace $s/state $s/createdAt $s$p.name $s$p.namespace $s$p.uid" pods -o json
 }
 
 # mounts: where the runtime says that it keeps them, by part.runtime.imageFs: $images and $layers; exit code 1 where it names none.

@@ -176,12 +176,18 @@ export function refusalsOn(
 }
 
 /** The next start with the files of `host`, and the error that depends on the machine: reservations above its capacity. */
-export function nextStartOn(
+export const nextStartOn = (
   node: NodeInput['node'],
   host: Host | null,
   { kubeletVersion, operatingSystem }: Pick<NodeIdentity, 'kubeletVersion' | 'operatingSystem'>,
+): NextStart =>
+  startOnMachine(predictNextStart(host, kubeletVersion, operatingSystem), node, kubeletVersion)
+
+export function startOnMachine(
+  next: NextStart,
+  node: NodeInput['node'],
+  kubeletVersion: string | null,
 ): NextStart {
-  const next = predictNextStart(host, kubeletVersion, operatingSystem)
   const { prediction } = next
   const fields = prediction?.settings?.configuration
   if (!prediction || fields === undefined || prediction.errors.length > 0) return next

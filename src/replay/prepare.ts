@@ -175,7 +175,9 @@ export function openPreparing(asRead: NodeInput): typeof prepareNode {
             ...last,
             input,
             host: input.host,
-            containerGc: containerGcOf(input, last.readMs, last.atMs),
+            ...(input.host !== last.host && {
+              containerGc: containerGcOf(input, last.readMs, last.atMs),
+            }),
           }
         : prepareNode(input, takenAt, at, asRead)
     return last

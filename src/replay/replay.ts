@@ -326,7 +326,8 @@ function localStorageOf(node: PreparedNode, { eviction }: Settings): LocalStorag
     }))
 }
 
-function oomScoresOf({ input, pods, activePods, kubelet }: PreparedNode, unknowns: Unknown[]) {
+function oomScoresOf(node: PreparedNode, unknowns: Unknown[]) {
+  const { input, pods, activePods, podStats, kubelet } = node
   if (pods === null) {
     unknowns.push({
       what: 'pods',
@@ -335,7 +336,12 @@ function oomScoresOf({ input, pods, activePods, kubelet }: PreparedNode, unknown
     return null
   }
   const memory = quantityOrNull(input.node.status?.capacity?.memory)?.safeInteger ?? null
-  const scores = memory === null ? [null] : activePods.map(pod => oomScores(pod, memory, kubelet))
+  const scores =
+    memory === null
+      ? [null]
+      : podStats.once([oomScores, activePods, kubelet, memory], () =>
+          activePods.map(pod => oomScores(pod, memory, kubelet)),
+        )
   if (!scores.includes(null)) return scores.flatMap(ofPod => ofPod ?? [])
   unknowns.push({ what: 'node.status.capacity.memory', effect: 'the OOM scores are not known' })
   return null

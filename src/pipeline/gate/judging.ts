@@ -73,6 +73,8 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
   const isNeeded = (place: number) => nodes.has(place) || standIns.isWanted(survey.nodes.get(place))
   const changed = new Map<string, ChangedNode>()
   const firstOfGroups = new Map<string, { place: number; input: NodeInput }>()
+  const takenGroups = new Set<string>()
+  const same = new Map<number, string>()
   const records = placedRecords(snapshot, selection, (record, place) =>
     record.kind === 'Node' && !isNeeded(place) ? null : record,
   )
@@ -87,11 +89,20 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
     if (node === undefined) continue
     const key = nodeKey(input.cluster, node.node.identity.name)
     if (changed.has(key)) continue
-    changed.set(key, judgeNode(judging, judgement, { ...node, input, place }))
-    const group = JSON.stringify([input.cluster, node.node.identity.group])
+    const judged = judgeNode(judging, judgement, { ...node, input, place })
+    changed.set(key, judged)
+    const group = findingGroup(node.node)
     if (!firstOfGroups.has(group) && firstOfGroups.size < mostKept)
       firstOfGroups.set(group, { place, input })
+    if (judged.isTaken) takenGroups.add(group)
+    if (judged.isSame) same.set(place, group)
   }
+  const beside = [...same].filter(([, group]) => takenGroups.has(group)).map(([place]) => place)
+  await readAgain(judging, new Set(beside), (place, input) => {
+    const node = nodes.get(place)
+    const { before } = node === undefined ? {} : changeOf(input, partsOn(judging, node))
+    if (before) judgement.take(input, before, before)
+  })
   const findings = Map.groupBy(judgement.close(), ({ finding: { cluster }, node }) =>
     nodeKey(cluster, node),
   )
@@ -101,6 +112,28 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
   await blameByTrials(judging, blame, { nodes, kept: [...firstOfGroups.values()] })
   for (const effect of effects) addEffects(problems, blame, effect)
   return { reached: nodesByFile(changed.values()), standIns: standIns.end() }
+}
+
+/** Nodes whose findings may be one: those of a group, and all of a cluster that are in none. */
+const findingGroup = ({ cluster, identity: { group } }: ReachedNode) =>
+  JSON.stringify([cluster, group.kind === 'Node' ? null : group])
+
+/** The nodes at some places of the snapshot, in its order. */
+async function readAgain(
+  { snapshot, selection }: Judging,
+  places: ReadonlySet<number>,
+  take: (place: number, input: NodeInput) => unknown,
+): Promise<void> {
+  if (places.size === 0) return
+  let left = places.size
+  const records = placedRecords(snapshot, selection, (record, place) =>
+    record.kind === 'Node' && places.has(place) ? record : null,
+  )
+  for await (const [record, place] of records) {
+    if (record.kind !== 'Node') continue
+    take(place, nodeInput(record))
+    if (--left === 0) return
+  }
 }
 
 interface ReachedBy {
@@ -140,6 +173,10 @@ interface ChangedNode extends ReachedBy {
   change: NodeChange
   /** What starts at once, and thresholds that are gone. */
   atOnce: NodeProblem[]
+  /** Its kubelet starts as it would without the change. */
+  isSame: boolean
+  /** It is judged with and without the change. */
+  isTaken: boolean
 }
 
 function judgeNode(
@@ -158,11 +195,10 @@ function judgeNode(
     for (const { field, values } of changesOf(change, path)) problems.change(named, field, values)
   const { disk } = change
   if (disk !== null) problems.change(named, disk.path, disk.values)
-  const atOnce =
-    before === null || after === null
-      ? []
-      : startsAtOnce(judgement.take(input, before, after), change)
-  return { ...reached, named, change, atOnce }
+  const isSame = before !== null && before === after
+  const isTaken = before !== null && after !== null && !isSame
+  const atOnce = isTaken ? startsAtOnce(judgement.take(input, before, after), change) : []
+  return { ...reached, named, change, atOnce, isSame, isTaken }
 }
 
 function partsOn({ change, survey }: Judging, { node, parts }: ReachedBy): Parts {
@@ -278,7 +314,7 @@ async function blameByTrials(
   blame: Blame,
   { nodes, kept }: TriedNodes,
 ): Promise<void> {
-  const { snapshot, selection, policy, survey } = judging
+  const { policy, survey } = judging
   const byPlace = Map.groupBy(blame.trials(), ({ node }) => node.place)
   const tryOn = (place: number, input: NodeInput) => {
     const node = nodes.get(place)
@@ -300,14 +336,7 @@ async function blameByTrials(
     byPlace.delete(place)
   }
   for (const { place, input } of kept) tryOn(place, input)
-  if (byPlace.size === 0) return
-  const records = placedRecords(snapshot, selection, (record, place) =>
-    record.kind === 'Node' && byPlace.has(place) ? record : null,
-  )
-  for await (const [record, place] of records) {
-    if (record.kind === 'Node') tryOn(place, nodeInput(record))
-    if (byPlace.size === 0) return
-  }
+  await readAgain(judging, new Set(byPlace.keys()), tryOn)
 }
 
 interface StandIn {
@@ -415,7 +444,8 @@ function openChangeJudgement(policy: Policy, takenAt: string) {
     ): Record<'before' | 'after', NodePrediction> {
       const prepare = openPreparing(asRead)
       const replayed = (input: NodeInput) => replay(input, takenAt, asItIs, prepare)
-      const predictions = { before: replayed(before), after: replayed(after) }
+      const first = replayed(before)
+      const predictions = { before: first, after: after === before ? first : replayed(after) }
       old.take(before, predictions.before)
       now.take(after, predictions.after)
       return predictions

@@ -1,5 +1,6 @@
 /** What changed files would do to one node. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { mergePatch, valueAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { nodeClassMistakes } from '#facts/eks/karpenter.ts'
@@ -28,7 +29,7 @@ import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import type { ChangedPart, Place } from './changed-part.ts'
-import { type RolledOut, type Rollout, rolledOut } from './rollout.ts'
+import { asItRuns, type RolledOut, type Rollout, rolledOut } from './rollout.ts'
 import {
   lostSettings,
   type PlacedSetting,
@@ -78,7 +79,7 @@ export interface Parts {
   isAppended: Rollout['isAppended']
 }
 
-/** Null: the kubelet would not start, or its configuration is not known. */
+/** Null: the kubelet would not start, or its configuration is not known. The same object: the change leaves the node as it is. */
 type Inputs = Record<'before' | 'after', NodeInput | null>
 
 export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
@@ -87,7 +88,9 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
   const node = declaredNode({ identity, node: input.node })
   const image = withImage(identity, head)
   const earlier: Rollout = { parts: base, gone: pathsBefore(parts), isAppended }
-  const before = hasBase ? rolledOut(input, withImage(image, base), earlier) : null
+  const before = hasBase
+    ? rolledOut(input, withImage(image, base), earlier)
+    : asItRuns(input, image)
   const rollout = rolloutOf(parts)
   const after = rolledOut(input, image, rollout)
   const settings = placedSettings(head)
@@ -96,15 +99,16 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
   const flags = unknownFlagsIn(head, node)
   const isRefused = ({ part, path }: Place) =>
     refusedFields.some(one => one.part === part && checkOf(one.path) === checkOf(path))
-  const lostIn = (own: readonly ChangedPart[], start: RolledOut | null) =>
-    lostSettings(own, { ...withImage(node, own), isAppended }, start?.settings ?? null)
+  const lostIn = (own: readonly ChangedPart[], { settings }: RolledOut) =>
+    lostSettings(own, { ...withImage(node, own), isAppended }, settings)
   const changed = head.length > 0 ? head : base
   const started = flags.length + refusedFields.length > 0 ? null : after.input
   const now = started === null ? writtenIn(changed) : started.configuration?.fields
-  const old = before === null ? fieldsNow(input) : before.input?.configuration?.fields
+  const old = hasBase ? before.input?.configuration?.fields : fieldsNow(input)
+  const isSame = disk === null && started !== null && isSameStart(before, after)
   return {
-    before: before === null ? input : before.input,
-    after: started && (disk?.apply(started) ?? started),
+    before: before.input,
+    after: isSame ? before.input : started && (disk?.apply(started) ?? started),
     isStarted: started !== null,
     disk,
     fields: old && now ? { old: { ...old }, now: { ...now } } : null,
@@ -141,6 +145,11 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
     ],
   }
 }
+
+/** The fields of a node as it runs may differ from what its files give. */
+const isSameStart = (a: RolledOut, b: RolledOut) =>
+  a.files === b.files &&
+  isDeepStrictEqual(a.input?.configuration?.fields, b.input?.configuration?.fields)
 
 const pathsBefore = ({ base, declared }: Parts) => [
   ...placedSettings(base).map(({ path }) => path),
@@ -250,8 +259,8 @@ type CauseOf = (text: string, rollout: Rollout) => Place | null
 const mostTried = 60
 
 /** What was refused before the change for the same setting stays refused: that is not worse. */
-function refusals(after: RolledOut, before: RolledOut | null, causeOf: CauseOf): NodeProblem[] {
-  const known = new Set(before?.refusals.map(text => causeOf(text, before.rollout)?.path ?? text))
+function refusals(after: RolledOut, before: RolledOut, causeOf: CauseOf): NodeProblem[] {
+  const known = new Set(before.refusals.map(text => causeOf(text, before.rollout)?.path ?? text))
   return after.refusals.flatMap((text): NodeProblem[] => {
     const place = causeOf(text, after.rollout)
     if (place === null) return []
@@ -335,13 +344,9 @@ const checkOf = (path: string | null) =>
 const mostNamed = 8
 
 /** One problem for all. @param areFilesKnown false: the kubelet's flags and drop-ins were not read */
-function settingsLost(
-  after: RolledOut,
-  before: RolledOut | null,
-  areFilesKnown: boolean,
-): NodeProblem[] {
+function settingsLost(after: RolledOut, before: RolledOut, areFilesKnown: boolean): NodeProblem[] {
   const dropped = after.input === null ? [] : after.dropped
-  const lost = added(dropped, before?.dropped ?? [], ({ path }) => path)
+  const lost = added(dropped, before.dropped, ({ path }) => path)
   const [first] = lost
   if (first === undefined) return []
   const names = [...new Set(lost.map(({ path }) => fieldOf(path)))]

@@ -9,6 +9,7 @@
 import { basename, join } from 'node:path/posix'
 import { amountOrNull } from '#base/go/quantity.ts'
 import { mergePatch, overlay, patchAt, valueAt } from '#base/merge-patch.ts'
+import { oncePerText } from '#base/once.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults, bottlerocketSettings } from '#facts/eks/ami-defaults.ts'
 import { isTranslatedForBottlerocket, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
@@ -34,7 +35,8 @@ import type { StartSettings } from '#model/prediction/prediction.ts'
 import { kubeletConfigurationKind } from '#replay/configuration/configuration-decoder.ts'
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
-import { nextStartOn } from '#replay/kubelet-upgrade.ts'
+import { predictNextStart } from '#replay/configuration/next-start.ts'
+import { startOnMachine } from '#replay/kubelet-upgrade.ts'
 import { withPodsLimit } from '#replay/predict-allocatable.ts'
 import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
 
@@ -56,6 +58,8 @@ export interface RolledOut {
   /** Null: refused, or not known. */
   settings: StartSettings | null
   dropped: DroppedSetting[]
+  /** The files and flags with which the kubelet starts. Equal texts: the same start. Null: not known. */
+  files: string | null
 }
 
 /** A field that runs, and that the kubelet's file no longer has, since a changed file takes its place as a whole. */
@@ -70,6 +74,20 @@ type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingS
 const folder = nodeadmDropIn.slice(0, nodeadmDropIn.lastIndexOf('/'))
 const [mainFile = ''] = mainFiles
 
+/** The node without a change, as it was read. */
+export function asItRuns(input: NodeInput, image: NodeImage): RolledOut {
+  const files = filesNow(input, image)
+  const rollout = { parts: [], gone: [], isAppended: false }
+  return {
+    rollout,
+    input,
+    refusals: [],
+    settings: null,
+    dropped: [],
+    files: files && textOf(files),
+  }
+}
+
 /** The files and flags with which the kubelet would start. */
 interface StartFiles {
   main: { path: string; content: RawObject }
@@ -80,7 +98,8 @@ interface StartFiles {
 export function rolledOut(input: NodeInput, identity: NodeImage, rollout: Rollout): RolledOut {
   const { parts, gone, isAppended } = rollout
   const files = filesNow(input, identity)
-  if (files === null) return { rollout, input: null, refusals: [], settings: null, dropped: [] }
+  if (files === null)
+    return { rollout, input: null, refusals: [], settings: null, dropped: [], files: null }
   for (const path of gone) reset(files, path, identity)
   const { content } = files.main
   const settings: RawObject = {}
@@ -309,26 +328,46 @@ function startNode(
   image: NodeImage,
   files: StartFiles,
 ): Omit<RolledOut, 'dropped' | 'rollout'> {
-  const host: Host = {
-    ...input.host,
-    kubelet: {
-      ...input.host?.kubelet,
-      commandLine: files.commandLine,
-      files: [
-        { ...files.main, role: 'config' },
-        ...[...files.dropIns].map(([path, content]) => ({ path, content, role: 'drop-in' })),
-      ],
-    },
-  }
-  const { prediction } = nextStartOn(input.node, host, image)
+  const { kubeletVersion, operatingSystem } = image
+  const text = textOf(files)
+  const kubelet = kubeletWith(files)
+  const host: Host = { ...input.host, kubelet: { ...input.host?.kubelet, ...kubelet } }
+  const next =
+    input.host === null
+      ? startFrom(JSON.stringify({ kubelet, kubeletVersion, operatingSystem }))
+      : predictNextStart(host, kubeletVersion, operatingSystem)
+  const { prediction } = startOnMachine(next, input.node, kubeletVersion)
   const settings = prediction?.settings ?? null
   const fields = settings?.configuration ?? null
   const refusals = prediction?.errors ?? []
-  if (refusals.length > 0 || fields === null) return { input: null, refusals, settings: null }
+  if (refusals.length > 0 || fields === null)
+    return { input: null, refusals, settings: null, files: text }
   const started = {
     ...input,
     configuration: asRunning(fields),
     ...(input.host !== null && { host }),
   }
-  return { input: withPodsLimit(started, input.configuration?.fields ?? null), refusals, settings }
+  const limited = withPodsLimit(started, input.configuration?.fields ?? null)
+  return { input: limited, refusals, settings, files: text }
 }
+
+const textOf = ({ main, dropIns, commandLine }: StartFiles): string =>
+  JSON.stringify([main, ...dropIns, commandLine])
+
+const kubeletWith = ({ main, dropIns, commandLine }: StartFiles): Host['kubelet'] => ({
+  commandLine,
+  files: [
+    { ...main, role: 'config' },
+    ...[...dropIns].map(([path, content]) => ({ path, content, role: 'drop-in' })),
+  ],
+})
+
+/** Nodes of a group have the same files, if only their configuration was read. */
+const startFrom = oncePerText(
+  text => {
+    const { kubelet, kubeletVersion, operatingSystem } = JSON.parse(text)
+    return predictNextStart({ kubelet }, kubeletVersion, operatingSystem)
+  },
+  20_000,
+  100,
+)

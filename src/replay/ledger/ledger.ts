@@ -21,20 +21,30 @@ const shownVolumes = 8
 
 /** Null: no filesystem's size is known. */
 export function nodeLedger(node: PreparedNode, prediction: NodePrediction): NodeLedger | null {
+  const { podStats, imageEvidence, input } = node
+  // Of the configuration, only the folder of logs is in what holds the disks.
+  const question = [heldIn, imageEvidence, input.configuration?.fields.podLogsDir]
+  const held = podStats.once(question, () => heldIn(node))
+  if (held === null) return null
+  const { use, ...ledger } = held
+  return { ...ledger, freeable: freeableOf(node, ledger.filesystems, prediction, use) }
+}
+
+function heldIn(node: PreparedNode) {
   const { layout } = node.filesystems
-  const pods = podUseOf(node)
+  const use = podUseOf(node)
   const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
-  const filesystems = disks.flatMap(disk => filesystemLedger(node, disk, pods) ?? [])
+  const filesystems = disks.flatMap(disk => filesystemLedger(node, disk, use) ?? [])
   if (filesystems.length === 0) return null
   return {
-    schema: 'highwater.ledger/1',
+    schema: 'highwater.ledger/1' as const,
     isShared: layout === 'shared',
     filesystems,
-    parts: holderParts(node, pods),
-    ...largestUse(pods?.pods ?? []),
-    freeable: freeableOf(node, filesystems, prediction, pods),
+    parts: holderParts(node, use),
+    ...largestUse(use?.pods ?? []),
     volumes: volumesOf(node.input),
     volumesUnread: node.input.errors.find(({ what }) => what === 'volumes')?.message ?? null,
+    use,
   }
 }
 

@@ -46,6 +46,33 @@ export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit):
   return null
 }
 
+/** The text of an object with some of its keys alone, without a check of the others. A text that does not end with its object stays as it is. */
+export function jsonWithKeys(text: string, keys: ReadonlySet<string>): string {
+  const kept: string[] = []
+  let depth = 0
+  let start = 1
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
+      for (at++; at < text.length && text.charCodeAt(at) !== quote; at++)
+        if (text.charCodeAt(at) === backslash) at++
+      continue
+    }
+    const isEnd = (code | braceBit) === closeBrace
+    if (depth === 1 && (isEnd || code === comma)) {
+      const [, key = ''] = keyForm.exec(text.slice(start, start + longestKey)) ?? []
+      if (keys.has(key)) kept.push(text.slice(start, at))
+      start = at + 1
+    }
+    if ((code | braceBit) === openBrace) depth++
+    else if (isEnd) depth--
+  }
+  return depth === 0 && text.slice(start).trim() === '' ? `{${kept.join()}}` : text
+}
+
+const keyForm = /^\s*"(\w+)"\s*:/
+const longestKey = 80
+
 /** Undefined: the text is no JSON, is too deep, or has too many values. */
 export function parsedJson(
   text: string | Buffer,

@@ -13,7 +13,7 @@ import {
   textLimits,
 } from '#base/limits.ts'
 import { codeOf, messageOf, OperatorError } from '#base/operator-error.ts'
-import { isRawObject, jsonFlaw, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, jsonFlaw, jsonWithKeys, type RawObject } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
 import {
   type MalformedLine,
@@ -36,6 +36,8 @@ export interface ReadOptions {
   isPart?: boolean
   /** What is needed of each record, in their order. Null: nothing. The rest is neither redacted nor kept. */
   cut?: RecordCut | undefined
+  /** Keys of a node's record that are needed. The others are neither parsed nor checked. Default: all. */
+  nodeKeys?: ReadonlySet<string> | undefined
 }
 
 export type RecordCut = (record: SnapshotRecord) => SnapshotRecord | null
@@ -72,7 +74,7 @@ function* pagesOf(record: SnapshotRecord | MalformedLine): Iterable<typeof recor
 
 async function* recordsIn(
   path: string,
-  { isPart = false, signal }: ReadOptions,
+  { isPart = false, signal, nodeKeys }: ReadOptions,
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
   let line = 0
   let hasHeader = isPart
@@ -96,7 +98,8 @@ async function* recordsIn(
     // Windows editors begin a UTF-8 file with a byte order mark.
     const written = line === 1 ? text.replace(/^\uFEFF/, '') : text
     if (written.trim() === '') continue
-    const record = parseLine(written, line)
+    const isCuttable = nodeKeys !== undefined && /^\{"kind":"Node",/.test(written)
+    const record = parseLine(isCuttable ? jsonWithKeys(written, nodeKeys) : written, line)
     if (record.kind === 'Snapshot') {
       if (record.schema !== snapshotSchema)
         throw new OperatorError(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyDepth } from '#base/limits.ts'
-import { jsonFlaw } from '#base/raw-object.ts'
+import { jsonFlaw, jsonWithKeys } from '#base/raw-object.ts'
 
 const flaw = (text: string, maxValues: number, maxDepth: number) =>
   jsonFlaw(Buffer.from(text), { maxBytes: text.length, maxValues, maxDepth })
@@ -43,4 +43,17 @@ describe('jsonFlaw', () => {
       expect(flaw(text, 1, 0)).toBeNull()
     },
   )
+})
+
+it.each([
+  ['{"a":1,"b":{"a":2},"c":[{"a":3}]}', '{"a":1,"c":[{"a":3}]}'],
+  ['{ "a" : "},\\"" , "b":"{" }', '{ "a" : "},\\"" }'],
+  ['{"b":1,"a":1,"a":2}', '{"a":1,"a":2}'],
+  ['{"b":1}', '{}'],
+  ['{}', '{}'],
+  ['{"a":1,"b":{', '{"a":1,"b":{'],
+  ['{"a":1}}', '{"a":1}}'],
+  ['{"a":1} 2', '{"a":1} 2'],
+])('jsonWithKeys keeps of %s: %s', (text, kept) => {
+  expect(jsonWithKeys(text, new Set(['a', 'c']))).toBe(kept)
 })

@@ -32,7 +32,7 @@ import {
 import { type Policy, readModeOf } from '#model/policy.ts'
 import { clusterInput } from '#snapshot/input.ts'
 import { completeNode, prune, pruneParts } from '#snapshot/prune.ts'
-import { type RecordCut, readSnapshot } from '#snapshot/read.ts'
+import { type ReadOptions, readSnapshot } from '#snapshot/read.ts'
 
 const objectCollectors = {
   all: clusterCollectorsOf,
@@ -144,9 +144,9 @@ export async function* savedFleet(
   path: string,
   selection: Selection,
   signal?: AbortSignal,
-  cut?: RecordCut,
+  needed: Pick<ReadOptions, 'cut' | 'nodeKeys'> = {},
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
-  for await (const record of readSnapshot(path, { signal, cut })) {
+  for await (const record of readSnapshot(path, { signal, ...needed })) {
     if (
       record.kind !== 'Snapshot' &&
       record.kind !== 'Malformed' &&

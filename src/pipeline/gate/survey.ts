@@ -5,7 +5,7 @@ import { nodeKey } from '#base/text/node-key.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isOf, type KubeletSource, type ObjectsInput } from '#model/input/cluster-input.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { MalformedLine, NodeRecord, Selection, SnapshotRecord } from '#model/input/record.ts'
+import type { NodeRecord, Selection, SnapshotRecord } from '#model/input/record.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
 import { unknownTime } from '#pipeline/audit/judge-records.ts'
 import { clusterInput, objectsInput } from '#snapshot/input.ts'
@@ -28,11 +28,7 @@ export async function surveyOf(snapshot: string, selection: Selection): Promise<
   const ofEksImage = new Set<string>()
   let takenAt = unknownTime
   let hasNode = false
-  for await (const [record, place] of placedRecords(snapshot, selection, identityOnly)) {
-    if (record.kind === 'Malformed')
-      throw new OperatorError(
-        `${snapshot} is not whole, so nodes may be missing: line ${record.line}: ${record.message}`,
-      )
+  for await (const [record, place] of placedRecords(snapshot, selection, identityOnly, nodeKeys)) {
     if (record.kind === 'Snapshot') takenAt = record.takenAt
     if (record.kind === 'Cluster') {
       const { cluster, nodegroups } = clusterInput(record)
@@ -52,19 +48,31 @@ export async function surveyOf(snapshot: string, selection: Selection): Promise<
 /**
  * The records with the place that each node has among the nodes of the snapshot, whatever is selected.
  * @param cut what is needed of a record
+ * @param nodeKeys what is needed of a node's record. Default: all
+ * @throws OperatorError if the snapshot is not whole
  */
 export async function* placedRecords(
   snapshot: string,
   selection: Selection,
   cut: (record: SnapshotRecord, place: number) => SnapshotRecord | null,
-): AsyncGenerator<[record: SnapshotRecord | MalformedLine, place: number]> {
+  nodeKeys?: ReadonlySet<string>,
+): AsyncGenerator<[record: SnapshotRecord, place: number]> {
   let place = -1
-  const records = savedFleet(snapshot, selection, undefined, record => {
+  const placedCut = (record: SnapshotRecord) => {
     if (record.kind === 'Node') place++
     return cut(record, place)
-  })
-  for await (const record of records) yield [record, place]
+  }
+  const needed = { cut: placedCut, nodeKeys }
+  for await (const record of savedFleet(snapshot, selection, undefined, needed)) {
+    if (record.kind === 'Malformed')
+      throw new OperatorError(
+        `${snapshot} is not whole, so nodes may be missing: line ${record.line}: ${record.message}`,
+      )
+    yield [record, place]
+  }
 }
+
+const nodeKeys = new Set(['kind', 'cluster', 'node', 'errors'])
 
 function identityOnly(record: SnapshotRecord): SnapshotRecord | null {
   if (record.kind === 'Objects') return record.resource === nodeClasses ? record : null

@@ -277,6 +277,46 @@ it.each([
   })
 })
 
+it.each([
+  ['is cut off', (line: string) => line.slice(0, -20)],
+  ['has a part of another form', (line: string) => line.replace(/"pods":(\[\{"metadata")/, '"pods":7,"x":$1')],
+])('judges nothing if a line %s', async (_, broken) => {
+  const lines = gateWorld().map(line => (line.includes('"general-1"') ? broken(line) : line))
+  const result = gated(snapshotOf(lines), [nodeConfig('      maxPods: 29\n')])
+  await expect(result).rejects.toThrow('is not whole, so nodes may be missing')
+})
+
+describe('nodes that the change leaves as they are', () => {
+  const judgedBeside = (text: string, base: string | null = null) => {
+    const lines = gateWorld().map(line => {
+      const isOther = line.includes('"general-1"')
+      return isOther
+        ? line.replace('"imageGCHighThresholdPercent":85', '"imageGCHighThresholdPercent":97')
+        : line
+    })
+    const file = { file: 'general/a.yaml', text, base }
+    return gated(snapshotOf(lines), [file], { hasBase: base !== null })
+  }
+
+  it('count beside others of their group', async () => {
+    const { groups, problems } = await judgedBeside(
+      nodeConfig('      imageGCHighThresholdPercent: 97\n').text,
+    )
+    expect(groups).toMatchObject([{ nodes: 3, unchanged: 1, worse: 2 }])
+    expect(problems.find(({ kind }) => kind === 'worse')?.nodes.sample).toEqual([
+      'general-0',
+      'general-2',
+    ])
+  })
+
+  it('have no problem if a comment changes', async () => {
+    const { text } = nodeConfig('      imageGCHighThresholdPercent: 97\n')
+    const { groups, problems } = await judgedBeside(`# of today\n${text}`, text)
+    expect(problems).toEqual([])
+    expect(groups).toMatchObject([{ nodes: 3, unchanged: 3 }])
+  })
+})
+
 it('does not judge nodes whose configuration was not read', async () => {
   const lines = gateWorld().map(line => {
     const { configz, host, ...record } = JSON.parse(line)

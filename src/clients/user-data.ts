@@ -253,16 +253,33 @@ const passedOver = (document: YamlPlace): Piece => ({
 function readCloudConfig(located: LocatedText, budget: TextBudget): Piece[] {
   const document = openYaml(located, budget)
   if (isRawObject(document.value) && isNodeConfig(document.value)) return [passedOver(document)]
-  const commands = [...placesIn(document.at('bootcmd')), ...placesIn(document.at('runcmd'))]
   return [
     ...placesIn(document.at('write_files')).flatMap(file => readFile(file, budget)),
-    ...commands.flatMap(command => readShell(scriptOf(command), budget)),
+    ...['bootcmd', 'runcmd'].flatMap(list => readCommands(document, list, budget)),
   ]
 }
+
+/** Source: cloud-init, cloudinit/util.py shellify. @throws BudgetExceeded */
+function readCommands(document: YamlPlace, list: string, budget: TextBudget): Piece[] {
+  const commands = placesIn(document.at(list))
+  const wrong = commands.findIndex(({ value }) => !isCommand(value))
+  const why = `cloud-init runs nothing of ${list}, as its command ${wrong + 1} is no text: quote it`
+  return commands
+    .flatMap(command => readShell(scriptOf(command), budget))
+    .map(found => (wrong < 0 ? found : { ...found, unread: why }))
+}
+
+const isCommand = (value: unknown) =>
+  value === null || typeof value === 'string' || Array.isArray(value)
 
 /** A command is a line or a list of arguments. The argument after a shell's `-c` is a line, too. */
 function scriptOf(command: YamlPlace): LocatedText {
   const { value } = command
+  if (isRawObject(value)) {
+    // YAML makes a map of a plain text with ": " in it.
+    const [first = []] = Object.entries(value)
+    return textOnLine(first.join(': '), command.lineOf())
+  }
   if (!Array.isArray(value))
     return typeof value === 'string'
       ? command.textAt()

@@ -122,7 +122,13 @@ export interface GateGroup {
 }
 
 /** Files that may set fields of a kubelet, and cannot be read before they are rendered. */
-export type UnreadFileKind = 'Terraform' | 'HCL' | 'CDK' | 'CloudFormation' | 'template'
+export type UnreadFileKind =
+  | 'Terraform'
+  | 'HCL'
+  | 'CDK'
+  | 'CloudFormation'
+  | 'template'
+  | 'values of a template'
 
 export interface GateFile {
   file: string

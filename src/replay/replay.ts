@@ -339,7 +339,7 @@ function oomScoresOf(node: PreparedNode, unknowns: Unknown[]) {
   const scores =
     memory === null
       ? [null]
-      : podStats.once([oomScores, activePods, kubelet, memory], () =>
+      : podStats.once(['oom', activePods, kubelet, memory], () =>
           activePods.map(pod => oomScores(pod, memory, kubelet)),
         )
   if (!scores.includes(null)) return scores.flatMap(ofPod => ofPod ?? [])

@@ -35,6 +35,14 @@ const changes: [string, (node: NodeInput) => NodeInput][] = [
     'the most images that it lists',
     node => withChanges(node, [{ path: ['nodeStatusMaxImages'], value: 3 }]),
   ],
+  ['a folder of logs', node => withChanges(node, [{ path: ['podLogsDir'], value: '/data/logs' }])],
+  [
+    'flags',
+    node => ({
+      ...node,
+      host: { kubelet: { commandLine: ['kubelet', '--maximum-dead-containers=0'] } },
+    }),
+  ],
   ['pods', node => ({ ...node, pods: [] })],
   ['a disk', node => ({ ...node, summary: null })],
   ['no configuration', node => ({ ...node, configuration: null })],

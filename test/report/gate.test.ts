@@ -166,8 +166,8 @@ it('names the values that a threshold may have, those that hold in each group', 
 it('names the line of the other field of a pair', () => {
   const pair = { ...problem, file: 'a.yaml', otherLine: 7, text: 'Refused.', most: [], instead: [] }
   const shown = { ...hostile, files: [], groups: [], problems: [pair] }
-  expect(gateText(shown, text => text)).toContain('Refused. (see line 7)')
-  expect(gateMarkdown(shown)).toContain('Refused. (see line 7)')
+  expect(gateText(shown, text => text)).toContain('Refused. (the other field is on line 7)')
+  expect(gateMarkdown(shown)).toContain('Refused. (the other field is on line 7)')
 })
 
 it('names settings that one reason leaves without effect in one entry', () => {

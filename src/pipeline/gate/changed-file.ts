@@ -289,7 +289,8 @@ const kubeletWords =
 
 /** A document of which nothing was read. The schema of an object names fields, and sets none. */
 function takeUnknown(reading: FileReading, { text, fileLine }: LocatedText, value: unknown) {
-  if (setsInValues(text)) reading.unread = 'template'
+  if (setsInValues(text))
+    reading.unread = templateMark.test(text) ? 'template' : 'values of a template'
   const { kind = 'document' } = mapOf(value)
   const isOfAutoMode =
     kind === 'NodeClass' && isRawObject(mapOf(mapOf(value).spec).ephemeralStorage)

@@ -21,6 +21,7 @@ export interface DeclaredVolume {
   value: unknown
   /** Null: that of the pods, whatever its device is called. */
   device: string | null
+  isRoot?: boolean
   /** Null: the value is an expression, or no size. */
   bytes: number | null
   /** The value as it is written. */

@@ -55,6 +55,7 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     base: partsOf(bases, groups, nodes).map(part => ({ ...part, lineOf: () => 1 })),
     hasBase,
     causes: new Map(),
+    starts: new Map(),
   }
   const problems = new Problems()
   const known = files.map(file => withUnreadBase(file, bases))
@@ -178,10 +179,12 @@ function withoutParts({ problems, unread }: Pick<ChangedFile, 'problems' | 'unre
     : 'it sets nothing of a kubelet: ignored'
 }
 
+const rendered = 'Give the rendered file, for example the output of helm template'
 const neededInstead: Record<UnreadFileKind, string> = {
   Terraform: 'Run terraform plan, and give the output of terraform show -json as a file',
   HCL: 'Give the user data that it renders as a file',
   CDK: 'Give the template that it synthesizes, or its user data as a file',
   CloudFormation: 'Give the user data of its launch template as a file',
-  template: 'Give the rendered file, for example the output of helm template',
+  template: rendered,
+  'values of a template': rendered,
 }

@@ -34,6 +34,7 @@ import {
 } from './node-change.ts'
 import type { NodePlace, Problems } from './problems.ts'
 import type { Reach, ReachedNode } from './reach.ts'
+import type { Starts } from './rollout.ts'
 import { settingPaths } from './settings.ts'
 import { placedRecords, type Survey } from './survey.ts'
 
@@ -47,6 +48,7 @@ export interface Change {
   base: Part[]
   hasBase: boolean
   causes: Map<string, Place>
+  starts: Starts
 }
 
 export interface Judging {

@@ -29,7 +29,7 @@ import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import type { ChangedPart, Place } from './changed-part.ts'
-import { asItRuns, type RolledOut, type Rollout, rolledOut } from './rollout.ts'
+import { asItRuns, type RolledOut, type Rollout, rolledOut, type Starts } from './rollout.ts'
 import {
   lostSettings,
   type PlacedSetting,
@@ -77,17 +77,18 @@ export interface Parts {
   /** The settings that earlier nodes' refusals came from. Nodes of a group share them. */
   causes: Map<string, Place>
   isAppended: Rollout['isAppended']
+  starts: Starts
 }
 
 /** Null: the kubelet would not start, or its configuration is not known. The same object: the change leaves the node as it is. */
 type Inputs = Record<'before' | 'after', NodeInput | null>
 
 export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
-  const { head, base, hasBase, causes, isAppended } = parts
+  const { head, base, hasBase, causes, isAppended, starts } = parts
   const identity = nodeIdentity(input.node)
   const node = declaredNode({ identity, node: input.node })
   const image = withImage(identity, head)
-  const earlier: Rollout = { parts: base, gone: pathsBefore(parts), isAppended }
+  const earlier: Rollout = { parts: base, gone: pathsBefore(parts), isAppended, starts }
   const before = hasBase
     ? rolledOut(input, withImage(image, base), earlier)
     : asItRuns(input, image)
@@ -159,6 +160,7 @@ const rolloutOf = (parts: Parts): Rollout => ({
   parts: parts.head,
   gone: [...pathsBefore(parts), ...removedPaths(parts.head)],
   isAppended: parts.isAppended,
+  starts: parts.starts,
 })
 
 /** The node after the change alone, as `changeOf` has it. Null: its kubelet would not start, or that is not known. */
@@ -381,7 +383,12 @@ export function changesOf(change: NodeChange, path: string): GateSetting[] {
 }
 
 const startNow = (input: NodeInput) =>
-  rolledOut(input, nodeIdentity(input.node), { parts: [], gone: [], isAppended: false }).input
+  rolledOut(input, nodeIdentity(input.node), {
+    parts: [],
+    gone: [],
+    isAppended: false,
+    starts: new Map(),
+  }).input
 
 const fieldsNow = (input: NodeInput) =>
   (input.configuration ?? startNow(input)?.configuration)?.fields

@@ -9,7 +9,6 @@
 import { basename, join } from 'node:path/posix'
 import { amountOrNull } from '#base/go/quantity.ts'
 import { mergePatch, overlay, patchAt, valueAt } from '#base/merge-patch.ts'
-import { oncePerText } from '#base/once.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults, bottlerocketSettings } from '#facts/eks/ami-defaults.ts'
 import { isTranslatedForBottlerocket, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
@@ -30,12 +29,13 @@ import { argumentsFor, fieldOfFlag, flagValue } from '#facts/kubelet/flag-settin
 import { isSet, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
+import type { AmiFamily, NodeIdentity } from '#model/input/record.ts'
+import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
 import { kubeletConfigurationKind } from '#replay/configuration/configuration-decoder.ts'
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
-import { predictNextStart } from '#replay/configuration/next-start.ts'
+import { type NextStart, predictNextStart } from '#replay/configuration/next-start.ts'
 import { startOnMachine } from '#replay/kubelet-upgrade.ts'
 import { withPodsLimit } from '#replay/predict-allocatable.ts'
 import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
@@ -47,7 +47,12 @@ export interface Rollout {
   gone: readonly string[]
   /** EKS or Karpenter appends a call of bootstrap.sh to the user data. */
   isAppended: boolean
+  starts: Starts
 }
+
+/** Starts of a kubelet by files, flags and version: nodes of a group have the same, if only their configuration was read. */
+export type Starts = Map<string, NextStart>
+const mostStarts = 100
 
 export interface RolledOut {
   rollout: Rollout
@@ -77,7 +82,7 @@ const [mainFile = ''] = mainFiles
 /** The node without a change, as it was read. */
 export function asItRuns(input: NodeInput, image: NodeImage): RolledOut {
   const files = filesNow(input, image)
-  const rollout = { parts: [], gone: [], isAppended: false }
+  const rollout = { parts: [], gone: [], isAppended: false, starts: new Map() }
   return {
     rollout,
     input,
@@ -97,9 +102,8 @@ interface StartFiles {
 
 export function rolledOut(input: NodeInput, identity: NodeImage, rollout: Rollout): RolledOut {
   const { parts, gone, isAppended } = rollout
-  const files = filesNow(input, identity)
-  if (files === null)
-    return { rollout, input: null, refusals: [], settings: null, dropped: [], files: null }
+  const known = filesNow(input, identity)
+  const files = known ?? unknownFiles(identity)
   for (const path of gone) reset(files, path, identity)
   const { content } = files.main
   const settings: RawObject = {}
@@ -109,11 +113,16 @@ export function rolledOut(input: NodeInput, identity: NodeImage, rollout: Rollou
     else take(files, part, { ...identity, isAppended })
   }
   if (Object.keys(settings).length > 0) takeBottlerocket(files, settings, input, identity)
+  if (known === null) {
+    const { refusals } = startNode(input, { ...identity, starts: rollout.starts }, files)
+    const sure = refusals.filter(text => isRefusedAnywhere(text, rollout, identity))
+    return { rollout, input: null, refusals: sure, settings: null, dropped: [], files: null }
+  }
   const whole = parts.findLast(part => part.unused === undefined && isMainFile(part))
   const dropped = whole === undefined ? [] : droppedSettings(content, files, identity)
   return {
     rollout,
-    ...startNode(input, identity, files),
+    ...startNode(input, { ...identity, starts: rollout.starts }, files),
     dropped: dropped.map(setting => ({ part: whole as ChangedPart, ...setting })),
   }
 }
@@ -170,16 +179,34 @@ function filesNow({ host, configuration }: NodeInput, { amiFamily }: NodeImage):
       commandLine: [...commandLine],
     }
   const printed = configuration?.printed ?? null
-  if (printed === null) return null
-  return {
-    main: { path: mainFile, content: { ...printed, ...kubeletConfigurationKind } },
-    dropIns: new Map(),
-    commandLine: [
-      'kubelet',
-      `--config=${mainFile}`,
-      ...(amiFamily === 'AL2' ? [] : [`--config-dir=${folder}`]),
-    ],
-  }
+  return printed === null ? null : filesWith(printed, amiFamily)
+}
+
+const filesWith = (content: RawObject, amiFamily: AmiFamily): StartFiles => ({
+  main: { path: mainFile, content: { ...content, ...kubeletConfigurationKind } },
+  dropIns: new Map(),
+  commandLine: [
+    'kubelet',
+    `--config=${mainFile}`,
+    ...(amiFamily === 'AL2' ? [] : [`--config-dir=${folder}`]),
+  ],
+})
+
+/** Those of a node that was not read: as its image has them. */
+const unknownFiles = ({ amiFamily, kubeletVersion }: NodeImage): StartFiles =>
+  filesWith({ ...amiDefaults(amiFamily, kubeletVersion) }, amiFamily)
+
+/** Whether the kubelet says so whatever it runs with: the parts set every field that it names. Bottlerocket's template sets all of them. */
+function isRefusedAnywhere(text: string, { parts }: Rollout, { amiFamily }: NodeImage): boolean {
+  if (amiFamily === 'Bottlerocket') return true
+  const set = new Set(
+    parts.flatMap(({ config, flags }) => [
+      ...Object.keys(config),
+      ...flags.flatMap(flag => fieldOfFlag(flag) ?? []),
+    ]),
+  )
+  const named = text.split(/\W+/).filter(isConfigurationField)
+  return named.length > 0 && named.every(field => set.has(field))
 }
 
 /** An earlier setting is gone: the image's value stands again, or none. */
@@ -325,17 +352,25 @@ function takeBottlerocket(
 
 function startNode(
   input: NodeInput,
-  image: NodeImage,
-  files: StartFiles,
+  { starts, kubeletVersion, operatingSystem }: NodeImage & Pick<Rollout, 'starts'>,
+  { main, dropIns, commandLine }: StartFiles,
 ): Omit<RolledOut, 'dropped' | 'rollout'> {
-  const { kubeletVersion, operatingSystem } = image
-  const text = textOf(files)
-  const kubelet = kubeletWith(files)
-  const host: Host = { ...input.host, kubelet: { ...input.host?.kubelet, ...kubelet } }
-  const next =
-    input.host === null
-      ? startFrom(JSON.stringify({ kubelet, kubeletVersion, operatingSystem }))
-      : predictNextStart(host, kubeletVersion, operatingSystem)
+  const text = textOf({ main, dropIns, commandLine })
+  const host: Host = {
+    ...input.host,
+    kubelet: {
+      ...input.host?.kubelet,
+      commandLine,
+      files: [
+        { ...main, role: 'config' },
+        ...[...dropIns].map(([path, content]) => ({ path, content, role: 'drop-in' })),
+      ],
+    },
+  }
+  const key = `${kubeletVersion} ${operatingSystem} ${text}`
+  const known = input.host === null ? starts.get(key) : undefined
+  const next = known ?? predictNextStart(host, kubeletVersion, operatingSystem)
+  if (input.host === null && starts.size < mostStarts) starts.set(key, next)
   const { prediction } = startOnMachine(next, input.node, kubeletVersion)
   const settings = prediction?.settings ?? null
   const fields = settings?.configuration ?? null
@@ -351,23 +386,8 @@ function startNode(
   return { input: limited, refusals, settings, files: text }
 }
 
+/** YAML has numbers that JSON lacks. */
 const textOf = ({ main, dropIns, commandLine }: StartFiles): string =>
-  JSON.stringify([main, ...dropIns, commandLine])
-
-const kubeletWith = ({ main, dropIns, commandLine }: StartFiles): Host['kubelet'] => ({
-  commandLine,
-  files: [
-    { ...main, role: 'config' },
-    ...[...dropIns].map(([path, content]) => ({ path, content, role: 'drop-in' })),
-  ],
-})
-
-/** Nodes of a group have the same files, if only their configuration was read. */
-const startFrom = oncePerText(
-  text => {
-    const { kubelet, kubeletVersion, operatingSystem } = JSON.parse(text)
-    return predictNextStart({ kubelet }, kubeletVersion, operatingSystem)
-  },
-  20_000,
-  100,
-)
+  JSON.stringify([main, ...dropIns, commandLine], (_, value) =>
+    typeof value === 'number' && !Number.isFinite(value) ? `\0${value}` : value,
+  )

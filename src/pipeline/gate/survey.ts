@@ -28,7 +28,12 @@ export async function surveyOf(snapshot: string, selection: Selection): Promise<
   const ofEksImage = new Set<string>()
   let takenAt = unknownTime
   let hasNode = false
-  for await (const [record, place] of placedRecords(snapshot, selection, identityOnly, nodeKeys)) {
+  for await (const [record, place] of placedRecords(
+    snapshot,
+    selection,
+    identityOnly,
+    identityKeys,
+  )) {
     if (record.kind === 'Snapshot') takenAt = record.takenAt
     if (record.kind === 'Cluster') {
       const { cluster, nodegroups } = clusterInput(record)
@@ -72,7 +77,7 @@ export async function* placedRecords(
   }
 }
 
-const nodeKeys = new Set(['kind', 'cluster', 'node', 'errors'])
+const identityKeys = new Set(['kind', 'cluster', 'node', 'errors'])
 
 function identityOnly(record: SnapshotRecord): SnapshotRecord | null {
   if (record.kind === 'Objects') return record.resource === nodeClasses ? record : null

@@ -62,7 +62,7 @@ export function takeUserData(
 ): void {
   const { pieces, unread } = userDataPieces(located, reading.budget)
   // What is of no known form sets nothing of a kubelet, unless it says so.
-  const isMentioned = mention.test(located.text)
+  const isMentioned = mention.test(located.text) || /\bkubelet\b/.test(located.text)
   for (const { why, line, isHidden } of unread)
     if (isMentioned || isHidden) reading.problems.push(unparsedProblem(line, why))
   const bootstrap = pieces.findIndex(({ step }) => step === 'bootstrap')

@@ -7,10 +7,11 @@
 
 import { amountOrNull } from '#base/go/quantity.ts'
 import { isRawObject, mapOf } from '#base/raw-object.ts'
+import { gibibyte } from '#base/units.ts'
 import { placesIn, type YamlPlace } from '#base/yaml-place.ts'
 import { volumeSizeMistake } from '#facts/eks/karpenter.ts'
 import { isExpression } from '#judge/drift/drift.ts'
-import { dataDevice } from '#judge/help/disk-size.ts'
+import { dataDevice, declaredDataVolume, isOfVolume, shareOfVolume } from '#judge/help/disk-size.ts'
 import type { GateValues } from '#model/gate.ts'
 import type { FilesystemStats, NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
@@ -25,9 +26,6 @@ import {
   type Target,
 } from './changed-part.ts'
 
-const gibibyte = 2 ** 30
-/** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
-const share = { least: 0.85, most: 1.02 }
 /** Bottlerocket's system volume has at most 4 GiB. A larger one is meant for something else. */
 const largestSystemBytes = 8 * gibibyte
 
@@ -40,8 +38,8 @@ export function volumesIn(
     const mapping = place.value
     const { value } = place.at(...size)
     if (!isRawObject(mapping) || value === undefined || value === null) return []
-    const name = mapping.rootVolume === true ? null : String(mapping[device] ?? '')
-    return [volumeOf(value, name, place.lineOf(...size))]
+    const volume = volumeOf(value, String(mapping[device] ?? ''), place.lineOf(...size))
+    return [{ ...volume, isRoot: mapping.rootVolume === true }]
   })
 }
 
@@ -50,7 +48,7 @@ export function volumeOf(value: unknown, device: string | null, line: number): D
   const written = String(value)
   const isCount = /^\d+$/.test(written)
   const bytes = isCount ? Number(written) * gibibyte : amountOrNull(written)
-  const path = device === null ? 'volumeSize' : `volumeSize of ${device}`
+  const path = device ? `volumeSize of ${device}` : 'volumeSize'
   return { value, device, bytes: bytes !== null && bytes > 0 ? bytes : null, written, path, line }
 }
 
@@ -114,12 +112,12 @@ export interface DiskChange extends Place {
 
 type Image = Pick<NodeIdentity, 'amiFamily'>
 
-/** The declared volume of images, containers and pods. Null: none. */
-function dataVolume(parts: readonly ChangedPart[], image: Image) {
-  const device = dataDevice(image)
-  const ofParts = parts.flatMap(part => (part.volumes ?? []).map(volume => ({ part, volume })))
-  return ofParts.findLast(one => one.volume.device === null || one.volume.device === device) ?? null
-}
+/** The declared volume of images, containers and pods. A later part counts before an earlier one. Null: none. */
+const dataVolume = (parts: readonly ChangedPart[], image: Image) =>
+  declaredDataVolume(
+    parts.flatMap(part => (part.volumes ?? []).map(volume => ({ part, ...volume }))).toReversed(),
+    image,
+  ) ?? null
 
 /** Null: the disk keeps its size, or its change is not known. */
 export function diskChange(
@@ -128,23 +126,19 @@ export function diskChange(
   { head, base }: Record<'head' | 'base', readonly ChangedPart[]>,
 ): DiskChange | null {
   const declared = dataVolume(head, image)
-  const bytes = declared?.volume.bytes ?? null
-  const before = dataVolume(base, image)?.volume.bytes ?? null
+  const bytes = declared?.bytes ?? null
+  const before = dataVolume(base, image)?.bytes ?? null
   const disk = diskOf(input, image)
   if (declared === null || bytes === null || bytes === before || disk === null) return null
-  const ratio = disk.capacityBytes / bytes
   const volumeBytes = disk.volumeBytes ?? before
-  if (volumeBytes === null && ratio >= share.least && ratio <= share.most) return null
+  if (volumeBytes === null && isOfVolume(disk.capacityBytes, bytes)) return null
   if (volumeBytes === bytes) return null
   const capacityBytes =
     volumeBytes === null ? bytes : Math.round((disk.capacityBytes * bytes) / volumeBytes)
   return {
     part: declared.part,
-    path: declared.volume.path,
-    values: {
-      before: [gibText(volumeBytes ?? disk.capacityBytes)],
-      after: [declared.volume.written],
-    },
+    path: declared.path,
+    values: { before: [gibText(volumeBytes ?? disk.capacityBytes)], after: [declared.written] },
     apply: node => withDisk(node, capacityBytes / disk.capacityBytes),
     undo: (node, { summary, node: asRead }) => ({ ...node, summary, node: asRead }),
   }
@@ -160,7 +154,7 @@ function diskOf({ summary, volumes }: NodeInput, image: Image) {
   const size = volumes?.find(({ Device }) => Device === dataDevice(image))?.Size
   const volumeBytes = size === undefined ? null : size * gibibyte
   // A partition of its own does not grow with its volume.
-  const isWhole = volumeBytes === null || capacityBytes >= share.least * volumeBytes
+  const isWhole = volumeBytes === null || capacityBytes >= shareOfVolume.least * volumeBytes
   return isWhole ? { capacityBytes, volumeBytes } : null
 }
 

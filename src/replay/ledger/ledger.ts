@@ -23,7 +23,7 @@ const shownVolumes = 8
 export function nodeLedger(node: PreparedNode, prediction: NodePrediction): NodeLedger | null {
   const { podStats, imageEvidence, input } = node
   // Of the configuration, only the folder of logs is in what holds the disks.
-  const question = [heldIn, imageEvidence, input.configuration?.fields.podLogsDir]
+  const question = ['ledger', imageEvidence, input.configuration?.fields.podLogsDir]
   const held = podStats.once(question, () => heldIn(node))
   if (held === null) return null
   const { use, ...ledger } = held

@@ -50,7 +50,7 @@ export interface PodStatsIndex {
   byUid: ReadonlyMap<string, PodStats>
   /** By `namespace/name`, built on first use: needed only for mirror pods and pods without a UID. */
   byName(): ReadonlyMap<string, PodStats>
-  /** Keeps answers about these statistics for later passes. @param question parts that decide the answer; each is the same object in each pass */
+  /** Keeps answers about the node of these statistics for later passes and settings. @param question parts that decide the answer; each is the same object in each pass */
   once<Answer>(question: readonly unknown[], compute: () => Answer): Answer
 }
 

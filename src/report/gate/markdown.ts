@@ -50,8 +50,10 @@ export function gateMarkdown(document: GateDocument): string {
     ...stops.slice(shownStops).map(entry),
   ]
   addFolded(sheet, 'Why the change is stopped', details)
-  const isAllBetter = others.every(([{ kind }]) => kind === 'better')
-  addFolded(sheet, isAllBetter ? 'Better' : 'Better, and what to know', others.map(entry))
+  const isBetter = ([{ kind }]: Effect) => kind === 'better'
+  const [better, known] = [others.filter(isBetter), others.filter(one => !isBetter(one))]
+  addFolded(sheet, 'What gets better', better.map(entry))
+  addFolded(sheet, 'What to know', known.map(entry))
   const fileTexts = files.map(file => escapeMarkdown(fileText(file)))
   const isOne = fileTexts.length === 1
   if (!isOne)

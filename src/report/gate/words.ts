@@ -130,7 +130,7 @@ const shownValues = 3
 /** What happens: for settings without effect their names and the reason. */
 export function headlineOf(effect: Effect): string {
   const [{ kind, text, line, otherLine }] = effect
-  const other = otherLine === null ? [] : [`(see line ${otherLine})`]
+  const other = otherLine === null ? [] : [`(the other field is on line ${otherLine})`]
   if (kind !== 'no-effect') return [lineText(text), ...other, ...valueTexts(effect)].join(' ')
   const settings = groupProblems(effect, one => [one.field, one.line]).map(
     ([one]) => `${nameText(one.field ?? '')}${one.line === line ? '' : ` (line ${one.line})`}`,

@@ -279,7 +279,10 @@ it.each([
 
 it.each([
   ['is cut off', (line: string) => line.slice(0, -20)],
-  ['has a part of another form', (line: string) => line.replace(/"pods":(\[\{"metadata")/, '"pods":7,"x":$1')],
+  [
+    'has a part of another form',
+    (line: string) => line.replace(/"pods":(\[\{"metadata")/, '"pods":7,"x":$1'),
+  ],
 ])('judges nothing if a line %s', async (_, broken) => {
   const lines = gateWorld().map(line => (line.includes('"general-1"') ? broken(line) : line))
   const result = gated(snapshotOf(lines), [nodeConfig('      maxPods: 29\n')])
@@ -309,6 +312,25 @@ describe('nodes that the change leaves as they are', () => {
     ])
   })
 
+  /** More nodes than have findings of their own: those of a cluster become one. */
+  it('count beside others of the cluster, if they are in no group', async () => {
+    const lines = gateWorld(12).map((line, index) => {
+      const record = JSON.parse(line)
+      if (record.node?.metadata.labels['eks.amazonaws.com/nodegroup'] !== 'general') return line
+      record.node.metadata.labels = {}
+      const { kubeletconfig } = record.configz
+      if (index % 2 === 0) kubeletconfig.imageGCHighThresholdPercent = 97
+      return JSON.stringify({ ...record, cluster: index % 3 === 0 ? 'test' : 'prod' })
+    })
+    const file = nodeConfig('      imageGCHighThresholdPercent: 97\n')
+    const { groups, problems } = await gated(snapshotOf(lines), [file], { group: 'general-*' })
+    const changed = groups.filter(({ unchanged }) => unchanged === 0).map(({ group }) => group.name)
+    const worse = problems.filter(({ kind }) => kind === 'worse')
+    expect(groups).toHaveLength(36)
+    expect(changed).toHaveLength(18)
+    expect(new Set(worse.flatMap(({ nodes }) => nodes.sample))).toEqual(new Set(changed))
+  })
+
   it('have no problem if a comment changes', async () => {
     const { text } = nodeConfig('      imageGCHighThresholdPercent: 97\n')
     const { groups, problems } = await judgedBeside(`# of today\n${text}`, text)
@@ -317,12 +339,59 @@ describe('nodes that the change leaves as they are', () => {
   })
 })
 
+describe('nodes whose configuration was not read', () => {
+  const unread = () =>
+    gateWorld().map(line => {
+      const { configz, host, ...record } = JSON.parse(line)
+      return JSON.stringify(record)
+    })
+  const toml = (lines: string) => ({
+    file: 'vault/a.toml',
+    text: `[settings.kubernetes]\n${lines}`,
+    base: null,
+  })
+
+  it.each([
+    ['image-gc-high-threshold-percent = 60\nimage-gc-low-threshold-percent = 70\n', 2, 'imageGC'],
+    ['[settings.kubernetes.eviction-soft]\n"nodefs.available" = "15%"\n', 3, 'grace period'],
+  ])(
+    'refuse settings of Bottlerocket that no kubelet starts with: %s',
+    async (lines, line, text) => {
+      const { problems, verdict } = await gated(snapshotOf(unread()), [toml(lines)])
+      expect(verdict).toBe('refused')
+      expect(problems).toMatchObject([
+        { kind: 'refused', line, text: expect.stringContaining(text) },
+      ])
+    },
+  )
+
+  it.each([
+    ['      imageGCHighThresholdPercent: 120\n', 'refused'],
+    ['      imageGCHighThresholdPercent: 60\n      imageGCLowThresholdPercent: 70\n', 'refused'],
+    ['      imageGCHighThresholdPercent: 60\n', 'unread'],
+  ])('with the NodeConfig %s: %s', async (settings, verdict) => {
+    const file = { ...nodeConfig(settings), file: 'general/a.yaml' }
+    expect((await gated(snapshotOf(unread()), [file])).verdict).toBe(verdict)
+  })
+})
+
+it.each(['.inf', '.nan'])(
+  'refuses %s, whether the files of the node were read or not',
+  async value => {
+    const text = `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nimageGCHighThresholdPercent: ${value}\n`
+    const texts = [{ file: 'small/kubelet.yaml', text, base: null }]
+    const { problems, groups } = await gated(snapshotOf(withFileOf('small-0', {})), texts)
+    expect(problems.map(({ kind }) => kind)).toContain('refused')
+    expect(groups).toMatchObject([{ nodes: 2, refused: 2 }])
+  },
+)
+
 it('does not judge nodes whose configuration was not read', async () => {
   const lines = gateWorld().map(line => {
     const { configz, host, ...record } = JSON.parse(line)
     return JSON.stringify(record)
   })
-  const text = nodeConfig('      imageGCHighThresholdPercent: 120\n').text
+  const text = nodeConfig('      imageGCHighThresholdPercent: 90\n').text
   const { problems, verdict, groups } = await gated(snapshotOf(lines), [
     { file: 'general/a.yaml', text, base: null },
   ])
@@ -525,7 +594,11 @@ describe('a file of another kind', () => {
       'sub.yaml',
       'Resources:\n  S:\n    Type: AWS::CloudFormation::Stack\n    x: bootstrap\n',
     ],
-    ['template', 'values.yaml', 'pool:\n  kubelet:\n    evictionHard: {nodefs.available: "10"}\n'],
+    [
+      'values of a template',
+      'values.yaml',
+      'pool:\n  kubelet:\n    evictionHard: {nodefs.available: "10"}\n',
+    ],
   ])('is named as not read, with what to give instead: %s in %s', async (unread, file, text) => {
     const { problems, files, verdict } = await gated(gateSnapshot(), [{ file, text, base: null }])
     const how = expect.stringMatching(new RegExp(`^Not read: ${unread}\\. .*[Gg]ive the `))

@@ -49,7 +49,12 @@ it.each(recorded.filter(({ runs }) => runs !== null))('starts with $name', async
   const parts = textsOf(verdict).flatMap(
     ({ file, text }) => readChangedFile(file, text, openBudget()).parts,
   )
-  const after = rolledOut(input, nodeIdentity(input.node), { parts, gone: [], isAppended: false })
+  const after = rolledOut(input, nodeIdentity(input.node), {
+    parts,
+    gone: [],
+    isAppended: false,
+    starts: new Map(),
+  })
   expect(after.input?.configuration?.fields).toMatchObject(verdict.runs ?? {})
 })
 

@@ -114,7 +114,7 @@ function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
   const sheet = sheetOf(screen, widest)
   const { bold, wrap } = sheet
   const { group, clusters, nodes, bytesPerHour, unmeasured, inputErrors, rows } = document
-  const isMeasured = unmeasured.count < nodes
+  const isMeasured = rows.some(({ first }) => first.imageGC + first.eviction + first.nothing > 0)
   const where = clusters.map(cluster => clean(cluster)).join(', ')
   const lines = linesOf(
     wrap(`${clean(group)} in ${where}: ${plural(nodes, 'node')}, one day of each`).map(bold),
@@ -171,8 +171,9 @@ function rowLines(row: TuneRow, isMeasured: boolean, { wrap }: Sheet) {
 function configurationText({
   imageGCHighThresholdPercent: high,
   imageGCLowThresholdPercent: low,
-  evictionHard = {},
+  evictionHard,
 }: TunedConfiguration) {
+  if (evictionHard === undefined) return 'unknown: the configuration was not read'
   const thresholds = Object.entries(evictionHard)
     .filter(([signal]) => signal.endsWith('fs.available'))
     .map(([signal, value]) => `${clean(signal)} ${clean(value, 20)}`)
@@ -202,10 +203,11 @@ const leftOutLines = ({ leftOut }: TuneDocument, { wrap }: Sheet) =>
   ]
 
 function recommendedLines(
-  { group, clusters, changes, durable }: TuneDocument,
+  { group, clusters, changes, durable, rows }: TuneDocument,
   snapshot: string,
   { width }: Sheet,
 ) {
+  if (rows.every(({ configuration }) => configuration.evictionHard === undefined)) return []
   if (changes.length === 0) return ['', 'No other setting is recommended: today’s stays.']
   const sets = changes.map(change => `--set ${shellWord(clean(change))}`).join(' ')
   const ofClusters = clusters.map(cluster => `--cluster ${shellWord(clean(cluster))}`).join(' ')

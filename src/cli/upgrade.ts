@@ -56,7 +56,8 @@ Examples:
   highwater upgrade --to 1.36 --snapshot snapshot.ndjson.gz --nodegroup general
 
 Exit codes: 0 every kubelet would start; 1 a kubelet would not start; 2 bad
-usage, or no node was read; 3 a part of the input could not be read; 4 failed.`,
+usage, or no node was read; 3 a kubelet could not be checked, or a part of the
+input could not be read; 4 failed.`,
     )
     .action(exitAction(runUpgrade))
 }
@@ -72,7 +73,8 @@ async function runUpgrade(options: UpgradeOptions): Promise<number> {
       return exitCode.badInput
     }
     if (upgrades.some(({ errors }) => errors.length > 0)) return exitCode.findings
-    return inputErrors.length > 0 ? exitCode.unread : exitCode.ok
+    const isChecked = upgrades.every(({ basis }) => basis !== null)
+    return isChecked && inputErrors.length === 0 ? exitCode.ok : exitCode.unread
   } finally {
     reading.end()
   }

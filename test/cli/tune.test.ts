@@ -60,6 +60,54 @@ describe('highwater tune', () => {
     )
   })
 
+  describe('nodes whose running configuration was not read', () => {
+    const worldWith = (change: (record: Record<string, unknown>) => object) =>
+      snapshotOf(
+        gateWorld().map(line =>
+          line.includes('"general-1"') ? JSON.stringify(change(JSON.parse(line))) : line,
+        ),
+      )
+    const tuned = (file: string, ...args: string[]) =>
+      inProcess(['tune', '--group', 'general', '--snapshot', file, ...slow, ...args])
+
+    it('are in no row, and are named: exit 3', async () => {
+      const file = worldWith(({ configz, ...record }) => record)
+      const { code, stdout } = await tuned(file)
+      expect(code).toBe(3)
+      expect(stdout).toContain('general-1 is in no row: its configuration is not known')
+      const { rows } = JSON.parse((await tuned(file, '--format', 'json')).stdout)
+      expect(rows).toMatchObject([...Array(4).fill({}), { isAlike: true }])
+      for (const { first } of rows) expect(first.imageGC + first.eviction + first.nothing).toBe(2)
+    })
+
+    it('have no setting if none was read', async () => {
+      const lines = gateWorld().map(line => line.replace('"configz":', '"other":'))
+      const { code, stdout } = await tuned(snapshotOf(lines))
+      expect(code).toBe(3)
+      expect(stdout).toContain('unknown: the configuration was not read')
+      expect(stdout).not.toMatch(/watches no disk|No other setting|grow by/)
+    })
+
+    it('are compared with the configuration of their files', async () => {
+      const path = '/etc/kubernetes/kubelet/config.json'
+      const { code, stdout } = await tuned(
+        worldWith(({ configz, ...record }) => {
+          const { kubeletconfig } = configz as { kubeletconfig: object }
+          const kind = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
+          const content = { ...kind, ...kubeletconfig }
+          const files = [{ path, role: 'config', sha256: '0'.repeat(64), content }]
+          const commandLine = ['/usr/bin/kubelet', `--config=${path}`]
+          const kubelet = { startedAt: record.at, commandLine, files }
+          return { ...record, mode: 'ssm', host: { schema: 'highwater.host/1', kubelet } }
+        }),
+      )
+      expect({ code, isLeftOut: stdout.includes('in no row') }).toEqual({
+        code: 0,
+        isLeftOut: false,
+      })
+    })
+  })
+
   it('takes the growth that earlier runs measured; exit 3 if a node has none', async () => {
     const store = temporaryFolder()
     for (const [index, usedPercent] of [50, 55, 60, 65].entries()) {

@@ -158,8 +158,10 @@ describe('highwater upgrade', () => {
     const file = savedSnapshot([{ name: 'a', unread: ['configz'] }])
     const { document } = await upgradeJson(file, '1.37')
     expect(document.upgrades[0]?.basis).toBeNull()
-    const { stdout } = await upgrade(file, '--to', '1.37')
+    const { stdout, code } = await upgrade(file, '--to', '1.37')
     expect(stdout).toContain('1 could not be checked')
+    expect(stdout).toContain('the order of eviction is unknown: configuration, pods or statistics')
+    expect(code).toBe(3)
   })
 
   const insights = [

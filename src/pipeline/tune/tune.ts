@@ -18,7 +18,12 @@ import { nodeSubject } from '#judge/subject/subject.ts'
 import type { NodeGrowth } from '#model/history.ts'
 import { InputErrors } from '#model/input/input-errors.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { MalformedLine, NodeIdentity, SnapshotRecord } from '#model/input/record.ts'
+import type {
+  MalformedLine,
+  NodeIdentity,
+  NodeRecord,
+  SnapshotRecord,
+} from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { ConfigurationChange, Fill } from '#model/plan/what-if.ts'
 import type { Policy } from '#model/policy.ts'
@@ -31,6 +36,7 @@ import {
   tuneSettings,
 } from '#model/tune.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { type PreparedNode, prepareNode } from '#replay/prepare.ts'
 import { replay, type SettingDay, settingDay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/input.ts'
@@ -50,7 +56,7 @@ export interface TuneOptions {
 export async function tune(options: TuneOptions): Promise<TuneDocument> {
   const known = await learn(options)
   const { patch, leftOut, users, first, takenAt, inputErrors } = known
-  if (first === null)
+  if (known.nodes === 0)
     throw new OperatorError(`No node of the group ${options.group} is in the snapshot`)
   const rows = tuneSettings.map(emptyRow)
   const unmeasured: string[] = []
@@ -58,7 +64,8 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
   let nodes = 0
   for await (const read of options.records()) {
     if (read.kind !== 'Node') continue
-    const input = nodeInput(read)
+    const input = configuredInput(read)
+    if (input.configuration === null) continue
     const identity = nodeIdentity(input.node)
     const growth = fillsOf(options.growthOf(input.cluster, identity.name))
     const fills = growth.length > 0 ? growth : options.fills
@@ -89,7 +96,7 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
     rows,
     changes: changesBy(patch).map(({ path, value }) => `${path.join('.')}=${value}`),
     leftOut,
-    durable: durableOf(first, patch),
+    durable: first === null ? [] : durableOf(first, patch),
     inputErrors: inputErrors.list(),
   }
 }
@@ -109,10 +116,14 @@ async function learn({ records, policy }: TuneOptions) {
     if (read.kind === 'Malformed') inputErrors.add(`line ${read.line}: ${read.message}`)
     if (read.kind === 'Snapshot') takenAt = read.takenAt
     if (read.kind !== 'Node') continue
-    const input = nodeInput(read)
-    first ??= input
+    const input = configuredInput(read)
     clusters.add(input.cluster)
     nodes++
+    if (input.configuration === null)
+      inputErrors.add(
+        `${nodeIdentity(input.node).name} is in no row: its configuration is not known`,
+      )
+    else first ??= input
     const prediction = replay(input, takenAt)
     recommendation.take(nodeSubject(input, prediction))
     const { triggered, usagePercent } = prediction.imageGC ?? {}
@@ -123,6 +134,9 @@ async function learn({ records, policy }: TuneOptions) {
   const recommended = await withEndingImageGc(recommendation.patch(), { usages, records, takenAt })
   return { ...recommended, users, clusters, first, nodes, takenAt, inputErrors }
 }
+
+/** With the configuration of its files, if the running one was not read. */
+const configuredInput = (record: NodeRecord) => withConfigurationOnDisk(nodeInput(record)).input
 
 const keyOf = ({ cluster, node }: Extract<SnapshotRecord, { kind: 'Node' }>) =>
   nodeKey(cluster, node.metadata?.name ?? null)
@@ -145,7 +159,7 @@ async function withEndingImageGc(
   if (keys.size === 0) return whole
   for await (const read of records()) {
     if (read.kind !== 'Node' || !keys.has(keyOf(read))) continue
-    const after = withChanges(nodeInput(read), changesBy(patch))
+    const after = withChanges(configuredInput(read), changesBy(patch))
     if (replay(after, takenAt).imageGC?.reachesLow !== false) continue
     const node = read.node.metadata?.name ?? ''
     return { patch: others, leftOut: { high: Number(start), low: Number(stop), node } }

@@ -261,12 +261,16 @@ function readCloudConfig(located: LocatedText, budget: TextBudget): Piece[] {
 
 /** Source: cloud-init, cloudinit/util.py shellify. @throws BudgetExceeded */
 function readCommands(document: YamlPlace, list: string, budget: TextBudget): Piece[] {
-  const commands = placesIn(document.at(list))
-  const wrong = commands.findIndex(({ value }) => !isCommand(value))
-  const why = `cloud-init runs nothing of ${list}, as its command ${wrong + 1} is no text: quote it`
+  const place = document.at(list)
+  const isList = Array.isArray(place.value)
+  const commands = isList || place.value == null ? placesIn(place) : [place]
+  const wrong = commands.findIndex(({ value }) => !isList || !isCommand(value))
+  const what = isList ? `its command ${wrong + 1} is no text: quote it` : 'it is no list'
   return commands
     .flatMap(command => readShell(scriptOf(command), budget))
-    .map(found => (wrong < 0 ? found : { ...found, unread: why }))
+    .map(found =>
+      wrong < 0 ? found : { ...found, unread: `cloud-init runs nothing of ${list}, as ${what}` },
+    )
 }
 
 const isCommand = (value: unknown) =>
@@ -294,8 +298,15 @@ function scriptOf(command: YamlPlace): LocatedText {
 function readFile(file: YamlPlace, budget: TextBudget) {
   if (!isRawObject(file.value)) return []
   const { encoding = '', append } = file.value
-  const content = decodeContent(file.textAt('content'), String(encoding), budget)
   const path = file.textAt('path').text || null
+  const { value } = file.at('content')
+  if (isRawObject(value)) {
+    const found = settingsIn(textOnLine(JSON.stringify(value), file.lineOf('content')), budget)
+    return found === null
+      ? []
+      : [{ ...found, path, unread: `cloud-init writes no ${path}: its content is no text` }]
+  }
+  const content = decodeContent(file.textAt('content'), String(encoding), budget)
   const found = settingsIn(content, budget)
   if (found !== null) return [{ ...found, path, isWholeFile: append !== true }]
   return readShell(content, budget).map(piece => ({ ...piece, path }))

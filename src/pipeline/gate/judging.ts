@@ -84,7 +84,7 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
     if (record.kind === 'Cluster') judgement.takeCluster(clusterInput(record))
     if (record.kind === 'Objects') judgement.takeObjects(objectsInput(record))
     if (record.kind !== 'Node') continue
-    const input = nodeInput(record)
+    const input = withoutCalm(nodeInput(record))
     const own = survey.nodes.get(place)
     if (own !== undefined) standIns.take(own, input)
     const node = nodes.get(place)
@@ -116,6 +116,18 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
   return { reached: nodesByFile(changed.values()), standIns: standIns.end() }
 }
 
+/** Without conditions that are false: they say nothing of a kubelet with other settings. */
+function withoutCalm(input: NodeInput): NodeInput {
+  const { status } = input.node
+  const conditions = status?.conditions?.filter(
+    ({ type, status }) => !type?.endsWith('Pressure') || status !== 'False',
+  )
+  return {
+    ...input,
+    node: { ...input.node, status: { ...status, ...(conditions && { conditions }) } },
+  }
+}
+
 /** Nodes whose findings may be one: those of a group, and all of a cluster that are in none. */
 const findingGroup = ({ cluster, identity: { group } }: ReachedNode) =>
   JSON.stringify([cluster, group.kind === 'Node' ? null : group])
@@ -133,7 +145,7 @@ async function readAgain(
   )
   for await (const [record, place] of records) {
     if (record.kind !== 'Node') continue
-    take(place, nodeInput(record))
+    take(place, withoutCalm(nodeInput(record)))
     if (--left === 0) return
   }
 }

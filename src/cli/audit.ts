@@ -28,6 +28,7 @@ import { fileReaders } from '#pipeline/service/ways.ts'
 import { folder } from '#publish/channels/into-store.ts'
 import { formats, formatsWith } from '#report/formats/index.ts'
 import { type Language, languages } from '#report/languages/language.ts'
+import { firstStep } from '#report/parts/steps.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { makeFolder } from './folder.ts'
 import { nodeTable, tableFormats } from './node-table.ts'
@@ -251,7 +252,7 @@ function placesText(
 ) {
   const { report, snapshot, nextCommand } = words.terminal
   const wide = Math.max(...[report, snapshot, nextCommand].map(columnsOf))
-  const command = document.causes?.flatMap(({ steps }) => steps.flatMap(one => one.commands))[0]
+  const command = firstStep(document.causes?.[0]?.steps ?? [])?.commands[0]
   const line = (name: string, place: string) => `${padTo(name, wide)} ${place}\n`
   const page = pathToFileURL(resolve(folder, 'report.html')).href
   const next = command === undefined ? '' : line(nextCommand, clean(command.command, 1000))

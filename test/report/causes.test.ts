@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
 import { causesOf } from '#judge/causes.ts'
 import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
-import type { HolderCause, StepAction } from '#model/finding/cause.ts'
+import type { CommandEffect, HolderCause, Step, StepAction } from '#model/finding/cause.ts'
 import type { CauseGroup, Finding } from '#model/finding/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
 import { mailView } from '#report/mail/view.ts'
 import { pageView } from '#report/page/view.ts'
 import { outlookView } from '#report/parts/outlook.ts'
-import { stepsText } from '#report/parts/steps.ts'
+import { commandsView, firstStep, stepsText } from '#report/parts/steps.ts'
 import {
   adviceWith,
   auditedNode,
@@ -67,6 +67,29 @@ describe('a drain in several groups', () => {
     const { pods, data } = cause!.steps[0]!.action.lost!
     expect([pods.length, pods.at(-1), data]).toEqual([20, 'c/1', ['x/y']])
     expect(commandsIn(cause!)).toHaveLength(3)
+  })
+})
+
+it('a command that stands alone is of a shown step, and a drain says beside it what it loses', () => {
+  const step = (action: StepAction, kind: Step['kind'], effect: CommandEffect): Step => ({
+    ...adviceWith('')[0]!,
+    ...{ kind, action, commands: [{ place: 'ci', command: action.id, effect }] },
+  })
+  const prune: Step = { ...step({ id: 'prune-images' }, 'free', 'plans'), commands: [] }
+  const lost = { pods: ['ci/test-0', 'ci/test-1'], data: [] }
+  const drain = step({ id: 'drain', lost }, 'free', 'changes')
+  const look = step({ id: 'list-deletions' }, 'read-more', 'reads')
+  const set: Step = { ...step({ id: 'set-fields' }, 'set', 'plans'), commands: [] }
+  const findings = [
+    on('eviction-due', 'ci', 'a', { cause: hardThresholds, steps: [prune, set, drain, look] }),
+  ]
+  const [found] = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+  expect(firstStep(found!.steps)?.action.id).toBe('list-deletions')
+  expect(firstStep([prune, set, drain])).toBeUndefined()
+  expect(firstStep([drain, set])?.action.id).toBe('drain')
+  expect(commandsView(found!.steps, english)[0]).toEqual({
+    command: 'drain',
+    effect: expect.stringMatching(/^changes \(.*end for good \(ci\/test-0, ci\/test-1\)\)$/),
   })
 })
 

@@ -56,6 +56,9 @@ export const isDiskProblem = (type: string): boolean =>
   !kubeletConditions.has(type) &&
   /Disk|File ?[sS]ystem|Inode|Overlay|Xfs/.test(type) &&
   !/(?:Ready|Healthy|Available|Sufficient)$|^No[A-Z]/.test(type)
+/** `ReadonlyFilesystem` of node-problem-detector. */
+export const isReadOnly = (type: string): boolean => /^Read-?Only/i.test(type)
+
 const kubeletConditions: ReadonlySet<string> = new Set(['DiskPressure', 'OutOfDisk'])
 
 /** `IODelays`. Null: the agent reports something else. */

@@ -577,6 +577,16 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     always: () => [reads('get', 'events', '-A', '--field-selector=reason=Failed')],
   },
   reboot: part('replace', restart),
+  // Pods that hang on the disk do not end: the node gets no more of them first.
+  'replace-failed-disk': all('replace', on => [
+    cordon(on),
+    session(
+      on.node,
+      'reads',
+      'sudo dmesg --level=err,warn | tail -n 40; findmnt -t ext4,xfs,btrfs',
+    ),
+    ...replacement(on),
+  ]),
   'replace-node': all('replace', replacement),
   'restart-agent': shows(({ node: { instanceId } }) => [
     instanceId === null

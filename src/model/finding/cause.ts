@@ -177,6 +177,7 @@ export type StepActionId =
   | 'read-pods'
   | 'read-pull-events'
   | 'reboot'
+  | 'replace-failed-disk'
   | 'replace-node'
   | 'restart-agent'
   | 'restart-daemon'

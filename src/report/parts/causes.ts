@@ -13,6 +13,7 @@ import type { TitleOf } from './rule-words.ts'
 import {
   causeText,
   commandsView,
+  firstStep,
   leadingCommands,
   nowFirst,
   oneOfText,
@@ -255,12 +256,13 @@ function causeDetails(
   const left = findings.length - limits.findings
   const view = causeView(cause, index, on)
   const commandsLeft = commandCount - view.commands.length
+  const first = firstStep(cause.steps)
   return {
     ...view,
     // The command beside it says what it does.
     step: stepsAlone({ ...cause, steps: withoutCommands(cause.steps) }, language),
     about: words.details(findings.length, commandCount),
-    command: view.commands[0] ?? null,
+    command: commandsView(first === undefined ? [] : [first], language)[0] ?? null,
     oneOf: commandCount > 1 ? language.words.steps.oneOf(commandCount) : null,
     consequence: language.line(findings[0]!.consequence, 1200),
     findings: findings

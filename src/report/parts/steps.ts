@@ -244,6 +244,7 @@ const isImmediate = ({ kind, action: { id, rollsOut, message } }: Step, index: n
   kind === 'free' ||
   rollsOut === true ||
   id === 'list-deletions' ||
+  id === 'replace-failed-disk' ||
   id === 'replace-node' ||
   (id === 'restart-kubelet' && message !== undefined) ||
   id === 'reboot' ||
@@ -402,12 +403,27 @@ export function oneOfText(steps: readonly Step[], { words }: Language): string |
   return count > leadingCommands(steps).length ? words.steps.oneOf(count) : null
 }
 
+/** The step whose command stands alone: a shown one, or one that only reads. */
+export const firstStep = (steps: readonly Step[]): Step | undefined =>
+  withCommands(steps) ??
+  steps.find(({ commands }) => commands.length > 0 && commands.every(one => one.effect === 'reads'))
+
 /** Commands with what they do; a command for each cluster and group. */
 export const commandsView = (steps: readonly Step[], language: Language) =>
   steps
-    .flatMap(({ commands }) => commands)
+    .flatMap(step => step.commands.map(command => commandView(command, step, language)))
     .slice(0, limits.commands)
-    .map(({ command, effect, nodes = 0, pods = 0 }) => ({
-      command: language.block(command, limits.command),
-      effect: language.words.steps.effect(effect, nodes, pods),
-    }))
+
+/** A drain says which pods and data it ends for good: its step may stand elsewhere. */
+function commandView(
+  { command, effect, nodes = 0, pods = 0 }: StepCommand,
+  { action }: Step,
+  language: Language,
+) {
+  const text = language.words.steps.effect(effect, nodes, pods)
+  const note = action.id === 'drain' ? stepText(action, null, null, language) : ''
+  return {
+    command: language.block(command, limits.command),
+    effect: withNote({ text, note }, language),
+  }
+}

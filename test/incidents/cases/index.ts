@@ -11,6 +11,7 @@ import { hostIncidents } from './host.ts'
 import { imageIncidents } from './images.ts'
 import { inHandIncidents } from './in-hand.ts'
 import { laterIncidents } from './later.ts'
+import { limitIncidents } from './limits-and-drains.ts'
 import { littleDataIncidents } from './little-data.ts'
 import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
@@ -55,4 +56,5 @@ export const incidents: readonly Incident[] = [
   ...unmetIncidents,
   ...mixedIncidents,
   ...outsideIncidents,
+  ...limitIncidents,
 ]

@@ -1,7 +1,18 @@
+import { minuteMs } from '#base/units.ts'
 import { mountPointOf } from '#facts/kubelet/event-messages.ts'
-import { agentConditions, agentReportOf, isDiskProblem } from '#facts/kubelet/event-reasons.ts'
+import {
+  agentConditions,
+  agentReportOf,
+  isDiskProblem,
+  isReadOnly,
+} from '#facts/kubelet/event-reasons.ts'
 import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
-import { contextRule, line, seenFirst, shorten, worldCause } from '#judge/rule.ts'
+import { contextRule, line, plural, seenFirst, shorten, worldCause } from '#judge/rule.ts'
+import { shortPodName } from '#judge/text.ts'
+
+/** The timestamp of a deletion has the grace period in it. */
+const overdueMs = 5 * minuteMs
+const titles = { readOnly: 'A filesystem of the node has become read-only' }
 
 export const nodeAgentReports = contextRule({
   id: 'node-agent-reports',
@@ -9,6 +20,7 @@ export const nodeAgentReports = contextRule({
   severity: 'medium',
   cause: worldCause('agent-reports'),
   steps: ['look-on-node', 'advice'],
+  titles,
   title: 'An agent on the node reports a problem of disks, processes or memory',
   why: 'The node monitoring agent of EKS and problem detectors see what no statistic of the kubelet has: errors of the kernel, a volume such as /var/log that no threshold watches. Most reports of the EKS agent are events: node auto repair does nothing about them.',
   fix: 'Read the words of the agent, and what its documentation says of them. Its condition lasts until the cause is gone, or the node is repaired or replaced.',
@@ -18,15 +30,22 @@ export const nodeAgentReports = contextRule({
     'kubernetes/node-problem-detector pkg/types/types.go Condition',
   ],
 
-  fact: ({ node }) =>
-    (node.status?.conditions ?? []).flatMap(({ type = '', status, reason = '', message = '' }) =>
-      (agentConditions.includes(type) && status === 'False' && agentReportOf(reason) !== null) ||
-      (isDiskProblem(type) && status === 'True')
-        ? [{ type, status, reason: shorten(reason, 100), message: shorten(message, 300) }]
-        : [],
+  fact: ({ node, pods }) => ({
+    deleted: (pods ?? []).flatMap(({ metadata }) =>
+      metadata?.deletionTimestamp === undefined
+        ? []
+        : { pod: shortPodName(metadata), since: metadata.deletionTimestamp },
     ),
+    conditions: (node.status?.conditions ?? []).flatMap(
+      ({ type = '', status, reason = '', message = '' }) =>
+        (agentConditions.includes(type) && status === 'False' && agentReportOf(reason) !== null) ||
+        (isDiskProblem(type) && status === 'True')
+          ? [{ type, status, reason: shorten(reason, 100), message: shorten(message, 300) }]
+          : [],
+    ),
+  }),
 
-  *judge(conditions, { events, at, why, failed }) {
+  *judge({ conditions, deleted }, { events, at, why, failed }) {
     const reported = recentEvents(events, at, agentConditions).filter(({ pod }) => pod === null)
     const words = [
       ...conditions.map(({ reason, message }) => `${reason}: ${message}`),
@@ -34,10 +53,25 @@ export const nodeAgentReports = contextRule({
     ]
     const said = [...new Set(words)].slice(0, 3).join('; ')
     const place = mountPointOf(said)
+    const isReadOnlyNow = conditions.some(({ type }) => isReadOnly(type))
+    const stuck = isReadOnlyNow
+      ? deleted.filter(({ since }) => Date.parse(at) - Date.parse(since) > overdueMs)
+      : []
+    const [first] = stuck
     if (words.length > 0)
       yield {
         ...(conditions.length > 0 && { severity: 'high' as const }),
-        ...seenFirst(`The agent says: ${said.replace(/\.$/, '')}.`),
+        ...seenFirst(
+          `The agent says: ${said.replace(/\.$/, '')}${first === undefined ? '' : `; ${plural(stuck.length, 'pod')} hang in Terminating, the first ${first.pod}`}.`,
+          isReadOnlyNow
+            ? 'The node stays Ready and gets pods, which can neither start nor end.'
+            : '',
+        ),
+        ...(isReadOnlyNow && {
+          title: titles.readOnly,
+          cause: worldCause('read-only'),
+          steps: [{ id: 'replace-failed-disk' }],
+        }),
         ...(place !== null && { steps: [{ id: 'look-on-node', place }, { id: 'advice' }] }),
         evidence: [
           ...conditions.map(({ type, status, reason, message }) =>

@@ -15,7 +15,7 @@ export const readOnlyFilesystem = contextRule({
   family: 'kernel',
   severity: 'high',
   cause: worldCause('read-only'),
-  steps: ['replace-node'],
+  steps: ['replace-failed-disk'],
   needs: ['pods'],
   title: 'A disk of the node can no longer be written',
   why: 'After an error of a disk the kernel makes its filesystem read-only (ext4, btrfs), or shuts it down (XFS). The node stays Ready: the scheduler sends it pods, and each of them fails.',

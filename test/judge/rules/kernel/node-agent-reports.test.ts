@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Failing } from '#judge/rule.ts'
 import { nodeAgentReports } from '#judge/rules/kernel/node-agent-reports.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
@@ -43,6 +44,27 @@ it.each([
   expect(outcomeFor(nodeAgentReports, { events: [], node: { status: { conditions } } }).state).toBe(
     expected,
   )
+})
+
+it('a read-only filesystem ends with the node, and names the pods that hang', () => {
+  const { failing } = outcomeFor(nodeAgentReports, {
+    events: [],
+    pods: [
+      { metadata: { namespace: 'shop', name: 'web', deletionTimestamp: '2026-11-20T22:30:00Z' } },
+    ],
+    node: {
+      status: {
+        conditions: [
+          {
+            ...{ type: 'ReadonlyFilesystem', status: 'True', reason: 'FilesystemIsReadOnly' },
+            message: 'Remounting filesystem read-only',
+          },
+        ],
+      },
+    },
+  }) as { failing: Failing }
+  expect(failing.steps).toEqual([{ id: 'replace-failed-disk' }])
+  expect(failing.seen).toMatch(/read-only; 1 pod hangs? in Terminating, the first shop\/web\.$/)
 })
 
 it('has the words of the agent, each report once', () => {

@@ -381,11 +381,15 @@ function mountsAndSizes(action: StepAction, place: string, ...others: string[]) 
   return `findmnt -r -n -o TARGET | grep -F ${patterns}; ${sizes(action, place, ...others)}`
 }
 
-/** Deletes nothing: what lies there is for a person to judge. /var is part of the root disk, or has one of its own. */
+/** Where the node's own disks are mounted; the image disk may be anywhere. */
+const mountsOfDisks =
+  '$(df -l -x tmpfs -x devtmpfs -x overlay -x squashfs --output=target | grep ^/ | grep -v /kubelet/)'
+
+/** Deletes nothing: what lies there is for a person to judge. */
 function sizes(action: StepAction, place?: string, ...others: string[]) {
   const [counting, sorting] = waysToCount(action)
-  const folders = place === undefined ? ['/', '/var'] : [place, ...others]
-  return `sudo du ${counting} -a -x -d 2 ${folders.map(shellWord).join(' ')} | sort ${sorting} | tail -n 20`
+  const folders = place === undefined ? mountsOfDisks : [place, ...others].map(shellWord).join(' ')
+  return `sudo du ${counting} -a -x -d 2 ${folders} | sort ${sorting} | tail -n 20`
 }
 
 /** `du` does not see files that are deleted and open. */

@@ -27,13 +27,22 @@ const leastCached = 0.7
 /** Share of memory below which the largest pod is no cause. */
 export const leastMemoryPod = 0.05
 
-/** Why memory runs short: a volume in memory, else the pod with the largest working set, else what no pod uses. */
-export function memoryReason(subject: NodeSubject): Reason {
-  const { ledger, eviction, summary } = subject
+/** A volume in memory that holds much of it. Null: none does. */
+export function memoryVolumeReason(subject: NodeSubject): Reason | null {
+  const { ledger, eviction } = subject
   const capacityBytes = eviction?.signals['memory.available']?.capacityBytes ?? 0
   const volume = ledger?.parts.find(({ filesystem }) => filesystem === 'memory')
-  if (ledger && volume && volume.lowBytes >= leastMemoryVolume * capacityBytes)
-    return reasonOf(partCause(volume), subject)
+  return volume && volume.lowBytes >= leastMemoryVolume * capacityBytes
+    ? reasonOf(partCause(volume), subject)
+    : null
+}
+
+/** Why memory runs short: a volume in memory, else the pod with the largest working set, else what no pod uses. */
+export function memoryReason(subject: NodeSubject): Reason {
+  const { eviction, summary } = subject
+  const capacityBytes = eviction?.signals['memory.available']?.capacityBytes ?? 0
+  const volume = memoryVolumeReason(subject)
+  if (volume !== null) return volume
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
   const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
   const daemons = daemonsOf(summary).used

@@ -9,6 +9,7 @@ const elsewhere = {
   volumes: [],
   providerId: '',
 }
+const tagOf = (tag: number) => `registry.example.com/shop/backend:${tag}`
 const largerDisk = /larger (?:disk|volume)/
 
 export const limitIncidents: Incident[] = [
@@ -61,5 +62,58 @@ export const limitIncidents: Incident[] = [
     steps: ['replace'],
     words: [/read-only/, /cordon/, /2 pods hang in Terminating/, /default\/hello/],
     never: [imageGc, largerDisk, /du -/],
+  },
+  {
+    name: 'volume-in-memory-without-a-limit',
+    thread: 'https://github.com/nebius/soperator/issues/980',
+    found:
+      'The emptyDir in-memory of a worker has medium Memory, no sizeLimit and no memory limit: it takes the memory of the node, and the kernel kills processes of the node. sizeLimit and a memory limit end it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 200, usedGib: 40 }, instanceType: 'r6i.2xlarge' },
+      ...{ memoryGib: 61, availableMemoryGib: 9 },
+      workloads: [
+        ...users(2),
+        { namespace: 'slurm', owner: 'StatefulSet worker', memoryDirGib: 40, memoryGib: 0.1 },
+      ],
+      held: { images: images(3, 2, 6) },
+      events: [
+        {
+          ...{ type: 'Warning', reason: 'SystemOOM', count: 2 },
+          message: 'System OOM encountered, victim process: slurmd, pid: 4711',
+          ...{ firstMinutesAgo: 31, lastMinutesAgo: 30 },
+        },
+      ],
+    }),
+    cause: [held('memory-volumes')],
+    owner: 'slurm/StatefulSet worker',
+    steps: ['ask-owner', 'set'],
+    words: [/sizeLimit/, /40(?:\.0)? GiB/, /StatefulSet slurm\/worker/, /limits of memory/],
+    notCauses: ['pod-volumes', 'images-in-use'],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'inodes-of-an-image-disk-with-old-tags',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/53887',
+    found:
+      '2379976 of 2621440 inodes of /dev/sdb (/mnt/docker) are used, and 41 % of its bytes: each deployment brings another tag of one image, and image GC looks at bytes only.',
+    world: nodeOf({
+      ...{ ...elsewhere, mode: 'proxy', disk: { gib: 20, usedGib: 5.6 } },
+      imageDisk: {
+        ...{ gib: 40, usedGib: 16.4, device: '/dev/sdb', mount: '/mnt/docker' },
+        inodes: { all: 2_621_440, free: 241_464 },
+      },
+      workloads: [{ namespace: 'shop', owner: 'Deployment backend', image: tagOf(0), pods: 6 }],
+      held: {
+        images: Array.from({ length: 38 }, (_, index) => ({
+          ...{ name: tagOf(index), packedGib: 0.16, unpackedGib: 0.41 },
+        })),
+      },
+    }),
+    cause: [held('images-unused'), held('images'), { kind: 'unread' }],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/inodes/, /imagefs/, /38 of the 38 images .*shop\/backend/s, /unused images/],
+    notCauses: ['system', 'writable-layers'],
+    never: [largerDisk, /\/ \/var/],
   },
 ]

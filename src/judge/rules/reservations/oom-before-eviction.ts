@@ -11,6 +11,7 @@ import {
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
+import { memoryVolumeReason } from '#judge/help/memory-reason.ts'
 import { entryLine, hardDefaults, lostDefaults } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -44,12 +45,15 @@ export const oomBeforeEviction = contextRule({
   ],
   appliesTo: isLinux,
 
-  fact: subject => ({ failings: [...judgeThresholds(subject)], lost: lostThreshold(subject) }),
+  fact: subject => ({
+    failings: [...judgeThresholds(subject)],
+    reason: lostThreshold(subject) ?? heldBy(subject),
+  }),
 
-  *judge({ failings, lost }, context) {
+  *judge({ failings, reason }, context) {
     const { events, at } = context
     yield* withEvidence(failings, evidenceOf(kills(events, at), at))
-    if (failings.length === 0) yield* judgeKills(events, at, lost)
+    if (failings.length === 0) yield* judgeKills(events, at, reason)
     yield* unreadEvents(context)
   },
 
@@ -73,7 +77,7 @@ const evidenceOf = (killEvents: readonly NodeEvent[], at: string) =>
   byReason(killEvents).flatMap(events => eventEvidence(events, at))
 
 /** What sets the default of memory.available that evictionHard removed. Null: it is not lost. */
-function lostThreshold(subject: Satisfied<'configuration' | 'eviction'>): LostThreshold {
+function lostThreshold(subject: Satisfied<'configuration' | 'eviction'>): KnownReason | null {
   const [, value] =
     lostDefaults(subject)?.lost.find(([signal]) => signal === 'memory.available') ?? []
   if (value === undefined) return null
@@ -84,13 +88,21 @@ function lostThreshold(subject: Satisfied<'configuration' | 'eviction'>): LostTh
   }
 }
 
-type LostThreshold = Pick<Failing, 'cause' | 'fix'> | null
+/** Volumes in memory: what the kernel kills gives none of it back. Null: none holds much. */
+function heldBy(subject: Satisfied<'eviction'>): KnownReason | null {
+  const { cause, steps = [] } = memoryVolumeReason(subject) ?? {}
+  const [first] = steps
+  if (cause === undefined || first?.owner === undefined) return null
+  return { cause, steps: [...steps, { ...first, id: 'set-memory' }] }
+}
+
+type KnownReason = Pick<Failing, 'cause' | 'fix' | 'steps'>
 
 /** Whatever the thresholds are, memory can run out between two passes or because of the daemons. */
 function* judgeKills(
   events: readonly NodeEvent[] | null,
   at: string,
-  lost: LostThreshold,
+  reason: KnownReason | null,
 ): Iterable<Failing> {
   const killEvents = kills(events, at)
   if (killEvents.length === 0) return
@@ -101,10 +113,10 @@ function* judgeKills(
   yield {
     confidence: 'likely',
     title: 'The kernel kills for memory, and no eviction came before it',
-    ...lost,
+    ...reason,
     ...seenFirst(
-      `The kernel killed processes of this node for memory ${timesOf(times)}, none of them at a limit of its container${lost === null ? '' : ': nothing watches memory.available'}.`,
-      lost === null
+      `The kernel killed processes of this node for memory ${timesOf(times)}, none of them at a limit of its container${reason?.fix === undefined ? '' : ': nothing watches memory.available'}.`,
+      reason === null
         ? `Memory runs out within the ${evictionSeconds} s between two looks of the kubelet, or the threshold is too low.`
         : '',
     ),

@@ -123,6 +123,17 @@ export const isOfThinPool = (message: string): boolean =>
 export const isOfKeys = (message: string): boolean =>
   /session key[^"]{0,100}: disk quota exceeded/i.test(message)
 
+const kernelLimits = [
+  // Source: unshare(2) ENOSPC; containerd pkg/sys/unshare_linux.go: of pods with hostUsers false.
+  [/for unshare\b|\bunshare: |user namespace/i, 'user.max_user_namespaces'],
+  // Source: inotify_add_watch(2) ENOSPC
+  [/inotify|fsnotify/i, 'fs.inotify.max_user_watches'],
+] as const
+
+/** The sysctl whose limit the message is of. Null: it names none. */
+export const kernelLimitOf = (message: string): string | null =>
+  kernelLimits.find(([form]) => noSpace.test(message) && form.test(message))?.[1] ?? null
+
 /** The runtime could not begin a command in a container, such as a probe. */
 export const isOfExec = (message: string): boolean =>
   /failed to (?:start|create) exec|failed to exec in container/.test(message)
@@ -148,7 +159,7 @@ export function placeWithoutSpace(message: string): string | null {
   if (end < 0) return null
   const words = message.slice(Math.max(0, end - longestPath), end).split(/[\s"'`,;()]+/)
   const path = words.findLast(word => /^\/[\w.-]+\//.test(word))
-  return path === undefined
+  return path === undefined || path.startsWith('/proc/')
     ? null
     : path
         .split('/')

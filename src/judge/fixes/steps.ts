@@ -549,6 +549,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'ask-owner',
     looks(action => mountsAndSizes(action, action.place ?? podFolders)),
   ),
+  'move-kubelet-root': all('resize', looks('findmnt -T /var/lib/kubelet; lsblk --fs; df -h')),
   'move-to-volume': asking,
   'open-port': shows(({ node: { instanceId }, place }) =>
     instanceId === null || place.region === null
@@ -564,6 +565,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'prune-docker': all('free', looks('sudo docker system df -v')),
   'prune-images': part('free', on => plan(on, '--prune-images'), 'kubelet-restart'),
   'prune-volumes': all('free', looks('sudo docker volume ls -f dangling=true')),
+  'raise-kernel-limit': all(
+    'set',
+    looks(({ place = '' }) => `sysctl ${shellWord(place)}`),
+  ),
   'raise-process-limit': askingForPart,
   'raise-volume-limit': asking,
   'read-again': shows(readsAgain),

@@ -248,16 +248,37 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
     canMeasureDisks(identity)
   const disk = ledger && diskOf(ledger, first.filesystem)
   const isTooSmall = first.holder === 'unread' && disk && isTiny(disk)
+  const roomyBytes = first.filesystem === 'nodefs' ? roomOfImages(ledger) : null
   return {
     ...reason,
+    ...(isTooSmall &&
+      roomyBytes !== null && {
+        seen: `the kubelet's folder is on a disk of ${bytes(disk.capacityBytes)}; that of the images has ${bytes(roomyBytes)} free.`,
+      }),
     steps: [
       ...reason.steps.map(step =>
         first.holder === 'unread' ? withMounts(step, subject) : withSize(step, subject, first),
       ),
-      ...(isTooSmall ? [withSize({ id: 'larger-disk' }, subject, first)] : []),
+      ...(isTooSmall && roomyBytes !== null
+        ? [{ id: 'move-kubelet-root' as const, bytes: roomyBytes }]
+        : []),
+      ...(isTooSmall && roomyBytes === null
+        ? [withSize({ id: 'larger-disk' }, subject, first)]
+        : []),
       ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
     ],
   }
+}
+
+/** What the images' own disk has free. Null: images have none, or it has no room for the kubelet's folder. */
+function roomOfImages(ledger: NodeLedger | null): number | null {
+  const [nodefs, imagefs] = [
+    ledger && diskOf(ledger, 'nodefs'),
+    ledger?.isShared === false && diskOf(ledger, 'imagefs'),
+  ]
+  if (!nodefs || !imagefs || imagefs.usedBytes > roomy * imagefs.capacityBytes) return null
+  const free = imagefs.capacityBytes - imagefs.usedBytes
+  return free < 2 * nodefs.capacityBytes ? null : free
 }
 
 /** What holds each disk, be it full or not. */
@@ -300,7 +321,17 @@ function smallerLogs(
   if (!isPermitted || rotation.perContainerBytes <= preset.perContainerBytes) return null
   const config = { containerLogMaxSize: preset.maxSize, containerLogMaxFiles: preset.files }
   const freeing = steps.filter(({ id }) => id !== 'ask-owner')
-  return { steps: [...freeing, { id: 'set-fields' }], fix: { config } }
+  const uses = ledger?.namespaces.toSorted((a, b) => b.logBytes - a.logBytes) ?? []
+  const [most] = uses
+  const share =
+    most && most.logBytes > 0
+      ? `; namespace ${shorten(most.namespace, nameLength)} has ${bytes(most.logBytes)} of logs`
+      : ''
+  return {
+    steps: [...freeing, { id: 'set-fields' }],
+    fix: { config },
+    seen: `the kubelet keeps up to ${rotation.files} files of ${rotation.maxSize} (${bytes(rotation.perContainerBytes)}) for each container${share}.`,
+  }
 }
 
 const reserve = kubeletSetting('systemReserved.ephemeral-storage')

@@ -116,4 +116,70 @@ export const limitIncidents: Incident[] = [
     notCauses: ['system', 'writable-layers'],
     never: [largerDisk, /\/ \/var/],
   },
+  {
+    name: 'user-namespaces-that-the-kernel-does-not-permit',
+    thread: 'https://github.com/open-telemetry/opentelemetry-operator/issues/4563',
+    found:
+      'A pod with hostUsers false does not start on Bottlerocket: unshare answers ENOSPC, because user.max_user_namespaces is 0. The disk is nearly empty.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 80, usedGib: 4 } },
+      workloads: [
+        ...users(2),
+        {
+          ...{ namespace: 'otel', owner: 'Deployment operator' },
+          events: [
+            {
+              ...{ type: 'Warning', reason: 'FailedCreatePodSandBox', count: 40 },
+              message:
+                'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to create network namespace for sandbox "75d87": failed to start noop process for unshare: fork/exec /proc/self/exe: no space left on device',
+              ...{ firstMinutesAgo: 9, lastMinutesAgo: 1 },
+            },
+          ],
+        },
+      ],
+      held: { images: images(2, 0.3, 0.9) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['set'],
+    words: [/user\.max_user_namespaces/, /settings\.kernel\.sysctl/],
+    never: [imageGc, largerDisk, /inotify/],
+  },
+  {
+    name: 'logs-that-six-files-of-200-mib-permit',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/129447',
+    found:
+      'containerLogMaxSize 200M and containerLogMaxFiles 6: each of 14 task managers keeps 1.1 GB of logs, and the disk is full. Smaller and fewer files.',
+    world: nodeOf({
+      ...{ ...elsewhere, disk: { gib: 20, usedGib: 18.4 }, diskPressure: true },
+      configuration: { containerLogMaxSize: '200Mi', containerLogMaxFiles: 6 },
+      workloads: Array.from({ length: 14 }, (_, index) => ({
+        ...{ namespace: 'tardis', owner: `Deployment tm-${index}`, logsGib: 1.04 },
+      })),
+    }),
+    cause: [held('container-logs')],
+    owner: 'platform',
+    steps: ['free', 'set'],
+    words: [/6 files of 200Mi/, /namespace tardis/, /containerLogMaxSize/],
+    notCauses: ['images-in-use', 'images-unused'],
+    never: [imageGc],
+  },
+  {
+    name: 'folder-of-the-kubelet-on-the-small-disk',
+    thread: 'https://github.com/cloudfoundry-incubator/kubo-deployment/issues/351',
+    found:
+      'The kubelet counts 3030944Ki of the system partition; images are on another disk with much room. /var/lib/kubelet has to be there.',
+    world: nodeOf({
+      ...{ ...elsewhere, mode: 'proxy', disk: { gib: 2.9, usedGib: 2.65 }, diskPressure: true },
+      imageDisk: { gib: 63, usedGib: 8.2, device: '/dev/sdb2', mount: '/var/vcap/data' },
+      workloads: users(4),
+      held: { images: images(4, 0.6, 1.8) },
+    }),
+    cause: [{ kind: 'unread' }, { kind: 'device' }],
+    owner: 'platform',
+    steps: ['read-more', 'resize'],
+    words: [/kubelet's folder/, /2\.9 GiB/, /\/var\/lib\/kubelet/],
+    notCauses: ['images-in-use', 'images-unused'],
+    never: [imageGc],
+  },
 ]

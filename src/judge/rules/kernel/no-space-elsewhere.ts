@@ -6,6 +6,7 @@ import {
   isOfPull,
   isOfThinPool,
   isOfVolume,
+  kernelLimitOf,
   placeWithoutSpace,
 } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
@@ -87,17 +88,19 @@ export const noSpaceElsewhere = contextRule({
     const messages = [...waiting, ...refused].map(({ message }) => message)
     const place = messages.map(placeWithoutSpace).find(one => one !== null)
     const isByKeys = messages.every(isOfKeys)
+    const limit = messages.map(kernelLimitOf).find(one => one !== null)
     const isByPool = messages.every(isOfThinPool)
     const error = errorIn(messages[0] ?? '')
     const claim = messages.some(isOfVolume) && !isByKeys ? fullClaims[first] : undefined
     yield {
       ...(isByKeys && { title: titles.keys }),
+      ...(limit && { steps: [{ id: 'raise-kernel-limit' as const, place: limit }] }),
       ...(isByPool && {
         title: titles.pool,
         steps: [{ id: 'read-limits' as const, message: 'pool' }, { id: 'replace-node' as const }],
       }),
       ...seenFirst(
-        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${claim === undefined ? '' : `; the PersistentVolumeClaim ${shorten(claim, 253)} of the pod is full`}.`,
+        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${limit === undefined ? '' : `; the kernel's limit ${limit} is reached, or 0`}${claim === undefined ? '' : `; the PersistentVolumeClaim ${shorten(claim, 253)} of the pod is full`}.`,
         claim === undefined
           ? 'Another limit of the node is reached: nothing that frees disk space ends it.'
           : 'The owner of the claim has to make it larger, or delete data in it.',

@@ -54,6 +54,19 @@ describe('no-space-elsewhere', () => {
     expect(placeWithoutSpace('write /run/a: input/output error')).toBeNull()
   })
 
+  it.each([
+    [
+      'user.max_user_namespaces',
+      'failed to start noop process for unshare: fork/exec /proc/self/exe: no space left on device',
+    ],
+    ['fs.inotify.max_user_watches', watches],
+  ])("names the kernel's limit %s", (place, message) => {
+    const failing = failingOf(noSpaceElsewhere, waiting('CreateContainerError', message))
+    expect(failing.steps).toEqual([{ id: 'raise-kernel-limit', place }])
+    expect(failing.seen).toContain(place)
+    expect(failing.seen).not.toContain('/proc/self')
+  })
+
   it('reads events of sandboxes, until their pod has started', () => {
     const refused = event({ reason: 'FailedCreatePodSandBox', of: 'shop/api', message: watches })
     const started = (startedAt: string) => ({

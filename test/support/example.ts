@@ -1,11 +1,13 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
+import { reasonsWithoutNode } from '#facts/kubernetes/volume-events.ts'
 import { reportedRounds } from '#judge/compare/history/reclaim.ts'
 import { runningSettings } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
 import { recentStarts } from '#judge/events/events.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import type { Need, NodeContext, NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
+import { podName } from '#judge/text.ts'
 import type {
   EksCluster,
   LaunchTemplateVersion,
@@ -157,6 +159,11 @@ export function exampleContext({
     growth: () => example.growth ?? {},
     happened: () => example.happened ?? [],
     events: events ?? null,
+    podEvents: pod =>
+      (events ?? []).filter(
+        event => reasonsWithoutNode.has(event.reason) && podName(event.pod ?? undefined) === pod,
+      ),
+    waitingPods: objects?.pods ?? [],
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,
     launchTemplates: launchTemplates ?? null,

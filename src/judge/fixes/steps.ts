@@ -470,6 +470,7 @@ const askingForPart = part('ask-owner', showsPods)
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
   'ask-owner': asking,
+  'attach-volume': { ...all('set'), always: () => [reads('get', 'volumeattachments')] },
   'clean-namespace': all(
     'free',
     looks(({ place }) =>

@@ -1,10 +1,11 @@
 import { byText } from '#base/text/text-order.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
+import { isGarbageResource, podResource } from '#facts/kubernetes/garbage-resources.ts'
+import { reasonsWithoutNode } from '#facts/kubernetes/volume-events.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import type { StartFact } from '#judge/drift/layers.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
-import { shorten } from '#judge/text.ts'
+import { podName, shorten } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
 import type { Happening, NodeGrowth, ReclaimRound, RememberedImage } from '#model/history.ts'
 import type {
@@ -18,6 +19,7 @@ import type {
   ReadObjects,
 } from '#model/input/cluster-input.ts'
 import { ReadErrors } from '#model/input/input-errors.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import {
   type NodeIdentity,
@@ -179,6 +181,10 @@ export interface NodeContext extends ClusterContext {
   at: string
   /** Sorted by time. Null: unknown. */
   events: readonly NodeEvent[] | null
+  /** Of a pod, as `namespace/name`: those that name no node. */
+  podEvents(pod: string): readonly NodeEvent[]
+  /** Pending pods without a node. */
+  waitingPods: readonly KubernetesPod[]
   /** The largest images of the node, with the days since which earlier readings show them unused. */
   images: readonly RememberedImage[]
   /** Day since which readings show which images are in use. Null: no reading did. */
@@ -200,6 +206,7 @@ export class ClusterFacts implements ClusterContext {
   launchTemplates: readonly LaunchTemplateVersion[] | null = null
   readonly #errors = new ReadErrors()
   readonly #objects = new Map<string, object[]>()
+  readonly #waitingPods: KubernetesPod[] = []
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
   /** The last results are kept, because all rules request the same node one after the other. */
@@ -218,6 +225,9 @@ export class ClusterFacts implements ClusterContext {
     if (eventResources.has(resource)) {
       this.#hasEvents = true
       for (const item of items) this.#takeEvent(item)
+    } else if (resource === podResource.resource) {
+      for (const pod of items as KubernetesPod[])
+        if (pod.status?.phase === 'Pending' && !pod.spec?.nodeName) this.#waitingPods.push(pod)
     } else if (!isGarbageResource(resource)) {
       const known = this.#objects.get(resource)
       if (known) for (const item of items) known.push(item)
@@ -245,13 +255,17 @@ export class ClusterFacts implements ClusterContext {
       : shorten(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
   }
 
-  contextOf(node: string): ClusterContext & Pick<NodeContext, 'events'> {
+  contextOf(
+    node: string,
+  ): ClusterContext & Pick<NodeContext, 'events' | 'podEvents' | 'waitingPods'> {
     const { eks, nodegroups, launchTemplates } = this
     return {
       eks,
       nodegroups,
       launchTemplates,
       events: this.#hasEvents ? this.#eventsOf(node) : null,
+      podEvents: pod => this.#eventsOf(pod),
+      waitingPods: this.#waitingPods,
       objects: resource => this.objects(resource),
       why: what => this.why(what),
       failed: what => this.failed(what),
@@ -305,13 +319,14 @@ function mergeEvents(events: NodeEvent[]): NodeEvent[] {
 
 const eventResources: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
 
-/** Null: the event is about neither a node nor a pod. The kubelet names itself as source host or as reporting instance. */
+/** Null: the event is about neither a node nor a pod. The kubelet names itself as source host or as reporting instance. Where no node is named, the pod stands for it. */
 function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: NodeEvent } | null {
   const subject = item.involvedObject ?? item.regarding ?? {}
   const isOfNode = subject.kind === 'Node'
   if (!isOfNode && subject.kind !== 'Pod') return null
   const host = (item.source ?? item.deprecatedSource)?.host || item.reportingInstance
-  const node = isOfNode ? subject.name : host
+  const placed = reasonsWithoutNode.has(item.reason) ? podName(subject) : host
+  const node = isOfNode ? subject.name : placed
   if (!node) return null
   const times = [
     ...[item.firstTimestamp, item.deprecatedFirstTimestamp, item.eventTime],

@@ -42,6 +42,7 @@ export type WorldEvent =
   | 'registry-rate-limit'
   | 'registry-unreachable'
   | 'version-skew'
+  | 'volume-fails'
 
 /** `unsupported`: no mode can read it on this kind of node. `not-asked`: the mode does not read it. `incomplete`: the answer came, and lacks it. */
 export type UnreadReason =
@@ -128,6 +129,7 @@ export type StepActionId =
   /** The sentence of the rule's own documentation. */
   | 'advice'
   | 'ask-owner'
+  | 'attach-volume'
   | 'check-rotation'
   | 'clean-namespace'
   | 'clean-objects'

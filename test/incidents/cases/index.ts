@@ -1,4 +1,5 @@
 import type { Incident } from '../incident.ts'
+import { afieldIncidents } from './afield.ts'
 import { blindIncidents } from './blind.ts'
 import { componentIncidents } from './components.ts'
 import { deviceIncidents } from './devices.ts'
@@ -57,4 +58,5 @@ export const incidents: readonly Incident[] = [
   ...mixedIncidents,
   ...outsideIncidents,
   ...limitIncidents,
+  ...afieldIncidents,
 ]

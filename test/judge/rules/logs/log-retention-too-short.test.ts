@@ -1,4 +1,8 @@
+import { expect, it } from 'vitest'
 import { logRetentionTooShort } from '#judge/rules/logs/log-retention-too-short.ts'
+import { outcomeOf } from '#judge/run/outcome.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 
 const mebibyte = 1024 ** 2
@@ -31,3 +35,8 @@ const node = (mib: number) => ({
 })
 
 itJudgesExamples(logRetentionTooShort, { bad: node(40), good: node(8) })
+
+it('advises no larger logs where logs of containers hold the disk', () => {
+  const subject = exampleSubject({ ...node(40), held: { 'container-logs': 76, system: 5 } })
+  expect(outcomeOf(logRetentionTooShort, subject, defaultPolicy).state).toBe('pass')
+})

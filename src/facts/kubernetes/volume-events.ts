@@ -1,0 +1,43 @@
+/**
+ * Events of volumes and of local storage for pods that do not start: whose words they are, what they mean, and who acts.
+ *
+ * Sources  pkg/controller/volume/attachdetach (FailedAttachVolume, Multi-Attach), pkg/kubelet/volumemanager (FailedMount, FailedMapVolume);
+ *          pkg/volume/csi csi_client.go; pkg/volume/util/operationexecutor; kubernetes-sigs/aws-ebs-csi-driver pkg/cloud/cloud.go WaitForAttachmentState;
+ *          pkg/scheduler/framework/plugins/noderesources fit.go
+ */
+
+/** The attach-detach controller and the scheduler name no node: the pod says which one it is. */
+export const reasonsWithoutNode: ReadonlySet<unknown> = new Set([
+  'FailedAttachVolume',
+  'FailedScheduling',
+])
+
+export const volumeReasons = ['FailedAttachVolume', 'FailedMapVolume', 'FailedMount']
+
+/** What a message of these reasons means; the first that matches counts. `settings`: a ConfigMap or Secret is missing, and no volume. */
+const meanings = [
+  [
+    'settings',
+    /(?:configmap|secret|references non-existent|object) [^:]{0,300}not (?:found|registered)/i,
+  ],
+  ['elsewhere', /Multi-Attach error|already (?:exclusively attached|used by)/],
+  [
+    'slots',
+    /expected device to be attached but was attaching|could not attach volume .{0,200}: context deadline exceeded|attachment ?limit|max(?:imum)? (?:number of )?(?:volumes|attachments)/i,
+  ],
+  ['driver', /not found in the list of registered CSI drivers/],
+  ['filesystem', /wrong fs type|superblock|fsck|structure needs cleaning|mkfs/i],
+] as const
+
+/** Those that say most come first. */
+export const volumeProblems = ['slots', 'elsewhere', 'driver', 'filesystem', 'other'] as const
+
+/** `other`: the words alone say what it is. Null: it is about no volume. */
+export function volumeProblem(message: string): (typeof volumeProblems)[number] | null {
+  const [meaning = 'other'] = meanings.find(([, words]) => words.test(message)) ?? []
+  return meaning === 'settings' ? null : meaning
+}
+
+/** By the scheduler: no node has so much local storage left. */
+export const isOfLocalStorage = (message: string): boolean =>
+  message.includes('Insufficient ephemeral-storage')

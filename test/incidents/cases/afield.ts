@@ -1,0 +1,98 @@
+/** What events and the scheduler say of volumes and of requests. */
+import type { Incident } from '../incident.ts'
+import { imageGc, images, nodeOf, users } from '../short-forms.ts'
+import type { NodeWorld } from '../world.ts'
+
+const events = (
+  reason: string,
+  message: string,
+  count: number,
+): NonNullable<NodeWorld['events']> => [
+  { ...{ type: 'Warning', reason, message, count }, ...{ firstMinutesAgo: 40, lastMinutesAgo: 2 } },
+]
+
+export const afieldIncidents: readonly Incident[] = [
+  {
+    name: 'volume-that-stays-attaching',
+    thread: 'https://github.com/kubernetes-sigs/aws-ebs-csi-driver/issues/1163',
+    found:
+      'Network interfaces share the attachment slots of Nitro instances with EBS volumes: the limit of the driver is too high, and a volume stays attaching. The disk of the node is fine.',
+    world: nodeOf({
+      mode: 'proxy',
+      disk: { gib: 80, usedGib: 22 },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'db', owner: 'StatefulSet master', claim: 'master-master-0' },
+          ...{ waiting: 'ContainerCreating' },
+          events: [
+            ...events(
+              'FailedMount',
+              'Unable to attach or mount volumes: unmounted volumes=[master], unattached volumes=[master backups]: timed out waiting for the condition',
+              11,
+            ),
+            ...events(
+              'FailedAttachVolume',
+              'AttachVolume.Attach failed for volume "pvc-1f0e9a52" : rpc error: code = Internal desc = Could not attach volume "vol-0d5ab1" to node "i-0c4e3e1f0a1915061": attachment of disk "vol-0d5ab1" failed, expected device to be attached but was attaching',
+              22,
+            ),
+          ],
+        },
+      ],
+      held: { images: images(3, 0.4, 1.2) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['set'],
+    words: [/db\/master/, /FailedAttachVolume/, /volumeAttachLimit/],
+    never: [imageGc, /larger (?:disk|volume)/],
+  },
+  {
+    name: 'request-that-no-node-can-have',
+    thread: 'https://github.com/aws/karpenter-provider-aws/issues/1563',
+    found:
+      'A pod requests more ephemeral-storage than the default volume of 20 GiB of the node class leaves: Karpenter and the scheduler find no node for it. No disk is full.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', nodeClass: 'default' },
+        disk: { gib: 20, usedGib: 4 },
+        workloads: users(1),
+        held: { images: images(1, 0.2, 0.6) },
+      },
+      {
+        nodegroups: [],
+        objects: {
+          pods: [
+            {
+              metadata: {
+                ...{ name: 'train-0', namespace: 'ml', uid: 'train-0' },
+                ownerReferences: [
+                  { kind: 'StatefulSet', name: 'train', uid: 't', controller: true },
+                ],
+              },
+              spec: {
+                containers: [
+                  { name: 'train', resources: { requests: { 'ephemeral-storage': '30Gi' } } },
+                ],
+              },
+              status: {
+                phase: 'Pending',
+                conditions: [
+                  {
+                    ...{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' },
+                    message: '0/1 nodes are available: 1 Insufficient ephemeral-storage.',
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      },
+    ),
+    cause: [{ kind: 'device', what: 'too-small' }],
+    owner: 'platform',
+    steps: ['resize'],
+    words: [/ml\/train-0/, /30(?:\.0)? GiB/, /40(?:\.0)? GiB/, /request less/],
+    never: [imageGc],
+  },
+]

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { volumeProblem } from '#facts/kubernetes/volume-events.ts'
+import { volumeNotMounted } from '#judge/rules/kernel/volume-not-mounted.ts'
+import type { ContextExample } from '#test/example.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+import { type EventValues, event, failingOf, state } from '#test/rules/events.ts'
+
+const attaching =
+  'AttachVolume.Attach failed for volume "pvc-1" : rpc error: code = Internal desc = Could not attach volume "vol-1" to node "i-1": attachment of disk "vol-1" failed, expected device to be attached but was attaching'
+const timedOut =
+  'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[data]: timed out waiting for the condition'
+
+const failed = (reason: string, message: string, more: Partial<EventValues> = {}) =>
+  event({ reason, message, of: 'db/master-0', ago: [40, 2], count: 22, ...more })
+
+const waiting = (...events: ContextExample['events'] & object): ContextExample => ({
+  pods: [
+    {
+      metadata: { namespace: 'db', name: 'master-0' },
+      spec: { volumes: [{ name: 'data' }] },
+      status: { phase: 'Pending' },
+    },
+  ],
+  events,
+})
+
+itJudgesExamples(volumeNotMounted, {
+  bad: waiting(failed('FailedAttachVolume', attaching)),
+  good: waiting(
+    failed('FailedMount', 'MountVolume.SetUp failed for volume "a" : secret "b" not found'),
+  ),
+})
+
+describe('volume-not-mounted', () => {
+  it.each([
+    ['an attachment that is tried for the first time', { count: 1 }, 'pass'],
+    ['one that failed half an hour ago', { ago: [60, 30] as [number, number] }, 'pass'],
+    ['that of another pod', { of: 'db/master-1' }, 'pass'],
+    ['one that fails again and again', {}, 'fail'],
+  ])('%s: %s', (_, more, expected) => {
+    expect(state(volumeNotMounted, waiting(failed('FailedAttachVolume', attaching, more)))).toBe(
+      expected,
+    )
+  })
+
+  it('says why the volume is not attached before that its mount times out', () => {
+    const failing = failingOf(
+      volumeNotMounted,
+      waiting(
+        failed('FailedMount', timedOut, { count: 11 }),
+        failed('FailedAttachVolume', attaching),
+      ),
+    )
+    expect(failing.seen).toContain('FailedAttachVolume 22 times')
+    expect(failing.seen).not.toContain('rpc error')
+    expect(failing.steps).toEqual([{ id: 'attach-volume', message: 'slots' }])
+  })
+
+  it('shows words that it does not know as they are', () => {
+    const failing = failingOf(volumeNotMounted, waiting(failed('FailedMount', 'the disk sleeps')))
+    expect(failing.seen).toContain('"the disk sleeps"')
+    expect(failing.steps).toEqual([{ id: 'attach-volume', message: 'other' }])
+  })
+
+  it.each([
+    [
+      'Multi-Attach error for volume "a" Volume is already exclusively attached to one node',
+      'elsewhere',
+    ],
+    ['driver name ebs.csi.aws.com not found in the list of registered CSI drivers', 'driver'],
+    ['mount failed: wrong fs type, bad option, bad superblock on /dev/nvme1n1', 'filesystem'],
+    ['references non-existent config key: a, object "shop"/"web" not registered', null],
+    ['configmap "web" not found', null],
+  ])('reads %s as %s', (message, problem) => {
+    expect(volumeProblem(message)).toBe(problem)
+  })
+})

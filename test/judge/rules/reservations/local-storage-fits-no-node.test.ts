@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { localStorageFitsNoNode } from '#judge/rules/reservations/local-storage-fits-no-node.ts'
+import type { ContextExample } from '#test/example.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+import { event, failingOf, state } from '#test/rules/events.ts'
+
+const refused = '0/3 nodes are available: 3 Insufficient ephemeral-storage.'
+
+const cluster = (request: string, message = refused): ContextExample => ({
+  node: {
+    status: {
+      allocatable: { 'ephemeral-storage': '17Gi' },
+      capacity: { 'ephemeral-storage': '20Gi' },
+    },
+  },
+  objects: {
+    pods: [
+      {
+        metadata: { namespace: 'ml', name: 'train-0' },
+        spec: {
+          containers: [
+            { name: 'train', resources: { requests: { 'ephemeral-storage': request } } },
+          ],
+        },
+        status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', message }] },
+      },
+    ],
+  },
+})
+
+itJudgesExamples(localStorageFitsNoNode, { bad: cluster('30Gi'), good: cluster('16Gi') })
+
+describe('local-storage-fits-no-node', () => {
+  it('needs the words of the scheduler: other groups may be meant', () => {
+    const other = cluster('30Gi', '0/3 nodes are available: 3 Insufficient cpu.')
+    expect(state(localStorageFitsNoNode, other)).toBe('pass')
+    const said = event({ reason: 'FailedScheduling', of: 'ml/train-0', message: refused })
+    expect(state(localStorageFitsNoNode, { ...other, events: [said] })).toBe('fail')
+  })
+
+  it('writes a volume that has the request beside what is reserved', () => {
+    const { seen, steps } = failingOf(localStorageFitsNoNode, cluster('30Gi'))
+    expect(seen).toContain('30.0 GiB')
+    expect(steps?.[0]).toEqual({ id: 'larger-disk', bytes: 40 * 1024 ** 3 })
+  })
+})

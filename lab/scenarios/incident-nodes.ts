@@ -184,7 +184,7 @@ const edited: ExpectedNode[] = [
       [
         'alert-before-image-gc',
         // Only its events show it: the pod is gone.
-        ...(ip === '10.0.1.61' ? (['pull-failing-now', 'rate-limited-registry'] as const) : []),
+        ...(ip === '10.0.1.61' ? (['rate-limited-registry'] as const) : []),
       ],
     ),
   ),

@@ -40,7 +40,7 @@ export const pullFailingNow = contextRule({
   family: 'image-pull',
   severity: 'high',
   cause: worldCause('pull-fails'),
-  steps: ['read-pull-events'],
+  steps: ['read-pull-events', 'pin-images'],
   needs: ['pods'],
   titles,
   title: 'Containers wait for an image that cannot be pulled',
@@ -196,9 +196,12 @@ function actOn(
     }
     case 'out of reach':
     case 'timeout':
-      return { steps: [read, { id: 'import-image', place: shorten(image, 200) }] }
+      // A plan pulls the image from another source, by its digest.
+      return {
+        steps: [read, { id: 'import-image', place: shorten(image, 200) }, { id: 'pin-images' }],
+      }
     default:
-      return {}
+      return { steps: [read] }
   }
 }
 

@@ -1,5 +1,5 @@
 import { mebibyte } from '#base/units.ts'
-import { heldBySignal } from '#judge/help/holder-cause.ts'
+import { diskOf, heldBySignal, roomy } from '#judge/help/holder-cause.ts'
 import { type LogRate, logGrowth, logRates, logRotationOf, roomForLogs } from '#judge/logs/logs.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import {
@@ -40,8 +40,10 @@ export const logRetentionTooShort = nodeRule({
     // The rule invalid-log-size reports refused values and rotation that is off.
     if (rotation === null) return
     // Rotation does not bound logs that fill a disk: larger ones are no advice.
+    const disk = subject.ledger && diskOf(subject.ledger, 'nodefs')
+    const isFull = disk != null && disk.usedBytes > roomy * disk.capacityBytes
     const [held] = heldBySignal(subject.ledger, 'nodefs.available')
-    if (held?.holder === 'container-logs') return
+    if (isFull && held?.holder === 'container-logs') return
     const logs = subject.runningLogs()
     if (
       logs.length > 0 &&

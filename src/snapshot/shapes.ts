@@ -310,8 +310,14 @@ export const garbageShapes: {
     spec: {
       nodeName: 'text',
       volumes: list({ name: 'text', persistentVolumeClaim: { claimName: 'text' }, ephemeral: {} }),
+      containers: list({ resources: { requests: 'quantities' } }),
     },
-    status: { phase: 'text', reason: 'text', containerStatuses },
+    status: {
+      phase: 'text',
+      reason: 'text',
+      conditions: list({ message: 'text' }),
+      containerStatuses,
+    },
   },
   'jobs.batch': {
     metadata: { ...garbageMetadata, annotations: scheduled },

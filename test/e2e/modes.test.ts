@@ -213,7 +213,7 @@ describe('mode both', () => {
     const unread = document.findings.filter(({ rule }) => rule === 'unread-node')
     expect(unread.map(({ nodes, severity }) => [nodes.sample[0], severity]).toSorted()).toEqual([
       ['i-68907e0cb1d826dd1', 'info'],
-      ['ip-10-0-1-41.ec2.internal', 'high'],
+      ['ip-10-0-1-41.ec2.internal', 'critical'],
       ['ip-10-0-4-21.ec2.internal', 'info'],
     ])
   })

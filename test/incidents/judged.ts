@@ -5,6 +5,7 @@ import { defaultPolicy } from '#model/policy.ts'
 import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
 import { formats } from '#report/formats/index.ts'
 import { renderMail } from '#report/mail/mail.ts'
+import { prune } from '#snapshot/prune.ts'
 import type { Incident } from './incident.ts'
 import { recordsOf } from './world.ts'
 
@@ -31,6 +32,7 @@ export async function judgedIncident(
   }
 }
 
+/** As a snapshot keeps them. */
 async function* arriving(records: SnapshotRecord[]) {
-  yield* records
+  for (const record of records) yield prune(record)
 }

@@ -1,4 +1,4 @@
-/** Threads about a drain that loses pods, a failed disk, and limits that are no disk. What is expected was written from the thread, before the first run. */
+/** Threads about a drain that loses pods, a failed disk, and limits that are no disk. What they found is of the thread; the words of cause and step were set with the mends. */
 import type { Incident } from '../incident.ts'
 import { held, imageGc, images, nodeOf, setting, users } from '../short-forms.ts'
 

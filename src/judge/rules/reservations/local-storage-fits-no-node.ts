@@ -1,5 +1,6 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
+import { podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { isOfLocalStorage } from '#facts/kubernetes/volume-events.ts'
 import {
   bytes,
@@ -36,7 +37,9 @@ export const localStorageFitsNoNode = contextRule({
 
   ofGroup: facts => Math.max(...facts.map(({ fact }) => fact.allocatable)),
 
-  *judge({ capacity }, { waitingPods, podEvents }, _, group) {
+  *judge({ capacity }, { waitingPods, podEvents, failed }, _, group) {
+    const unread = failed(podResource.resource)
+    if (unread !== null) yield { unknown: unread }
     const most = waitingPods.length === 0 ? 0 : group()
     if (most === 0) return
     const pods = waitingPods

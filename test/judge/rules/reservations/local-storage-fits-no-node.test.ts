@@ -38,6 +38,11 @@ describe('local-storage-fits-no-node', () => {
     expect(state(localStorageFitsNoNode, { ...other, events: [said] })).toBe('fail')
   })
 
+  it('is unknown where the pods without a node were not read', () => {
+    const unread = { ...cluster('16Gi'), errors: { pods: 'a right is missing' } }
+    expect(state(localStorageFitsNoNode, unread)).toBe('unknown')
+  })
+
   it('writes a volume that has the request beside what is reserved', () => {
     const { seen, steps } = failingOf(localStorageFitsNoNode, cluster('30Gi'))
     expect(seen).toContain('30.0 GiB')

@@ -289,8 +289,9 @@ function statementOf(cause: FoundCause, language: Language): string | null {
   const seen = cause.findings[0]?.seen
   if (seen === undefined) return stated
   const text = language.line(seen, limits.seen)
-  return stated === null || cause.cause.kind === 'world' || isOfFiles(cause)
-    ? text
+  if (stated === null || cause.cause.kind === 'world' || isOfFiles(cause)) return text
+  return cause.cause.kind === 'unread'
+    ? `${language.words.steps.labelledBy(text.replace(/\.$/, ''), stated)}.`
     : language.words.said(stated, text)
 }
 

@@ -210,3 +210,19 @@ it.each([
   if (words === null) expect(text).not.toContain('not measured')
   else expect(text).toContain(words)
 })
+
+it('says first what is known of a node that was not read in full, then why it was not', () => {
+  const unread = found({ kind: 'unread', source: 'node', reason: 'forbidden' }, [], 'It is full.')
+  const document = {
+    ...morningReport().document,
+    findings: unread.findings,
+    causes: [
+      {
+        ...{ ...unread, findings: unread.findings.map(({ id }) => id) },
+        nodes: { count: 1, sample: ['a'], places: [] },
+      } as never,
+    ],
+  }
+  const { causes } = pageView({ ...morningReport(), document, nodes: [] }, english)
+  expect(causes.shown[0]?.statement).toBe('It is full (a right is missing).')
+})

@@ -129,6 +129,8 @@ export interface NodeWorld {
   disk: Disk
   /** The runtime's own filesystem. */
   imageDisk?: Disk
+  /** As the runtime counts its own files. Default: all of the filesystem, as other runtimes count. */
+  snapshotInodes?: number
   /** Only images are on it; writable layers are on the node's disk. */
   isSplit?: true
   configuration?: RawObject
@@ -508,7 +510,10 @@ function summaryOf(scene: Scene): RawObject {
   const { world, profile } = scene
   const without = new Set(world.without)
   const layersGib = world.isSplit === true ? ofPods(scene, 'layerGib') : 0
-  const imageFs = statsOf(world.imageDisk ?? world.disk, bytesOf(snapshotGib(scene) - layersGib))
+  const imageFs = {
+    ...statsOf(world.imageDisk ?? world.disk, bytesOf(snapshotGib(scene) - layersGib)),
+    ...(world.snapshotInodes !== undefined && { inodesUsed: world.snapshotInodes }),
+  }
   const containerFs = world.isSplit === true ? statsOf(world.disk, bytesOf(layersGib)) : imageFs
   const memoryBytes = bytesOf(world.memoryGib ?? 30.9)
   const availableBytes = bytesOf(world.availableMemoryGib ?? 20)

@@ -169,6 +169,8 @@ export function holderCause(
     .filter(
       part =>
         part.filesystem === filesystem &&
+        // Nothing counts the files of one image.
+        (unit === 'bytes' || part.owner?.kind !== 'image') &&
         (holder === 'images' ? part.owner?.kind === 'image' : part.holder === holder),
     )
     .toSorted((a, b) =>

@@ -11,6 +11,7 @@ import { logRotationOf } from '#judge/logs/logs.ts'
 import { bytes, kubeletSetting, type NodeSubject, nameLength, shorten, span } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { repositoryOf } from '#model/input/image-reference.ts'
 import type { HolderOwner, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
@@ -229,7 +230,9 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   if (first === undefined) return null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
   const isInUse =
-    (first.holder === 'images' && imageGC?.reachesLow === false) ||
+    (first.holder === 'images' &&
+      first.amount.unit === 'bytes' &&
+      imageGC?.reachesLow === false) ||
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
   const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
   const cause: HolderCause = { ...first, ...(isInUse && inUse) }
@@ -239,7 +242,8 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
       ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
       : largerReserve(configuration, cause, ledger)) ??
     ofEndlessPod(cause, subject) ??
-    withoutLimit(cause, reason, ledger)
+    withoutLimit(cause, reason, ledger) ??
+    (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
   if (other) return { ...reason, ...other }
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
@@ -267,6 +271,29 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
         : []),
       ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
     ],
+  }
+}
+
+/** Where images hold most files of a disk, or can hold files that nobody counted, unused images are the first to go. Null: other disks. */
+export function filesOfImages(
+  { holder, filesystem, amount: { unit } }: HolderCause,
+  { ledger, node }: DiskSubject,
+): Pick<Reason, 'steps' | 'seen'> | null {
+  const disk = ledger && diskOf(ledger, filesystem)
+  const mostBytes = disk?.lines
+    .filter(line => line.holder === 'images' || line.holder === 'images-unused')
+    .reduce((sum, { highBytes }) => sum + highBytes, 0)
+  const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
+  if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
+  const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
+  const [[largest, alike] = ['', []]] = [...Map.groupBy(names, name => name)].toSorted(
+    ([, a], [, b]) => b.length - a.length,
+  )
+  return {
+    steps: [{ id: 'prune-images' }, { id: 'look-on-node', unit }],
+    ...(alike.length > 1 && {
+      seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}; each has files of its own.`,
+    }),
   }
 }
 

@@ -130,7 +130,19 @@ function estimatedEntries(node: PreparedNode, pods: PodUse | null): Entry[] {
       lowBytes: bytes - high,
       highBytes: bytes - low,
     })
-  return entries.map(entry => ({ ...entry, source }))
+  const inodes = entries.length === 1 ? imageInodes(node, pods) : null
+  return entries.map(entry => ({ ...entry, inodes, source }))
+}
+
+/** Null: not read, a part is of unread writable layers, or the runtime has counted the disk. */
+function imageInodes({ summary, filesystems: { layout } }: PreparedNode, pods: PodUse | null) {
+  const { inodes, inodesFree, inodesUsed } = summary?.node?.runtime?.imageFs ?? {}
+  const [all, free, used] = [countOf(inodes), countOf(inodesFree), countOf(inodesUsed)]
+  if (all === null || free === null || used === null || pods?.layers.isPartial !== false)
+    return null
+  if (used >= (layout === 'shared' ? wholeDisk : 1) * (all - free)) return null
+  const layers = layout === 'split' ? 0 : pods.layers.inodes
+  return layers === null ? null : Math.max(0, used - layers)
 }
 
 /**

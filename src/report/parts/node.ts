@@ -389,7 +389,7 @@ export function segmentsOf(ledger: FilesystemLedger, { words, bytes: shown }: La
   return segments
 }
 
-const unnamed: ReadonlySet<SegmentKind> = new Set(['leftover', 'unknown'])
+const unnamed: ReadonlySet<SegmentKind> = new Set(['images', 'leftover', 'unknown'])
 const leastNamed = 0.99
 
 /** The one holder, if a kind of unlike holders has only one. What was not measured has no holder. */

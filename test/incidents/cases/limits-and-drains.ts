@@ -117,6 +117,29 @@ export const limitIncidents: Incident[] = [
     never: [largerDisk, /\/ \/var/],
   },
   {
+    name: 'inodes-of-old-images-that-the-runtime-counts',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/32400',
+    found:
+      'Continuous deployment brings images with many files: one node has no inode left and half of its bytes free. All old images were deleted by hand: image GC looks at bytes only.',
+    world: nodeOf({
+      ...{ ...elsewhere, mode: 'proxy', diskPressure: true },
+      disk: { gib: 78, usedGib: 40, inodes: { all: 5_242_880, free: 190_000 } },
+      snapshotInodes: 4_790_000,
+      workloads: [{ namespace: 'shop', owner: 'Deployment backend', image: tagOf(0), pods: 2 }],
+      held: {
+        images: Array.from({ length: 30 }, (_, index) => ({
+          ...{ name: tagOf(index), packedGib: 0.5, unpackedGib: 0.95 },
+        })),
+      },
+    }),
+    cause: [held('images'), setting('imageMaximumGCAge')],
+    owner: 'platform',
+    steps: ['free'],
+    words: [/images 4,7\d\d,\d\d\d inodes/, /delete all unused images/, /imageMaximumGCAge/],
+    notCauses: ['unread', 'images-in-use', 'writable-layers'],
+    never: [largerDisk, /largest: /],
+  },
+  {
     name: 'user-namespaces-that-the-kernel-does-not-permit',
     thread: 'https://github.com/open-telemetry/opentelemetry-operator/issues/4563',
     found:

@@ -1,8 +1,8 @@
 import { hourMs } from '#base/units.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
-import { diskOf, heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
-import { diskReason } from '#judge/help/holders.ts'
+import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
+import { diskReason, filesOfImages } from '#judge/help/holders.ts'
 import { amountLine, watchingOf } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -11,17 +11,14 @@ import {
   type Failing,
   isLinux,
   line,
-  nameLength,
   percent,
   type Satisfied,
-  shorten,
   span,
   worldCause,
 } from '#judge/rule.ts'
 import type { HolderCause } from '#model/finding/cause.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
-import { repositoryOf } from '#model/input/image-reference.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
@@ -127,31 +124,8 @@ function fillingDisk(
     // No eviction will come: a deletion makes room before writes fail.
     reason:
       isWatched || !isNear
-        ? { ...reason, ...(isInodes && filesOfImages(first, subject)) }
+        ? { ...reason, ...filesOfImages(first, subject) }
         : withDeletion(reason, subject),
-  }
-}
-
-/** Where images can hold most of a disk whose files nobody counted, unused images are the first to go. Null: they cannot. */
-function filesOfImages(
-  { holder, filesystem, amount }: HolderCause,
-  { ledger, node }: Satisfied<'disks' | 'eviction'>,
-): Pick<Reason, 'steps' | 'seen'> | null {
-  const disk = ledger && diskOf(ledger, filesystem)
-  const mostBytes = disk?.lines
-    .filter(line => line.holder === 'images' || line.holder === 'images-unused')
-    .reduce((sum, { highBytes }) => sum + highBytes, 0)
-  if (holder !== 'unread' || !disk || (mostBytes ?? 0) < disk.usedBytes / 2) return null
-  const names = (node.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
-  const [[largest, alike] = ['', []]] = [...Map.groupBy(names, name => name)].toSorted(
-    ([, a], [, b]) => b.length - a.length,
-  )
-  const { unit } = amount
-  return {
-    steps: [{ id: 'prune-images' }, { id: 'look-on-node', ...(unit === 'inodes' && { unit }) }],
-    ...(alike.length > 1 && {
-      seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}; each has files of its own.`,
-    }),
   }
 }
 

@@ -10,8 +10,8 @@ import { patternsOf } from '#judge/logs/logrotate.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import { bytes, kubeletSetting, type NodeSubject, nameLength, shorten, span } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
-import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
+import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { HolderOwner, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
@@ -230,9 +230,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   if (first === undefined) return null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
   const isInUse =
-    (first.holder === 'images' &&
-      first.amount.unit === 'bytes' &&
-      imageGC?.reachesLow === false) ||
+    (first.holder === 'images' && first.amount.unit === 'bytes' && imageGC?.reachesLow === false) ||
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
   const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
   const cause: HolderCause = { ...first, ...(isInUse && inUse) }

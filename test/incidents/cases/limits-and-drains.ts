@@ -1,6 +1,6 @@
 /** Threads about a drain that loses pods, a failed disk, and limits that are no disk. What they found is of the thread; the words of cause and step were set with the mends. */
 import type { Incident } from '../incident.ts'
-import { held, imageGc, images, nodeOf, setting, users } from '../short-forms.ts'
+import { held, imageGc, images, nearMiss, nodeOf, setting, users } from '../short-forms.ts'
 
 /** The node is not of EKS. */
 const elsewhere = {
@@ -138,6 +138,24 @@ export const limitIncidents: Incident[] = [
     words: [/images 4,7\d\d,\d\d\d inodes/, /delete all unused images/, /imageMaximumGCAge/],
     notCauses: ['unread', 'images-in-use', 'writable-layers'],
     never: [largerDisk, /largest: /],
+  },
+  {
+    name: 'earlier-builds-whose-use-nobody-read',
+    thread: 'https://github.com/bottlerocket-os/bottlerocket/issues/3568',
+    found:
+      'Disks of nodes fill up with images of earlier builds. Nothing deletes them at once: image GC does, from its threshold on.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 19.7, usedGib: 15.9 } },
+      workloads: [{ namespace: 'shop', owner: 'Deployment backend', image: tagOf(0) }],
+      held: {
+        images: Array.from({ length: 24 }, (_, index) => ({
+          ...{ name: tagOf(index), packedGib: 0.23, unpackedGib: 0.56 },
+        })),
+      },
+    }),
+    ...nearMiss,
+    words: [/^ +images [\d.]+ MiB to 1\d\.\d GiB/m],
+    never: [largerDisk, /drain/],
   },
   {
     name: 'user-namespaces-that-the-kernel-does-not-permit',

@@ -6,6 +6,7 @@ import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
 import type { Amount, Cause, FreedBy, HolderCause, StepAction } from '#model/finding/cause.ts'
 import type {
+  DiskHolder,
   FilesystemLedger,
   HolderOwner,
   HolderPart,
@@ -58,7 +59,7 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
   const first = firstOf(lines, disk, unit, size)
   return [...(first ? [first] : []), ...lines.filter(line => line !== first)]
     .slice(0, ranked)
-    .map(line => holderCause(line, disk, ledger.parts, unit))
+    .map(line => holderCause(line, disk, ledger, unit))
     .map((cause, index, causes) => (index === 0 ? withEqual(cause, causes.slice(1)) : cause))
 }
 
@@ -161,7 +162,7 @@ export const partCause = ({
 export function holderCause(
   { holder, lowBytes, highBytes, inodes }: LedgerLine,
   { filesystem, usedBytes }: FilesystemLedger,
-  parts: readonly HolderPart[],
+  { parts, owners = [] }: Pick<NodeLedger, 'parts'> & Partial<Pick<NodeLedger, 'owners'>>,
   unit: Unit = 'bytes',
 ): HolderCause {
   // Where the users of some images are unknown, the line counts all images, and the parts tell them apart.
@@ -176,11 +177,12 @@ export function holderCause(
     .toSorted((a, b) =>
       unit === 'inodes' ? (b.inodes ?? 0) - (a.inodes ?? 0) : b.lowBytes - a.lowBytes,
     )
-  const largestBytes = unit === 'bytes' ? bytesOfLargest(own) : null
+  const largestBytes = unit === 'bytes' ? bytesOfLargest(own, owners) : null
   const isOfMany = largestBytes !== null && largestBytes < leastOwned * lowBytes && isOfPod(own[0])
   const largest = isOfMany ? undefined : own[0]
   const isHalf = largest !== undefined && lowBytes > 0 && largest.lowBytes >= leastHalf * lowBytes
   const second = unit === 'bytes' && isHalf && own.find(part => isOther(part, largest))
+  const shared = owners.filter(one => useOf(one, holder) > 0).length
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
     kind: 'holder',
@@ -198,7 +200,10 @@ export function holderCause(
     place: largest === undefined || largest.place === '/' ? null : largest.place,
     ...(largestBytes !== null &&
       !isOfMany &&
-      largestBytes < nearlyAll * lowBytes && { largestBytes: Math.round(largestBytes) }),
+      largestBytes < nearlyAll * lowBytes && {
+        largestBytes: Math.round(largestBytes),
+        ...(largestBytes < lowBytes / 2 && shared && { ownerCount: shared }),
+      }),
     ...(second && { also: partCause(second) }),
   }
 }
@@ -233,13 +238,23 @@ export const isOfPod = (part: HolderPart | undefined): boolean =>
   part?.owner?.kind === 'container' || part?.owner?.kind === 'pod'
 
 /** Of all parts that have the owner of the first, which is the largest. Null: images, or the parts that are not listed may have that owner, too. */
-function bytesOfLargest(parts: readonly HolderPart[]) {
+function bytesOfLargest(parts: readonly HolderPart[], owners: NodeLedger['owners']) {
   const [largest] = parts
   if (largest === undefined || largest.owner?.kind === 'image') return null
   const key = ownerOf(largest)
   const same = parts.filter(part => ownerOf(part) === key)
-  if (same.length === parts.length && parts.length > 1) return null
+  if (same.length === parts.length && parts.length > 1) {
+    const whole = owners.find(one => `${one.namespace}/${one.owner}` === key)
+    return (whole && useOf(whole, largest.holder)) || null
+  }
   return same.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
+}
+
+/** What the pods of an owner hold of this kind. 0: that is not counted. */
+function useOf(use: NodeLedger['owners'][0], holder: DiskHolder): number {
+  if (holder === 'pod-volumes') return use.volumeBytes
+  if (holder === 'container-logs') return use.logBytes
+  return holder === 'writable-layers' ? use.layerBytes : 0
 }
 
 function ownerOf({ owner, place }: HolderPart) {

@@ -315,7 +315,7 @@ export function heldDisks({ ledger, identity, imageGC, host, node }: NodeSubject
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
       const reason =
         diskReason(subject, `${disk.filesystem}.available`) ??
-        (largest && reasonOf(holderCause(largest, disk, ledger.parts), subject))
+        (largest && reasonOf(holderCause(largest, disk, ledger), subject))
       return reason
         ? [[disk.filesystem, { cause: reason.cause, steps: stepsWithoutCommands(reason.steps) }]]
         : []

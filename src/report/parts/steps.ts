@@ -62,8 +62,12 @@ function amountText({ unit, low, high }: Amount, { words, bytes, count }: Langua
 const ofKubelet: ReadonlySet<string> = new Set(['pod-volumes', 'memory-volumes'])
 
 /** The kubelet names the folders of pods and containers by ids: their names say more. */
-function placeText({ holder, owner, place }: HolderCause, language: Language): string[] {
-  if (owner?.kind === 'container') return []
+function placeText(
+  { holder, owner, ownerCount, place }: HolderCause,
+  language: Language,
+): string[] {
+  // Of several volumes of one owner among many, the largest alone says little.
+  if (owner?.kind === 'container' || ownerCount !== undefined) return []
   if (owner?.kind === 'pod' && owner.volume !== null && ofKubelet.has(holder))
     return [language.words.steps.volume(language.line(owner.volume, limits.name))]
   if (place === null) return []
@@ -96,12 +100,12 @@ function holderText(cause: HolderCause, language: Language): string {
 /** `70.0 GiB leftover snapshots of containerd`. */
 function amountOfHolder(cause: HolderCause, language: Language): string {
   const { steps, ledger } = language.words
-  const { holder, amount, largestBytes } = cause
+  const { holder, amount, largestBytes, ownerCount = null } = cause
   const where = placesOf(cause, language)
   const [name, all] = [ledger.holders[holder], amountText(amount, language)]
   return largestBytes === undefined || where.length === 0
     ? steps.holds(name, all, where)
-    : steps.holdsPart(name, all, where, language.bytes(largestBytes))
+    : steps.holdsPart(name, all, where, language.bytes(largestBytes), ownerCount)
 }
 
 /** Null: the title of the finding has it. */

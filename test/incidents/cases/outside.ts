@@ -1,6 +1,15 @@
 /** Threads that a reader outside of the project chose, with what he expected of each. Those that were missed at first are here. */
 import type { Incident } from '../incident.ts'
-import { evictionOf, held, imageGc, images, nearMiss, nodeOf, users } from '../short-forms.ts'
+import {
+  evictionOf,
+  held,
+  imageGc,
+  images,
+  nearMiss,
+  nodeOf,
+  setting,
+  users,
+} from '../short-forms.ts'
 
 const onPremises = {
   ...{ family: 'Ubuntu' as const, osImage: 'Ubuntu 22.04.5 LTS', volumes: [] },
@@ -268,5 +277,84 @@ export const outsideIncidents: Incident[] = [
     }),
     ...nearMiss,
     never: [/pulled/, largerDisk],
+  },
+  {
+    name: 'victim-that-wrote-eight-gibibytes',
+    thread: 'https://github.com/libero/reviewer/issues/977',
+    found:
+      'Pods of helm-operator are evicted again and again: "Container flux-helm-operator was using 8250536Ki". It leaks temporary files; 1.1.0 ended it. Only objects and events were read.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 80, usedGib: 31 } },
+      unread: ['configz', 'summary'],
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'flux', owner: 'Deployment helm-operator', pods: 3 },
+          container: 'flux-helm-operator',
+          evicted:
+            'The node was low on resource: ephemeral-storage. Container flux-helm-operator was using 8250536Ki, which exceeds its request of 0. ',
+        },
+      ],
+      held: { images: images(3, 0.5, 1.5) },
+    }),
+    cause: [setting('resources.requests.ephemeral-storage')],
+    owner: 'flux/Deployment helm-operator',
+    steps: ['ask-owner'],
+    words: [
+      /flux-helm-operator,\s+was\s+using\s+7\.9\s+GiB/,
+      /write\s+less/,
+      /limit\s+of\s+ephemeral-storage/,
+    ],
+    never: [imageGc, largerDisk],
+  },
+  {
+    name: 'victims-with-sixty-kibibytes',
+    thread: 'https://github.com/argoproj/argo-workflows/issues/8526',
+    found:
+      'Pods of workflows are evicted: "Container wait was using 60Ki, which exceeds its request of 0". Something else fills the disk for a time. The pressure is over, and only objects and events were read.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 20, usedGib: 9 } },
+      unread: ['configz', 'summary'],
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'workflows', owner: 'Job nightly-etl', pods: 2, container: 'wait' },
+          evicted:
+            'The node was low on resource: ephemeral-storage. Container wait was using 60Ki, which exceeds its request of 0. ',
+        },
+      ],
+      held: { images: images(3, 0.5, 1.5) },
+    }),
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/evicted\s+2\s+pods\s+for\s+ephemeral-storage/, /wait,\s+was\s+using\s+60\.0\s+KiB/],
+    notCauses: ['resources.requests.ephemeral-storage'],
+    never: [imageGc, /requests\s+and\s+limits/],
+  },
+  {
+    name: 'packs-in-the-volumes-of-twelve-owners',
+    thread: 'https://github.com/StackStorm/stackstorm-k8s/issues/170',
+    found:
+      'Packs are copied into an emptyDir of every pod of st2: "each pod is taking ~ 1G", and almost all are evicted. No owner alone holds the disk.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 30, usedGib: 27.4 }, diskPressure: true },
+      configuration: evictionOf({ 'nodefs.available': '10%', 'imagefs.available': '10%' }),
+      workloads: [
+        {
+          ...{ namespace: 'stackstorm', owner: 'Deployment st2actionrunner', pods: 5 },
+          emptyDirGib: 0.95,
+        },
+        ...Array.from({ length: 11 }, (_, index) => ({
+          ...{ namespace: 'stackstorm', owner: `Deployment st2-${index}`, emptyDirGib: 0.93 },
+        })),
+      ],
+      held: { images: images(3, 0.5, 1.5) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'stackstorm/Deployment st2actionrunner',
+    steps: ['ask-owner', 'free'],
+    words: [/largest\s+of\s+5\s+or\s+more\s+owners,\s+4\.[78]\s+GiB/],
+    never: [imageGc],
   },
 ]

@@ -1,9 +1,10 @@
 import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
+import { byText } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { shownTime } from '#judge/events/events.ts'
-import { largestEvicted } from '#judge/events/evictions.ts'
+import { largestEvicted, recordedEvictions } from '#judge/events/evictions.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
 import {
@@ -13,6 +14,7 @@ import {
   type NodeSubject,
   nameLength,
   nodeRule,
+  plural,
   settingIn,
   shorten,
 } from '#judge/rule.ts'
@@ -38,6 +40,8 @@ const titles = {
   unreachable: 'A kubelet cannot be reached: nothing answers on its port 10250',
   silent: 'A node stopped reporting, and could not be read',
   pressure: 'A node reports pressure, and what uses it up could not be read',
+  passed: 'Pods were evicted for a full disk, and what held it could not be read',
+  writer: 'Pods were evicted for a full disk, and one had written much of it',
   memory: 'A node runs short of memory: its evictions name what used it',
 }
 
@@ -123,6 +127,9 @@ export const unreadNode = nodeRule({
 
 const nouns = { memory: 'memory', pids: 'process ids' }
 
+/** Share of a disk from which on an evicted container helped to fill it. */
+const leastWritten = 0.05
+
 /** What holds a disk is seen on the node, too. */
 const look = { id: 'look-on-node' as const }
 
@@ -169,7 +176,8 @@ function shownByNode({ node, pods, disks, at }: NodeSubject, { cause, steps }: U
   const pressure = conditions.find(
     ({ type = '' }) => reported.includes(type) && (disks === null || type !== 'DiskPressure'),
   )
-  if (pressure === undefined) return null
+  if (pressure === undefined)
+    return disks === null ? passedOf({ node, pods, at }, { cause, steps }) : null
   const evictions = (pods ?? [])
     .map(({ status }) => evictionCause(status?.message ?? ''))
     .filter(({ resource }) => resource !== null && isScarce(resource, pressure))
@@ -209,6 +217,49 @@ function shownByNode({ node, pods, disks, at }: NodeSubject, { cause, steps }: U
         : [
             `An eviction named ${amountText(threshold.available, resource)} available, below ${amountText(threshold.quantity, resource)}.`,
           ]),
+    ].join(' '),
+  }
+}
+
+/** A disk that was full within a day: the kubelet evicted pods for it, and nothing was measured. Null: no such pod is left. */
+function passedOf(
+  { node, pods, at }: Pick<NodeSubject, 'node' | 'pods' | 'at'>,
+  { cause, steps }: UnreadCause,
+) {
+  const { capacity, conditions = [] } = node.status ?? {}
+  const isOver = conditions.some(
+    ({ type, status }) => type === 'DiskPressure' && status === 'False',
+  )
+  const evicted = recordedEvictions(pods ?? [], at, dayMs)
+    .filter(({ message }) => {
+      const { resource } = evictionCause(message)
+      return resource === 'ephemeral-storage' || resource === 'inodes'
+    })
+    .toSorted((a, b) => byText(a.time ?? '', b.time ?? ''))
+  const disk = capacity?.['ephemeral-storage']
+  const most = largestEvicted('ephemeral-storage', pods ?? [], at, 1, dayMs)
+  const last = evicted.at(-1)
+  if (!isOver || last?.time == null) return null
+  const isWriter = most !== null && most.bytes >= leastWritten * (amountOrNull(disk) ?? 0)
+  return {
+    title: isWriter ? titles.writer : titles.passed,
+    ...(isWriter
+      ? {
+          cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
+          steps: [{ id: 'move-to-volume' as const, ...most }, ...(steps ?? [])],
+        }
+      : {
+          ...(cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
+          steps: [...(steps ?? []).filter(({ id }) => id !== look.id), look],
+        }),
+    seen: [
+      `The kubelet evicted ${plural(evicted.length, 'pod')} for ${evictionCause(last.message).resource} within a day, the last at ${shownTime(last.time)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}.`,
+      ...(most === null
+        ? []
+        : [
+            `The largest container that they name, ${shorten(most.owner.container, 63)}, was using ${bytes(most.bytes)}${isWriter ? '' : ': it did not fill the disk'}.`,
+          ]),
+      `DiskPressure is over. What ${isWriter ? 'else ' : ''}held the disk was not measured, and can fill it again.`,
     ].join(' '),
   }
 }

@@ -1,9 +1,12 @@
+import { amountOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
+import { hourMs } from '#base/units.ts'
 import { type EvictionCause, evictionCause } from '#facts/kubelet/event-messages.ts'
 import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
   type Eviction,
+  largestEvicted,
   lastingOwners,
   likelyOwner,
   nextVictims,
@@ -12,12 +15,16 @@ import {
   toleratedByOwner,
 } from '#judge/events/evictions.ts'
 import {
+  bytes,
   contextRule,
   type Failing,
   line,
   lines,
+  nameLength,
   plural,
   seenFirst,
+  settingIn,
+  shorten,
   worldCause,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
@@ -28,6 +35,8 @@ const manyEvictions = 3
 const manyWithReturn = 2
 const ownersShown = 5
 const containersShown = 3
+/** Share of a disk from which on an evicted container helped to fill it. */
+const leastWritten = 0.05
 
 interface LoopFact {
   evicted: Eviction[]
@@ -35,6 +44,8 @@ interface LoopFact {
   tolerated: Record<string, string[]>
   /** By resource: owners of the pods that the replay evicts first. Null: no known owner. */
   nextVictims: Record<string, readonly (string | null)[]>
+  /** The container that wrote most until its pod was evicted. */
+  writer: ReturnType<typeof largestEvicted>
 }
 
 export const evictionLoop = contextRule({
@@ -53,11 +64,19 @@ export const evictionLoop = contextRule({
     'kubernetes#122779',
   ],
 
-  fact: ({ pods, eviction, at }): LoopFact => ({
+  fact: ({ pods, eviction, at, node }): LoopFact => ({
     evicted: recordedEvictions(pods, at),
     owners: lastingOwners(pods, ({ status }) => status?.reason === 'Evicted'),
     tolerated: toleratedByOwner(pods),
     nextVictims: nextVictims(eviction, pods),
+    writer: largestEvicted(
+      'ephemeral-storage',
+      pods,
+      at,
+      leastWritten *
+        (amountOrNull(node.status?.capacity?.['ephemeral-storage']) ?? Number.POSITIVE_INFINITY),
+      hourMs,
+    ),
   }),
 
   *judge(fact, { events, at, why, failed }) {
@@ -68,7 +87,7 @@ export const evictionLoop = contextRule({
   },
 
   judgeUnread: ({ events, at }) =>
-    loopsOf({ evicted: [], owners: [], tolerated: {}, nextVictims: {} }, events, at),
+    loopsOf({ evicted: [], owners: [], tolerated: {}, nextVictims: {}, writer: null }, events, at),
 })
 
 function loopsOf(fact: LoopFact, events: readonly NodeEvent[] | null, at: string): Failing[] {
@@ -83,7 +102,7 @@ function loopsOf(fact: LoopFact, events: readonly NodeEvent[] | null, at: string
 
 function loopOf(
   own: Eviction[],
-  { owners, tolerated, nextVictims }: LoopFact,
+  { owners, tolerated, nextVictims, writer }: LoopFact,
   at: string,
 ): { count: number; failing: Failing } | null {
   const latest = own.at(-1)
@@ -102,12 +121,20 @@ function loopOf(
   )
   const next = (resource === null ? null : nextVictims[resource]) ?? []
   const isNext = next.length > 0 && next.every(victim => victim !== null && victim === owner.key)
+  const isWriter = own.some(
+    ({ namespace, name }) => writer?.owner.namespace === namespace && writer.owner.pod === name,
+  )
   return {
     count: own.length,
     failing: {
+      ...(writer !== null &&
+        isWriter && {
+          cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
+          steps: [{ id: 'move-to-volume' as const, ...writer }],
+        }),
       confidence: owner.isKnown ? 'certain' : 'likely',
       ...seenFirst(
-        `${owner.name}: ${plural(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at admission` : ''}${resource === null ? '' : `, for ${resource}`}.`,
+        `${owner.name}: ${plural(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at admission` : ''}${resource === null ? '' : `, for ${resource}`}${writer !== null && isWriter ? `; container ${shorten(writer.owner.container, nameLength)} used ${bytes(writer.bytes)} of the disk` : ''}.`,
         [
           returns
             ? `Its pods tolerate ${taint}: each replacement comes straight back to this node.`

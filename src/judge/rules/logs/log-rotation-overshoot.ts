@@ -114,7 +114,7 @@ function unrotatedLog(
   if (size < unrotated.times * logBound([log], perContainerBytes)) return null
   const seen = `One log has ${bytes(size)}, and rotation permits ${bytes(perContainerBytes)}: nothing rotates it, or it is written faster.`
   return {
-    ...reasonOf(holderCause(held, disk, ledger.parts), subject),
+    ...reasonOf(holderCause(held, disk, ledger), subject),
     seen,
     title: titles.unrotated,
     severity: size >= unrotated.highShare * capacityBytes ? 'high' : 'medium',

@@ -63,6 +63,12 @@ export function recordedEvictions(
   return evicted.slice(0, mostRecorded)
 }
 
+/** Those for space or inodes of a disk. */
+export const diskEvictions = (...of: Parameters<typeof recordedEvictions>): Eviction[] =>
+  recordedEvictions(...of).filter(
+    ({ message }) => taintOf(evictionCause(message).resource) === diskTaint,
+  )
+
 /** The container that used most of the resource when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
 export function largestEvicted(
   scarce: 'ephemeral-storage' | 'memory',
@@ -238,6 +244,7 @@ export function taintOf(resource: string | null): string | null {
   const pressure = resource === null ? undefined : pressures.get(resource)
   return pressure === undefined ? null : `node.kubernetes.io/${pressure}-pressure`
 }
+const diskTaint = taintOf('inodes')
 const pressureTaints = ['memory', 'inodes', 'pids'].flatMap(resource => taintOf(resource) ?? [])
 
 type NoExecuteToleration = NonNullable<PodSpec['tolerations']>[number]

@@ -4,7 +4,7 @@ import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { shownTime } from '#judge/events/events.ts'
-import { largestEvicted, recordedEvictions } from '#judge/events/evictions.ts'
+import { diskEvictions, largestEvicted } from '#judge/events/evictions.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
 import {
@@ -230,12 +230,9 @@ function passedOf(
   const isOver = conditions.some(
     ({ type, status }) => type === 'DiskPressure' && status === 'False',
   )
-  const evicted = recordedEvictions(pods ?? [], at, dayMs)
-    .filter(({ message }) => {
-      const { resource } = evictionCause(message)
-      return resource === 'ephemeral-storage' || resource === 'inodes'
-    })
-    .toSorted((a, b) => byText(a.time ?? '', b.time ?? ''))
+  const evicted = diskEvictions(pods ?? [], at, dayMs).toSorted((a, b) =>
+    byText(a.time ?? '', b.time ?? ''),
+  )
   const disk = capacity?.['ephemeral-storage']
   const most = largestEvicted('ephemeral-storage', pods ?? [], at, 1, dayMs)
   const last = evicted.at(-1)

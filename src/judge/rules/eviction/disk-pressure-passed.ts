@@ -1,7 +1,6 @@
 import { weekMs } from '#base/units.ts'
-import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { agoMs, shownTime } from '#judge/events/events.ts'
-import { largestEvicted, recordedEvictions } from '#judge/events/evictions.ts'
+import { diskEvictions, largestEvicted } from '#judge/events/evictions.ts'
 import { diskOf, partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { settledMs } from '#judge/help/thresholds.ts'
@@ -58,10 +57,7 @@ export const diskPressurePassed = nodeRule({
     )
     if (isMet || ledger === null) return
     if (conditions.DiskPressure === 'True') return yield* judgeYoung(subject, ledger)
-    const evicted = recordedEvictions(pods, at, weekMs).filter(({ message }) => {
-      const { resource } = evictionCause(message)
-      return resource === 'ephemeral-storage' || resource === 'inodes'
-    })
+    const evicted = diskEvictions(pods, at, weekMs)
     const part = evicted.length === 0 ? null : largestPart(ledger)
     if (part === null) return yield* judgeGone(subject, ledger)
     const { holder, lowBytes: low, share } = part

@@ -122,6 +122,19 @@ describe('eviction-loop', () => {
     })
 
   it.each([
+    ['20Gi', /; container shipper used 5\.0 GiB of the disk\.$/, 'move-to-volume'],
+    ['200Gi', /, for ephemeral-storage\.$/, undefined],
+  ])('of a container with 5 GiB, on a disk of %s', (disk, seen, step) => {
+    const failing = failingOf(evictionLoop, {
+      node: { status: { capacity: { 'ephemeral-storage': disk } } },
+      pods: [failed('4bcdf', 30), failed('5bcdf', 20), failed('6bcdf', 10)],
+      events: [],
+    })
+    expect(failing.seen).toMatch(seen)
+    expect(failing.steps?.[0]?.id).toBe(step)
+  })
+
+  it.each([
     ['two, of an owner that is not here', [gone('4bcdf', 30), gone('5bcdf', 20)], [], 'pass'],
     ['three', [gone('4bcdf', 30), gone('5bcdf', 20), gone('6bcdf', 10)], [], 'fail'],
     [

@@ -363,6 +363,7 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
           : [{ name: 'claim', persistentVolumeClaim: { claimName: workload.claim } }]),
       ]
       const mounts = [
+        ...(workload.claim === undefined ? [] : [{ name: 'claim', mountPath: '/claim' }]),
         ...(workload.hostPath === undefined ? [] : [{ name: 'host', mountPath: '/host' }]),
         ...(workload.imageVolume === undefined ? [] : [{ name: 'weights', mountPath: '/models' }]),
       ]

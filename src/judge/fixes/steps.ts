@@ -326,6 +326,17 @@ function deletePods({ action, ...on }: OnNode, effect: CommandEffect = 'restarts
   ])
 }
 
+/** The API server refuses it if the storage class does not allow it. */
+function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Command[] {
+  const pod = podOf(owner)
+  if (pod === null || place === '') return []
+  const spec = `{"spec":{"resources":{"requests":{"storage":"${bytes / gibibyte}Gi"}}}}`
+  return [
+    reads('get', 'storageclass'),
+    ['changes', kubectl('patch', 'pvc', '-n', pod.namespace, clusterWord(place), '-p', spec)],
+  ]
+}
+
 /** Kinds whose template can be changed; pods of a Job cannot. */
 const changeable: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet'])
 
@@ -514,6 +525,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
+  'expand-claim': all('ask-owner', expandClaim, 'nothing'),
   'find-container': shows(looks('sudo crictl ps -a; sudo docker ps -a')),
   'grant-pull': all('set', showsPods),
   'grant-rights': { ...shows(), always: place => [highwater('doctor', place)] },

@@ -23,6 +23,7 @@ export type SettingLayer =
 export type WorldEvent =
   | 'agent-reports'
   | 'cgroup-v1'
+  | 'claim-full'
   | 'foreign-cleaner'
   | 'gc-fails'
   | 'growth'
@@ -146,6 +147,7 @@ export type StepActionId =
   | 'drop-idle-log-blocks'
   | 'empty-log'
   | 'end-pod'
+  | 'expand-claim'
   | 'find-container'
   | 'grant-pull'
   | 'grant-rights'

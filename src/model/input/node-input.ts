@@ -52,7 +52,10 @@ export const summaryShape = {
     memory: { ...ofPod.memory, rssBytes: 'statistic' },
     volume: list({
       ...ofPod.filesystem,
+      availableBytes: 'statistic',
       capacityBytes: 'statistic',
+      inodesFree: 'number',
+      inodes: 'number',
       name: 'text',
       pvcRef: { name: 'text', namespace: 'text' },
     }),

@@ -370,8 +370,12 @@ function withEffect(text: string, step: Step, language: Language): string {
   return words.labelled(text, changesNothing([step]) && showsPods(step) ? words.showsPods : effect)
 }
 
-/** The command shows folders. */
-const ofFolders: ReadonlySet<string> = new Set(['clean-with-owner', 'move-into-volume'])
+/** The command shows folders, or storage classes. */
+const ofFolders: ReadonlySet<string> = new Set([
+  'clean-with-owner',
+  'expand-claim',
+  'move-into-volume',
+])
 
 /** The command shows the pods whose owner has to act. */
 const showsPods = ({ kind, action: { id } }: Step) =>

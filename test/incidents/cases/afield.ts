@@ -95,4 +95,26 @@ export const afieldIncidents: readonly Incident[] = [
     words: [/ml\/train-0/, /30(?:\.0)? GiB/, /40(?:\.0)? GiB/, /request less/],
     never: [imageGc],
   },
+  {
+    name: 'claim-of-prometheus-without-room',
+    thread: 'https://github.com/vmware-archive/kube-prod-runtime/issues/841',
+    found:
+      'Prometheus cannot write its WAL: "no space left on device". Its persistent volume is full (8 GiB assumed), the disk of the node is fine. Resize the volume, or set a retention.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 80, usedGib: 28 } },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'kubeprod', owner: 'StatefulSet prometheus' },
+          ...{ claim: 'data-prometheus-0', claimGib: { size: 8, used: 8 } },
+        },
+      ],
+      held: { images: images(3, 0.4, 1.2) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'kubeprod/StatefulSet prometheus',
+    steps: ['ask-owner'],
+    words: [/kubeprod\/data-prometheus-0/, /no\s+disk\s+of\s+the\s+node/, /12(?:\.0)? GiB/],
+    never: [imageGc, /larger (?:disk|volume)/, /drain/, /evict/],
+  },
 ]

@@ -350,7 +350,10 @@ export const rarerIncidents: Incident[] = [
       ],
       held: { images: images(5, 0.8, 2.4) },
     }),
-    ...nearMiss,
-    never: [/airflow-scheduler/],
+    cause: [{ kind: 'world' }],
+    owner: 'openmetadata/Deployment airflow-scheduler',
+    steps: ['ask-owner'],
+    words: [/airflow-logs/],
+    never: [imageGc, /drain/],
   },
 ]

@@ -503,7 +503,10 @@ export const strangerIncidents: Incident[] = [
       ],
       held: { images: images(5, 0.6, 1.8) },
     }),
-    ...nearMiss,
+    cause: [{ kind: 'world' }],
+    owner: 'monitoring/StatefulSet prometheus',
+    steps: ['ask-owner'],
+    words: [/prometheus-db/],
   },
   {
     name: 'partition-of-31-on-a-disk-of-1000',

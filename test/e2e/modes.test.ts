@@ -97,6 +97,8 @@ describe('mode ssm', () => {
       Object.keys(inspected[rule]!).some(node => !proxied[rule]?.[node]),
     )
     expect(became.toSorted()).toEqual([
+      // What is left in mounted claims, which only the kubelet measures.
+      'claim-nearly-full',
       // Pods are ranked by what they use of memory and disk, which only the kubelet measures.
       'local-storage-limit-exceeded',
       // What each container wrote: the ten largest logs of a node are known, its containers' are not.

@@ -35,21 +35,26 @@ export const localStorageFitsNoNode = contextRule({
     capacity: storageOf(status?.capacity),
   }),
 
-  ofGroup: facts => Math.max(...facts.map(({ fact }) => fact.allocatable)),
-
-  *judge({ capacity }, { waitingPods, podEvents, failed }, _, group) {
-    const unread = failed(podResource.resource)
-    if (unread !== null) yield { unknown: unread }
-    const most = waitingPods.length === 0 ? 0 : group()
-    if (most === 0) return
+  // Once for a group: a cluster may have thousands of nodes and of waiting pods.
+  ofGroup: (facts, { waitingPods, podEvents }) => {
+    const most = Math.max(...facts.map(({ fact }) => fact.allocatable))
     const pods = waitingPods
       .map(pod => ({ pod, wanted: requestOf(pod), name: shortPodName(pod.metadata) }))
       .filter(
         ({ pod, wanted }) => wanted > most && isRefused(pod, podEvents(podName(pod.metadata))),
       )
       .toSorted((a, b) => b.wanted - a.wanted)
+    return { most, pods }
+  },
+
+  *judge({ capacity }, { waitingPods, failed }, _, group) {
+    const unread = failed(podResource.resource)
+    if (unread !== null) yield { unknown: unread }
+    if (waitingPods.length === 0) return
+    const { most, pods } = group()
     const [first] = pods
-    if (first === undefined) return
+    // Nothing is known of nodes without an amount.
+    if (first === undefined || most === 0) return
     const size = roundBytes * Math.ceil((first.wanted + capacity - most) / roundBytes)
     yield {
       ...seenFirst(

@@ -91,8 +91,8 @@ it.each([
 })
 
 it('looks at the rotation of the program that writes', () => {
-  const commandOf = (place: string, message?: string) =>
-    commandsIn(stepsOf(finding, [{ id: 'check-rotation', place, message }], on())).join('')
+  const commandOf = (place: string, variant?: 'auditd' | 'writer') =>
+    commandsIn(stepsOf(finding, [{ id: 'check-rotation', place, variant }], on())).join('')
   expect(commandOf('/var/log/audit', 'auditd')).toContain('auditd.conf')
   expect(commandOf('/var/log')).toContain('logrotate')
   expect(commandOf('/var/log/agent', 'writer')).toContain('/var/log/agent*')

@@ -69,6 +69,9 @@ export const diskEvictions = (...of: Parameters<typeof recordedEvictions>): Evic
     ({ message }) => taintOf(evictionCause(message).resource) === diskTaint,
   )
 
+/** Share of a disk from which on an evicted container helped to fill it. */
+export const leastWritten = 0.05
+
 /** The container that used most of the resource when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
 export function largestEvicted(
   scarce: 'ephemeral-storage' | 'memory',

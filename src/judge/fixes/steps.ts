@@ -85,9 +85,10 @@ export function stepsOf(
   })
 }
 
-/** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */
+/** No command of ours runs on the host. */
 const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'talos', null])
 
+/** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */
 function doableOn(node: StepNode | null, wish: StepAction): StepAction {
   const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
   if (!isRestart || node === null || !withoutShell.has(node.shell)) return wish
@@ -111,7 +112,7 @@ function withSource(action: StepAction, site: StepSite): StepAction {
   return {
     ...action,
     source,
-    ...(isPolicy && { message: 'instanceStorePolicy' }),
+    ...(isPolicy && { variant: 'policy' as const }),
     ...((mapping || isPolicy) && { rollsOut: true }),
   }
 }
@@ -284,8 +285,11 @@ const patchOfClass = (
 ): Command => [
   'replaces',
   kubectl(
-    ...(['patch', 'ec2nodeclasses.karpenter.k8s.aws', clusterWord(className)] as const),
-    ...[`--type=${type}`, `--patch=${JSON.stringify(patch)}`],
+    'patch',
+    'ec2nodeclasses.karpenter.k8s.aws',
+    clusterWord(className),
+    `--type=${type}`,
+    `--patch=${JSON.stringify(patch)}`,
   ),
 ]
 
@@ -500,10 +504,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : [],
   ),
   'check-rotation': shows(
-    looks(({ place = '', message }) => {
-      if (message === 'auditd')
+    looks(({ place = '', variant }) => {
+      if (variant === 'auditd')
         return 'sudo grep -e max_log_file -e num_logs /etc/audit/auditd.conf'
-      return message === 'writer'
+      return variant === 'writer'
         ? `sudo find /proc -maxdepth 3 -path '*/fd/*' -lname ${shellWord(`${place}*`)} -printf '%p %l\\n'`
         : 'sudo logrotate -d /etc/logrotate.conf'
     }),

@@ -46,7 +46,7 @@ export const heldText = ({ disk, bytes: held }: Held): string =>
 /** The largest of the lines as a cause. */
 export function heldReason({ disk, lines }: Held, subject: HolderSubject): Reason {
   const largest = lines.toSorted((a, b) => b.bytes - a.bytes)[0]!
-  return reasonOf(holderCause(largest, disk, subject.ledger ?? { parts: [] }), subject)
+  return reasonOf(holderCause(largest, disk, subject.ledger ?? { parts: [], owners: [] }), subject)
 }
 
 export const heldEvidence = ({ disk, lines }: Held): Evidence[] => [

@@ -162,7 +162,7 @@ export const partCause = ({
 export function holderCause(
   { holder, lowBytes, highBytes, inodes }: LedgerLine,
   { filesystem, usedBytes }: FilesystemLedger,
-  { parts, owners = [] }: Pick<NodeLedger, 'parts'> & Partial<Pick<NodeLedger, 'owners'>>,
+  { parts, owners }: Pick<NodeLedger, 'parts' | 'owners'>,
   unit: Unit = 'bytes',
 ): HolderCause {
   // Where the users of some images are unknown, the line counts all images, and the parts tell them apart.

@@ -153,10 +153,10 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
 function rotation(place: string, { host }: HolderSubject) {
   const usual = rotatorOf(place)
   const patterns = host?.logrotate?.flatMap(({ directives }) => patternsOf(directives?.patterns))
-  if (usual === null || patterns === undefined) return usual && { message: usual }
+  if (usual === null || patterns === undefined) return usual && { variant: usual }
   if (patterns.some(one => one.startsWith(`${place}/`) || matchesPath(one, place)))
-    return { message: 'logrotate' }
-  return { message: usual === 'logrotate' ? 'writer' : usual }
+    return { variant: 'logrotate' as const }
+  return { variant: usual === 'logrotate' ? ('writer' as const) : usual }
 }
 
 /** Bounds this far apart do not say which disk is large enough. */
@@ -272,7 +272,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   }
 }
 
-/** Where images hold most files of a disk, or can hold files that nobody counted, unused images are the first to go. Null: other disks. */
+/** Images hold most files of the disk, or may hold those that were not counted: unused images go first. Null: another disk. */
 export function filesOfImages(
   { holder, filesystem, amount: { unit } }: HolderCause,
   { ledger, node }: DiskSubject,
@@ -290,7 +290,7 @@ export function filesOfImages(
   return {
     steps: [{ id: 'prune-images' }, { id: 'look-on-node', unit }],
     ...(alike.length > 1 && {
-      seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}; each has files of its own.`,
+      seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
     }),
   }
 }
@@ -448,7 +448,7 @@ interface DiskSubject
 }
 
 export type HolderSubject = Omit<DiskSubject, 'ledger'> & {
-  ledger: Pick<NodeLedger, 'parts' | 'filesystems'> | null
+  ledger: Pick<NodeLedger, 'filesystems' | 'parts' | 'owners'> | null
 }
 
 const isDocker = (node: DiskSubject['node']) =>

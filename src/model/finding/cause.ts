@@ -248,7 +248,28 @@ export interface StepAction {
   each?: Pick<StepAction, 'owner' | 'place' | 'source'>[]
   /** The kubelet's own words. */
   message?: string
+  /** Which of its forms the step has. Absent: the usual one. */
+  variant?: StepVariant
 }
+
+/**
+ * `idle`: the kubelet may not act. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool.
+ * `policy`: instanceStorePolicy of a node class. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
+ */
+export type StepVariant =
+  | 'idle'
+  | 'secret'
+  | 'deleted'
+  | 'pool'
+  | 'policy'
+  | 'logrotate'
+  | 'auditd'
+  | 'writer'
+  | 'slots'
+  | 'elsewhere'
+  | 'driver'
+  | 'filesystem'
+  | 'other'
 
 /** What a command does as it stands. `reads`: it changes nothing on a node or in a cluster. `plans`: it writes a plan on the user's machine. */
 export type CommandEffect = 'reads' | 'plans' | 'changes' | 'restarts' | 'replaces'

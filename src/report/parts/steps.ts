@@ -203,7 +203,7 @@ function stepText(
   settings: string | null,
   language: Language,
 ): string {
-  const { id, bytes, usdPerMonth, most, message, lost, mounts, folders } = action
+  const { id, bytes, usdPerMonth, most, variant, message, lost, mounts, folders } = action
   const { list, steps } = language.words
   const owner = namesOf(action, one => one.owner && ownerText(one.owner, language), language)
   const source = namesOf(
@@ -221,7 +221,7 @@ function stepText(
   const files = id === 'look-on-node' ? action.unit : undefined
   const more =
     usdPerMonth === undefined
-      ? (message ?? files ?? (action.above ?? action.limit)?.toString())
+      ? (variant ?? message ?? files ?? (action.above ?? action.limit)?.toString())
       : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost !== undefined)
     return language.words.steps.drain(
@@ -244,13 +244,13 @@ function stepText(
 }
 
 /** It gives room on the node at once. Other steps change what comes later. */
-const isImmediate = ({ kind, action: { id, rollsOut, message } }: Step, index: number) =>
+const isImmediate = ({ kind, action: { id, rollsOut, variant } }: Step, index: number) =>
   kind === 'free' ||
   rollsOut === true ||
   id === 'list-deletions' ||
   id === 'replace-failed-disk' ||
   id === 'replace-node' ||
-  (id === 'restart-kubelet' && message !== undefined) ||
+  (id === 'restart-kubelet' && variant === 'idle') ||
   id === 'reboot' ||
   (kind === 'read-more' && index === 0)
 

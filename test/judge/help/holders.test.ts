@@ -94,7 +94,7 @@ it('names the largest folders of deleted pods', () => {
       amount: { unit: 'bytes', low: 60 * GiB, high: 60 * GiB },
       ...{ owner: null, place: folders[0]! },
     },
-    { ledger: { parts, filesystems: [] }, identity: exampleSubject({}).identity },
+    { ledger: { parts, filesystems: [], owners: [] }, identity: exampleSubject({}).identity },
   )
   expect(reason.steps[0]).toMatchObject({ id: 'delete-pod-folder', place: folders[0], folders })
 })
@@ -184,7 +184,7 @@ it.each([
   }
   const { identity } = exampleSubject({})
   const reason = reasonOf(cause, {
-    ledger: { parts: [part(holder, 'api', 1)], filesystems: [] },
+    ledger: { parts: [part(holder, 'api', 1)], filesystems: [], owners: [] },
     identity,
   })
   expect(reason.steps.map(({ id }) => id)).toEqual(steps)
@@ -297,7 +297,10 @@ it('names the pods of a workload that hold much, each for a command of its own',
   }
   const logs = parts.map(one => ({ ...one, holder: 'container-logs' as const }))
   const { identity } = exampleSubject({})
-  const { steps } = reasonOf(cause, { ledger: { parts: logs, filesystems: [] }, identity })
+  const { steps } = reasonOf(cause, {
+    ledger: { parts: logs, filesystems: [], owners: [] },
+    identity,
+  })
   expect(steps.find(({ id }) => id === 'restart-pod')?.pods).toEqual(['a', 'b'])
 })
 

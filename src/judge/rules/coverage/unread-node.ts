@@ -4,7 +4,7 @@ import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { shownTime } from '#judge/events/events.ts'
-import { diskEvictions, largestEvicted } from '#judge/events/evictions.ts'
+import { diskEvictions, largestEvicted, leastWritten } from '#judge/events/evictions.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
 import {
@@ -126,9 +126,6 @@ export const unreadNode = nodeRule({
 })
 
 const nouns = { memory: 'memory', pids: 'process ids' }
-
-/** Share of a disk from which on an evicted container helped to fill it. */
-const leastWritten = 0.05
 
 /** What holds a disk is seen on the node, too. */
 const look = { id: 'look-on-node' as const }

@@ -127,7 +127,7 @@ const isUnreported = ([first]: readonly EvaluatedThreshold[], conditions: Record
 
 /** What gives room comes first, whether the kubelet acts or not, unless it costs the node. */
 function withRestart([first, ...others]: readonly StepAction[]): StepAction[] {
-  const restart = { id: 'restart-kubelet' as const, message: 'idle' }
+  const restart = { id: 'restart-kubelet', variant: 'idle' } as const
   if (first === undefined) return [restart]
   return first.id === 'replace-node' ? [restart, first, ...others] : [first, restart, ...others]
 }

@@ -8,6 +8,7 @@ import {
   type Eviction,
   largestEvicted,
   lastingOwners,
+  leastWritten,
   likelyOwner,
   nextVictims,
   recordedEvictions,
@@ -35,9 +36,6 @@ const manyEvictions = 3
 const manyWithReturn = 2
 const ownersShown = 5
 const containersShown = 3
-/** Share of a disk from which on an evicted container helped to fill it. */
-const leastWritten = 0.05
-
 interface LoopFact {
   evicted: Eviction[]
   owners: string[]

@@ -24,7 +24,8 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 
-const shown = 10
+const mostShown = 10
+const rateLimit: PullCause = 'rate limit (429)'
 /** An image that needs more is rare: the disk was full at another time, or it is another disk. */
 const roomyBytes = 10 * gibibyte
 
@@ -59,7 +60,10 @@ export const pullFailingNow = contextRule({
     const waitingPods = new Set(waiting.map(({ pod }) => pod))
     return {
       containers: waiting.length,
-      shown: waiting.slice(0, shown),
+      // Those that another rule reports come last.
+      shown: waiting
+        .toSorted((a, b) => Number(isRateLimited(a)) - Number(isRateLimited(b)))
+        .slice(0, mostShown),
       waitingPods: [...waitingPods],
       startedPods: Object.keys(recentStarts()),
       freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
@@ -68,20 +72,12 @@ export const pullFailingNow = contextRule({
   },
 
   *judge(fact, context) {
-    const {
-      containers,
-      shown: [first, ...others],
-      waitingPods,
-      startedPods,
-      freeBytes,
-    } = fact
+    const { containers, shown, waitingPods, startedPods, freeBytes } = fact
     const { events, at } = context
     const recent = pullFailures(events, at)
-    // rate-limited-registry reports them.
-    const isLimited = [first ?? [], others]
-      .flat()
-      .every(one => reasonOf(one, recent) === 'rate limit (429)')
-    if (first !== undefined && !isLimited)
+    // rate-limited-registry reports the others.
+    const [first, ...others] = shown.filter(one => reasonOf(one, recent) !== rateLimit)
+    if (first !== undefined)
       yield waitingFailing([first, ...others], {
         containers,
         pods: waitingPods.length,
@@ -91,8 +87,7 @@ export const pullFailingNow = contextRule({
     // Waiting pods are reported from their status. Pods that have started no longer fail.
     const settled = new Set([...waitingPods, ...startedPods])
     const failures = recent.filter(
-      ({ pod, isPulledSince, cause }) =>
-        !isPulledSince && !settled.has(pod) && cause !== 'rate limit (429)',
+      ({ pod, isPulledSince, cause }) => !isPulledSince && !settled.has(pod) && cause !== rateLimit,
     )
     yield* failingsOf(failures, fact.sandboxDeletedAt)
     yield* unreadEvents(context)
@@ -112,6 +107,9 @@ interface Waiting {
   freeBytes: number
   failures: readonly PullFailure[]
 }
+
+const isRateLimited = ({ message, image }: WaitingContainer) =>
+  pullCause(message, image) === rateLimit
 
 /** While the kubelet waits for its next attempt, only the event has the cause. */
 const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly PullFailure[]) =>
@@ -186,10 +184,10 @@ function actOn(
     case 'expired credentials':
     case 'denied': {
       const isOfPod = container?.hasPullSecret === true
-      const message = isOfPod ? { message: 'secret' } : {}
+      const variant = isOfPod ? { variant: 'secret' as const } : {}
       return {
         steps: [
-          { id: 'grant-pull', place, ...message },
+          { id: 'grant-pull', place, ...variant },
           isOfPod ? read : { id: 'restart-kubelet' },
         ],
       }
@@ -264,10 +262,10 @@ function sandboxFailing(
     steps: [
       // A new node loses it in the same way.
       ...(isInNoRegistry || deletedAt !== null ? [] : [{ id: 'replace-node' as const }]),
-      { id: 'import-sandbox', place, ...(deletedAt !== null && { message: 'deleted' }) },
+      { id: 'import-sandbox', place, ...(deletedAt !== null && { variant: 'deleted' as const }) },
     ],
     ...seenFirst(
-      `${plural(failures.length, 'pod')} did not start here within the last hour, the first ${shorten(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}).${deletedAt === null ? '' : ` Image GC deleted an image of its size at ${shownTime(deletedAt)}: it was not pinned.`}`,
+      `${plural(failures.length, 'pod')} did not start here within the last hour, the first ${shorten(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}).${deletedAt === null ? '' : ` Image GC deleted an image of less than 1 MiB, as a sandbox image is, at ${shownTime(deletedAt)}: it was not pinned.`}`,
     ),
     evidence: evidenceOf(failures),
   }
@@ -288,7 +286,7 @@ function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Fail
 
 const evidenceOf = (failures: readonly PullFailure[]) =>
   failures
-    .slice(0, shown)
+    .slice(0, mostShown)
     .map(failure =>
       line(
         'event',

@@ -17,6 +17,7 @@ import {
   unreadEvents,
   waitingContainers,
 } from '#judge/events/events.ts'
+import { scarceClaims } from '#judge/help/claims.ts'
 import {
   bytes,
   contextRule,
@@ -29,13 +30,12 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
+import { podName } from '#judge/text.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const shown = 5
-/** Free share of bytes and of inodes above which a file can be written. */
-const least = { bytes: 0.1, inodes: 0.05 }
-/** Of a claim. */
-const fullShare = 0.98
+/** Free share of bytes and of inodes of a disk, and of a claim, above which a file can be written. */
+const least = { bytes: 0.1, inodes: 0.05, claim: 0.02 }
 const titles = {
   keys: 'Containers fail with "disk quota exceeded": too many keys of the kernel',
   pool: 'Containers fail: the thin pool of the runtime is full, which the kubelet does not watch',
@@ -97,7 +97,7 @@ export const noSpaceElsewhere = contextRule({
       ...(limit && { steps: [{ id: 'raise-kernel-limit' as const, place: limit }] }),
       ...(isByPool && {
         title: titles.pool,
-        steps: [{ id: 'read-limits' as const, message: 'pool' }, { id: 'replace-node' as const }],
+        steps: [{ id: 'read-limits', variant: 'pool' } as const, { id: 'replace-node' as const }],
       }),
       ...seenFirst(
         `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${limit === undefined ? '' : `; the kernel's limit ${limit} is reached, or 0`}${claim === undefined ? '' : `; the PersistentVolumeClaim ${shorten(claim, 253)} of the pod is full`}.`,
@@ -129,16 +129,10 @@ const isElsewhere = (message: string) =>
   (isNoSpace(message) && !isMemoryCgroupRefused(message))
 
 /** The full PersistentVolumeClaim of a pod, by `namespace/pod`. */
-function fullClaimsOf(summary: NodeSubject['summary']): Readonly<Record<string, string>> {
-  const claims = (summary?.pods ?? []).flatMap(({ podRef, volume = [] }) =>
-    volume.flatMap(({ pvcRef, capacityBytes, usedBytes = 0 }): [string, string][] =>
-      pvcRef?.name !== undefined && capacityBytes && usedBytes >= fullShare * capacityBytes
-        ? [[`${podRef?.namespace}/${podRef?.name}`, pvcRef.name]]
-        : [],
-    ),
+const fullClaimsOf = (summary: NodeSubject['summary']): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    scarceClaims(summary, least.claim).map(({ podRef, claim }) => [podName(podRef), claim]),
   )
-  return Object.fromEntries(claims)
-}
 
 /** Null: a disk is short of bytes or inodes, or was not read. */
 function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']): { leastBytes: number } | null {

@@ -65,7 +65,7 @@ export const volumeNotMounted = contextRule({
       ...seenFirst(
         `${plural(pods.size, 'pod')} cannot start, the first ${shortPodName(first.pod)}, ${first.reason} ${timesOf(eventTimes([first], at))}: "${shorten(runtimeErrorIn(first.message), 300)}".`,
       ),
-      steps: [{ id: 'attach-volume', message: problem }],
+      steps: [{ id: 'attach-volume', variant: problem }],
       evidence: failed.slice(0, shown).flatMap(one => eventEvidence([one], at)),
     }
   },

@@ -72,6 +72,17 @@ describe('why a pull failed', () => {
   })
 })
 
+it('names the pull that fails beside many that a rate limit refuses', () => {
+  const waits = (name: string, message: string) => ({
+    ...pod({ waiting: { reason: 'ErrImagePull', message } }),
+    metadata: { namespace: 'shop', name },
+  })
+  const limited = Array.from({ length: 12 }, (_, index) => waits(`web-${index}`, hubLimit))
+  const { seen } = failingIn(pullFailingNow, { pods: [...limited, waits('db', 'no such host')] })
+  expect(seen).toContain('out of reach, first for pod shop/db')
+  expect(stateOf(pullFailingNow, { pods: limited })).toBe('pass')
+})
+
 it('asks for a larger disk where an image finds no room', () => {
   const message = 'write /var/lib/containerd/ingest: no space left on device'
   const waiting = (text: string) => pod({ waiting: { reason: 'ErrImagePull', message: text } })

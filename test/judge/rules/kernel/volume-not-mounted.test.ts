@@ -53,13 +53,13 @@ describe('volume-not-mounted', () => {
     )
     expect(failing.seen).toContain('FailedAttachVolume 22 times')
     expect(failing.seen).not.toContain('rpc error')
-    expect(failing.steps).toEqual([{ id: 'attach-volume', message: 'slots' }])
+    expect(failing.steps).toEqual([{ id: 'attach-volume', variant: 'slots' }])
   })
 
   it('shows words that it does not know as they are', () => {
     const failing = failingOf(volumeNotMounted, waiting(failed('FailedMount', 'the disk sleeps')))
     expect(failing.seen).toContain('"the disk sleeps"')
-    expect(failing.steps).toEqual([{ id: 'attach-volume', message: 'other' }])
+    expect(failing.steps).toEqual([{ id: 'attach-volume', variant: 'other' }])
   })
 
   it.each([

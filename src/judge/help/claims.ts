@@ -1,0 +1,37 @@
+/** Mounted PersistentVolumeClaims, as the kubelet measured them. Upstream: pkg/kubelet/server/stats/volume_stat_calculator.go */
+
+import type { NodeSubject } from '#judge/rule.ts'
+import { bytes, podName } from '#judge/text.ts'
+import type { FilesystemStats } from '#model/input/node-input.ts'
+
+/** Claims with less than this share free, of bytes or of inodes, with the pod and its volume. Those without statistics are left out. */
+export const scarceClaims = (summary: NodeSubject['summary'], mostFree: number) =>
+  (summary?.pods ?? []).flatMap(({ podRef = {}, volume: volumes = [] }) =>
+    volumes.flatMap(({ name: volume = '', pvcRef, ...stats }) => {
+      const claim = pvcRef?.name
+      const room = claim === undefined ? null : roomOf(stats)
+      return claim !== undefined && room !== null && room.freeShare < mostFree
+        ? [{ claim, volume, podRef, stats, ...room }]
+        : []
+    }),
+  )
+
+/** `namespace/claim`. */
+export const claimName = ({ claim, podRef }: ReturnType<typeof scarceClaims>[number]): string =>
+  podName({ namespace: podRef.namespace ?? '', name: claim })
+
+/** Of bytes or inodes, whichever are scarcer. Null: the volume has no statistics. A filesystem without a table of inodes has none of them. */
+function roomOf({
+  capacityBytes = 0,
+  usedBytes,
+  availableBytes = usedBytes === undefined ? -1 : capacityBytes - usedBytes,
+  inodesFree = -1,
+  inodes = 0,
+}: FilesystemStats) {
+  if (capacityBytes <= 0 || availableBytes < 0) return null
+  const ofBytes = availableBytes / capacityBytes
+  const ofInodes = inodes > 0 && inodesFree >= 0 ? inodesFree / inodes : 1
+  return ofInodes < ofBytes
+    ? { freeShare: ofInodes, free: `${inodesFree} of ${inodes} inodes` }
+    : { freeShare: ofBytes, free: `${bytes(availableBytes)} of ${bytes(capacityBytes)}` }
+}

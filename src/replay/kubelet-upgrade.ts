@@ -13,6 +13,7 @@ import { behaviorsBetween, flagsRemovedBy, unknownFlagError } from '#facts/kubel
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
+import { messagesOf, type Refusal } from '#model/kubelet/refusal.ts'
 import type {
   ChangedSetting,
   KubeletUpgrade,
@@ -159,18 +160,19 @@ function changedGates({ features, input }: PreparedNode, to: string): ChangedSet
 /* Whether the kubelet of one machine starts: with another configuration, or with the files on its disk. */
 
 /**
- * Upstream's errors if the node's kubelet would not start with the configuration of `input`.
+ * Empty: the node's kubelet would start with the configuration of `input`.
  *
  * @param errorsBefore validation errors with which the kubelet runs: they do not count
  */
 export function refusalsOn(
   { node, configuration }: NodeInput,
   kubeletVersion: string | null,
-  errorsBefore: () => readonly string[] = () => [],
-): string[] {
+  errorsBefore: () => readonly Refusal[] = () => [],
+): Refusal[] {
   if (configuration === null) return []
   const errors = refusalsOf(configuration.printed, kubeletVersion)
-  const added = errors.filter(error => !errorsBefore().includes(error))
+  const known = () => messagesOf(errorsBefore())
+  const added = errors.filter(({ message }) => !known().includes(message))
   if (added.length > 0) return added
   return predictAllocatable(node, configuration.fields, featuresOf(kubeletVersion)).refusals
 }
@@ -191,6 +193,8 @@ export function startOnMachine(
   const { prediction } = next
   const fields = prediction?.settings?.configuration
   if (!prediction || fields === undefined || prediction.errors.length > 0) return next
-  const errors = predictAllocatable(node, fields, featuresOf(kubeletVersion)).refusals
-  return errors.length === 0 ? next : { ...next, prediction: { ...prediction, errors } }
+  const { refusals } = predictAllocatable(node, fields, featuresOf(kubeletVersion))
+  return refusals.length === 0
+    ? next
+    : { ...next, refusals, prediction: { ...prediction, errors: messagesOf(refusals) } }
 }

@@ -56,7 +56,7 @@ export interface NodeAllocatable {
 }
 
 /** Why the kubelet would not start, in upstream's words. */
-export interface Refusal {
+export interface ReservationRefusal {
   field: 'reservedSystemCPUs' | 'kubeReserved' | 'systemReserved' | 'evictionHard'
   message: string
 }
@@ -66,7 +66,7 @@ export function nodeAllocatable(
   machine: Machine,
   configuration: AllocatableConfiguration,
   features: KubeletFeatures,
-): NodeAllocatable | Refusal {
+): NodeAllocatable | ReservationRefusal {
   const reserved = reservedBy(configuration, features)
   if ('field' in reserved) return reserved
   const { kubeReserved, systemReserved, evictionHard } = reserved
@@ -105,8 +105,8 @@ type ReservedAmounts = Reservations & { evictionHard: readonly Threshold[] }
 function reservedBy(
   configuration: AllocatableConfiguration,
   features: KubeletFeatures,
-): ReservedAmounts | Refusal {
-  let field: Refusal['field'] = 'reservedSystemCPUs'
+): ReservedAmounts | ReservationRefusal {
+  let field: ReservationRefusal['field'] = 'reservedSystemCPUs'
   try {
     const written = reservationsAsWritten(configuration)
     field = 'kubeReserved'

@@ -20,6 +20,7 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { type Refusal, refusal, withPrefix } from '#model/kubelet/refusal.ts'
 import type { AllocatablePrediction, OverRequest, Unknown } from '#model/prediction/prediction.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
@@ -27,7 +28,7 @@ import {
   type NodeAllocatable,
   nodeAllocatable,
   overReservationError,
-  type Refusal,
+  type ReservationRefusal,
 } from './node-allocatable.ts'
 import type { ResourceList } from './pods/pod.ts'
 import type { PreparedNode } from './prepare.ts'
@@ -37,8 +38,8 @@ export interface PredictedAllocatable {
   allocatable: AllocatablePrediction | null
   /** Resources for which the node reports another amount, or no amount. */
   differing: string[]
-  /** Upstream's errors if a kubelet would not start with this configuration, with readable amounts. */
-  refusals: string[]
+  /** If a kubelet would not start with this configuration. Messages have readable amounts. */
+  refusals: Refusal[]
   unknowns: Unknown[]
 }
 
@@ -58,7 +59,7 @@ export function predictAllocatable(
     }
   }
   const answer = nodeAllocatable(machine, { ...configuration, ...pods }, features)
-  if ('field' in answer) return { ...nothing, refusals: [refusalText(answer)] }
+  if ('field' in answer) return { ...nothing, refusals: [reservationRefusal(answer)] }
   const overReserved = overReservationError(answer, features)
   const differing = differences(answer.allocatable, status?.allocatable)
   return {
@@ -69,7 +70,10 @@ export function predictAllocatable(
       matchesNode: differing && differing.length === 0,
     },
     differing: differing ?? [],
-    refusals: overReserved === null ? [] : [`${overReserved} (${amountsText(answer)})`],
+    refusals:
+      overReserved === null
+        ? []
+        : [refusal(reservingFields, `${overReserved} (${amountsText(answer)})`)],
     unknowns: differing
       ? []
       : [
@@ -98,6 +102,8 @@ function amountText(name: string, amount: Quantity | undefined) {
     ? canonical(amount)
     : `${(quantityNumber(amount) / gibibyte).toFixed(1)} GiB`
 }
+
+const reservingFields = ['kubeReserved', 'systemReserved', 'evictionHard'] as const
 
 const nothing: PredictedAllocatable = {
   allocatable: null,
@@ -161,15 +167,16 @@ export function overRequested(
   })
 }
 
-const flags: Partial<Record<Refusal['field'], string>> = {
-  kubeReserved: '--kube-reserved',
-  systemReserved: '--system-reserved',
+const prefixes: Partial<Record<ReservationRefusal['field'], string>> = {
+  reservedSystemCPUs: 'unable to parse reserved-cpus list',
+  kubeReserved: '--kube-reserved value failed to parse',
+  systemReserved: '--system-reserved value failed to parse',
 }
 
-function refusalText({ field, message }: Refusal): string {
-  if (field === 'reservedSystemCPUs') return `unable to parse reserved-cpus list: ${message}`
-  const flag = flags[field]
-  return flag === undefined ? message : `${flag} value failed to parse: ${message}`
+function reservationRefusal({ field, message }: ReservationRefusal): Refusal {
+  const prefix = prefixes[field]
+  const own = refusal(field, message)
+  return prefix === undefined ? own : withPrefix(prefix, own)
 }
 
 /** configz always shows both limits; a hand-written record may omit them to use the defaults. Null: one is not a whole number. */

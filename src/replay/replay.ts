@@ -10,6 +10,7 @@ import {
   mistakeOf,
   type RunningConfiguration,
 } from '#model/kubelet/configuration.ts'
+import { messagesOf } from '#model/kubelet/refusal.ts'
 import { asItIs, type Fill, type WhatIf } from '#model/plan/what-if.ts'
 import type {
   ContainerRemoval,
@@ -116,7 +117,7 @@ export function replay(
   prediction.ledger = nodeLedger(node, prediction)
   if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
   if (whatIf.changes.length > 0 && configuration)
-    prediction.refusals = refusalsOn(changed, node.kubeletVersion)
+    prediction.refusals = messagesOf(refusalsOn(changed, node.kubeletVersion))
   if (kubelet !== undefined) prediction.upgrade = kubeletUpgrade(input, takenAt, kubelet)
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf, unknowns)

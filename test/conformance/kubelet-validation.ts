@@ -1,5 +1,5 @@
 import type { RawObject } from '#base/raw-object.ts'
-import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
+import { validateKubeletConfiguration } from '#test/verdict.ts'
 import type { Family } from './family.ts'
 
 export const kubeletValidation: Family<RawObject> = {

@@ -9,12 +9,12 @@ import { openJudgement } from '#judge/run/judge.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { type Baseline, defaultPolicy } from '#model/policy.ts'
-import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
 import { refusalsOf } from '#replay/configuration/configuration-change.ts'
 import { clusterOf, inputOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'
 import { drawsOf } from '#test/slow.ts'
 import { isComment, readBack } from '#test/snippet.ts'
+import { validateKubeletConfiguration } from '#test/verdict.ts'
 
 const recorded = (name: string): RawObject =>
   JSON.parse(

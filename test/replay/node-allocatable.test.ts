@@ -405,32 +405,32 @@ describe('predictAllocatable', () => {
     },
   )
 
-  it.each<{ configuration: KubeletConfiguration; version: string; refusal: string }>([
+  it.each<{ configuration: KubeletConfiguration; version: string; message: string }>([
     {
       configuration: { kubeReserved: { x: '1' } },
       version: 'v1.29.0',
-      refusal: '--kube-reserved value failed to parse: cannot reserve "x" resource',
+      message: '--kube-reserved value failed to parse: cannot reserve "x" resource',
     },
     {
       configuration: { systemReserved: { x: '1' } },
       version: 'v1.37.0',
-      refusal: '--system-reserved value failed to parse: cannot reserve "x" resource',
+      message: '--system-reserved value failed to parse: cannot reserve "x" resource',
     },
     {
       configuration: { evictionHard: { x: '1' } },
       version: 'v1.37.0',
-      refusal: 'unsupported eviction signal x',
+      message: 'unsupported eviction signal x',
     },
     {
       configuration: { reservedSystemCPUs: 'x' },
       version: 'v1.37.0',
-      refusal: 'unable to parse reserved-cpus list: strconv.Atoi: parsing "x": invalid syntax',
+      message: 'unable to parse reserved-cpus list: strconv.Atoi: parsing "x": invalid syntax',
     },
-  ])('$version refuses $configuration: $refusal', ({ configuration, version, refusal }) => {
+  ])('$version refuses $configuration: $message', ({ configuration, version, message }) => {
     expect(predict(nodeOf(capacity), configuration, featuresOf(version))).toEqual({
       allocatable: null,
       differing: [],
-      refusals: [refusal],
+      refusals: [{ fields: Object.keys(configuration), message }],
       unknowns: [],
     })
   })
@@ -438,7 +438,12 @@ describe('predictAllocatable', () => {
   it('returns the rest beside the refusal of an over-reservation', () => {
     const { allocatable, refusals } = predict(nodeOf(capacity), { kubeReserved: { memory: '9Gi' } })
     expect(allocatable).toMatchObject({ memory: '0', matchesNode: false })
-    expect(refusals).toEqual([expect.stringContaining('Expected capacity >= reservation.')])
+    expect(refusals).toMatchObject([
+      {
+        fields: ['kubeReserved', 'systemReserved', 'evictionHard'],
+        message: expect.stringContaining('Expected capacity >= reservation.'),
+      },
+    ])
   })
 
   it('never throws, whatever the node and the configuration', () => {

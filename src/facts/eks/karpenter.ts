@@ -54,6 +54,8 @@ interface NodeClassMistake {
   path: string
   /** The API server's sentence. */
   why: string
+  /** The field with which it does not agree. */
+  other?: string
 }
 
 /**
@@ -129,7 +131,7 @@ function entryMistakes(
 }
 
 function pairMistakes(kubelet: Readonly<RawObject>): NodeClassMistake[] {
-  const [field, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent']
+  const [field, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
   const isSwapped =
     [field, low].every(name => typeof kubelet[name] === 'number') &&
     Number(kubelet[field]) <= Number(kubelet[low])
@@ -139,9 +141,12 @@ function pairMistakes(kubelet: Readonly<RawObject>): NodeClassMistake[] {
       .map(key => ({
         path: `${own}.${key}`,
         why: `${own} OwnerKey does not have a matching ${other}`,
+        other,
       }))
   return [
-    ...(isSwapped ? [{ path: field, why: `${field} must be greater than ${low}` }] : []),
+    ...(isSwapped
+      ? [{ path: field, why: `${field} must be greater than ${low}`, other: low }]
+      : []),
     ...unpaired('evictionSoft', 'evictionSoftGracePeriod'),
     ...unpaired('evictionSoftGracePeriod', 'evictionSoft'),
   ]

@@ -11,14 +11,15 @@ import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { configurationDefaults, meaningOf } from '#facts/kubelet/fields.ts'
 import { shownSetting } from '#judge/drift/drift.ts'
 import { shorten } from '#judge/text.ts'
+import { messagesOf, type Refusal } from '#model/kubelet/refusal.ts'
 
 export interface Completion {
   config: RawObject
   refused: string[]
 }
 
-/** Upstream's errors if a kubelet would not start with the configuration. */
-export type Refusals = (configuration: RawObject, kubeletVersion: string | null) => string[]
+/** Why a kubelet would not start with the configuration. */
+export type Refusals = (configuration: RawObject, kubeletVersion: string | null) => Refusal[]
 
 /**
  * Completes fixes for one kubelet. Findings share their fixes, and to read a configuration takes 0.15 ms, so each is completed and read once.
@@ -26,7 +27,7 @@ export type Refusals = (configuration: RawObject, kubeletVersion: string | null)
  */
 export function completerFor(
   running: RawObject | null,
-  refusalsOf: (configuration: RawObject) => string[],
+  refusalsOf: (configuration: RawObject) => Refusal[],
 ): (config: RawObject) => Completion {
   const all = { ...configurationDefaults, ...running }
   const refusalsWith = oncePerConfig(config => refusalsOf({ ...all, ...config }))
@@ -68,7 +69,7 @@ class Draft {
   config: RawObject
   readonly running: RawObject
   readonly refused: string[] = []
-  readonly #refusalsWith: (config: RawObject) => string[]
+  readonly #refusalsWith: (config: RawObject) => Refusal[]
 
   /** @param refusalsWith the errors of a kubelet with fields beside the running ones */
   constructor(config: RawObject, running: RawObject, refusalsWith: Draft['errorsWith']) {
@@ -80,9 +81,9 @@ class Draft {
   /** The errors of a kubelet with these fields beside the running ones; not those that it has without them. */
   errorsWith(config: RawObject) {
     const errors = this.#refusalsWith(config)
-    return errors.length === 0
-      ? errors
-      : errors.filter(error => !this.#refusalsWith({}).includes(error))
+    if (errors.length === 0) return errors
+    const known = messagesOf(this.#refusalsWith({}))
+    return errors.filter(({ message }) => !known.includes(message))
   }
 
   sets(field: string) {
@@ -153,8 +154,8 @@ function dropRefused(fix: Draft) {
   }
 }
 
-const refusalText = ([error = '']: string[]) =>
-  `a kubelet does not start with it (${shorten(error)})`
+const refusalText = ([error]: Refusal[]) =>
+  `a kubelet does not start with it (${shorten(error?.message ?? '')})`
 
 function rightValues(fix: Draft) {
   for (const [field, value] of Object.entries(fix.config)) {

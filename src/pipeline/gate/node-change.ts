@@ -25,6 +25,7 @@ import type {
 } from '#model/gate.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
+import type { Refusal } from '#model/kubelet/refusal.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
@@ -44,6 +45,8 @@ import { type DiskChange, diskChange, misplacedVolumes } from './volumes.ts'
 export interface NodeProblem extends Place {
   kind: GateProblemKind
   text: string
+  /** Of a refusal: the fields that it is about. Absent: only that of `path`. */
+  fields?: readonly string[]
   /** Absent: that of the setting. */
   line?: number
   /** Of a pair of fields: the line of the other one. */
@@ -172,21 +175,20 @@ export function startedWith(input: NodeInput, parts: Parts): NodeInput | null {
 
 /** Of the fields that a refusal names, one that the change sets. */
 function atChangedSetting(problem: NodeProblem, base: readonly ChangedPart[]): NodeProblem {
-  const { part, path, text } = problem
+  const { part, path, fields = [] } = problem
   const isKept = (field: string) =>
     base.some(({ config }) => isEqual(valueAt(config, field), valueAt(part.config, field)))
   if (path === null || !isKept(path)) return problem
-  const changed = Object.keys(part.config).find(field => text.includes(field) && !isKept(field))
+  const changed = Object.keys(part.config).find(field => fields.includes(field) && !isKept(field))
   return changed === undefined ? problem : { ...problem, path: changed }
 }
 
 /** Of two fields that a refusal compares, the line of the other one. */
 function withOtherHalf(problem: NodeProblem): NodeProblem {
-  const { part, path, text, kind } = problem
+  const { part, path, fields = [], kind } = problem
   if (kind !== 'refused' || path === null) return problem
-  const words = text.split(/\W+/)
   const others = Object.keys(part.config).filter(
-    field => field !== fieldOf(path) && words.includes(field),
+    field => field !== fieldOf(path) && fields.includes(field),
   )
   const lines = new Set(others.map(field => part.lineOf(field)))
   lines.delete(part.lineOf(path))
@@ -255,51 +257,51 @@ const withImage = <Image extends Pick<NodeIdentity, 'amiFamily'>>(
   return given === undefined ? image : { ...image, amiFamily: given }
 }
 
-type CauseOf = (text: string, rollout: Rollout) => Place | null
+type CauseOf = (refusal: Refusal, rollout: Rollout) => Place | null
 
 /** Each is tried with a start of the kubelet. */
 const mostTried = 60
 
 /** What was refused before the change for the same setting stays refused: that is not worse. */
 function refusals(after: RolledOut, before: RolledOut, causeOf: CauseOf): NodeProblem[] {
-  const known = new Set(before.refusals.map(text => causeOf(text, before.rollout)?.path ?? text))
-  return after.refusals.flatMap((text): NodeProblem[] => {
-    const place = causeOf(text, after.rollout)
+  const known = new Set(
+    before.refusals.map(one => causeOf(one, before.rollout)?.path ?? one.message),
+  )
+  return after.refusals.flatMap((one): NodeProblem[] => {
+    const { fields, message: text } = one
+    const place = causeOf(one, after.rollout)
     if (place === null) return []
     const stays = known.has(place.path ?? text)
     return stays
       ? [{ kind: 'note', text: `Was refused before the change, and still is: ${text}`, ...place }]
-      : [{ kind: 'refused', text, ...place }]
+      : [{ kind: 'refused', text, fields, ...place }]
   })
 }
-
-const withoutNumbers = (text: string) => text.replace(/\d+/g, '0')
 
 /** The setting without which the kubelet would not say so; path null: no single one. Null: no part is left. */
 const openCauses =
   (input: NodeInput, image: NodeIdentity, causes: Parts['causes']): CauseOf =>
-  (text, rollout) => {
+  ({ message, fields }, rollout) => {
     const { parts } = rollout
     const [first] = parts
     if (first === undefined) return null
-    const known = causes.get(text)
+    const known = causes.get(message)
     if (known !== undefined && parts.includes(known.part)) return known
     const refusalsWithout = ({ part, path }: PlacedSetting) => {
       const others = parts.map(each => (each === part ? withoutSetting(part, path) : each))
       return rolledOut(input, image, { ...rollout, parts: others }).refusals
     }
-    // The same refusal with another number does not end, unless no setting ends it.
-    const same = withoutNumbers(text)
+    // Another refusal of the same fields does not end it, unless no setting ends it.
     let second: PlacedSetting | undefined
     const ending = placedSettings(parts)
       .slice(0, mostTried)
       .find(setting => {
         const left = refusalsWithout(setting)
-        if (!left.includes(text)) second ??= setting
-        return !left.some(other => withoutNumbers(other) === same)
+        if (!left.some(other => other.message === message)) second ??= setting
+        return !left.some(other => isDeepStrictEqual(other.fields, fields))
       })
     const place = ending ?? second ?? { part: first, path: null }
-    causes.set(text, place)
+    causes.set(message, place)
     return place
   }
 
@@ -330,13 +332,15 @@ function nodeClassRefusals(part: ChangedPart, node: NodeInput | null): NodeProbl
   const { evictionSoft = {}, evictionSoftGracePeriod = {} } = node?.configuration?.fields ?? {}
   const kept = isWhole ? {} : { evictionSoft, evictionSoftGracePeriod }
   const place = kind === 'NodePool' ? 'spec.template.spec.kubelet' : 'spec.kubelet'
-  return nodeClassMistakes(mergePatch(kept, config)).flatMap(({ path, why }): NodeProblem[] => {
-    const value = valueAt(config, path)
-    const text = `The API server refuses ${place}: ${why}.`
-    return value === undefined || isExpression(String(value))
-      ? []
-      : [{ kind: 'refused', part, path, text }]
-  })
+  return nodeClassMistakes(mergePatch(kept, config)).flatMap(
+    ({ path, why, other }): NodeProblem[] => {
+      const value = valueAt(config, path)
+      const text = `The API server refuses ${place}: ${why}.`
+      return value === undefined || isExpression(String(value))
+        ? []
+        : [{ kind: 'refused', part, path, text, ...(other && { fields: [fieldOf(path), other] }) }]
+    },
+  )
 }
 
 /** Fields that are checked against each other have one name. */

@@ -30,7 +30,7 @@ import { isSet, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { AmiFamily, NodeIdentity } from '#model/input/record.ts'
-import { isConfigurationField } from '#model/kubelet/settings.ts'
+import type { Refusal } from '#model/kubelet/refusal.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
 import { kubeletConfigurationKind } from '#replay/configuration/configuration-decoder.ts'
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
@@ -58,8 +58,7 @@ export interface RolledOut {
   rollout: Rollout
   /** The node after the rollout. Null: its kubelet would not start, or its configuration is not known. */
   input: NodeInput | null
-  /** Upstream's errors. */
-  refusals: string[]
+  refusals: Refusal[]
   /** Null: refused, or not known. */
   settings: StartSettings | null
   dropped: DroppedSetting[]
@@ -115,7 +114,7 @@ export function rolledOut(input: NodeInput, identity: NodeImage, rollout: Rollou
   if (Object.keys(settings).length > 0) takeBottlerocket(files, settings, input, identity)
   if (known === null) {
     const { refusals } = startNode(input, { ...identity, starts: rollout.starts }, files)
-    const sure = refusals.filter(text => isRefusedAnywhere(text, rollout, identity))
+    const sure = refusals.filter(one => isRefusedAnywhere(one, rollout, identity))
     return { rollout, input: null, refusals: sure, settings: null, dropped: [], files: null }
   }
   const whole = parts.findLast(part => part.unused === undefined && isMainFile(part))
@@ -196,17 +195,20 @@ const filesWith = (content: RawObject, amiFamily: AmiFamily): StartFiles => ({
 const unknownFiles = ({ amiFamily, kubeletVersion }: NodeImage): StartFiles =>
   filesWith({ ...amiDefaults(amiFamily, kubeletVersion) }, amiFamily)
 
-/** Whether the kubelet says so whatever it runs with: the parts set every field that it names. Bottlerocket's template sets all of them. */
-function isRefusedAnywhere(text: string, { parts }: Rollout, { amiFamily }: NodeImage): boolean {
+/** Whether the kubelet refuses it whatever it runs with: the parts set every field of the refusal. Bottlerocket's template sets all of them. */
+function isRefusedAnywhere(
+  { fields }: Refusal,
+  { parts }: Rollout,
+  { amiFamily }: NodeImage,
+): boolean {
   if (amiFamily === 'Bottlerocket') return true
-  const set = new Set(
+  const set = new Set<string>(
     parts.flatMap(({ config, flags }) => [
       ...Object.keys(config),
       ...flags.flatMap(flag => fieldOfFlag(flag) ?? []),
     ]),
   )
-  const named = text.split(/\W+/).filter(isConfigurationField)
-  return named.length > 0 && named.every(field => set.has(field))
+  return fields.length > 0 && fields.every(field => set.has(field))
 }
 
 /** An earlier setting is gone: the image's value stands again, or none. */
@@ -371,10 +373,9 @@ function startNode(
   const known = input.host === null ? starts.get(key) : undefined
   const next = known ?? predictNextStart(host, kubeletVersion, operatingSystem)
   if (input.host === null && starts.size < mostStarts) starts.set(key, next)
-  const { prediction } = startOnMachine(next, input.node, kubeletVersion)
+  const { prediction, refusals } = startOnMachine(next, input.node, kubeletVersion)
   const settings = prediction?.settings ?? null
   const fields = settings?.configuration ?? null
-  const refusals = prediction?.errors ?? []
   if (refusals.length > 0 || fields === null)
     return { input: null, refusals, settings: null, files: text }
   const started = {

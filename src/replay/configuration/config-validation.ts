@@ -10,7 +10,14 @@
 import { formatDuration } from '#base/go/duration.ts'
 import { goFloat, goQuote } from '#base/go/go-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
+import { byText } from '#base/text/text-order.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import {
+  type ConfigurationField,
+  type Refusal,
+  refusal,
+  withPrefix,
+} from '#model/kubelet/refusal.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 import {
   featureGateError,
@@ -39,8 +46,8 @@ import {
 
 export interface ConfigurationVerdict {
   /** Why the file would not load. If set, the other results are unknown. */
-  loadError: string | null
-  errors: string[] | null
+  loadError: Refusal | null
+  errors: Refusal[] | null
   startup: StartupErrors | null
 }
 
@@ -61,19 +68,19 @@ export function validateKubeletConfiguration(
     }
   } catch (error) {
     if (!(error instanceof LoadError)) throw error
-    return { loadError: error.message, errors: null, startup: null }
+    return { loadError: error.refusal, errors: null, startup: null }
   }
 }
 
-/** Returns the errors sorted. */
+/** Sorted by their messages. */
 export function validationErrors(
   configuration: LoadedConfiguration,
   kubeletVersion: string | null,
   machine: Machine,
-): string[] {
+): Refusal[] {
   const kubelet = kubeletOf(kubeletVersion, configuration.featureGates)
   const gateError = featureGateError(configuration.featureGates, kubelet.features)
-  if (gateError !== null) return [gateError]
+  if (gateError !== null) return [refusal('featureGates', gateError)]
   const tails = [
     ...numberErrors(configuration),
     ...imageErrors(configuration, kubelet),
@@ -87,13 +94,13 @@ export function validationErrors(
     ...sysctlErrors(configuration, kubelet),
   ]
   return [
-    ...tails.map(tail => `invalid configuration: ${tail}`),
+    ...tails.map(tail => withPrefix('invalid configuration', tail)),
     ...taintErrors(configuration),
     ...loggingErrors(configuration, kubelet),
     ...tracingErrors(configuration, kubelet),
     ...hiddenMetricsErrors(configuration, kubelet),
     ...operatingSystemErrors(configuration, kubelet, machine),
-  ].sort()
+  ].sort((a, b) => byText(a.message, b.message))
 }
 
 /*
@@ -108,48 +115,63 @@ const second = 1_000_000_000n
 /** The former default, which older files still contain. */
 const formerThrottlingFactor = 0.9
 
-/** The texts after `invalid configuration: `, in upstream's order. */
-function* gatedErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<string> {
+/** The messages are the texts after `invalid configuration: `, in upstream's order. */
+function* gatedErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<Refusal> {
   const { features, isGateOn: isOn } = kubelet
   yield* quotaErrors(c, kubelet)
   if (c.serverTLSBootstrap && !isOn('RotateKubeletServerCertificate')) {
-    yield 'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate'
+    yield refusal(
+      'serverTLSBootstrap',
+      'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate',
+    )
   }
   if (c.runOnce && features.has('runOnceRefused'))
-    yield 'runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set'
+    yield refusal(
+      'runOnce',
+      'runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set',
+    )
   yield* swapErrors(c, kubelet)
   yield* backOffErrors(c, kubelet)
   if (c.enableSystemLogQuery && !isOn('NodeLogQuery')) {
     const option = features.has('logQueryErrorNamesField')
       ? 'enableSystemLogQuery'
       : 'enableSystemLogHandler'
-    yield `NodeLogQuery feature gate is required for ${option}`
+    yield refusal('enableSystemLogQuery', `NodeLogQuery feature gate is required for ${option}`)
   }
   if (c.enableSystemLogQuery && !c.enableSystemLogHandler)
-    yield 'enableSystemLogHandler is required for enableSystemLogQuery'
+    yield refusal(
+      ['enableSystemLogHandler', 'enableSystemLogQuery'],
+      'enableSystemLogHandler is required for enableSystemLogQuery',
+    )
   yield* throttlingErrors(c, kubelet)
 }
 
-function* quotaErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<string> {
+function* quotaErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<Refusal> {
   const quota = c.cpuCFSQuotaPeriod
   const shownQuota = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {${formatDuration(quota)}}`
   if (!isOn('CustomCPUCFSQuotaPeriod')) {
     if (quota !== 100n * millisecond)
-      yield `${shownQuota} requires feature gate CustomCPUCFSQuotaPeriod`
+      yield refusal(
+        'cpuCFSQuotaPeriod',
+        `${shownQuota} requires feature gate CustomCPUCFSQuotaPeriod`,
+      )
   } else {
     if (quota < millisecond || quota > second)
-      yield `${shownQuota} must be between 1ms and 1sec, inclusive`
+      yield refusal('cpuCFSQuotaPeriod', `${shownQuota} must be between 1ms and 1sec, inclusive`)
   }
 }
 
 function* swapErrors(
   c: LoadedConfiguration,
   { features, isGateOn: isOn }: Kubelet,
-): Iterable<string> {
+): Iterable<Refusal> {
   const { swapBehavior } = c.memorySwap
   if (!isOn('NodeSwap')) {
     if (swapBehavior !== '')
-      yield 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled'
+      yield refusal(
+        'memorySwap',
+        'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled',
+      )
   } else if (
     !['', 'LimitedSwap', features.has('noSwapBehavior') ? 'NoSwap' : 'UnlimitedSwap'].includes(
       swapBehavior,
@@ -158,29 +180,41 @@ function* swapErrors(
     const choices = features.has('noSwapBehavior')
       ? '"", "LimitedSwap" or "NoSwap"'
       : '"", "LimitedSwap", or "UnlimitedSwap"'
-    yield `memorySwap.swapBehavior ${goQuote(swapBehavior)} must be one of: ${choices}`
+    yield refusal(
+      'memorySwap',
+      `memorySwap.swapBehavior ${goQuote(swapBehavior)} must be one of: ${choices}`,
+    )
   }
 }
 
-function* backOffErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<string> {
+function* backOffErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<Refusal> {
   const backOff = c.crashLoopBackOff.maxContainerRestartPeriod
   // Defaulting sets a value if the gate is on. A gate that a flag sets is applied after defaulting.
   if (backOff === null && isOn('KubeletCrashLoopBackOffMax')) {
-    yield 'FeatureGate KubeletCrashLoopBackOffMax is enabled, CrashLoopBackOff.MaxContainerRestartPeriod must be set'
+    yield refusal(
+      'crashLoopBackOff',
+      'FeatureGate KubeletCrashLoopBackOffMax is enabled, CrashLoopBackOff.MaxContainerRestartPeriod must be set',
+    )
   } else if (backOff !== null && !isOn('KubeletCrashLoopBackOffMax')) {
-    yield 'FeatureGate KubeletCrashLoopBackOffMax not enabled, CrashLoopBackOff.MaxContainerRestartPeriod must not be set'
+    yield refusal(
+      'crashLoopBackOff',
+      'FeatureGate KubeletCrashLoopBackOffMax not enabled, CrashLoopBackOff.MaxContainerRestartPeriod must not be set',
+    )
   } else if (
     backOff !== null &&
     (backOff / millisecond < 1000n || backOff / millisecond > 300_000n)
   ) {
-    yield `CrashLoopBackOff.MaxContainerRestartPeriod (got: ${goFloat(Number(backOff) / 1e9)} seconds) must be set between 1s and 300s`
+    yield refusal(
+      'crashLoopBackOff',
+      `CrashLoopBackOff.MaxContainerRestartPeriod (got: ${goFloat(Number(backOff) / 1e9)} seconds) must be set between 1s and 300s`,
+    )
   }
 }
 
 function* throttlingErrors(
   c: LoadedConfiguration,
   { features, isGateOn: isOn }: Kubelet,
-): Iterable<string> {
+): Iterable<Refusal> {
   const factor = c.memoryThrottlingFactor
   if (factor === null) return
   if (
@@ -188,32 +222,56 @@ function* throttlingErrors(
     !isOn('MemoryQoS') &&
     factor !== formerThrottlingFactor
   ) {
-    yield 'memoryThrottlingFactor must not be set when MemoryQoS feature gate is disabled'
+    yield refusal(
+      'memoryThrottlingFactor',
+      'memoryThrottlingFactor must not be set when MemoryQoS feature gate is disabled',
+    )
   }
   if (factor <= 0 || factor > 1)
-    yield `memoryThrottlingFactor ${goFloat(factor)} must be greater than 0 and less than or equal to 1.0`
+    yield refusal(
+      'memoryThrottlingFactor',
+      `memoryThrottlingFactor ${goFloat(factor)} must be greater than 0 and less than or equal to 1.0`,
+    )
 }
 
-function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<string> {
+function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<Refusal> {
   const { shutdownGracePeriod: total, shutdownGracePeriodCriticalPods: critical } = c
   const isTooShort = (period: bigint) => period < 0n || (period > 0n && period < second)
   const isSet = total > 0n || critical > 0n
   const hasPriorities = (c.shutdownGracePeriodByPodPriority ?? []).length > 0
   if (kubelet.isGateOn('GracefulNodeShutdown')) {
     if (critical > total)
-      yield `shutdownGracePeriodCriticalPods {${formatDuration(critical)}} must be <= shutdownGracePeriod {${formatDuration(total)}}`
+      yield refusal(
+        ['shutdownGracePeriodCriticalPods', 'shutdownGracePeriod'],
+        `shutdownGracePeriodCriticalPods {${formatDuration(critical)}} must be <= shutdownGracePeriod {${formatDuration(total)}}`,
+      )
     if (isTooShort(total))
-      yield `shutdownGracePeriod {${formatDuration(total)}} must be either zero or otherwise >= 1 sec`
+      yield refusal(
+        'shutdownGracePeriod',
+        `shutdownGracePeriod {${formatDuration(total)}} must be either zero or otherwise >= 1 sec`,
+      )
     if (isTooShort(critical))
-      yield `shutdownGracePeriodCriticalPods {${formatDuration(critical)}} must be either zero or otherwise >= 1 sec`
+      yield refusal(
+        'shutdownGracePeriodCriticalPods',
+        `shutdownGracePeriodCriticalPods {${formatDuration(critical)}} must be either zero or otherwise >= 1 sec`,
+      )
   } else if (isSet) {
-    yield 'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown'
+    yield refusal(
+      ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'],
+      'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown',
+    )
   }
   if (!hasPriorities) return
   if (!kubelet.isGateOn('GracefulNodeShutdownBasedOnPodPriority')) {
-    yield 'Specifying shutdownGracePeriodByPodPriority requires feature gate GracefulNodeShutdownBasedOnPodPriority'
+    yield refusal(
+      'shutdownGracePeriodByPodPriority',
+      'Specifying shutdownGracePeriodByPodPriority requires feature gate GracefulNodeShutdownBasedOnPodPriority',
+    )
   } else if (isSet)
-    yield 'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time'
+    yield refusal(
+      ['shutdownGracePeriodByPodPriority', 'shutdownGracePeriod'],
+      'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time',
+    )
 }
 
 /*
@@ -223,7 +281,7 @@ function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<str
  * Read at       1.29 to 1.37
  */
 
-function* imageErrors(c: LoadedConfiguration, { features, isGateOn }: Kubelet): Iterable<string> {
+function* imageErrors(c: LoadedConfiguration, { features, isGateOn }: Kubelet): Iterable<Refusal> {
   const {
     imageGCHighThresholdPercent: high,
     imageGCLowThresholdPercent: low,
@@ -231,25 +289,47 @@ function* imageErrors(c: LoadedConfiguration, { features, isGateOn }: Kubelet): 
     imageMinimumGCAge: minimum,
   } = c
   if (low >= high) {
-    yield `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`
+    yield refusal(
+      ['imageGCLowThresholdPercent', 'imageGCHighThresholdPercent'],
+      `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`,
+    )
   }
   if (maximum !== 0n && !isGateOn('ImageMaximumGCAge')) {
     const option = features.has('maximumAgeErrorNamesField')
       ? 'imageMaximumGCAge'
       : 'ImageMaximumGCAge'
-    yield `ImageMaximumGCAge feature gate is required for Kubelet configuration option ${option}`
+    yield refusal(
+      'imageMaximumGCAge',
+      `ImageMaximumGCAge feature gate is required for Kubelet configuration option ${option}`,
+    )
   }
   if (minimum < 0n && features.has('imageMinimumGCAgeValidated'))
-    yield `imageMinimumGCAge ${formatDuration(minimum)} must not be negative`
-  if (maximum < 0n) yield `imageMaximumGCAge ${formatDuration(maximum)} must not be negative`
+    yield refusal(
+      'imageMinimumGCAge',
+      `imageMinimumGCAge ${formatDuration(minimum)} must not be negative`,
+    )
+  if (maximum < 0n)
+    yield refusal(
+      'imageMaximumGCAge',
+      `imageMaximumGCAge ${formatDuration(maximum)} must not be negative`,
+    )
   if (maximum > 0n && maximum <= minimum) {
-    yield `imageMaximumGCAge ${formatDuration(maximum)} must be greater than imageMinimumGCAge ${formatDuration(minimum)}`
+    yield refusal(
+      ['imageMaximumGCAge', 'imageMinimumGCAge'],
+      `imageMaximumGCAge ${formatDuration(maximum)} must be greater than imageMinimumGCAge ${formatDuration(minimum)}`,
+    )
   }
   const parallel = c.maxParallelImagePulls
   if (parallel !== null && parallel < 1)
-    yield `maxParallelImagePulls ${parallel} must be a positive number`
+    yield refusal(
+      'maxParallelImagePulls',
+      `maxParallelImagePulls ${parallel} must be a positive number`,
+    )
   if (parallel !== null && parallel > 1 && c.serializeImagePulls) {
-    yield 'maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) is set to false'
+    yield refusal(
+      ['maxParallelImagePulls', 'serializeImagePulls'],
+      'maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) is set to false',
+    )
   }
 }
 
@@ -263,31 +343,43 @@ const verificationPolicies = [
 function* pullCredentialErrors(
   c: LoadedConfiguration,
   { features, isGateOn }: Kubelet,
-): Iterable<string> {
+): Iterable<Refusal> {
   if (!features.has('pullCredentialsVerified')) return
   const policy = c.imagePullCredentialsVerificationPolicy
   const allowlist = c.preloadedImagesVerificationAllowlist ?? []
   if (!isGateOn('KubeletEnsureSecretPulledImages')) {
-    const refusalText = (field: string) =>
-      `\`${field}\` must not be set if KubeletEnsureSecretPulledImages feature gate is not enabled`
-    if (policy !== '') yield refusalText('imagePullCredentialsVerificationPolicy')
-    if (allowlist.length > 0) yield refusalText('preloadedImagesVerificationAllowlist')
+    const refuse = (field: ConfigurationField) =>
+      refusal(
+        field,
+        `\`${field}\` must not be set if KubeletEnsureSecretPulledImages feature gate is not enabled`,
+      )
+    if (policy !== '') yield refuse('imagePullCredentialsVerificationPolicy')
+    if (allowlist.length > 0) yield refuse('preloadedImagesVerificationAllowlist')
     return
   }
   if (!verificationPolicies.includes(policy)) {
     const [first, second, third, last] = verificationPolicies.map(goQuote)
-    yield `option ${goQuote(policy)} specified for imagePullCredentialsVerificationPolicy. Valid options are ${first}, ${second}, ${third} or ${last}`
+    yield refusal(
+      'imagePullCredentialsVerificationPolicy',
+      `option ${goQuote(policy)} specified for imagePullCredentialsVerificationPolicy. Valid options are ${first}, ${second}, ${third} or ${last}`,
+    )
   }
   if (allowlist.length > 0 && policy !== 'NeverVerifyAllowlistedImages') {
     // The spelling "Vertification" is upstream's.
-    yield `can't set \`preloadedImagesVerificationAllowlist\` if \`imagePullCredentialsVertificationPolicy\` is not "NeverVerifyAllowlistedImages"`
+    yield refusal(
+      ['preloadedImagesVerificationAllowlist', 'imagePullCredentialsVerificationPolicy'],
+      `can't set \`preloadedImagesVerificationAllowlist\` if \`imagePullCredentialsVertificationPolicy\` is not "NeverVerifyAllowlistedImages"`,
+    )
     return
   }
   const why = allowlist
     .map(pattern => imagePatternError(pattern, features))
     .find(error => error !== null)
   if (why !== undefined)
-    yield `invalid image pattern in \`preloadedImagesVerificationAllowlist\`: ${why}`
+    yield refusal(
+      'preloadedImagesVerificationAllowlist',
+      `invalid image pattern in \`preloadedImagesVerificationAllowlist\`: ${why}`,
+    )
 }
 
 /**

@@ -7,6 +7,7 @@ import type { FieldFacts } from '#facts/kubelet/fields.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import { readConfiguration } from '#model/kubelet/configuration.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'
+import type { Refusal } from '#model/kubelet/refusal.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import { validateKubeletConfiguration } from './config-validation.ts'
 
@@ -119,8 +120,8 @@ function setValue(raw: RawObject, [key, ...rest]: readonly string[], value: unkn
   return Object.fromEntries(entries)
 }
 
-/** Upstream's errors if a kubelet would not start with this configuration. */
-export function refusalsOf(printed: RawObject | null, kubeletVersion: string | null): string[] {
+/** Empty: a kubelet would start with this configuration. */
+export function refusalsOf(printed: RawObject | null, kubeletVersion: string | null): Refusal[] {
   if (printed === null) return []
   const { loadError, errors, startup } = validateKubeletConfiguration(printed, kubeletVersion)
   if (loadError !== null) return [loadError]

@@ -25,6 +25,7 @@ import {
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
 import type { StructName } from '#model/kubelet/fields.ts'
+import type { ConfigurationField, Refusal } from '#model/kubelet/refusal.ts'
 
 /*
  * Whether a file declares itself a KubeletConfiguration.
@@ -67,7 +68,14 @@ export function kindError(content: RawObject): string | null {
 }
 
 /** `message` is upstream's text. */
-export class DecodeError extends Error {}
+export class DecodeError extends Error {
+  readonly fields: Refusal['fields']
+
+  constructor(message: string, fields: Refusal['fields']) {
+    super(message)
+    this.fields = fields
+  }
+}
 
 /** configz shows it in its given notation. */
 export interface FlushFrequency {
@@ -89,7 +97,7 @@ export function decodeConfiguration(
 ): RawObject {
   const decoder = new Decoder(features, form)
   const decoded = decoder.fields(raw, 'KubeletConfiguration', '')
-  if (decoder.firstError !== null) throw new DecodeError(decoder.firstError)
+  if (decoder.firstError !== null) throw decoder.firstError
   return decoded
 }
 
@@ -115,7 +123,9 @@ const namesInLowerCase = oncePerText((key: `${StructName}/${ConfigurationForm}`)
 
 /** Continues after a wrong type, and keeps the first such error. */
 class Decoder {
-  firstError: string | null = null
+  firstError: DecodeError | null = null
+  /** The field of the configuration that is decoded now. */
+  private fieldsNow: Refusal['fields'] = []
   private readonly features: KubeletFeatures
   private readonly form: ConfigurationForm
 
@@ -135,6 +145,7 @@ class Decoder {
       const shown = this.form === 'internal' ? goFieldName(name, struct) : name
       // A key that sorts before the kubelet's own name is decoded before it, so it has no effect.
       if (this.form === 'internal' && path === '' && key < shown) continue
+      if (path === '') this.fieldsNow = [name as ConfigurationField]
       const value = this.value(raw[key], facts.type, {
         struct,
         path: path === '' ? shown : `${path}.${shown}`,
@@ -196,7 +207,7 @@ class Decoder {
     if (typeof value !== 'string')
       return type === 'Time' ? this.stop(value, 'string', place) : this.refuse(value, type, place)
     if (type === 'Time' && Number.isNaN(Date.parse(value))) {
-      throw new DecodeError(
+      throw this.error(
         `parsing time ${goQuote(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${goQuote(value)} as "2006"`,
       )
     }
@@ -206,7 +217,7 @@ class Decoder {
   private duration(value: unknown, place: FieldPlace): bigint {
     if (value !== null && value !== undefined && typeof value !== 'string')
       return this.stop(value, 'string', place)
-    return orDecodeError(() => parseDuration(value ?? ''))
+    return this.orError(() => parseDuration(value ?? ''))
   }
 
   private flushFrequency(value: unknown, place: FieldPlace): FlushFrequency | undefined {
@@ -216,7 +227,7 @@ class Decoder {
     if (typeof value === 'number' && numbers.int64?.(value))
       return { nanoseconds: BigInt(value), isText: false }
     const shown = typeof value === 'number' ? `number ${value}` : kindOf(value)
-    throw new DecodeError(
+    throw this.error(
       `invalid duration ${goQuote(jsonText(value))}: json: cannot unmarshal ${shown} into Go value of type time.Duration`,
     )
   }
@@ -224,16 +235,28 @@ class Decoder {
   /** Upstream trims the text between quotes, and takes a bare number as written. */
   private quantity(value: unknown): Quantity {
     const bare = isRawObject(value) || Array.isArray(value) ? '' : String(value)
-    return orDecodeError(() => parseQuantity(typeof value === 'string' ? value.trim() : bare))
+    return this.orError(() => parseQuantity(typeof value === 'string' ? value.trim() : bare))
   }
 
   private refuse(value: unknown, type: string, place: FieldPlace, shown = kindOf(value)) {
-    this.firstError ??= wrongType(shown, goTypeName(type, this.form), place)
+    this.firstError ??= this.error(wrongType(shown, goTypeName(type, this.form), place))
     return undefined
   }
 
   private stop(value: unknown, type: string, place: FieldPlace): never {
-    throw new DecodeError(wrongType(kindOf(value), type, place))
+    throw this.error(wrongType(kindOf(value), type, place))
+  }
+
+  private error(message: string) {
+    return new DecodeError(message, this.fieldsNow)
+  }
+
+  private orError<Value>(parse: () => Value) {
+    try {
+      return parse()
+    } catch (error) {
+      throw this.error(messageOf(error))
+    }
   }
 }
 
@@ -244,14 +267,6 @@ const wrongType = (shown: string, type: string, { struct, path }: FieldPlace) =>
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   return typeof value === 'boolean' ? 'bool' : typeof value
-}
-
-function orDecodeError<Value>(parse: () => Value) {
-  try {
-    return parse()
-  } catch (error) {
-    throw new DecodeError(messageOf(error))
-  }
 }
 
 /** The value of a null entry in a list or a map. */

@@ -24,6 +24,7 @@ import {
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { evictionHardDefaults, fieldDefault, isKnownField } from '#facts/kubelet/fields.ts'
 import type { configurationStructs, StructName } from '#model/kubelet/fields.ts'
+import type { Refusal } from '#model/kubelet/refusal.ts'
 import {
   DecodeError,
   decodeConfiguration,
@@ -74,8 +75,15 @@ export type LoadedStruct<Struct extends StructName> = {
 /** Every field. Durations are in nanoseconds; null is Go's nil. Fields that the minor does not have hold their defaults. */
 export type LoadedConfiguration = LoadedStruct<'KubeletConfiguration'>
 
-/** The kubelet would not start. `message` is upstream's text. */
-export class LoadError extends Error {}
+/** The kubelet would not start. */
+export class LoadError extends Error {
+  readonly refusal: Refusal
+
+  constructor(message: string, fields: Refusal['fields'] = []) {
+    super(message)
+    this.refusal = { fields, message }
+  }
+}
 
 export type OperatingSystem = 'linux' | 'windows'
 
@@ -105,8 +113,11 @@ export function loadConfigFile(raw: RawObject, options: LoadOptions): LoadedConf
 }
 
 function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: string) {
-  const loadError = (why: string) =>
-    new LoadError(`failed to load Kubelet config file ${path}, error failed to decode: ${why}`)
+  const loadError = (why: string, fields?: Refusal['fields']) =>
+    new LoadError(
+      `failed to load Kubelet config file ${path}, error failed to decode: ${why}`,
+      fields,
+    )
   const isKindChecked = raw.kind !== undefined || raw.apiVersion !== undefined
   const error = isKindChecked ? kindError(raw) : null
   if (error !== null) throw loadError(error)
@@ -114,7 +125,7 @@ function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: strin
     return decodeConfiguration(raw, features, 'file')
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw loadError(error.message)
+    throw loadError(error.message, error.fields)
   }
 }
 
@@ -137,6 +148,7 @@ export function setDefaults(decoded: RawObject, features: KubeletFeatures): Load
   if (gateError !== null) {
     throw new LoadError(
       `panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: ${gateError}`,
+      ['featureGates'],
     )
   }
   const configuration = defaultedStruct(decoded, 'KubeletConfiguration', {

@@ -14,6 +14,7 @@ import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
 import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { Host } from '#model/input/inspection.ts'
+import { messagesOf, type Refusal, refusal, withPrefix } from '#model/kubelet/refusal.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction/prediction.ts'
 import { validationErrors } from './config-validation.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
@@ -32,6 +33,8 @@ import { areTooFewLogFiles, startupErrors } from './validation/fields.ts'
 export interface NextStart {
   /** Null: undecided; `unknowns` has the reasons. With a prediction they name what could still prevent the start. */
   prediction: NextStartPrediction | null
+  /** The errors of the prediction. */
+  refusals: Refusal[]
   /** Each `what` begins with `nextStart.`. */
   unknowns: Unknown[]
 }
@@ -52,14 +55,14 @@ export function predictNextStart(
   const reason = whyUndecided(files)
   if (reason !== null) {
     const effect = `${reason}: whether the kubelet would start again with the files on its disk is not known`
-    return { prediction: null, unknowns: [{ what: 'nextStart.files', effect }] }
+    return { prediction: null, refusals: [], unknowns: [{ what: 'nextStart.files', effect }] }
   }
-  const { prediction, unknowns } = start(files, {
+  const { unknowns, ...next } = start(files, {
     kubeletVersion,
     operatingSystem,
     cgroupVersion: cgroupVersionOf(host),
   })
-  return { prediction, unknowns: [...doubts(files, kubeletVersion), ...unknowns] }
+  return { ...next, unknowns: [...doubts(files, kubeletVersion), ...unknowns] }
 }
 
 /** Null: decided, because the files' content is known. */
@@ -126,55 +129,61 @@ function cgroupVersionOf(host: Host | null): 1 | 2 | null {
 function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
   const { kubeletVersion } = kubelet
   const paths = [files.main, ...files.dropIns].flatMap(file => (file === null ? [] : [file.path]))
-  const refusedStart = (error: string): NextStart => ({
+  const refusedStart = (error: Refusal): NextStart => ({
     prediction: {
       files: paths,
-      errors: [error],
+      errors: [error.message],
       imageGCHighThresholdPercent: null,
       imageGCLowThresholdPercent: null,
       settings: null,
     },
+    refusals: [error],
     unknowns: [],
   })
   const flags = flagSettings(files.commandLine)
-  if (flags.error !== null) return refusedStart(`failed to parse kubelet flag: ${flags.error}`)
+  if (flags.error !== null)
+    return refusedStart(refusal([], `failed to parse kubelet flag: ${flags.error}`))
   try {
     const withoutFlags = configurationFromFiles(files, kubelet)
     const configuration = withFlags(withoutFlags, flags, featuresOf(kubeletVersion))
+    const refusals = refusalsAtStart(configuration, kubelet)
     return {
       prediction: {
         files: paths,
-        errors: errorsOf(configuration, kubelet),
+        errors: messagesOf(refusals),
         imageGCHighThresholdPercent: configuration.imageGCHighThresholdPercent,
         imageGCLowThresholdPercent: configuration.imageGCLowThresholdPercent,
         settings: startSettings(files, flags, { withoutFlags, configuration, kubelet }),
       },
+      refusals,
       unknowns: endpointDoubts(configuration),
     }
   } catch (error) {
     if (!(error instanceof LoadError)) throw error
-    return refusedStart(error.message)
+    return refusedStart(error.refusal)
   }
 }
 
-function errorsOf(configuration: LoadedConfiguration, { kubeletVersion, ...machine }: NextKubelet) {
+function refusalsAtStart(
+  configuration: LoadedConfiguration,
+  { kubeletVersion, ...machine }: NextKubelet,
+) {
   const validated = validationErrors(configuration, kubeletVersion, machine)
   const features = featuresOf(kubeletVersion)
   const startup = startupErrors(configuration, features)
   const late = [
     startup.eviction,
-    prefixError('--kube-reserved value failed to parse', startup.kubeReserved),
-    prefixError('--system-reserved value failed to parse', startup.systemReserved),
+    prefixed('--kube-reserved value failed to parse', startup.kubeReserved),
+    prefixed('--system-reserved value failed to parse', startup.systemReserved),
     // Do not repeat an error that validation already reported.
     areTooFewLogFiles(configuration, features)
       ? null
-      : prefixError('failed to initialize container log manager', startup.containerLogs),
+      : prefixed('failed to initialize container log manager', startup.containerLogs),
   ]
   return [...validated, ...late.filter(error => error !== null)]
 }
 
-const prefixError = (prefix: string, error: string | null) =>
-  error === null ? null : `${prefix}: ${error}`
+const prefixed = (prefix: string, error: Refusal | null) => error && withPrefix(prefix, error)
 
 /*
  * Command-line flags that override fields of the configuration file.

@@ -125,6 +125,7 @@ function decodeMerged(
     if (!(error instanceof DecodeError)) throw error
     throw new LoadError(
       `failed to unmarshal merged JSON into kubelet configuration: ${error.message}`,
+      error.fields,
     )
   }
 }

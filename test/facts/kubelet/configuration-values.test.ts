@@ -4,7 +4,7 @@ import { isRawObject } from '#base/raw-object.ts'
 import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { configurationDefaults, evictionHardDefaults } from '#facts/kubelet/fields.ts'
-import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
+import { validateKubeletConfiguration } from '#test/verdict.ts'
 
 const placesOf = (field: string, value: unknown) =>
   valueMistakes(field, value).map(({ path }) => path.join('.'))

@@ -368,7 +368,11 @@ describe('nodes whose configuration was not read', () => {
   it.each([
     ['      imageGCHighThresholdPercent: 120\n', 'refused'],
     ['      imageGCHighThresholdPercent: 60\n      imageGCLowThresholdPercent: 70\n', 'refused'],
+    ['      imageMinimumGCAge: 2 min\n', 'refused'],
+    ['      evictionHard:\n        nodefs.avail: "10%"\n', 'refused'],
+    ['      crashLoopBackOff:\n        maxContainerRestartPeriod: 1h\n', 'refused'],
     ['      imageGCHighThresholdPercent: 60\n', 'unread'],
+    ['      evictionSoft:\n        nodefs.available: "15%"\n', 'unread'],
   ])('with the NodeConfig %s: %s', async (settings, verdict) => {
     const file = { ...nodeConfig(settings), file: 'general/a.yaml' }
     expect((await gated(snapshotOf(unread()), [file])).verdict).toBe(verdict)

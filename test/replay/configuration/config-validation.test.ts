@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  validateKubeletConfiguration,
-  validationErrors,
-} from '#replay/configuration/config-validation.ts'
 import { loadConfigFile } from '#replay/configuration/configuration-file.ts'
+import { validateKubeletConfiguration, validationErrors } from '#test/verdict.ts'
 
 const errorsOf = (raw: Record<string, unknown>, version: string) =>
   validateKubeletConfiguration(raw, version).errors

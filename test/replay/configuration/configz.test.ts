@@ -4,10 +4,6 @@ import type { RawObject } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'
 import {
-  validateKubeletConfiguration,
-  validationErrors,
-} from '#replay/configuration/config-validation.ts'
-import {
   configzOf,
   flagsOnlyConfiguration,
   LoadError,
@@ -17,6 +13,7 @@ import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
 import { thresholdOrigins } from '#replay/configuration/threshold-origins.ts'
 import { hostOf } from '#test/at-the-door.ts'
+import { validateKubeletConfiguration, validationErrors } from '#test/verdict.ts'
 
 const load = (raw: RawObject, kubeletVersion = 'v1.34.4') =>
   loadConfigFile(raw, { kubeletVersion, operatingSystem: 'linux' })

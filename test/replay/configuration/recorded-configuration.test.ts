@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
-import { validationErrors } from '#replay/configuration/config-validation.ts'
 import {
   configzOf,
   featureGateError,
@@ -15,6 +14,7 @@ import {
 import { withFlags } from '#replay/configuration/next-start.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
 import { isEndpointChecked } from '#replay/configuration/validation/components.ts'
+import { validationErrors } from '#test/verdict.ts'
 
 /** What is put to the kubelet; without a main file it has none. Files have their kind, but raw ones. */
 interface Case {

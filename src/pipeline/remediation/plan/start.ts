@@ -14,6 +14,7 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import { type KubeletConfiguration, mistakeOf } from '#model/kubelet/configuration.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'
+import { messagesOf } from '#model/kubelet/refusal.ts'
 import type { ConfigurationChange } from '#model/plan/what-if.ts'
 import type { NextStartPrediction, NodePrediction } from '#model/prediction/prediction.ts'
 import { refusalsOf, withChanges } from '#replay/configuration/configuration-change.ts'
@@ -68,7 +69,7 @@ export function invalidOf(node: ReadNode, patch: RawObject): string | null {
   const changed = withChanges(record, changesOf(patch, node))
   const before = once(() => refusalsOf(record.configuration?.printed ?? null, kubeletVersion))
   const refusals = refusalsOn(changed, kubeletVersion, before)
-  if (refusals.length > 0) return refusals.join('; ')
+  if (refusals.length > 0) return messagesOf(refusals).join('; ')
   return changed.configuration && mistakeOf(changed.configuration)
 }
 

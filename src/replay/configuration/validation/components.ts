@@ -10,50 +10,55 @@
 import { formatDuration } from '#base/go/duration.ts'
 import { goQuote } from '#base/go/go-text.ts'
 import { quantityValue } from '#base/go/quantity.ts'
+import { type ConfigurationField, type Refusal, refusal } from '#model/kubelet/refusal.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
 const greatestVerbosity = 2 ** 31 - 1
 
-/** Yields whole texts. */
+/** Yields whole messages. */
 export function* loggingErrors(
   { logging }: LoadedConfiguration,
   { features, isGateOn }: Kubelet,
-): Iterable<string> {
+): Iterable<Refusal> {
   const { format, verbosity, flushFrequency, options } = logging
   const vmodule = logging.vmodule ?? []
+  const refuse = (message: string) => refusal('logging', message)
   const { nanoseconds, isText } = flushFrequency
   if (features.has('flushFrequencyPositive') && nanoseconds <= 0n) {
     const shown = isText ? goQuote(formatDuration(nanoseconds)) : String(nanoseconds)
-    yield `logging.flushFrequency: Invalid value: ${shown}: Must be greater than zero`
+    yield refuse(`logging.flushFrequency: Invalid value: ${shown}: Must be greater than zero`)
   }
   if (format !== 'text' && format !== 'json')
-    yield `logging.format: Invalid value: ${goQuote(format)}: Unsupported log format`
+    yield refuse(`logging.format: Invalid value: ${goQuote(format)}: Unsupported log format`)
   if (format === 'json' && !isGateOn('LoggingBetaOptions')) {
-    yield 'logging.format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature'
+    yield refuse(
+      'logging.format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature',
+    )
   }
   const number = (value: number) =>
     features.has('fieldErrorsInDecimal') ? String(value) : `0x${value.toString(16)}`
   const tooVerbose = (path: string, value: number) =>
-    `${path}: Invalid value: ${number(value)}: Must be <= ${greatestVerbosity}`
+    refuse(`${path}: Invalid value: ${number(value)}: Must be <= ${greatestVerbosity}`)
   if (verbosity > greatestVerbosity) yield tooVerbose('logging.verbosity', verbosity)
   if (vmodule.length > 0 && format !== 'text')
-    yield 'logging.vmodule: Forbidden: Only supported for text log format'
+    yield refuse('logging.vmodule: Forbidden: Only supported for text log format')
   for (const [index, { filePattern, verbosity: own }] of vmodule.entries()) {
     const path = `logging.vmodule[${index}]`
-    if (filePattern === '') yield `${path}: Required value: File pattern must not be empty`
+    if (filePattern === '') yield refuse(`${path}: Required value: File pattern must not be empty`)
     if (/[=,]/.test(filePattern)) {
-      yield `${path}: Invalid value: ${goQuote(filePattern)}: File pattern must not contain equal sign or comma`
+      yield refuse(
+        `${path}: Invalid value: ${goQuote(filePattern)}: File pattern must not contain equal sign or comma`,
+      )
     }
     if (own > greatestVerbosity) yield tooVerbose(path, own)
   }
   if (isGateOn('LoggingAlphaOptions')) return
+  const forbidden = (option: string) =>
+    refuse(`logging.options.${option}: Forbidden: Feature LoggingAlphaOptions is disabled`)
   for (const [name, { splitStream, infoBufferSize }] of Object.entries(options)) {
-    if (splitStream)
-      yield `logging.options.${name}.splitStream: Forbidden: Feature LoggingAlphaOptions is disabled`
-    if (quantityValue(infoBufferSize) !== 0n) {
-      yield `logging.options.${name}.infoBufferSize: Forbidden: Feature LoggingAlphaOptions is disabled`
-    }
+    if (splitStream) yield forbidden(`${name}.splitStream`)
+    if (quantityValue(infoBufferSize) !== 0n) yield forbidden(`${name}.infoBufferSize`)
   }
 }
 
@@ -68,27 +73,36 @@ export function* loggingErrors(
 const million = 1_000_000
 const schemes = ['dns', 'unix', 'unix-abstract']
 
-/** Yields whole texts. */
+/** Yields whole messages. */
 export function* tracingErrors(
   { tracing }: LoadedConfiguration,
   { features, isGateOn }: Kubelet,
-): Iterable<string> {
+): Iterable<Refusal> {
   if (tracing === null) return
+  const refuse = (message: string) => refusal('tracing', message)
   if (!features.has('tracingUngated') && !isGateOn('KubeletTracing')) {
-    yield 'invalid configuration: tracing should not be configured if KubeletTracing feature flag is disabled.'
+    yield refuse(
+      'invalid configuration: tracing should not be configured if KubeletTracing feature flag is disabled.',
+    )
     return
   }
   const { samplingRatePerMillion: rate, endpoint } = tracing
   if (rate !== null && rate < 0)
-    yield `tracing.samplingRatePerMillion: Invalid value: ${rate}: sampling rate must be positive`
+    yield refuse(
+      `tracing.samplingRatePerMillion: Invalid value: ${rate}: sampling rate must be positive`,
+    )
   if (rate !== null && rate > million) {
-    yield `tracing.samplingRatePerMillion: Invalid value: ${rate}: sampling rate per million must be less than or equal to one million`
+    yield refuse(
+      `tracing.samplingRatePerMillion: Invalid value: ${rate}: sampling rate per million must be less than or equal to one million`,
+    )
   }
   if (endpoint === null) return
   const url = urlOf(endpoint)
   const scheme = schemeOf(url)
   if (scheme === null || schemes.includes(scheme)) return
-  yield `tracing.endpoint: Invalid value: ${goQuote(url)}: unsupported scheme: ${scheme}.  Options are none, dns, unix, or unix-abstract.  See https://github.com/grpc/grpc/blob/master/doc/naming.md`
+  yield refuse(
+    `tracing.endpoint: Invalid value: ${goQuote(url)}: unsupported scheme: ${scheme}.  Options are none, dns, unix, or unix-abstract.  See https://github.com/grpc/grpc/blob/master/doc/naming.md`,
+  )
 }
 
 const plainUrl = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?\/\/[\w.-]*(?::\d*)?(?:\/[\w./-]*)?$/
@@ -105,16 +119,17 @@ const urlOf = (endpoint: string) => (endpoint.includes('//') ? endpoint : `dns:/
 /** Whether the replay can check the endpoint. */
 export const isEndpointChecked = (endpoint: string): boolean => schemeOf(urlOf(endpoint)) !== null
 
-/** Yields whole texts. */
+/** Yields whole messages. */
 export function* hiddenMetricsErrors(
   { showHiddenMetricsForVersion: shown }: LoadedConfiguration,
   { features }: Kubelet,
-): Iterable<string> {
+): Iterable<Refusal> {
   const previous = `1.${features.rulesOfMinor - 1}`
   if (shown === '' || shown === previous) return
-  yield features.has('hiddenMetricsErrorNamesField')
+  const message = features.has('hiddenMetricsErrorNamesField')
     ? `invalid showHiddenMetricsForVersion: showHiddenMetricsForVersion: Invalid value: ${goQuote(shown)}: must be omitted or have the value '${previous}'; only the previous minor version is allowed`
     : `--show-hidden-metrics-for-version must be omitted or have the value '${previous}'. Only the previous minor version is allowed`
+  yield refusal('showHiddenMetricsForVersion', message)
 }
 
 /*
@@ -134,12 +149,12 @@ export interface Machine {
 const idsUnit = 65_536
 const mostIds = 2 ** 32 - 1
 
-/** Returns whole texts. */
+/** Returns whole messages. */
 export function operatingSystemErrors(
   c: LoadedConfiguration,
   kubelet: Kubelet,
   { operatingSystem, cgroupVersion }: Machine,
-): string[] {
+): Refusal[] {
   if (operatingSystem === 'windows') return windowsErrors(c, kubelet)
   const error = linuxError(c, kubelet, cgroupVersion === 1)
   return error === null ? [] : [error]
@@ -150,39 +165,46 @@ function linuxError(c: LoadedConfiguration, { features }: Kubelet, isCgroupV1: b
     const support = features.has('cgroupV1Refused')
       ? 'unsupported and will be removed in a future release'
       : 'in maintenance mode'
-    return `kubelet is configured to not run on a host using cgroup v1. cgroup v1 support is ${support}`
+    return refusal(
+      'failCgroupV1',
+      `kubelet is configured to not run on a host using cgroup v1. cgroup v1 support is ${support}`,
+    )
   }
   if (isCgroupV1 && c.singleProcessOOMKill === false) {
-    return 'invalid configuration: singleProcessOOMKill must not be explicitly set to false when using cgroup v1'
+    return refusal(
+      'singleProcessOOMKill',
+      'invalid configuration: singleProcessOOMKill must not be explicitly set to false when using cgroup v1',
+    )
   }
   const ids = c.userNamespaces?.idsPerPod ?? null
   if (ids === null) return null
-  const refusalText = (why: string) => `invalid configuration: userNamespaces.idsPerPod must ${why}`
-  if (ids < idsUnit) return refusalText(`not be less than ${idsUnit}`)
-  if (ids % idsUnit !== 0) return refusalText(`be a multiple of ${idsUnit}`)
-  return ids > mostIds ? refusalText(`not be more than ${mostIds}`) : null
+  const refuse = (why: string) =>
+    refusal('userNamespaces', `invalid configuration: userNamespaces.idsPerPod must ${why}`)
+  if (ids < idsUnit) return refuse(`not be less than ${idsUnit}`)
+  if (ids % idsUnit !== 0) return refuse(`be a multiple of ${idsUnit}`)
+  return ids > mostIds ? refuse(`not be more than ${mostIds}`) : null
 }
 
 function windowsErrors(c: LoadedConfiguration, { features }: Kubelet) {
+  const refuse = (field: ConfigurationField, shown: string = field) =>
+    refusal(field, `invalid configuration: ${shown} is not supported on Windows`)
   if (!features.has('windowsIgnoresCgroups')) {
     const enforced = c.enforceNodeAllocatable
     return [
       ...(c.cgroupsPerQOS
-        ? [
-            'invalid configuration: CgroupsPerQOS (--cgroups-per-qos) true is not supported on Windows',
-          ]
+        ? [refuse('cgroupsPerQOS', 'CgroupsPerQOS (--cgroups-per-qos) true')]
         : []),
       ...(enforced.length > 0
         ? [
-            `invalid configuration: EnforceNodeAllocatable (--enforce-node-allocatable) [${enforced.join(' ')}] is not supported on Windows`,
+            refuse(
+              'enforceNodeAllocatable',
+              `EnforceNodeAllocatable (--enforce-node-allocatable) [${enforced.join(' ')}]`,
+            ),
           ]
         : []),
     ]
   }
-  const unsupported = Object.entries({
-    singleProcessOOMKill: c.singleProcessOOMKill !== null,
-    userNamespaces: c.userNamespaces !== null,
-    defaultPodSysctls: Object.keys(c.defaultPodSysctls ?? {}).length > 0,
-  }).find(([, isSet]) => isSet)
-  return unsupported ? [`invalid configuration: ${unsupported[0]} is not supported on Windows`] : []
+  if (c.singleProcessOOMKill !== null) return [refuse('singleProcessOOMKill')]
+  if (c.userNamespaces !== null) return [refuse('userNamespaces')]
+  return Object.keys(c.defaultPodSysctls ?? {}).length > 0 ? [refuse('defaultPodSysctls')] : []
 }

@@ -9,8 +9,9 @@ import { cleanPath, goQuote } from '#base/go/go-text.ts'
 import { asInt64, parseQuantity, signOf } from '#base/go/quantity.ts'
 import { messageOf } from '#base/operator-error.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { type ConfigurationField, type Refusal, refusal } from '#model/kubelet/refusal.ts'
 import type { LoadedConfiguration, LoadedStruct } from '#replay/configuration/configuration-file.ts'
-import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
+import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
 import { imageGcPolicyError } from '#replay/image-gc/policy.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { cpuSetSize, parseResourceList } from '#replay/node-allocatable.ts'
@@ -40,17 +41,25 @@ const ranges = [
 const isOutside = (value: number, least: number, greatest: number) =>
   value < least || value > greatest
 
-export function* numberErrors(c: LoadedConfiguration): Iterable<string> {
-  if (c.nodeLeaseDurationSeconds <= 0) yield 'nodeLeaseDurationSeconds must be greater than 0'
+export function* numberErrors(c: LoadedConfiguration): Iterable<Refusal> {
+  if (c.nodeLeaseDurationSeconds <= 0)
+    yield refusal('nodeLeaseDurationSeconds', 'nodeLeaseDurationSeconds must be greater than 0')
   if (c.nodeStatusMaxImages < -1)
-    yield `nodeStatusMaxImages (--node-status-max-images) ${c.nodeStatusMaxImages} must be -1 or greater`
+    yield refusal(
+      'nodeStatusMaxImages',
+      `nodeStatusMaxImages (--node-status-max-images) ${c.nodeStatusMaxImages} must be -1 or greater`,
+    )
   for (const [field, flag] of negatives)
-    if (c[field] < 0) yield `${field} (--${flag}) ${c[field]} must not be a negative number`
+    if (c[field] < 0)
+      yield refusal(field, `${field} (--${flag}) ${c[field]} must not be a negative number`)
   // Only this port may be 0, which turns it off.
   const healthz = c.healthzPort === 0 ? [] : [['healthzPort', 'healthz-port', 1, 65535] as const]
   for (const [field, flag, least, greatest] of [...ranges, ...healthz])
     if (isOutside(c[field], least, greatest))
-      yield `${field} (--${flag}) ${c[field]} must be between ${least} and ${greatest}, inclusive`
+      yield refusal(
+        field,
+        `${field} (--${flag}) ${c[field]} must be between ${least} and ${greatest}, inclusive`,
+      )
 }
 
 /*
@@ -62,30 +71,51 @@ export function* numberErrors(c: LoadedConfiguration): Iterable<string> {
 
 const topologyPolicies = ['none', 'best-effort', 'restricted', 'single-numa-node']
 
-/** Yields the texts after `invalid configuration: `. */
-export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<string> {
+/** Yields the messages after `invalid configuration: `. */
+export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<Refusal> {
   if (c.containerRuntimeEndpoint === '')
-    yield 'the containerRuntimeEndpoint was not specified or empty'
+    yield refusal(
+      'containerRuntimeEndpoint',
+      'the containerRuntimeEndpoint was not specified or empty',
+    )
   if (c.systemCgroups !== '' && c.cgroupRoot === '') {
-    yield 'systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified'
+    yield refusal(
+      ['systemCgroups', 'cgroupRoot'],
+      'systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified',
+    )
   }
   if (!topologyPolicies.includes(c.topologyManagerPolicy)) {
     const choices = topologyPolicies.map(goQuote).join(' ')
-    yield `topologyManagerPolicy (--topology-manager-policy) ${goQuote(c.topologyManagerPolicy)} must be one of: [${choices}]`
+    yield refusal(
+      'topologyManagerPolicy',
+      `topologyManagerPolicy (--topology-manager-policy) ${goQuote(c.topologyManagerPolicy)} must be one of: [${choices}]`,
+    )
   }
   if (!['container', 'pod'].includes(c.topologyManagerScope)) {
-    yield `topologyManagerScope (--topology-manager-scope) ${goQuote(c.topologyManagerScope)} must be one of: "container", or "pod"`
+    yield refusal(
+      'topologyManagerScope',
+      `topologyManagerScope (--topology-manager-scope) ${goQuote(c.topologyManagerScope)} must be one of: "container", or "pod"`,
+    )
   }
   if (!['none', 'hairpin-veth', 'promiscuous-bridge'].includes(c.hairpinMode)) {
-    yield `option ${goQuote(c.hairpinMode)} specified for hairpinMode (--hairpin-mode). Valid options are "none", "hairpin-veth" or "promiscuous-bridge"`
+    yield refusal(
+      'hairpinMode',
+      `option ${goQuote(c.hairpinMode)} specified for hairpinMode (--hairpin-mode). Valid options are "none", "hairpin-veth" or "promiscuous-bridge"`,
+    )
   }
   if (!kubelet.features.has('memoryReservationPolicy')) return
   const reservation = c.memoryReservationPolicy
   if (reservation === 'TieredReservation' && !kubelet.isGateOn('MemoryQoS')) {
-    yield `memoryReservationPolicy ${goQuote(reservation)} requires MemoryQoS feature gate to be enabled`
+    yield refusal(
+      'memoryReservationPolicy',
+      `memoryReservationPolicy ${goQuote(reservation)} requires MemoryQoS feature gate to be enabled`,
+    )
   }
   if (!['None', 'TieredReservation'].includes(reservation)) {
-    yield `option ${goQuote(reservation)} specified for memoryReservationPolicy. Valid options are "None" or "TieredReservation"`
+    yield refusal(
+      'memoryReservationPolicy',
+      `option ${goQuote(reservation)} specified for memoryReservationPolicy. Valid options are "None" or "TieredReservation"`,
+    )
   }
 }
 
@@ -101,23 +131,32 @@ const second = 1_000_000_000n
 export const areTooFewLogFiles = (c: LoadedConfiguration, features: KubeletFeatures): boolean =>
   features.has('containerLogMaxFilesValidated') && c.containerLogMaxFiles <= 1
 
-export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): Iterable<string> {
+export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): Iterable<Refusal> {
   if (features.has('containerLogWorkers')) {
     if (c.containerLogMaxWorkers < 1)
-      yield 'containerLogMaxWorkers must be greater than or equal to 1'
+      yield refusal(
+        'containerLogMaxWorkers',
+        'containerLogMaxWorkers must be greater than or equal to 1',
+      )
     if (c.containerLogMonitorInterval < 3n * second) {
-      yield 'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s'
+      yield refusal(
+        'containerLogMonitorInterval',
+        'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s',
+      )
     }
   }
-  if (areTooFewLogFiles(c, features)) yield 'containerLogMaxFiles must be greater than 1'
+  if (areTooFewLogFiles(c, features))
+    yield refusal('containerLogMaxFiles', 'containerLogMaxFiles must be greater than 1')
   if (!features.has('podLogsDir')) return
   const shown = goQuote(c.podLogsDir)
-  if (c.podLogsDir === '') yield 'podLogsDir was not specified'
-  if (!c.podLogsDir.startsWith('/')) yield `pod logs path ${shown} must be absolute path`
-  if (cleanPath(c.podLogsDir) !== c.podLogsDir) yield `pod logs path ${shown} must be normalized`
+  if (c.podLogsDir === '') yield refusal('podLogsDir', 'podLogsDir was not specified')
+  if (!c.podLogsDir.startsWith('/'))
+    yield refusal('podLogsDir', `pod logs path ${shown} must be absolute path`)
+  if (cleanPath(c.podLogsDir) !== c.podLogsDir)
+    yield refusal('podLogsDir', `pod logs path ${shown} must be normalized`)
   // The spelling "mut" is upstream's.
   if (Array.from(c.podLogsDir).some(character => character > '\u007f'))
-    yield `pod logs path ${shown} mut contains ASCII characters only`
+    yield refusal('podLogsDir', `pod logs path ${shown} mut contains ASCII characters only`)
 }
 
 /*
@@ -137,41 +176,62 @@ const enforcementFlag = 'enforceNodeAllocatable (--enforce-node-allocatable)'
 export function* enforcementErrors(
   configuration: Enforcement,
   features: KubeletFeatures,
-): Iterable<string> {
+): Iterable<Refusal> {
   const { cgroupsPerQOS } = configuration
   const entries = configuration.enforceNodeAllocatable
   const isByEntry = features.has('enforcementByEntry')
   const isCompressible = features.has('compressibleEnforcement')
   if (!isByEntry && !cgroupsPerQOS && entries.length > 0) {
-    yield `${enforcementFlag} is not supported unless cgroupsPerQOS (--cgroups-per-qos) is set to true`
+    yield refusal(
+      ['enforceNodeAllocatable', 'cgroupsPerQOS'],
+      `${enforcementFlag} is not supported unless cgroupsPerQOS (--cgroups-per-qos) is set to true`,
+    )
   }
   for (const base of isCompressible ? ['system-reserved', 'kube-reserved'] : []) {
     if (!entries.includes(base) || !entries.includes(`${base}-compressible`)) continue
-    yield `both ${goQuote(base)} and ${goQuote(`${base}-compressible`)} cannot be specified together in ${enforcementFlag}`
+    yield refusal(
+      'enforceNodeAllocatable',
+      `both ${goQuote(base)} and ${goQuote(`${base}-compressible`)} cannot be specified together in ${enforcementFlag}`,
+    )
   }
   for (const [index, entry] of entries.entries()) {
     if (isByEntry && entries.indexOf(entry) < index) {
-      yield `duplicated enforcements ${goQuote(entry)} in ${enforcementFlag}`
+      yield refusal(
+        'enforceNodeAllocatable',
+        `duplicated enforcements ${goQuote(entry)} in ${enforcementFlag}`,
+      )
       continue
     }
     if (entry === 'none') {
       if (entries.length > 1)
-        yield `${enforcementFlag} may not contain additional enforcements when "none" is specified`
+        yield refusal(
+          'enforceNodeAllocatable',
+          `${enforcementFlag} may not contain additional enforcements when "none" is specified`,
+        )
       continue
     }
     const base = isCompressible ? entry.replace(/-compressible$/, '') : entry
     if (entry !== 'pods' && base !== 'system-reserved' && base !== 'kube-reserved') {
-      yield `option ${goQuote(entry)} specified for ${enforcementFlag}. Valid options are ${validOptions(isCompressible)}`
+      yield refusal(
+        'enforceNodeAllocatable',
+        `option ${goQuote(entry)} specified for ${enforcementFlag}. Valid options are ${validOptions(isCompressible)}`,
+      )
       continue
     }
     const missing = missingCgroup(base, configuration)
     if (missing !== null) {
-      yield isCompressible
-        ? `${missing} must be specified when ${goQuote(base)} or ${goQuote(`${base}-compressible`)} included in ${enforcementFlag}`
-        : `${missing} must be specified when ${goQuote(base)} contained in ${enforcementFlag}`
+      const [field, flag] = missing
+      const shown = `${field} (--${flag}) must be specified when ${goQuote(base)}`
+      const message = isCompressible
+        ? `${shown} or ${goQuote(`${base}-compressible`)} included in ${enforcementFlag}`
+        : `${shown} contained in ${enforcementFlag}`
+      yield refusal([field, 'enforceNodeAllocatable'], message)
     }
     if (isByEntry && !cgroupsPerQOS)
-      yield `cgroupsPerQOS (--cgroups-per-qos) must be set to true when ${goQuote(entry)} contained in ${enforcementFlag}`
+      yield refusal(
+        ['cgroupsPerQOS', 'enforceNodeAllocatable'],
+        `cgroupsPerQOS (--cgroups-per-qos) must be set to true when ${goQuote(entry)} contained in ${enforcementFlag}`,
+      )
   }
 }
 
@@ -180,14 +240,11 @@ const validOptions = (isCompressible: boolean) =>
     ? '"pods", "system-reserved", "system-reserved-compressible", "kube-reserved", "kube-reserved-compressible" or "none"'
     : '"pods", "system-reserved", "kube-reserved", or "none"'
 
-function missingCgroup(
-  base: string,
-  { systemReservedCgroup, kubeReservedCgroup }: Enforcement,
-): string | null {
+function missingCgroup(base: string, { systemReservedCgroup, kubeReservedCgroup }: Enforcement) {
   if (base === 'system-reserved' && systemReservedCgroup === '')
-    return 'systemReservedCgroup (--system-reserved-cgroup)'
+    return ['systemReservedCgroup', 'system-reserved-cgroup'] as const
   if (base === 'kube-reserved' && kubeReservedCgroup === '')
-    return 'kubeReservedCgroup (--kube-reserved-cgroup)'
+    return ['kubeReservedCgroup', 'kube-reserved-cgroup'] as const
   return null
 }
 
@@ -199,26 +256,41 @@ function missingCgroup(
  * Read at       1.29 to 1.37
  */
 
-export function* reservationErrors(c: LoadedConfiguration): Iterable<string> {
+export function* reservationErrors(c: LoadedConfiguration): Iterable<Refusal> {
   if (c.reservedSystemCPUs !== '') {
     if (c.systemReservedCgroup !== '' || c.kubeReservedCgroup !== '') {
-      yield "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
+      yield refusal(
+        ['reservedSystemCPUs', 'systemReservedCgroup', 'kubeReservedCgroup'],
+        "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
+      )
     }
     const error = errorOf(() => cpuSetSize(c.reservedSystemCPUs))
     if (error !== null)
-      yield `unable to parse reservedSystemCPUs (--reserved-cpus) ${c.reservedSystemCPUs}, error: ${error}`
+      yield refusal(
+        'reservedSystemCPUs',
+        `unable to parse reservedSystemCPUs (--reserved-cpus) ${c.reservedSystemCPUs}, error: ${error}`,
+      )
   }
   const seen = new Set<string>()
   for (const { numaNode, limits } of c.reservedMemory ?? []) {
     for (const [resource, quantity] of Object.entries(limits ?? {})) {
       if (resource !== 'memory' && !resource.startsWith('hugepages-')) {
-        yield `the limit type ${goQuote(resource)} for NUMA node ${numaNode} is not supported, only [memory hugepages-<HugePageSize>] is accepted`
+        yield refusal(
+          'reservedMemory',
+          `the limit type ${goQuote(resource)} for NUMA node ${numaNode} is not supported, only [memory hugepages-<HugePageSize>] is accepted`,
+        )
       }
       if (signOf(quantity) === 0)
-        yield `reserved memory may not be zero for NUMA node ${numaNode} and resource ${goQuote(resource)}`
+        yield refusal(
+          'reservedMemory',
+          `reserved memory may not be zero for NUMA node ${numaNode} and resource ${goQuote(resource)}`,
+        )
       const key = `${numaNode} ${resource}`
       if (seen.has(key))
-        yield `the reserved memory has a duplicate value for NUMA node ${numaNode} and resource ${goQuote(resource)}`
+        yield refusal(
+          'reservedMemory',
+          `the reserved memory has a duplicate value for NUMA node ${numaNode} and resource ${goQuote(resource)}`,
+        )
       seen.add(key)
     }
   }
@@ -254,25 +326,38 @@ const namespacedPrefixes = ['net.', 'fs.mqueue.', 'user.']
 export function* sysctlErrors(
   { defaultPodSysctls }: LoadedConfiguration,
   { isGateOn }: Kubelet,
-): Iterable<string> {
+): Iterable<Refusal> {
   const names = Object.keys(defaultPodSysctls ?? {})
   if (names.length > 0 && !isGateOn('DefaultPodSysctls')) {
-    yield 'DefaultPodSysctls feature gate is required for Kubelet configuration option defaultPodSysctls'
+    yield refusal(
+      'defaultPodSysctls',
+      'DefaultPodSysctls feature gate is required for Kubelet configuration option defaultPodSysctls',
+    )
     return
   }
   const seen = new Set<string>()
   for (const name of names) {
     if (name.length > longestName || !nameForm.test(name)) {
-      yield `${goQuote(name)} is not a valid sysctl name for defaultPodSysctls`
+      yield refusal(
+        'defaultPodSysctls',
+        `${goQuote(name)} is not a valid sysctl name for defaultPodSysctls`,
+      )
       continue
     }
     const normalized = normalizedName(name)
     const isNamespaced =
       namespaced.includes(normalized) ||
       namespacedPrefixes.some(prefix => normalized.startsWith(prefix))
-    if (!isNamespaced) yield `${goQuote(name)} is not known to be namespaced for defaultPodSysctls`
+    if (!isNamespaced)
+      yield refusal(
+        'defaultPodSysctls',
+        `${goQuote(name)} is not known to be namespaced for defaultPodSysctls`,
+      )
     if (seen.has(normalized))
-      yield `duplicate sysctl ${goQuote(normalized)} found in defaultPodSysctls`
+      yield refusal(
+        'defaultPodSysctls',
+        `duplicate sysctl ${goQuote(normalized)} found in defaultPodSysctls`,
+      )
     seen.add(normalized)
   }
 }
@@ -294,11 +379,12 @@ const prefixPart = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a
 const longestPrefix = 253
 const effects = ['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
-/** Yields whole texts, because their beginnings differ. */
-export function* taintErrors({ registerWithTaints }: LoadedConfiguration): Iterable<string> {
+/** Yields whole messages, because their beginnings differ. */
+export function* taintErrors({ registerWithTaints }: LoadedConfiguration): Iterable<Refusal> {
   for (const taint of registerWithTaints ?? []) {
-    if (!isValid(taint)) yield `invalid taint: ${taintText(taint)}`
-    if (taint.timeAdded !== null) yield 'invalid configuration: taint.TimeAdded is not nil'
+    if (!isValid(taint)) yield refusal('registerWithTaints', `invalid taint: ${taintText(taint)}`)
+    if (taint.timeAdded !== null)
+      yield refusal('registerWithTaints', 'invalid configuration: taint.TimeAdded is not nil')
   }
 }
 
@@ -332,40 +418,61 @@ const taintText = ({ key, value, effect, timeAdded }: Taint) =>
  * Left out      over-reservation, which needs the machine
  */
 
-/** Upstream's text by part; null: no error. */
-export interface StartupErrors {
-  eviction: string | null
-  kubeReserved: string | null
-  systemReserved: string | null
-  containerLogs: string | null
-  imageGC: string | null
-}
+/** By part; null: no error. */
+export type StartupErrors = Record<
+  'eviction' | 'kubeReserved' | 'systemReserved' | 'containerLogs' | 'imageGC',
+  Refusal | null
+>
 
 export function startupErrors(
   configuration: LoadedConfiguration,
   features: KubeletFeatures,
 ): StartupErrors {
+  const reservation = (field: 'kubeReserved' | 'systemReserved') =>
+    refusalIf(
+      field,
+      errorOf(() => parseResourceList(configuration[field] ?? {}, features)),
+    )
+  const { containerLogMaxSize, containerLogMaxFiles } = configuration
   return {
-    eviction: errorOf(() => parseThresholdConfig(nullsAbsent(configuration))),
-    kubeReserved: errorOf(() => parseResourceList(configuration.kubeReserved ?? {}, features)),
-    systemReserved: errorOf(() => parseResourceList(configuration.systemReserved ?? {}, features)),
-    containerLogs: errorOf(() =>
-      parseLogRotatePolicy(configuration.containerLogMaxSize, configuration.containerLogMaxFiles),
+    eviction: evictionRefusal(configuration),
+    kubeReserved: reservation('kubeReserved'),
+    systemReserved: reservation('systemReserved'),
+    containerLogs: refusalIf(
+      ['containerLogMaxSize', 'containerLogMaxFiles'],
+      errorOf(() => parseLogRotatePolicy(containerLogMaxSize, containerLogMaxFiles)),
     ),
-    imageGC: imageGcPolicyError({
-      highThresholdPercent: configuration.imageGCHighThresholdPercent,
-      lowThresholdPercent: configuration.imageGCLowThresholdPercent,
-    }),
+    imageGC: refusalIf(
+      ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'],
+      imageGcPolicyError({
+        highThresholdPercent: configuration.imageGCHighThresholdPercent,
+        lowThresholdPercent: configuration.imageGCLowThresholdPercent,
+      }),
+    ),
   }
 }
 
-const nullsAbsent = (c: LoadedConfiguration) => ({
-  enforceNodeAllocatable: c.enforceNodeAllocatable,
-  evictionHard: c.evictionHard ?? {},
-  evictionSoft: c.evictionSoft ?? {},
-  evictionSoftGracePeriod: c.evictionSoftGracePeriod ?? {},
-  evictionMinimumReclaim: c.evictionMinimumReclaim ?? {},
-})
+const refusalIf = (
+  fields: ConfigurationField | readonly ConfigurationField[],
+  message: string | null,
+) => (message === null ? null : refusal(fields, message))
+
+function evictionRefusal(c: LoadedConfiguration) {
+  const maps = {
+    evictionHard: c.evictionHard ?? {},
+    evictionSoft: c.evictionSoft ?? {},
+    evictionSoftGracePeriod: c.evictionSoftGracePeriod ?? {},
+    evictionMinimumReclaim: c.evictionMinimumReclaim ?? {},
+  }
+  const errorIn = (some: ThresholdConfiguration) => errorOf(() => parseThresholdConfig(some))
+  const message = errorIn(maps)
+  if (message === null) return null
+  // Soft thresholds need the grace periods, which may be set elsewhere.
+  const single = (
+    ['evictionHard', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'] as const
+  ).find(field => errorIn({ [field]: maps[field] }) === message)
+  return refusal(single ?? ['evictionSoft', 'evictionSoftGracePeriod'], message)
+}
 
 /** The text that the check throws; null: none. */
 function errorOf(check: () => unknown): string | null {

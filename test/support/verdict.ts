@@ -4,7 +4,7 @@ import type { RawObject } from '#base/raw-object.ts'
 import type { Refusal } from '#model/kubelet/refusal.ts'
 import * as validation from '#replay/configuration/config-validation.ts'
 
-export const messageOf = (refusal: Refusal | null): string | null => refusal?.message ?? null
+const messageOf = (refusal: Refusal | null): string | null => refusal?.message ?? null
 
 export const validationErrors = (
   ...given: Parameters<typeof validation.validationErrors>

@@ -6,13 +6,15 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { WaiverNotice } from '#model/finding/finding.ts'
+import type { GateVerdict } from '#model/gate.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { json } from '#report/formats/json.ts'
+import { gateSarif } from '#report/gate/sarif.ts'
 import { findingEvents } from '#report/parts/finding-events.ts'
 import { highwater } from '#test/cli.ts'
-import { changedTexts, gateChanges, gated, gateSnapshot } from '#test/gate-changes.ts'
+import { gated, gateSnapshot } from '#test/gate-changes.ts'
 import { inProcess } from '#test/in-process.ts'
-import { schemaErrors } from '#test/json-schema.ts'
+import { schemaErrors, schemaFile } from '#test/json-schema.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 import { morningReport, quietReport, secondMorning } from '#test/report-builder.ts'
@@ -24,6 +26,7 @@ const published = schemasOf(true, program)
 const strict = schemasOf(false, program)
 const errorsOf = (name: FormatName, schemas = strict) =>
   schemaErrors(schemas[name] as Record<string, unknown>)
+const sarifErrors = schemaErrors(schemaFile('sarif-2.1.0.json'))
 const folder = mkdtempSync(join(tmpdir(), 'highwater-schemas-'))
 const snapshot = join(folder, 'snapshot.ndjson.gz')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -86,11 +89,29 @@ describe('what we write', () => {
     expect(ledgers.flatMap(errorsOf('ledger'))).toEqual([])
   })
 
-  it('a verdict of the gate', async () => {
-    const change = gateChanges.find(({ name }) => name === 'ten-bytes')!
-    const document = await gated(gateSnapshot(), changedTexts(change), { group: change.group })
-    expect(document.problems).not.toEqual([])
+  const nodeConfig = (config: string) =>
+    `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {${config}}}}\n`
+
+  it.each<[verdict: GateVerdict, what: string, files: Record<string, string>]>([
+    ['refused', 'a refused field', { 'a.yaml': nodeConfig('imageGCHighThresholdPercent: 120') }],
+    ['refused', 'a file that cannot be parsed', { 'a.yaml': `${nodeConfig('')}spec: [` }],
+    ['worse', 'a worse node', { 'a.yaml': nodeConfig('imageGCHighThresholdPercent: 100') }],
+    ['worse', 'an eviction', { 'a.yaml': nodeConfig('evictionHard: {nodefs.available: 90%}') }],
+    [
+      'ok',
+      'a better node',
+      { 'a.yaml': nodeConfig('imageGCHighThresholdPercent: 75, imageGCLowThresholdPercent: 65') },
+    ],
+    ['unread', 'an unread value', { 'a.yaml': nodeConfig('maxPods: "$PODS"') }],
+    ['unread', 'an unread file', { 'values.yaml': 'kubelet: {maxPods: "{{ .Values.pods }}"}\n' }],
+    ['ok', 'an ignored file', { 'README.md': 'kubelet' }],
+    ['ok', 'no file', {}],
+  ])('a gate that is %s: %s', async (verdict, _, files) => {
+    const texts = Object.entries(files).map(([file, text]) => ({ file, text, base: null }))
+    const document = await gated(gateSnapshot(), texts, { group: 'general' })
+    expect(document.verdict).toBe(verdict)
     expect(errorsOf('gate')(JSON.parse(JSON.stringify(document)))).toEqual([])
+    expect(sarifErrors(JSON.parse(gateSarif(document)))).toEqual([])
   })
 
   it('plans and approvals', async () => {

@@ -1,5 +1,5 @@
 /** `highwater gate`: what changed configuration files would do to the nodes of a snapshot. */
-import { closeSync, fstatSync, lstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
 import { Argument, Command } from 'commander'
 import { inputLimits } from '#base/limits.ts'
@@ -37,7 +37,7 @@ interface GateCommandOptions extends SelectionOptions {
 
 export function gateCommand(): Command {
   const command = new Command('gate')
-    .addArgument(new Argument('<file...>', 'files that a pull request changes'))
+    .addArgument(new Argument('<file...>', 'files that a pull request changes; of a folder all'))
     .requiredOption('--snapshot <file>', 'nodes of a saved snapshot', parseText)
     .addOption(
       repeatableOption(
@@ -80,9 +80,10 @@ function parseGroup(text: string): GroupOption {
     : { file: parseText(text.slice(0, at)), group: parseText(text.slice(at + 1)) }
 }
 
-async function runGate(files: string[], options: GateCommandOptions): Promise<number> {
+async function runGate(given: string[], options: GateCommandOptions): Promise<number> {
   const { snapshot, group, base, format } = options
-  const changed = [...new Set(files)].map(file => gateTextOf(file, base))
+  const files = [...new Set(given.flatMap(path => filesOf(path, base)))]
+  const changed = files.map(file => gateTextOf(file, base))
   const unknown = group.find(({ file }) => file !== null && !files.includes(file))
   if (unknown)
     throw new OperatorError(
@@ -107,6 +108,27 @@ function documentText(document: GateDocument, format: GateCommandOptions['format
   return gateText(document, sheetOf(screenOf(process.stdout), Number.POSITIVE_INFINITY).bold)
 }
 
+/** Of a folder those that the gate may read, as they are now and as they were. */
+function filesOf(path: string, base: string | undefined): string[] {
+  const folders = [path, ...(base === undefined ? [] : [beforeOf(path, base)])].filter(isFolder)
+  if (folders.length === 0) return [path]
+  const found = folders.flatMap(folder =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile() && mayBeRead.test(entry.name))
+      .map(entry => join(path, relative(folder, join(entry.parentPath, entry.name)))),
+  )
+  const files = found.filter(file => !/(?:^|\/)(?:\.git|node_modules|\.terraform)\//.test(file))
+  if (files.length === 0 || files.length > mostFiles)
+    throw new OperatorError(
+      `${path}: ${files.length === 0 ? 'no file of this folder' : `no more than ${mostFiles} files of a folder`} can be read`,
+    )
+  return files.sort()
+}
+
+const mostFiles = 1_000
+const mayBeRead = /\.(?:ya?ml|json|toml|conf|sh|tf|tofu|tfvars|hcl|template|txt|gz)$/
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
 /** Kustomizations that may name a changed file as a patch: of its folder, and of the one above. */
 function kustomizationsOf(files: readonly string[], base: string | undefined): GateText[] {
   const folders = files
@@ -120,10 +142,8 @@ function kustomizationsOf(files: readonly string[], base: string | undefined): G
 
 function gateTextOf(file: string, base: string | undefined): GateText {
   if (base === undefined) return { file, text: boundedText(file), base: null }
-  if (!statSync(base, { throwIfNoEntry: false })?.isDirectory())
-    throw new OperatorError(`--base ${base}: there is no such folder`)
-  const below = isAbsolute(file) ? relative(process.cwd(), file) : file
-  const before = join(base, below)
+  if (!isFolder(base)) throw new OperatorError(`--base ${base}: there is no such folder`)
+  const before = beforeOf(file, base)
   const hasBefore = isFile(before)
   const isDeleted = hasBefore && !isFile(file)
   return {
@@ -132,6 +152,9 @@ function gateTextOf(file: string, base: string | undefined): GateText {
     base: hasBefore ? boundedText(before) : null,
   }
 }
+
+const beforeOf = (path: string, base: string) =>
+  join(base, isAbsolute(path) ? relative(process.cwd(), path) : path)
 
 /** A pull request can add a link, too. */
 const isOwnFile = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true

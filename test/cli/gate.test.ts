@@ -63,6 +63,72 @@ describe('highwater gate', () => {
     expect(stdout).not.toContain('kustomization')
   })
 
+  it('reads the files of a folder, and those that the change deletes', async () => {
+    const cwd = temporaryFolder()
+    for (const folder of ['general/deep', 'base/general'])
+      mkdirSync(join(cwd, folder), { recursive: true })
+    const head = 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n'
+    writeFileSync(
+      join(cwd, 'general/deep/a.yaml'),
+      `${head}spec: {kubelet: {config: {imageGCHighThresholdPercent: 120}}}\n`,
+    )
+    writeFileSync(
+      join(cwd, 'base/general/gone.yaml'),
+      `${head}spec: {kubelet: {config: {maxPods: 29}}}\n`,
+    )
+    writeFileSync(join(cwd, 'general/notes.md'), 'kubelet')
+    symlinkSync('/etc/passwd', join(cwd, 'general/link.yaml'))
+    const args = [
+      'gate',
+      '--snapshot',
+      gateSnapshot(),
+      'general',
+      '--base',
+      'base',
+      '--format',
+      'json',
+    ]
+    const { code, stdout } = await runCommand(args, { cwd })
+    const { files } = JSON.parse(stdout)
+    expect(code).toBe(1)
+    expect(files.map(({ file }: { file: string }) => file)).toEqual([
+      'general/deep/a.yaml',
+      'general/gone.yaml',
+    ])
+  })
+
+  it.each([
+    ['of its own', '# Lower than before.\n'],
+    ['behind a value', '', ' # percent'],
+    ['and an empty line', '\n\n#\n'],
+  ])('ignores a comment %s in values of a chart', async (_, line, behind = '') => {
+    const cwd = temporaryFolder()
+    mkdirSync(join(cwd, 'base'))
+    const values = (more: string, end: string) =>
+      `kubelet:\n${more}  evictionHard:\n    nodefs.available: 10%${end}\n`
+    writeFileSync(join(cwd, 'values.yaml'), values(line, behind))
+    writeFileSync(join(cwd, 'base/values.yaml'), values('', ''))
+    const args = ['gate', '--snapshot', gateSnapshot(), 'values.yaml', '--base', 'base']
+    const { code, stdout } = await runCommand(args, { cwd })
+    expect(stdout).toContain('values.yaml: at most its comments change: ignored')
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    ['a value', 'a: 1\n', 'a: 2\n'],
+    ['the first line of a script', 'a: |\n  #!/bin/sh\n', 'a: |\n  #!/bin/bash\n'],
+    ['a comment with a template', '# {{ .Values.a }}\n', '# {{ .Values.b }}\n'],
+    ['a value with a mark', 'a: "b # c"\n', 'a: "b # d"\n'],
+  ])('does not take %s in values of a chart for a comment', async (_, now, before) => {
+    const cwd = temporaryFolder()
+    mkdirSync(join(cwd, 'base'))
+    const values = 'kubelet:\n  evictionHard:\n    nodefs.available: 10%\n'
+    writeFileSync(join(cwd, 'values.yaml'), `${values}${now}`)
+    writeFileSync(join(cwd, 'base/values.yaml'), `${values}${before}`)
+    const args = ['gate', '--snapshot', gateSnapshot(), 'values.yaml', '--base', 'base']
+    expect((await runCommand(args, { cwd })).code).toBe(3)
+  })
+
   it('follows no link of a change to a kustomization', async () => {
     const cwd = temporaryFolder()
     const outside = join(temporaryFolder(), 'secret.yaml')
@@ -82,7 +148,7 @@ describe('highwater gate', () => {
 
   it.each([
     ['a missing file', ['nowhere.yaml']],
-    ['a folder', ['.']],
+    ['a folder without files that it reads', ['empty']],
     ['no file', []],
     ['a missing base', ['a.yaml', '--base', 'nowhere']],
     ['a group for another file', ['a.yaml', '--group', 'b.yaml=general']],
@@ -90,6 +156,9 @@ describe('highwater gate', () => {
     ['an unknown format', ['a.yaml', '--format', 'html']],
   ])('%s is bad usage', async (_, args) => {
     const cwd = temporaryFolder()
+    mkdirSync(join(cwd, 'empty/.git'), { recursive: true })
+    writeFileSync(join(cwd, 'empty/.git/a.yaml'), '')
+    writeFileSync(join(cwd, 'empty/main.go'), '')
     writeFileSync(join(cwd, 'a.yaml'), 'kind: ConfigMap\n')
     const { code, stdout } = await runCommand(['gate', '--snapshot', gateSnapshot(), ...args], {
       cwd,

@@ -87,6 +87,8 @@ export interface ChangedFile {
   problems: FileProblem[]
   /** It is no configuration until it is rendered. Null: it was read. */
   unread: UnreadFileKind | null
+  /** At most its comments are other ones than before. */
+  isUnchanged?: boolean
   /** The first line that is not rendered. Absent: unknown. */
   unreadLine?: number
 }

@@ -58,7 +58,11 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     starts: new Map(),
   }
   const problems = new Problems()
-  const known = files.map(file => withUnreadBase(file, bases))
+  const known = files.map(file =>
+    isOnlyComments(texts.find(each => each.file === file.file))
+      ? { ...file, unread: null, isUnchanged: true }
+      : withUnreadBase(file, bases),
+  )
   addFileProblems(problems, known, bases)
   addUnknownReach(problems, change)
   const judged = await judgeNodes({ snapshot, selection, policy, survey, change, problems })
@@ -74,6 +78,22 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     problems: list,
   }
 }
+
+/** What is not read may be a script, too: only comments on lines of their own, or behind a plain value of a key, are known to set nothing. */
+const isOnlyComments = (text: GateText | undefined) =>
+  text !== undefined &&
+  text.base !== null &&
+  withoutComments(text.text) === withoutComments(text.base)
+
+/** A line such as `#!/bin/sh` or `#cloud-config` says something, as does what a template makes of one. */
+const rendered = /["'`]|[{<]%|\{\{|\$\{/
+const comment = /^(\s*(?:[\w.-]+:\s(?:[^#]*\s)?)?)#(?:\s.*)?$/
+const withoutComments = (text: string) =>
+  text
+    .split('\n')
+    .map(line => (rendered.test(line) ? line : line.replace(comment, '$1').trimEnd()))
+    .filter(line => line !== '')
+    .join('\n')
 
 /** What sets nothing now may have set something in a form that cannot be read. */
 function withUnreadBase(file: ChangedFile, bases: readonly ChangedFile[]): ChangedFile {
@@ -147,7 +167,7 @@ function addUnknownReach(problems: Problems, { head, base }: Change) {
 }
 
 function fileOf(
-  { file, problems, unread }: ChangedFile,
+  { file, problems, unread, isUnchanged }: ChangedFile,
   { head, base }: Change,
   { reached, standIns }: Awaited<ReturnType<typeof judgeNodes>>,
 ): GateFile {
@@ -161,7 +181,7 @@ function fileOf(
     kinds,
     nodes: reached.get(file) ?? 0,
     unread,
-    reach: own.length > 0 ? how : withoutParts({ problems, unread }),
+    reach: own.length > 0 ? how : withoutParts({ problems, unread, isUnchanged }),
   }
 }
 
@@ -172,19 +192,24 @@ function howOf({ reach }: Part, standIn: ReachedNode | undefined) {
   return `${reach.how}; tried on ${where}, since no node has it`
 }
 
-function withoutParts({ problems, unread }: Pick<ChangedFile, 'problems' | 'unread'>): string {
+function withoutParts({
+  problems,
+  unread,
+  isUnchanged,
+}: Pick<ChangedFile, 'problems' | 'unread' | 'isUnchanged'>): string {
+  if (isUnchanged) return 'at most its comments change: ignored'
   if (unread !== null) return `not read: ${unread}`
   return problems.length > 0
     ? 'not judged: see its problems'
     : 'it sets nothing of a kubelet: ignored'
 }
 
-const rendered = 'Give the rendered file, for example the output of helm template'
+const renderedInstead = 'Give the rendered file, for example the output of helm template'
 const neededInstead: Record<UnreadFileKind, string> = {
   Terraform: 'Run terraform plan, and give the output of terraform show -json as a file',
   HCL: 'Give the user data that it renders as a file',
   CDK: 'Give the template that it synthesizes, or its user data as a file',
   CloudFormation: 'Give the user data of its launch template as a file',
-  template: rendered,
-  'values of a template': rendered,
+  template: renderedInstead,
+  'values of a template': renderedInstead,
 }

@@ -31,6 +31,7 @@ import {
   type Observations,
 } from './eviction/observations.ts'
 import {
+  limitsExceeded,
   localStorageEviction,
   type PodRank,
   rankPods,
@@ -86,10 +87,14 @@ export interface PreparedNode {
   /** The order of eviction, computed on first use for each signal. */
   rankedPods(signal: Signal): RankedPod[]
   overLimits(): readonly StorageLimitExceeded[]
+  /** Not over a limit, and near one. */
+  nearLimits(): readonly StorageLimitExceeded[]
   protectedPods: readonly ProtectedPod[]
 }
 
 const conditionNames: readonly NodeCondition[] = ['DiskPressure', 'MemoryPressure', 'PIDPressure']
+/** Share of a pod's own limit from which on the pod is named. */
+const nearShare = 0.85
 const sharedDisk: DiskLayout = { dedicatedImageFs: false, splitContainerImageFs: false }
 
 /**
@@ -213,17 +218,23 @@ function victimsAmong(
   podStats: PodStatsIndex,
   disks: DiskLayout,
   kubelet: Kubelet,
-): Pick<PreparedNode, 'podsByName' | 'rankedPods' | 'overLimits'> {
+): Pick<PreparedNode, 'podsByName' | 'rankedPods' | 'overLimits' | 'nearLimits'> {
   const rankedPods = oncePerText((signal: Signal) =>
     rankPods(signal, pods, podStats, disks, kubelet)
       .filter(({ isPlaceKnown }) => isPlaceKnown)
       .map(pod => rankedPod(signal, pod, kubelet)),
   )
   const isOneDisk = !disks.dedicatedImageFs
+  const overLimits = () => localStorageEviction(pods, podStats, disks, kubelet)
   return {
     podsByName: pods,
     rankedPods: signal => rankedPods(alikeSignal(signal, isOneDisk)),
-    overLimits: () => localStorageEviction(pods, podStats, disks, kubelet),
+    overLimits,
+    nearLimits() {
+      const over = new Set(overLimits().map(({ pod }) => pod))
+      const others = pods.filter(pod => !over.has(pod))
+      return limitsExceeded(others, podStats, disks.dedicatedImageFs, kubelet, nearShare)
+    },
   }
 }
 

@@ -17,7 +17,6 @@ import type {
   EvictionPrediction,
   FilesystemState,
   ImageGcPrediction,
-  LocalStorageEviction,
   NodePrediction,
   TimelineEvent,
   Unknown,
@@ -41,6 +40,7 @@ import {
   unparsedPass,
 } from './eviction/prediction.ts'
 import type { EvictionConfig } from './eviction/thresholds.ts'
+import type { StorageLimitExceeded } from './eviction/victims.ts'
 import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
@@ -107,7 +107,7 @@ export function replay(
       configuration &&
       evictionOf(node, configuration, settings, pass.eviction, configured.isOnDisk),
     containerGC: containers && { removals: containers.periodic.removals },
-    localStorageEvictions: settings && localStorageOf(node, settings),
+    ...(settings ? localStorageOf(node, settings) : { localStorageEvictions: null }),
     oomScores: oomScoresOf(node, unknowns),
     ...allocatable,
     nextStart: nextStart.prediction,
@@ -306,25 +306,27 @@ function imageGcFilesystem({ summary, filesystems }: PreparedNode) {
   return isUnusable ? null : filesystems.imagefs
 }
 
-function localStorageOf(node: PreparedNode, { eviction }: Settings): LocalStorageEviction[] | null {
+function localStorageOf(
+  node: PreparedNode,
+  { eviction }: Settings,
+): Pick<NodePrediction, 'localStorageEvictions' | 'nearOwnLimits'> {
   if (
     node.pods === null ||
     node.summary === null ||
     node.layout === null ||
     typeof eviction === 'string'
   )
-    return null
-  if (!eviction.localStorageCapacityIsolation) return []
-  return node
-    .overLimits()
-    .map(({ pod: { namespace, name }, limit, what, usedBytes, limitBytes }) => ({
-      namespace,
-      name,
-      limit,
-      what,
-      usedBytes,
-      limitBytes,
-    }))
+    return { localStorageEvictions: null }
+  if (!eviction.localStorageCapacityIsolation) return { localStorageEvictions: [] }
+  const named = ({ pod: { namespace, name }, ...of }: StorageLimitExceeded) => ({
+    ...{ namespace, name },
+    ...of,
+  })
+  const near = node.nearLimits().map(named)
+  return {
+    localStorageEvictions: node.overLimits().map(named),
+    ...(near.length > 0 && { nearOwnLimits: near }),
+  }
 }
 
 function oomScoresOf(node: PreparedNode, unknowns: Unknown[]) {

@@ -43,6 +43,7 @@ export interface NodeExample {
   eviction?: Partial<EvictionPrediction>
   containerGC?: NodeSubject['containerGC']
   localStorageEvictions?: NodeSubject['localStorageEvictions']
+  nearOwnLimits?: NodeSubject['nearOwnLimits']
   allocatable?: NodeSubject['allocatable']
   overRequested?: NodeSubject['overRequested']
   /** GiB by holder on its one disk of 100 GiB, all measured on the node. */
@@ -302,6 +303,7 @@ export function exampleSubject(
     localStorageEvictions: example.localStorageEvictions ?? [],
     allocatable: example.allocatable ?? null,
     ...(example.overRequested && { overRequested: example.overRequested }),
+    ...(example.nearOwnLimits && { nearOwnLimits: example.nearOwnLimits }),
     ledger: {
       ...ledgerOf(example.held ?? {}),
       ...example.ofPods,

@@ -58,15 +58,22 @@ export function evictionCause(message: string): EvictionCause {
 const ownLimits = [
   /^Pod ephemeral local storage usage exceeds the total limit of containers (?<quantity>[^\s"]{1,40})\. ?$/,
   /^Usage of EmptyDir volume "(?<volume>[^\s"]{1,63})" exceeds the limit "(?<quantity>[^\s"]{1,40})"\. ?$/,
-  /^Container \S{1,63} exceeded its local ephemeral storage limit "(?<quantity>[^\s"]{1,40})"\. ?$/,
+  /^Container (?<container>\S{1,63}) exceeded its local ephemeral storage limit "(?<quantity>[^\s"]{1,40})"\. ?$/,
 ]
 
-/** The limit that an evicted pod exceeded, as a quantity, and the volume that has it. Null: the node was low, or the message has another form. */
-export function ownLimitOf(message: string): { quantity: string; volume: string | null } | null {
+/** The limit that an evicted pod exceeded, and whose it is: a volume's, a container's, or of all containers together. */
+export interface OwnLimit {
+  quantity: string
+  volume: string | null
+  container: string | null
+}
+
+/** Null: the node was low, or the message has another form. */
+export function ownLimitOf(message: string): OwnLimit | null {
   const found = ownLimits.map(form => form.exec(message)?.groups).find(one => one !== undefined)
-  return found?.quantity === undefined
-    ? null
-    : { quantity: found.quantity, volume: found.volume ?? null }
+  if (found?.quantity === undefined) return null
+  const { quantity, volume = null, container = null } = found
+  return { quantity, volume, container }
 }
 
 /** The texts up to 1.34, and since 1.35, which omits the wanted bytes. */

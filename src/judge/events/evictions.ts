@@ -16,6 +16,9 @@ import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 import { isWithin, recentEvents } from './events.ts'
 
+/** Evictions of one owner that are no chance. */
+export const manyEvictions = 3
+
 /* Evictions on one node in the last hour, from pods and from events, each with the pod's owner. */
 
 /** The signal whose pod ranking history keeps for a resource. */

@@ -3,7 +3,7 @@
  * stands only where that ends the cause.
  */
 import { shellWord } from '#base/text/shell-word.ts'
-import { gibibyte } from '#base/units.ts'
+import { gibibyte, mebibyte } from '#base/units.ts'
 import { aws, type Command, clusterWord, kubectl, reads } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
 import type {
@@ -344,12 +344,14 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
 /** Kinds whose template can be changed; pods of a Job cannot. */
 const changeable: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet'])
 
+/** A limit that is too small is raised alone. */
 function setStorage(on: OnNode): Command[] {
-  const { owner, bytes = 0 } = on.action
+  const { owner, bytes = 0, variant } = on.action
   if (owner?.kind !== 'container' || owner.workload === null || bytes === 0) return [podsOfNode(on)]
   const { kind, name } = parseWorkload(owner.workload)
   if (!changeable.has(kind)) return [podsOfNode(on)]
-  const amount = `ephemeral-storage=${Math.ceil((bytes * 1.25) / gibibyte)}Gi`
+  const [unit, suffix] = bytes < gibibyte ? [mebibyte, 'Mi'] : [gibibyte, 'Gi']
+  const amount = `ephemeral-storage=${Math.ceil((bytes * 1.25) / unit)}${suffix}`
   const options = ['-n', owner.namespace, '-c', owner.container]
   return [
     [
@@ -360,7 +362,7 @@ function setStorage(on: OnNode): Command[] {
         kind.toLowerCase(),
         clusterWord(name),
         ...options,
-        `--requests=${amount}`,
+        ...(variant === 'limit' ? [] : [`--requests=${amount}`]),
         `--limits=${amount}`,
       ),
     ],

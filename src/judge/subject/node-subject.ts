@@ -47,6 +47,7 @@ export interface NodeSubject
       | 'nextStart'
       | 'containerGC'
       | 'localStorageEvictions'
+      | 'nearOwnLimits'
       | 'allocatable'
       | 'overRequested'
       | 'ledger'

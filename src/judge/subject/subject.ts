@@ -50,6 +50,7 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     startFact: once(() => startFact(nextStart)),
     containerGC,
     localStorageEvictions,
+    ...(prediction.nearOwnLimits && { nearOwnLimits: prediction.nearOwnLimits }),
     allocatable,
     ...(prediction.overRequested && { overRequested: prediction.overRequested }),
     ledger: prediction.ledger,

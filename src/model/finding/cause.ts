@@ -254,7 +254,7 @@ export interface StepAction {
 
 /**
  * `idle`: the kubelet may not act. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool.
- * `policy`: instanceStorePolicy of a node class. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
+ * `policy`: instanceStorePolicy of a node class. `limit`: the pod has a limit, which is too small. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
   | 'idle'
@@ -262,6 +262,7 @@ export type StepVariant =
   | 'deleted'
   | 'pool'
   | 'policy'
+  | 'limit'
   | 'logrotate'
   | 'auditd'
   | 'writer'

@@ -441,6 +441,8 @@ export interface NodePrediction {
   /** The periodic removal of dead containers. Null, like `localStorageEvictions`, `oomScores` and `allocatable`: a required input was not read. */
   containerGC: { removals: ContainerRemoval[] } | null
   localStorageEvictions: LocalStorageEviction[] | null
+  /** Pods that use most of one of their own limits, and are not over it. Absent: none, or unknown. */
+  nearOwnLimits?: LocalStorageEviction[]
   oomScores: OomScore[] | null
   allocatable: AllocatablePrediction | null
   /** Resources of which the active pods request more than is allocatable, with canonical quantities. Absent: none, or unknown. */

@@ -78,11 +78,13 @@ export function localStorageEviction(
   )
 }
 
-function limitsExceeded(
+/** @param share 1: over the limit, as upstream; less: over that share of it */
+export function limitsExceeded(
   pods: readonly Pod[],
   podStats: PodStatsIndex,
   dedicatedImageFs: boolean,
   kubelet: Kubelet,
+  share = 1,
 ): readonly StorageLimitExceeded[] {
   const exceeded: StorageLimitExceeded[] = []
   for (const pod of pods) {
@@ -90,9 +92,9 @@ function limitsExceeded(
     const stats = podStatsOf(podStats, pod)
     if (!stats) continue
     const found =
-      emptyDirLimitEviction(pod, stats, kubelet) ??
-      podEphemeralStorageLimitEviction(pod, stats) ??
-      containerEphemeralStorageLimitEviction(pod, stats, dedicatedImageFs, kubelet)
+      emptyDirLimitEviction(pod, stats, kubelet, share) ??
+      podEphemeralStorageLimitEviction(pod, stats, share) ??
+      containerEphemeralStorageLimitEviction(pod, stats, dedicatedImageFs, kubelet, share)
     if (found) exceeded.push(found)
   }
   return exceeded
@@ -111,6 +113,7 @@ function emptyDirLimitEviction(
   pod: Pod,
   { volumes }: PodStats,
   { isGateOn }: Kubelet,
+  share: number,
 ): StorageLimitExceeded | null {
   // The last statistic of a name counts.
   const byName = new Map(volumes.map(volume => [volume.name, volume]))
@@ -120,16 +123,20 @@ function emptyDirLimitEviction(
     const limit = emptyDir?.sizeLimit
     if (!limit || signOf(limit) <= 0) continue
     const usedBytes = byName.get(name)?.usedBytes ?? null
-    if (usedBytes === null || !isAbove(usedBytes, limit)) continue
+    if (usedBytes === null || !isAbove(usedBytes / share, limit)) continue
     return { pod, limit: 'emptyDir', what: name, usedBytes, limitBytes: limitBytesOf(limit) }
   }
   return null
 }
 
-function podEphemeralStorageLimitEviction(pod: Pod, stats: PodStats): StorageLimitExceeded | null {
+function podEphemeralStorageLimitEviction(
+  pod: Pod,
+  stats: PodStats,
+  share: number,
+): StorageLimitExceeded | null {
   const limit = ephemeralStorageLimit(pod)
   const usedBytes = stats.ephemeralStorageUsedBytes ?? 0
-  if (!limit || !isAbove(usedBytes, limit)) return null
+  if (!limit || !isAbove(usedBytes / share, limit)) return null
   return { pod, limit: 'pod', what: pod.name, usedBytes, limitBytes: limitBytesOf(limit) }
 }
 
@@ -138,13 +145,14 @@ function containerEphemeralStorageLimitEviction(
   { containers }: PodStats,
   dedicatedImageFs: boolean,
   kubelet: Kubelet,
+  share: number,
 ): StorageLimitExceeded | null {
   const limits = containerLimits(pod, kubelet)
   if (limits === null) return null
   for (const { name, logs, rootfs } of containers) {
     const limit = limits.get(name)
     const usedBytes = (logs.usedBytes ?? 0) + (dedicatedImageFs ? 0 : (rootfs.usedBytes ?? 0))
-    if (!limit || !isAbove(usedBytes, limit)) continue
+    if (!limit || !isAbove(usedBytes / share, limit)) continue
     return { pod, limit: 'container', what: name, usedBytes, limitBytes: limitBytesOf(limit) }
   }
   return null
@@ -170,7 +178,7 @@ function containerLimits(
 
 const isAbove = (usedBytes: number, limit: Quantity) =>
   limit.safeInteger === null
-    ? compareQuantities(binaryQuantity(usedBytes), limit) > 0
+    ? compareQuantities(binaryQuantity(Math.floor(usedBytes)), limit) > 0
     : usedBytes > limit.safeInteger
 
 const limitBytesOf = (limit: Quantity) => Math.min(quantityNumber(limit), Number.MAX_VALUE)

@@ -17,6 +17,7 @@ import { littleDataIncidents } from './little-data.ts'
 import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
+import { ordinaryIncidents } from './ordinary.ts'
 import { otherCauseIncidents } from './other-causes.ts'
 import { outsideIncidents } from './outside.ts'
 import { podIncidents } from './pods.ts'
@@ -59,4 +60,5 @@ export const incidents: readonly Incident[] = [
   ...outsideIncidents,
   ...limitIncidents,
   ...afieldIncidents,
+  ...ordinaryIncidents,
 ]

@@ -1,7 +1,7 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
 import { hourMs } from '#base/units.ts'
-import { type EvictionCause, evictionCause } from '#facts/kubelet/event-messages.ts'
+import { type EvictionCause, evictionCause, ownLimitOf } from '#facts/kubelet/event-messages.ts'
 import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
@@ -10,6 +10,7 @@ import {
   lastingOwners,
   leastWritten,
   likelyOwner,
+  manyEvictions,
   nextVictims,
   recordedEvictions,
   taintOf,
@@ -30,8 +31,6 @@ import {
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
 
-/** Evictions that make a loop, counted over one hour: the API server keeps events for that long. */
-const manyEvictions = 3
 /** Evictions that make a loop if the replacement pod comes straight back to this node. */
 const manyWithReturn = 2
 const ownersShown = 5
@@ -89,7 +88,10 @@ export const evictionLoop = contextRule({
 })
 
 function loopsOf(fact: LoopFact, events: readonly NodeEvent[] | null, at: string): Failing[] {
-  const evictions = allEvictions(fact.evicted, events, at)
+  // local-storage-limit-exceeded has those over a limit of their own.
+  const evictions = allEvictions(fact.evicted, events, at).filter(
+    ({ message }) => ownLimitOf(message) === null,
+  )
   const byOwner = Map.groupBy(evictions, eviction => likelyOwner(eviction, fact.owners).name)
   return [...byOwner.values()]
     .flatMap(own => loopOf(own, fact, at) ?? [])

@@ -1,37 +1,63 @@
 import { dayMs } from '#base/units.ts'
 import { ownLimitOf } from '#facts/kubelet/event-messages.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
-import { recordedEvictions } from '#judge/events/evictions.ts'
-import { podOf as podOfName } from '#judge/help/deletion.ts'
+import {
+  allEvictions,
+  type Eviction,
+  lastingOwners,
+  likelyOwner,
+  manyEvictions,
+  recordedEvictions,
+} from '#judge/events/evictions.ts'
+import { podOf } from '#judge/help/deletion.ts'
 import { partCause } from '#judge/help/holder-cause.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
   bytes,
+  contextRule,
   type Failing,
   line,
   nameLength,
-  nodeRule,
   plural,
+  type Satisfied,
   seenFirst,
   settingIn,
   shorten,
 } from '#judge/rule.ts'
-import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { NodeEvent } from '#judge/subject/node-subject.ts'
+import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
+import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
 
 const shown = 10
 
-const titles = { before: 'Pods were evicted over their own limit of local storage' }
+const titles = {
+  before: 'Pods were evicted over their own limit of local storage',
+  near: 'Pods are near their own limit of local storage',
+}
 
-export const localStorageLimitExceeded = nodeRule({
+/** An evicted pod whose object is known. */
+interface Recorded extends Eviction {
+  workload: string | null
+  setter: string | null
+}
+
+interface LimitsFact {
+  over: Failing | null
+  near: Failing | null
+  recorded: Recorded[]
+  owners: string[]
+  unknown: string | null
+}
+
+export const localStorageLimitExceeded = contextRule({
   id: 'local-storage-limit-exceeded',
   family: 'eviction',
   severity: 'high',
   cause: settingIn('workload', 'resources.limits.ephemeral-storage'),
   steps: ['set-ephemeral-storage'],
   titles,
-  needs: ['localStorageEvictions'],
+  needs: ['pods'],
   title: 'Pods use more local storage than their own limit: the kubelet evicts them',
   why: 'Limits of ephemeral-storage and sizeLimit of emptyDir volumes are checked at each eviction pass, whether the node has pressure or not. A pod over one is evicted at once; its owner starts the next one, which fills up again.',
   fix: 'Raise the limit to what the pod needs, or have it write less: logs to standard output count too.',
@@ -39,65 +65,153 @@ export const localStorageLimitExceeded = nodeRule({
     'pkg/kubelet/eviction/eviction_manager.go localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeralStorageLimitEviction',
   ],
 
-  *judge({ localStorageEvictions, ledger, pods, at }) {
-    yield* evictedBefore(pods ?? [], at)
-    if (localStorageEvictions.length === 0) return
-    const [first, ...others] = localStorageEvictions as [
-      LocalStorageEviction,
-      ...LocalStorageEviction[],
-    ]
-    yield {
-      ...reasonOf(first, ledger?.parts ?? [], pods),
-      consequence: `Within ${evictionSeconds} s the kubelet evicts ${podOf(first)}: its ${limitOf(first)} has ${bytes(first.usedBytes)} of ${bytes(first.limitBytes)}.${others.length === 0 ? '' : ` So it does for ${plural(others.length, 'other')}.`}`,
-      evidence: localStorageEvictions
-        .slice(0, shown)
-        .map(over =>
-          line(
-            'computed',
-            `${podOf(over)}, ${limitOf(over)}`,
-            `uses ${bytes(over.usedBytes)}, limit ${bytes(over.limitBytes)}`,
-          ),
-        ),
-    }
+  fact: (subject): LimitsFact => ({
+    over: overNow(subject),
+    near: nearLimit(subject),
+    recorded: recordedEvictions(subject.pods, subject.at, dayMs)
+      .filter(isOverLimit)
+      .map(eviction => {
+        const pod = subject.pods.find(({ metadata }) => metadata?.uid === eviction.pod)
+        return { ...eviction, workload: pod ? controllerOf(pod) : null, setter: setterOf(pod) }
+      }),
+    owners: lastingOwners(subject.pods, ({ status }) => status?.reason === 'Evicted'),
+    unknown: subject.missing.localStorageEvictions ?? null,
+  }),
+
+  *judge({ over, near, unknown, ...fact }, { events, at }) {
+    if (over !== null) yield over
+    const [first, ...others] = evictedBefore(fact, events, at)
+    if (first) yield near === null ? first : withNext(first, near)
+    else if (near !== null) yield near
+    yield* others
+    if (unknown !== null) yield { unknown }
   },
+
+  judgeUnread: ({ events, at }) => evictedBefore({ recorded: [], owners: [] }, events, at),
 })
 
-/** Pods of the last day, by owner: a pod that starts again is below its limit at first. */
-function* evictedBefore(pods: readonly KubernetesPod[], at: string): Generator<Failing> {
-  const evicted = recordedEvictions(pods, at, dayMs).flatMap(eviction => {
-    const ownLimit = ownLimitOf(eviction.message)
-    const pod = ownLimit && pods.find(({ metadata }) => metadata?.uid === eviction.pod)
-    return pod ? [{ ...eviction, ownLimit, object: pod }] : []
-  })
-  for (const alike of Map.groupBy(evicted, ({ owner, pod }) => owner ?? pod).values()) {
-    const { namespace, name, ownLimit, object } = alike.at(-1)!
-    const { volume, quantity } = ownLimit
-    const owner = { namespace, pod: name, volume }
+const isOverLimit = ({ message }: Eviction) => ownLimitOf(message) !== null
+
+type WithPods = Satisfied<'pods'>
+
+function overNow(subject: WithPods): Failing | null {
+  const [first, ...others] = subject.localStorageEvictions ?? []
+  if (first === undefined) return null
+  return {
+    ...reasonOf(first, subject),
+    ...(subject.isConfigurationOnDisk && { confidence: 'likely' }),
+    consequence: `Within ${evictionSeconds} s the kubelet evicts ${useText(first)}${setterText(setterIn(first, subject))}.${others.length === 0 ? '' : ` So it does for ${plural(others.length, 'other')}.`}`,
+    evidence: useLines([first, ...others]),
+  }
+}
+
+/** It can still be saved: the kubelet evicts it at the next few writes. */
+function nearLimit(subject: WithPods): Failing | null {
+  const near = subject.nearOwnLimits ?? []
+  const [first, ...others] = near.toSorted(
+    (a, b) => b.usedBytes / b.limitBytes - a.usedBytes / a.limitBytes,
+  )
+  if (first === undefined) return null
+  return {
+    ...reasonOf(first, subject),
+    severity: 'medium',
+    title: titles.near,
+    ...seenFirst(
+      `Next is ${useText(first)}.`,
+      `The kubelet evicts it when it writes more.${others.length === 0 ? '' : ` ${plural(others.length, 'other')} ${others.length === 1 ? 'is' : 'are'} as near.`}`,
+    ),
+    evidence: useLines([first, ...others]),
+  }
+}
+
+/** What was evicted leads; what runs can still be saved. */
+const withNext = (before: Failing, near: Failing): Failing => ({
+  ...before,
+  ...seenFirst(`${before.seen} ${near.seen}`),
+  evidence: [...before.evidence, ...near.evidence],
+})
+
+/** By owner, of the last day: a pod that starts again is below its limit at first. */
+function* evictedBefore(
+  { recorded, owners }: Pick<LimitsFact, 'recorded' | 'owners'>,
+  events: readonly NodeEvent[] | null,
+  at: string,
+): Generator<Failing> {
+  const all = allEvictions(recorded, events, at).filter(isOverLimit)
+  const byOwner = Map.groupBy(all, one => likelyOwner(one, owners).name)
+  for (const alike of byOwner.values()) {
+    const latest = alike.at(-1)!
+    const { quantity, volume, container } = ownLimitOf(latest.message)!
+    const known = recorded.findLast(({ pod }) => alike.some(one => one.pod === pod))
+    const { key, isKnown, name } = likelyOwner(latest, owners)
+    const workload = known ? known.workload : workloadOf(key)
+    const setter = (volume ?? container) === null && known ? known.setter : null
+    const owner = { namespace: latest.namespace, pod: latest.name, workload }
     yield {
-      ...overLimit(object, owner, [amountOf(quantity, 0) ?? 0, null]),
-      severity: 'medium',
+      ...overLimit(owner, { volume, container: container ?? setter }, [
+        amountOf(quantity, 0) ?? 0,
+        null,
+      ]),
+      ...(alike.length < manyEvictions && { severity: 'medium' }),
       title: titles.before,
+      confidence: known || isKnown ? 'certain' : 'likely',
       ...seenFirst(
-        `${plural(alike.length, 'pod')} of ${shorten(controllerOf(object) ?? name, nameLength)} in ${shorten(namespace, nameLength)} went over the pod's own limit of ${shorten(quantity, 40)}: the disk of the node is not the cause.`,
+        `${podsText(owner, alike.length, name)} went over ${limitText(volume, container)} of ${shorten(quantity, 40)}${setterText(setter)}: the disk of the node is not the cause.`,
       ),
-      evidence: alike.slice(-shown).map(one => line('event', podOf(one), one.message)),
+      evidence: alike.slice(-shown).map(one => line('event', podText(one), one.message)),
     }
   }
 }
 
+function workloadOf(key: string | null): string | null {
+  const [, kind, name] = key?.split('/') ?? []
+  return name === undefined ? null : `${kind} ${name}`
+}
+
+function podsText({ namespace, pod, workload }: PodPlace, count: number, names: string): string {
+  if (workload !== null)
+    return `${plural(count, 'pod')} of ${shorten(placedWorkload(namespace, workload), nameLength)}`
+  return count === 1 ? podText({ namespace, name: pod }) : `${count} ${names}`
+}
+
+function limitText(volume: string | null, container: string | null): string {
+  if (volume !== null) return `the sizeLimit of emptyDir volume ${shorten(volume, nameLength)}`
+  return container === null
+    ? "the pod's own limit"
+    : `the limit of container ${shorten(container, nameLength)}`
+}
+
+/** The one of several containers that has a limit: the kubelet compares the whole pod with it. */
+function setterOf(pod: KubernetesPod | undefined): string | null {
+  const { containers = [], initContainers = [] } = pod?.spec ?? {}
+  const all = [...containers, ...initContainers]
+  const limited = all.filter(({ resources }) => resources?.limits?.['ephemeral-storage'])
+  return limited.length === 1 && all.length > 1 ? (limited[0]?.name ?? null) : null
+}
+
+/** Null: the limit is of one container, or of a volume. */
+const setterIn = ({ limit, namespace, name }: LocalStorageEviction, { pods }: WithPods) =>
+  limit === 'pod' ? setterOf(podOf(pods, { namespace, pod: name })) : null
+
+const setterText = (setter: string | null) =>
+  setter === null
+    ? ''
+    : `, which container ${shorten(setter, nameLength)} alone sets and all its containers share`
+
 /** What counts for a limit of ephemeral-storage. */
 const counted: readonly DiskHolder[] = ['writable-layers', 'container-logs', 'pod-volumes']
 
-/** The pod that is over its limit, and what is the largest part of it, whatever else is on the disk. */
+/** The pod that is at its limit, and what is the largest part of it, whatever else is on the disk. */
 function reasonOf(
   { limit, namespace, name, what, usedBytes }: LocalStorageEviction,
-  parts: readonly HolderPart[],
-  pods: readonly KubernetesPod[] | null,
+  { ledger, pods }: WithPods,
 ): Pick<Failing, 'cause' | 'steps'> {
-  const pod = podOfName(pods, { namespace, pod: name })
+  const pod = podOf(pods, { namespace, pod: name })
   const volume = limit === 'emptyDir' ? what : null
-  const reason = overLimit(pod, { namespace, pod: name, volume }, [usedBytes, usedBytes])
-  const own = parts.filter(
+  const container = limit === 'container' ? what : setterOf(pod)
+  const owner = { namespace, pod: name, workload: pod ? controllerOf(pod) : null }
+  const reason = overLimit(owner, { volume, container }, [usedBytes, usedBytes])
+  const own = (ledger?.parts ?? []).filter(
     ({ holder, owner }) =>
       counted.includes(holder) &&
       (owner?.kind === 'container' || owner?.kind === 'pod') &&
@@ -108,30 +222,57 @@ function reasonOf(
   const [largest] = own.toSorted((a, b) => b.lowBytes - a.lowBytes)
   if (volume !== null || !largest?.owner) return reason
   const [step] = reason.steps
-  return { cause: partCause(largest), steps: [{ ...step, owner: largest.owner }] }
+  return {
+    cause: partCause(largest),
+    steps: [{ ...step, ...(container === null && { owner: largest.owner }) }],
+  }
+}
+
+interface PodPlace {
+  namespace: string
+  pod: string
+  workload: string | null
 }
 
 /** A limit of ephemeral-storage is of layers, logs and volumes together: which of them were written is not known. */
 function overLimit(
-  pod: KubernetesPod | undefined,
-  name: { namespace: string; pod: string; volume: string | null },
+  of: PodPlace,
+  { volume, container }: { volume: string | null; container: string | null },
   [lowBytes, highBytes]: [number, number | null],
 ) {
-  const owner = { kind: 'pod' as const, ...name, workload: pod ? controllerOf(pod) : null }
-  const step = { owner, bytes: lowBytes }
-  if (name.volume === null)
-    return { steps: [{ id: 'set-ephemeral-storage' as const, ...step }] as const }
+  if (volume === null) {
+    const owner: HolderOwner =
+      container === null ? { kind: 'pod', volume, ...of } : { kind: 'container', container, ...of }
+    const step = { id: 'set-ephemeral-storage', variant: 'limit', owner, bytes: lowBytes } as const
+    return { steps: [step] as const }
+  }
+  const owner = { kind: 'pod' as const, volume, ...of }
   const held = { holder: 'pod-volumes', filesystem: 'nodefs', place: null } as const
   return {
     cause: partCause({ ...held, owner, lowBytes, highBytes }),
-    steps: [{ id: 'raise-volume-limit' as const, ...step }] as const,
+    steps: [{ id: 'raise-volume-limit', owner, bytes: lowBytes } as const] as const,
   }
 }
 
-const podOf = ({ namespace, name }: { namespace: string; name: string }) =>
+const podText = ({ namespace, name }: { namespace: string; name: string }) =>
   `pod ${shorten(namespace, nameLength)}/${shorten(name, nameLength)}`
 
-function limitOf({ limit, what }: LocalStorageEviction) {
+/** `pod shop/cart-0: its container app has 1.0 GiB of 1.0 GiB`. */
+const useText = ({ usedBytes, limitBytes, ...of }: LocalStorageEviction) =>
+  `${podText(of)}: its ${partText(of)} has ${bytes(usedBytes)} of ${bytes(limitBytes)}`
+
+const useLines = (all: readonly LocalStorageEviction[]) =>
+  all
+    .slice(0, shown)
+    .map(one =>
+      line(
+        'computed',
+        `${podText(one)}, ${partText(one)}`,
+        `uses ${bytes(one.usedBytes)}, limit ${bytes(one.limitBytes)}`,
+      ),
+    )
+
+function partText({ limit, what }: Pick<LocalStorageEviction, 'limit' | 'what'>) {
   if (limit === 'pod') return 'ephemeral storage as a whole'
   return `${limit === 'emptyDir' ? 'emptyDir volume' : 'container'} ${shorten(what, nameLength)}`
 }

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
 import { localStorageLimitExceeded } from '#judge/rules/eviction/local-storage-limit-exceeded.ts'
-import { outcomeOf } from '#judge/run/outcome.ts'
-import { defaultPolicy } from '#model/policy.ts'
 import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
-import { exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/eviction-settings.ts'
+import { event, failingOf, state } from '#test/rules/events.ts'
 
 const gibibyte = 1024 ** 3
 
@@ -68,15 +66,11 @@ describe('local-storage-limit-exceeded', () => {
     owner: { ...name, kind: 'container', container, workload: null },
   })
   const failingWith = (parts: HolderPart[], more: Partial<LocalStorageEviction> = {}) => {
-    const subject = exampleSubject({ localStorageEvictions: [{ ...over('cart-0'), ...more }] })
-    const { ledger } = exampleSubject({ held: { system: 4 } })
-    const outcome = outcomeOf(
-      localStorageLimitExceeded,
-      { ...subject, ledger: { ...ledger!, parts } },
-      defaultPolicy,
-    )
-    if (outcome.state !== 'fail') throw new Error(outcome.state)
-    return outcome.failing
+    return failingOf(localStorageLimitExceeded, {
+      localStorageEvictions: [{ ...over('cart-0'), ...more }],
+      held: { system: 4 },
+      ofPods: { parts, namespaces: [] },
+    })
   }
 
   it.each(['container-logs', 'writable-layers'] as const)('names what a pod fills: %s', holder => {
@@ -95,6 +89,86 @@ describe('local-storage-limit-exceeded', () => {
     const owner = { ...name, volume: 'cache' }
     expect(full).toMatchObject({ holder: 'pod-volumes', owner })
     expect(steps).toMatchObject([{ id: 'raise-volume-limit', owner }])
+  })
+
+  const containers = (limits: Record<string, string>) =>
+    ['app', 'proxy'].map(name => ({
+      name,
+      ...(limits[name] !== undefined && {
+        resources: { limits: { 'ephemeral-storage': limits[name] } },
+      }),
+    }))
+
+  it.each([
+    [
+      'Container app exceeded its local ephemeral storage limit "20Mi". ',
+      { app: '20Mi', proxy: '1Gi' },
+      /the limit of container app of 20Mi:/,
+      'app',
+    ],
+    [
+      'Pod ephemeral local storage usage exceeds the total limit of containers 2Gi. ',
+      { proxy: '2Gi' },
+      /the pod's own limit of 2Gi, which container proxy alone sets and all its containers share:/,
+      'proxy',
+    ],
+    [
+      'Pod ephemeral local storage usage exceeds the total limit of containers 3Gi. ',
+      { app: '1Gi', proxy: '2Gi' },
+      /the pod's own limit of 3Gi:/,
+      undefined,
+    ],
+    [
+      'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ',
+      {},
+      /the sizeLimit of emptyDir volume cache of 1Gi:/,
+      undefined,
+    ],
+  ])('says whose limit it is: %s', (message, limits, seen, container) => {
+    const pods = [{ ...evicted('cart-0', message), spec: { containers: containers(limits) } }]
+    const failing = failingOf(localStorageLimitExceeded, { localStorageEvictions: [], pods })
+    expect(failing.seen).toMatch(seen)
+    expect(failing.steps?.[0]?.owner).toMatchObject(container ? { container } : { kind: 'pod' })
+    expect(failing.severity).toBe('medium')
+  })
+
+  it('reads events alone, where a controller deletes evicted pods: three in an hour are high', () => {
+    const message = 'Pod ephemeral local storage usage exceeds the total limit of containers 2Gi.'
+    const events = [30, 20, 10].map((ago, at) =>
+      event({ reason: 'Evicted', of: 'shop/cart-0', uid: `gone-${at}`, message, ago }),
+    )
+    const living = { ...evicted('cart-0', ''), status: { phase: 'Running' } }
+    const failing = failingOf(localStorageLimitExceeded, {
+      ...{ localStorageEvictions: [], pods: [living], events },
+    })
+    expect(failing.seen).toContain('3 pods of StatefulSet shop/cart went over')
+    expect(failing.severity).toBeUndefined()
+    expect(failing.steps).toMatchObject([
+      { variant: 'limit', owner: { workload: 'StatefulSet cart' } },
+    ])
+    expect(state(evictionLoop, { pods: [living], events })).toBe('pass')
+  })
+
+  it('names a running pod that is next', () => {
+    const nearOwnLimits = [
+      { ...over('cart-0'), usedBytes: 0.86 * gibibyte, limitBytes: gibibyte },
+      { ...over('cart-1'), usedBytes: 0.93 * gibibyte, limitBytes: gibibyte },
+    ]
+    const failing = failingOf(localStorageLimitExceeded, {
+      ...{ localStorageEvictions: [], nearOwnLimits },
+    })
+    expect(failing).toMatchObject({
+      severity: 'medium',
+      title: 'Pods are near their own limit of local storage',
+    })
+    expect(failing.seen).toBe(
+      'Next is pod shop/cart-1: its ephemeral storage as a whole has 952.3 MiB of 1.0 GiB.',
+    )
+    const message = 'Container app exceeded its local ephemeral storage limit "1Gi". '
+    const { seen } = failingOf(localStorageLimitExceeded, {
+      ...{ localStorageEvictions: [], nearOwnLimits, pods: [evicted('cart-0', message)] },
+    })
+    expect(seen).toMatch(/^1 pod of StatefulSet shop\/cart went over .+ Next is pod shop\/cart-1:/)
   })
 
   it('leaves out pods that a shortage of the node evicted', () => {

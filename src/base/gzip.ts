@@ -48,8 +48,8 @@ export async function* gunzipChunks(
 }
 
 /** What this program has packed in its memory, or its package: without a limit. */
-export const inflateOwn = (packed: Buffer): string => inflateRawSync(packed).toString()
-export const unpackOwn = (packed: Buffer): string => brotliDecompressSync(packed).toString()
+export const inflateOwn = (packed: Buffer) => inflateRawSync(packed).toString()
+export const unpackOwn = (packed: Buffer) => brotliDecompressSync(packed).toString()
 
 /**
  * Size of the output buffer, from the length that gzip writes at its end. If that length is wrong, zlib uses more buffers.

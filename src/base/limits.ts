@@ -174,7 +174,7 @@ const storedMaxBytes: readonly [key: RegExp, maxBytes: number][] = [
 /** Limit for other keys: runs, notices, marks. */
 const otherStoredMaxBytes = 4 * MiB
 
-export const storedLimitOf = (key: string): number =>
+export const storedLimitOf = (key: string) =>
   storedMaxBytes.find(([form]) => form.test(key))?.[1] ?? otherStoredMaxBytes
 
 /** Limit of the bytes of large answers in memory at once, from the first byte until parsing ends. */

@@ -14,7 +14,7 @@ export class OperatorError extends Error {
 }
 
 /** The message of a thrown value. */
-export const messageOf = (error: unknown): string =>
+export const messageOf = (error: unknown) =>
   error instanceof Error ? error.message : String(error)
 
 /** Node.js code of an error, such as `ENOENT`; null: the error has none. */

@@ -4,7 +4,7 @@
  * The number of a percentage (85, not 0.85) with at most one decimal. Only a full or empty disk reads 100 or 0:
  * a little less reads 99.9, and a little more reads <0.1.
  */
-export function percentNumber(percent: number): string {
+export function percentNumber(percent: number) {
   if (percent > 99.9 && percent < 100) return '99.9'
   if (percent > 0 && percent < 0.05) return '<0.1'
   return Number(percent.toFixed(1)).toLocaleString('en-US')

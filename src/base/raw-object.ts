@@ -47,7 +47,7 @@ export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit):
 }
 
 /** The text of an object with some of its keys alone, without a check of the others. A text that does not end with its object stays as it is. */
-export function jsonWithKeys(text: string, keys: ReadonlySet<string>): string {
+export function jsonWithKeys(text: string, keys: ReadonlySet<string>) {
   const kept: string[] = []
   let depth = 0
   let start = 1

@@ -18,7 +18,7 @@ interface ApplyArguments extends RemediationOptions {
   skipChanged?: boolean
 }
 
-export function applyCommand(): Command {
+export function applyCommand() {
   const command = new Command('apply')
     .argument('<plan>', 'the approved plan file')
     .requiredOption('--approval <file>', 'what highwater approve has written', parseText)
@@ -74,7 +74,7 @@ const approvalOf = async ({ approval, store }: ApplyArguments) =>
 
 /* `highwater rollback`: rolls back what a run has changed, by the run's journal. */
 
-export function rollbackCommand(): Command {
+export function rollbackCommand() {
   const command = new Command('rollback')
     .argument('<run>', 'its name: the first 16 characters of its plan’s digest')
     .option(

@@ -26,10 +26,9 @@ interface ApproveOptions {
 }
 
 /** Default path of a plan's approval. */
-export const approvalFileOf = (plan: string): string =>
-  `${plan.replace(/\.json$/, '')}.approval.json`
+export const approvalFileOf = (plan: string) => `${plan.replace(/\.json$/, '')}.approval.json`
 
-export function approveCommand(): Command {
+export function approveCommand() {
   return new Command('approve')
     .argument('<plan>', 'the plan file')
     .requiredOption(
@@ -101,7 +100,7 @@ interface ApprovePolicyOptions {
 
 const defaultDays = 90
 
-export function approvePolicyCommand(): Command {
+export function approvePolicyCommand() {
   return new Command('approve-policy')
     .argument('<policy>', 'highwater.yaml as it was read')
     .requiredOption('--by <name>', 'name of the approver', parseText)

@@ -87,7 +87,7 @@ Exit codes: 0 nothing at or above --fail-on; 1 findings at or above it; 2 bad
 usage or bad input; 3 something was not read (--fail-on-unread); 4 failed,
 nothing published.`
 
-export function auditCommand(): Command {
+export function auditCommand() {
   const command = new Command('audit')
     .optionsGroup('Output:')
     .addOption(
@@ -165,7 +165,7 @@ function parseRule(pattern: string) {
 }
 
 /** The rules that the options select. */
-function chosenRules({ rule, skipRule }: AuditOptions): typeof rules {
+function chosenRules({ rule, skipRule }: AuditOptions) {
   const has = (patterns: string[], id: string) => patterns.some(one => matchesGlob(one, id))
   return rules.filter(({ id }) => (rule.length === 0 || has(rule, id)) && !has(skipRule, id))
 }

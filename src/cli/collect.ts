@@ -12,7 +12,7 @@ interface CollectArguments extends FleetOptions {
   out: string
 }
 
-export function collectCommand(): Command {
+export function collectCommand() {
   const command = new Command('collect').option(
     '--out <file>',
     'the snapshot file; gzipped if the name ends in .gz',

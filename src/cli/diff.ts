@@ -46,7 +46,7 @@ interface DiffOptions extends SelectionOptions, FailOptions {
   format: 'text' | 'json'
 }
 
-export function diffCommand(): Command {
+export function diffCommand() {
   const command = new Command('diff')
     .argument('<old>', 'snapshot.ndjson.gz or findings.json of an earlier audit')
     .argument('<new>', 'likewise, of a later one')
@@ -113,7 +113,7 @@ const words: Record<Change, ChangeWords> = {
 }
 
 /** The text ends with a newline. */
-export function diffText(document: DiffDocument, screen: Screen): string {
+export function diffText(document: DiffDocument, screen: Screen) {
   const sheet = sheetOf(screen, widest)
   const lines = linesOf(
     inputLines('OLD', document.old, sheet),
@@ -172,7 +172,7 @@ function verdict({ findings, unchanged }: DiffDocument) {
     : [...counts, ...stillWaived, `${open} unchanged${doubt}`].join(', ')
 }
 
-function changeLines(change: Change, found: ListedChange[], sheet: Sheet): string[] {
+function changeLines(change: Change, found: ListedChange[], sheet: Sheet) {
   if (found.length === 0) return []
   return [
     sheet.bold(`${words[change].title} (${found.length})`),

@@ -28,7 +28,7 @@ interface DoctorArguments extends FleetOptions {
   remediate?: boolean
 }
 
-export function doctorCommand(): Command {
+export function doctorCommand() {
   const command = new Command('doctor').option(
     '--remediate',
     'also check what applying plans needs',
@@ -103,10 +103,7 @@ function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>) {
 }
 
 /** The text ends with an empty line. */
-function checkupText(
-  { cluster, mode, state, checks, fixes }: ClusterCheckup,
-  screen: Screen,
-): string {
+function checkupText({ cluster, mode, state, checks, fixes }: ClusterCheckup, screen: Screen) {
   const { paint, bold, wrap } = sheetOf(screen, widestProse)
   const row = ({ what, state: found, detail, without }: Check) => {
     const [first = '', ...rest] = wrap(

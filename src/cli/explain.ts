@@ -15,7 +15,7 @@ interface ExplainOptions {
   format: 'text' | 'json'
 }
 
-export function explainCommand(): Command {
+export function explainCommand() {
   const command = new Command('explain').argument(
     '[rule]',
     'its id, as a finding names it, or a family; without it, a table of all rules',
@@ -55,7 +55,7 @@ const label = 10
 const widestProse = 100
 
 /** The text ends with a newline. */
-export function explanationText(rule: RuleExplanation, screen: Screen): string {
+export function explanationText(rule: RuleExplanation, screen: Screen) {
   const { id, family, severity, comparesNodes, docs, needs, policy } = rule
   const sheet = sheetOf(screen, widestProse)
   const section = (title: string, ...texts: string[]) =>
@@ -88,7 +88,7 @@ function shownDefault(value: unknown) {
 }
 
 /** A table by family, in the order of the report. Ends with a newline. */
-export function rulesTable(rules: RuleExplanation[], { hasColour, columns }: Screen): string {
+export function rulesTable(rules: RuleExplanation[], { hasColour, columns }: Screen) {
   const paint = painter(hasColour)
   const wide = Math.max(0, ...rules.map(({ id }) => id.length))
   const row = ({ id, severity, docs }: RuleExplanation) => {

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 
 /** @param what for the message: "The plan" @throws OperatorError as a failure, not as bad input */
-export function attemptWrite(what: string, write: () => void): void {
+export function attemptWrite(what: string, write: () => void) {
   try {
     write()
   } catch (error) {
@@ -16,7 +16,7 @@ export function attemptWrite(what: string, write: () => void): void {
  * Makes the folder and its parents one by one: Node's `recursive` never returns on file systems that refuse new folders, such as /proc.
  * @throws OperatorError
  */
-export function makeFolder(path: string): void {
+export function makeFolder(path: string) {
   const folder = resolve(path)
   const found = statSync(folder, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return

@@ -35,7 +35,7 @@ interface GateCommandOptions extends SelectionOptions {
   format: (typeof formats)[number]
 }
 
-export function gateCommand(): Command {
+export function gateCommand() {
   const command = new Command('gate')
     .addArgument(new Argument('<file...>', 'files that a pull request changes; of a folder all'))
     .requiredOption('--snapshot <file>', 'nodes of a saved snapshot', parseText)
@@ -80,7 +80,7 @@ function parseGroup(text: string): GroupOption {
     : { file: parseText(text.slice(0, at)), group: parseText(text.slice(at + 1)) }
 }
 
-async function runGate(given: string[], options: GateCommandOptions): Promise<number> {
+async function runGate(given: string[], options: GateCommandOptions) {
   const { snapshot, group, base, format } = options
   const files = [...new Set(given.flatMap(path => filesOf(path, base)))]
   const changed = files.map(file => gateTextOf(file, base))

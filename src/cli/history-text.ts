@@ -21,7 +21,7 @@ const widest = 120
 type Day = NodeHistory['clusters'][number]['days'][number]
 
 /** The text ends with a newline; it is empty if nothing is known. */
-export function nodeHistoryText({ clusters }: NodeHistory, screen: Screen): string {
+export function nodeHistoryText({ clusters }: NodeHistory, screen: Screen) {
   const sheet = sheetOf(screen, widest)
   const { bold, wrap } = sheet
   const section = (title: string, ...parts: Lines[]) => {
@@ -280,7 +280,7 @@ interface DayValue {
  * @param most maximum number of days; the last ones are shown
  * @param full value of the highest block; absent: the greatest value
  */
-export function bars(values: DayValue[], most: number, full?: number): string {
+export function bars(values: DayValue[], most: number, full?: number) {
   const last = values.at(-1)
   if (last === undefined) return ''
   const at = new Map(values.map(({ day, value }) => [Date.parse(day) / dayMs, value]))

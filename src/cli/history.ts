@@ -19,7 +19,7 @@ interface HistoryArguments {
   format: 'text' | 'json'
 }
 
-export function historyCommand(): Command {
+export function historyCommand() {
   const command = new Command('history')
     .argument('[node]', 'its name, as kubectl get nodes shows it', parseText)
     .requiredOption(
@@ -103,7 +103,7 @@ const roomForWords = 40
 const widest = 160
 
 /** The text ends with a newline; it is empty if nothing is known. */
-export function trendsText(trends: ClusterTrend[], screen: Screen): string {
+export function trendsText(trends: ClusterTrend[], screen: Screen) {
   return trends
     .flatMap(trend => clusterLines(trend, screen))
     .map(line => `${line}\n`)
@@ -182,7 +182,7 @@ function reclaimLines(
 }
 
 /** One letter per day: a dash if the day has no grade, a blank if the day has no run. */
-function gradesText(points: TrendPoint[]): string {
+function gradesText(points: TrendPoint[]) {
   let before: string | null = null
   return points
     .map(({ day, grade }) => {

@@ -30,7 +30,7 @@ interface LabOptions {
   seed: number
 }
 
-export function labCommand(): Command {
+export function labCommand() {
   return new Command('lab')
     .addOption(
       new Option('--scenario <names...>', 'what the world looks like')
@@ -77,7 +77,7 @@ function parseCount(text: string) {
 }
 
 /** `npm run demo`: one scheduled run of the Lambda handler against the recorded kubelets and the incidents. */
-export function demoCommand(): Command {
+export function demoCommand() {
   return new Command('demo')
     .option('--out <dir>', 'where report, mail and snapshot go', 'highwater-out')
     .addOption(

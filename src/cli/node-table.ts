@@ -1,6 +1,6 @@
 /** One row per node, the node nearest to eviction first, as `kubectl get nodes` lists them: `audit -o table|wide`. */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { columnsOf, padTo } from '#base/text/text-width.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -15,13 +15,14 @@ const states = { pressure: 'Evicts', 'image-gc': 'ImageGCDue', calm: 'Calm' }
 
 export const tableFormats = ['table', 'wide'] as const
 
-export function nodeTable(report: AuditReport, isWide: boolean, language: Language): string {
+export function nodeTable(report: AuditReport, isWide: boolean, language: Language) {
   const rows = report.nodes
     .map(node => new GaugedNode(node, report, language))
     .toSorted(
-      (a, b) =>
-        (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
-        byText(a.node.identity.name, b.node.identity.name),
+      by(
+        ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
+        ({ node }) => node.identity.name,
+      ),
     )
     .map(node => [
       ...cellsOf(node, nearestOf(node.gauges), language),

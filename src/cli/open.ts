@@ -16,7 +16,7 @@ interface OpenOptions {
   print?: boolean
 }
 
-export function openCommand(): Command {
+export function openCommand() {
   return new Command('open')
     .argument('[run]', 'the run as its mail names it, or latest', parseRun, 'latest')
     .requiredOption('--bucket <place>', "the service's bucket, or BUCKET/PREFIX", parseBucket)

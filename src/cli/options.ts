@@ -71,13 +71,13 @@ const inHelp = {
 }
 
 /** Options that select nodes. */
-export const addSelectionOptions = (command: Command): Command =>
+export const addSelectionOptions = (command: Command) =>
   command
     .addOption(repeatableOption('--cluster <name>', inHelp.cluster, 'all', parseText))
     .addOption(repeatableOption('--nodegroup <name>', inHelp.nodegroup, 'all', parseText))
     .addOption(repeatableOption('--node <name>', 'only this node; repeatable', 'all', parseText))
 
-export const addPolicyOption = (command: Command): Command =>
+export const addPolicyOption = (command: Command) =>
   command.option(
     '--policy <file>',
     `policy file (default: ${policyFileName}, if it exists)`,
@@ -97,7 +97,7 @@ export interface FailOptions {
   failOnUnread: UnreadLimit
 }
 
-export const addFailOptions = (command: Command): Command =>
+export const addFailOptions = (command: Command) =>
   command
     .addOption(
       new Option(
@@ -128,10 +128,7 @@ const unreadLimits = ['none', 'node', 'cluster'] as const
 export type UnreadLimit = (typeof unreadLimits)[number]
 
 /** `--format`, also as `-o` and `--output`, as in kubectl. */
-export function addFormatOption(
-  command: Command,
-  choices: readonly string[] = ['text', 'json'],
-): Command {
+export function addFormatOption(command: Command, choices: readonly string[] = ['text', 'json']) {
   const [preset = ''] = choices
   return command
     .addOption(
@@ -142,7 +139,7 @@ export function addFormatOption(
 }
 
 /** Options for the place of the nodes and their selection. */
-export const addFleetOptions = (command: Command): Command =>
+export const addFleetOptions = (command: Command) =>
   addPlaceOptions(addSelectionOptions(command)).addOption(
     deadlineOption('stop reading after this long and report what was read, e.g. 90s, 10m'),
   )
@@ -161,7 +158,7 @@ export const snapshotOption = (description: string): Option =>
   new Option('--snapshot <file>', description).argParser(parseText).conflicts(live)
 
 /** Options for the place of the nodes and the read mode. */
-export function addPlaceOptions(command: Command): Command {
+export function addPlaceOptions(command: Command) {
   const byFile = (option: Option) => option.conflicts([...ofEks, 'inCluster'])
   const placed = command
     .addOption(
@@ -227,7 +224,7 @@ function collectTag(text: string, all: Record<string, string>): Record<string, s
   return { ...all, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
-export function parseDeadline(text: string): number {
+export function parseDeadline(text: string) {
   const match = /^(\d+)(s|m|h)$/.exec(text)
   const durationMs = match ? Number(match[1]) * unitMs[match[2] as keyof typeof unitMs] : 0
   // setTimeout accepts at most 2^31 − 1 ms.
@@ -272,7 +269,7 @@ export function policyFile(file: string | undefined): Policy {
 }
 
 /** The text of a file. @param what the file's role, for the message @throws OperatorError */
-export function textOf(file: string, what: string): string {
+export function textOf(file: string, what: string) {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {

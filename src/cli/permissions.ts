@@ -40,7 +40,7 @@ interface PermissionsOptions {
   serviceAccount: ServiceAccount | null
 }
 
-export function permissionsCommand(): Command {
+export function permissionsCommand() {
   const command = new Command('permissions')
     .addOption(
       new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode),

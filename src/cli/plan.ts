@@ -59,7 +59,7 @@ interface PlanOptions extends FleetOptions {
   format: 'text' | 'json'
 }
 
-export function planCommand(): Command {
+export function planCommand() {
   const command = new Command('plan')
     .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
     .addOption(

@@ -41,7 +41,7 @@ const firstPolicy = `# What your team decided. Every key has a default; docs/pol
 #     reason: replaced with the next AMI
 `
 
-export function initCommand(): Command {
+export function initCommand() {
   return new Command('init')
     .argument('[file]', 'the policy to write', policyFileName)
     .addHelpText(
@@ -66,7 +66,7 @@ Examples:
 
 Exit codes: 0 valid; 2 mistakes, which are listed.`
 
-export function policyCommand(): Command {
+export function policyCommand() {
   const command = new Command('policy').addHelpText('after', checkHelp)
   command
     .command('check')
@@ -97,7 +97,7 @@ interface BaselineOptions {
   until?: string
 }
 
-export function baselineCommand(): Command {
+export function baselineCommand() {
   return new Command('baseline')
     .argument('[findings]', 'of an audit', 'highwater-out/findings.json')
     .requiredOption('--reason <text>', 'why the findings are accepted for now', parseText)

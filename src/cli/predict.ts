@@ -33,7 +33,7 @@ interface PredictOptions extends FleetOptions {
   format: 'text' | 'json'
 }
 
-export function predictCommand(): Command {
+export function predictCommand() {
   const command = new Command('predict')
     .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
     .option(

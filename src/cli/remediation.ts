@@ -34,7 +34,7 @@ export interface RemediationOptions extends PlaceOptions {
   format: 'text' | 'json'
 }
 
-export const addStoreOption = (command: Command): Command =>
+export const addStoreOption = (command: Command) =>
   addFormatOption(command).option(
     '--store <place>',
     'where the journal and the lease are: s3://bucket/prefix, or a folder',
@@ -48,7 +48,7 @@ export function printRun(
   plan: Plan | null,
   { format, store }: RemediationOptions,
   aim: Parameters<typeof remediationExitCode>[1],
-): number {
+) {
   printDocument(format, run, screen => remediationText(run, plan, store, screen), 1)
   return remediationExitCode(run, aim)
 }
@@ -115,7 +115,7 @@ export function remediationText(
   plan: Plan | null,
   store: string,
   screen: Screen,
-): string {
+) {
   const sheet = sheetOf(screen, widest)
   const { bold, wrap } = sheet
   const { steps, leftAlone } = run

@@ -196,12 +196,7 @@ export function openProgress(
 }
 
 /** `reading 1,200 of 5,000 nodes in 3 clusters · 48/s · 1 min 19 s left` */
-export function progressLine(
-  read: number,
-  expected: number,
-  clusters: number,
-  elapsedMs: number,
-): string {
+export function progressLine(read: number, expected: number, clusters: number, elapsedMs: number) {
   const perSecond = elapsedMs > 0 ? (read * 1000) / elapsedMs : 0
   const parts = [
     `reading ${formatCount(read)} of ${plural(Math.max(read, expected), 'node')} in ${plural(clusters, 'cluster')}`,

@@ -35,7 +35,7 @@ export async function regionOf(what: string): Promise<string> {
 }
 
 /** Warns that a folder's lease protects only this folder. */
-export const folderWarning = (place: string): string =>
+export const folderWarning = (place: string) =>
   `The journal is kept in the folder ${place}. Its lease is visible in this folder only: if several people or machines apply plans, use --store s3://bucket/prefix.\n`
 
 /* The keys that seal approvals and journals: of KMS for a bucket, of this machine for a folder. */

@@ -53,7 +53,7 @@ interface CliSummary extends Required<SummaryOptions> {
 export function summaryText(
   { report, ruleErrors }: Pick<AuditResult, 'report' | 'ruleErrors'>,
   { hasColour, isVerbose = false, isQuiet = false, language }: SummaryOptions,
-): string {
+) {
   const { document } = report
   const { terminal: words } = language.words
   const on: CliSummary = {

@@ -66,7 +66,7 @@ export function firstLines<Item>(
   most: number,
   linesOf: (item: Item) => string[],
   more: (count: number) => string,
-): string[] {
+) {
   const lines = items.slice(0, most).flatMap(linesOf)
   return items.length > most ? [...lines, more(items.length - most)] : lines
 }
@@ -78,8 +78,7 @@ export const screenOf = ({ isTTY, columns, hasColors }: NodeJS.WriteStream): Scr
     ? { hasColour: hasColors(), columns: columns > 0 ? Math.max(columns - 1, 40) : 80 }
     : { hasColour: false, columns: 80 }
 
-export const jsonText = (value: object, indent = 2): string =>
-  `${JSON.stringify(value, null, indent)}\n`
+export const jsonText = (value: object, indent = 2) => `${JSON.stringify(value, null, indent)}\n`
 
 /** Prints a document as JSON, or as a text that fits this terminal. */
 export function printDocument(
@@ -87,19 +86,19 @@ export function printDocument(
   document: object,
   textFor: (screen: Screen) => string,
   indent?: number,
-): void {
+) {
   const text = format === 'json' ? jsonText(document, indent) : textFor(screenOf(process.stdout))
   process.stdout.write(text)
 }
 
 /** Foreign text for a terminal: cut to a length, without control characters, so without escape sequences. No-break spaces stay for `wrap`. */
-export function clean(text: string, maxLength = 200): string {
+export function clean(text: string, maxLength = 200) {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, run => (run === '\u00a0' ? run : ' '))
   return cut(line.trim(), maxLength)
 }
 
 /** Cuts a text to a number of columns. A character of Han, Kana or Hangul takes two columns. */
-export function cutToColumns(text: string, columns: number): string {
+export function cutToColumns(text: string, columns: number) {
   if (columnsOf(text) <= columns) return text
   let shown = ''
   for (const character of text) {
@@ -110,7 +109,7 @@ export function cutToColumns(text: string, columns: number): string {
 }
 
 /** The first names of a sample, and how many nodes there are. */
-export function nodeNames({ count, sample }: { count: number; sample: string[] }): string {
+export function nodeNames({ count, sample }: { count: number; sample: string[] }) {
   const names = sample.slice(0, 2).map(name => clean(name))
   return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
 }
@@ -122,10 +121,10 @@ export const verbosity = { isQuiet: false, isVerbose: false }
 const shownReasons = 10
 export const shownNodes = 5
 
-export const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
+export const nodesOf = (count: number) => `${count} node${count === 1 ? '' : 's'}`
 
 /** Names of the first nodes, and how many more there are. */
-export function firstNodes(nodes: readonly string[]): string {
+export function firstNodes(nodes: readonly string[]) {
   const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
   return `${clean(nodes.slice(0, shownNodes).join(', '), 600)}${more}`
 }
@@ -136,7 +135,7 @@ export function reasonLines(
   nodes: readonly { cluster: string; node: string; why: string }[],
   { bold, indented }: Sheet,
   rest: string,
-): string[] {
+) {
   if (nodes.length === 0) return []
   const reasons = [...Map.groupBy(nodes, ({ why }) => why)].sort(
     ([, a], [, b]) => b.length - a.length,
@@ -156,7 +155,7 @@ export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 
 export function auditExitCode(
   { document, nodes, deliveries, ruleErrors }: AuditResult,
   { failOn, failOnUnread }: FailOptions,
-): number {
+) {
   if (deliveries.length > 0 && deliveries.every(({ error }) => error !== null))
     return exitCode.failed
   if (isSnapshotOfNothing({ document, nodes })) return exitCode.badInput
@@ -177,7 +176,7 @@ const isUnread = (unread: Unread, limit: UnreadLimit) =>
 export const isSnapshotOfNothing = ({
   document: { run, clusters },
   nodes,
-}: Pick<AuditResult, 'document' | 'nodes'>): boolean =>
+}: Pick<AuditResult, 'document' | 'nodes'>) =>
   run.source === 'snapshot' &&
   nodes.length === 0 &&
   clusters.every(({ coverage }) => coverage.clusterGc === undefined)
@@ -186,14 +185,14 @@ export const isSnapshotOfNothing = ({
 export function diffExitCode(
   { document, unread }: DiffResult,
   { failOn, failOnUnread }: FailOptions,
-): number {
+) {
   const { new: added, worse } = document.findings
   const found = [...added, ...worse].flatMap(({ after }) => after ?? [])
   if (isAnyAtLeast(failOn, found)) return exitCode.findings
   return isUnread(unread, failOnUnread) ? exitCode.unread : exitCode.ok
 }
 
-export function gateExitCode({ verdict }: GateDocument): number {
+export function gateExitCode({ verdict }: GateDocument) {
   if (verdict === 'ok') return exitCode.ok
   return verdict === 'unread' ? exitCode.unread : exitCode.findings
 }
@@ -202,16 +201,13 @@ export function gateExitCode({ verdict }: GateDocument): number {
 export function verificationExitCode(
   { counts }: VerificationReport,
   inputErrors: readonly string[],
-): number {
+) {
   if (counts.wrong > 0) return exitCode.findings
   return counts.notYet > 0 || inputErrors.length > 0 ? exitCode.unread : exitCode.ok
 }
 
 /** @param wanted final state of the nodes; skipped and pending nodes are not failures */
-export function remediationExitCode(
-  { state, endedAt, steps }: RemediationRun,
-  wanted: StepState,
-): number {
+export function remediationExitCode({ state, endedAt, steps }: RemediationRun, wanted: StepState) {
   const has = (...states: StepState[]) => steps.some(step => states.includes(step.state))
   const isOver = endedAt !== null
   if (wanted === 'verified' && (state === 'stopped' || has('restored', 'rolled-back', 'failed')))

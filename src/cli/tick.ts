@@ -21,7 +21,7 @@ interface TickOptions {
   deadline: number
 }
 
-export function tickCommand(): Command {
+export function tickCommand() {
   return new Command('tick')
     .addOption(
       new Option(

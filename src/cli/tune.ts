@@ -44,7 +44,7 @@ interface TuneOptions {
   format: 'text' | 'json'
 }
 
-export function tuneCommand(): Command {
+export function tuneCommand() {
   const command = new Command('tune')
     .requiredOption('--group <name>', 'the nodegroup or Karpenter nodepool', parseText)
     .requiredOption('--snapshot <file>', 'a saved snapshot with its nodes', parseText)

@@ -39,7 +39,7 @@ interface UpgradeOptions extends FleetOptions {
   format: 'text' | 'json'
 }
 
-export function upgradeCommand(): Command {
+export function upgradeCommand() {
   const command = new Command('upgrade')
     .requiredOption('--to <version>', 'the kubelet minor, for example 1.36', parseKubeletVersion)
     .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
@@ -141,7 +141,7 @@ function clusterLines(all: readonly PlannedUpgrade[], { bold, indented }: Sheet)
 }
 
 /** The step between, if every group of the cluster has it, is said once. */
-const commonOf = (all: readonly PlannedUpgrade[]): string | null => {
+const commonOf = (all: readonly PlannedUpgrade[]) => {
   const [first, ...others] = all.map(upgrade =>
     upgrade.steps.includes('in-between') ? stepTexts['in-between'](upgrade) : null,
   )

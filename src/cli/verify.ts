@@ -40,7 +40,7 @@ interface VerifyOptions extends FleetOptions {
   format: 'text' | 'json'
 }
 
-export function verifyCommand(): Command {
+export function verifyCommand() {
   const command = new Command('verify')
     .argument('<plan>', 'the plan file')
     .addOption(snapshotOption('read nodes from a snapshot taken after the change, instead of live'))
@@ -65,7 +65,7 @@ or bad input; 3 some nodes are not yet verified, or could not be read; 4 failed.
     .action(exitAction(runVerify))
 }
 
-async function runVerify(file: string, given: VerifyOptions): Promise<number> {
+async function runVerify(file: string, given: VerifyOptions) {
   const plan = parsePlan(textOf(file, 'plan'), file)
   const options = { ...given, plannedModes: plan.snapshot.modes }
   const steps = chosenSteps(plan, selectionOf(options))

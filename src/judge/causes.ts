@@ -3,7 +3,8 @@
  * fleet; a holder is one cause for each owner that has to act.
  */
 
-import { byText } from '#base/text/text-order.ts'
+import { nodeKey } from '#base/text/node-key.ts'
+import { by } from '#base/text/text-order.ts'
 import { holders } from '#facts/holders.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
@@ -40,11 +41,12 @@ export function causesOf({
       room: least(finding, headroomShare),
     }))
     .toSorted(
-      (a, b) =>
-        rank(a.finding) - rank(b.finding) ||
-        compareNumbers(a.hours, b.hours) ||
-        compareNumbers(a.room, b.room) ||
-        Number(hasHappened(b.finding)) - Number(hasHappened(a.finding)),
+      by(
+        ({ finding }) => rank(finding),
+        ({ hours }) => hours,
+        ({ room }) => room,
+        ({ finding }) => !hasHappened(finding),
+      ),
     )
   const byChange = new Map<string, string>()
   const parts = Map.groupBy(ranked, ({ finding }) => {
@@ -62,16 +64,17 @@ export function causesOf({
       worst: part[0]!,
     }))
     .toSorted(
-      (a, b) =>
-        rank(a.worst.finding) - rank(b.worst.finding) ||
-        Number(isMild(a)) - Number(isMild(b)) ||
-        compareNumbers(a.worst.hours, b.worst.hours) ||
-        compareNumbers(a.worst.room, b.worst.room) ||
-        Number(isOfDisk(b)) - Number(isOfDisk(a)) ||
-        Number(hasHappened(b.worst.finding)) - Number(hasHappened(a.worst.finding)) ||
-        b.group.nodes.count - a.group.nodes.count ||
-        b.group.findings.length - a.group.findings.length ||
-        byText(a.group.rule, b.group.rule),
+      by(
+        ({ worst }) => rank(worst.finding),
+        part => isMild(part),
+        ({ worst }) => worst.hours,
+        ({ worst }) => worst.room,
+        part => !isOfDisk(part),
+        ({ worst }) => !hasHappened(worst.finding),
+        ({ group }) => -group.nodes.count,
+        ({ group }) => -group.findings.length,
+        ({ group }) => group.rule,
+      ),
     )
     .map(({ group }) => group)
 }
@@ -132,15 +135,11 @@ function isOfImages({ cause, steps }: Finding) {
   )
 }
 
-const compareNumbers = (a: number, b: number) => (a === b ? 0 : a - b)
-
 type NodeOf = (cluster: string, name: string) => AuditedNode | undefined
 
 function nodesByName(nodes: AuditedNode[]): NodeOf {
-  const byName = new Map(
-    nodes.map(node => [JSON.stringify([node.cluster, node.identity.name]), node]),
-  )
-  return (cluster, name) => byName.get(JSON.stringify([cluster, name]))
+  const byName = new Map(nodes.map(node => [nodeKey(node.cluster, node.identity.name), node]))
+  return (cluster, name) => byName.get(nodeKey(cluster, name))
 }
 
 /** Share of a disk or of memory until the next hard threshold. Negative: the node evicts. Infinite: unknown. */
@@ -178,7 +177,7 @@ function settingOf({ cause, cluster, nodes }: Finding, nodeOf: NodeOf): SettingC
 /** Fields that are set where they are the cause. Null: none are. */
 function changeOf({ cause, cluster, subject, fix: { config }, steps }: Finding): string | null {
   const isSet = cause.kind === 'setting' && steps[0]?.action.id === 'set-fields'
-  const fields = Object.entries(config).toSorted(([a], [b]) => byText(a, b))
+  const fields = Object.entries(config).toSorted(by(([field]) => field))
   return isSet && fields.length > 0 ? JSON.stringify([cluster, subject, fields]) : null
 }
 
@@ -344,9 +343,9 @@ function settingsOf(
   })
   const settings = [...Map.groupBy(found, ({ path }) => path)].map(([path, own]) => {
     const byValue = [...Map.groupBy(own, ({ value }) => value)].toSorted(
-      ([, a], [, b]) => weight(b) - weight(a),
+      by(([, ones]) => -weight(ones)),
     )
-    const now = [...new Set(own.flatMap(one => one.now ?? []))].toSorted(byText)
+    const now = [...new Set(own.flatMap(one => one.now ?? []))].toSorted()
     return {
       path,
       now,
@@ -356,7 +355,7 @@ function settingsOf(
       })),
     }
   })
-  return settings.toSorted((a, b) => Number(isOwn(b.path)) - Number(isOwn(a.path)))
+  return settings.toSorted(by(({ path }) => !isOwn(path)))
 }
 
 const shownSteps = 6

@@ -213,14 +213,14 @@ export type RuleOfNodes = NodeRule | CohortRule | ContextRule
 export type Rule = RuleOfNodes | ClusterRule
 
 /** @param what for kind `configz` only the setting's path; the judgement adds whether configz or the disk has it */
-export const line = (
-  kind: EvidenceKind,
-  what: string,
-  value: string | number | boolean,
-): Evidence => ({ kind, what, value: shorten(String(value)) })
+export const line = (kind: EvidenceKind, what: string, value: string | number | boolean) => ({
+  kind,
+  what,
+  value: shorten(String(value)),
+})
 
 /** A line with an amount: rounded in its text, exact in `bytes`. */
-export const bytesLine = (kind: EvidenceKind, what: string, count: number): Evidence => ({
+export const bytesLine = (kind: EvidenceKind, what: string, count: number) => ({
   ...line(kind, what, bytes(count)),
   bytes: count,
 })
@@ -318,7 +318,7 @@ export const clusterRule = <Needed extends ClusterNeed>(
   }) as unknown as ClusterRule
 
 /** `appliesTo` of rules about Linux alone. */
-export const isLinux = ({ identity }: NodeSubject): boolean => identity.operatingSystem === 'linux'
+export const isLinux = ({ identity }: NodeSubject) => identity.operatingSystem === 'linux'
 
 /* Causes. Settings that are set together are one setting, so that their findings have one cause. */
 

@@ -13,21 +13,21 @@ const isPlain = /^[ -~]*$/
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
 /** `text` cut to `maxLength` UTF-16 units, with control and direction characters as blanks. */
-export function shorten(text: string, maxLength = valueLength): string {
+export function shorten(text: string, maxLength = valueLength) {
   // Cut before cleaning, because cleaning a name of many megabytes would take long.
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 3)}...` : text
   return isPlain.test(cut) ? cut : cut.toWellFormed().replace(unprintable, ' ')
 }
 
 /** Whether all characters are visible and in their written order. */
-export const isPrintable = (text: string): boolean => text.search(unprintable) < 0
+export const isPrintable = (text: string) => text.search(unprintable) < 0
 
 export { bytesText as bytes }
 
-export const percent = (value: number): string => `${percentNumber(value)} %`
+export const percent = (value: number) => `${percentNumber(value)} %`
 
 /** A length of time in words: `45 s`, `12.5 min`, `30 h`. */
-export function span(ms: number): string {
+export function span(ms: number) {
   if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`
   return ms < 120 * 60_000
     ? `${Number((ms / 60_000).toFixed(1))} min`
@@ -35,7 +35,7 @@ export function span(ms: number): string {
 }
 
 /** `1 node`, `2 nodes`, `2 pods in deletion`. */
-export const plural = (count: number, noun: string): string =>
+export const plural = (count: number, noun: string) =>
   `${count} ${count === 1 ? noun : noun.replace(/(?= in | of |$)/, 's')}`
 
 interface NamedPod {
@@ -44,7 +44,6 @@ interface NamedPod {
 }
 
 /** `namespace/name` of a pod or of a reference to it. */
-export const podName = (pod: NamedPod | undefined): string =>
-  `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
+export const podName = (pod: NamedPod | undefined) => `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
 
-export const shortPodName = (pod: NamedPod | undefined): string => shorten(podName(pod), nameLength)
+export const shortPodName = (pod: NamedPod | undefined) => shorten(podName(pod), nameLength)

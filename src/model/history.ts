@@ -30,8 +30,7 @@ export interface PastFinding
 }
 
 /** If a finding with such an ending appears again, it counts as returned. */
-export const isRepaired = ({ ended }: PastFinding): boolean =>
-  ended === 'fixed' || ended === 'replaced'
+export const isRepaired = ({ ended }: PastFinding) => ended === 'fixed' || ended === 'replaced'
 
 /** One run of the whole fleet, with which the next run compares itself (`history/runs/<runId>.json.gz`). */
 export interface RememberedRun {

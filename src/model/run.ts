@@ -93,8 +93,7 @@ export interface RunSummary {
 }
 
 /** Whether the schedule started the run. The id of a run on demand is longer. */
-export const isTickRun = (runId: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/.test(runId)
+export const isTickRun = (runId: string) => /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/.test(runId)
 
 /** `2026-11-21T05-00-00Z`: the same id for every delivery of a scheduled event. @param time RFC 3339 */
 export const runIdOf = (time: string) =>

@@ -28,11 +28,7 @@ export type CutMark = (characters: string) => string
  * One line of at most `limit` characters, with a mark if it was cut. Right-to-left text does not
  * reorder its surroundings.
  */
-export function shownLine(
-  text: string,
-  limit: number,
-  mark: CutMark = englishCatalogue.cut,
-): string {
+export function shownLine(text: string, limit: number, mark: CutMark = englishCatalogue.cut) {
   const line = cut(text, limit, mark)
     .replace(/[\r\n\t\u2028\u2029]+/g, ' ')
     .replace(invisible, codePointName)
@@ -50,22 +46,14 @@ export type Fold = (text: string, limit: number) => string
  * One line of at most `limit` characters, for places where text must not grow: invisible characters
  * become spaces.
  */
-export function foldedLine(
-  text: string,
-  limit: number,
-  mark: CutMark = englishCatalogue.cut,
-): string {
+export function foldedLine(text: string, limit: number, mark: CutMark = englishCatalogue.cut) {
   return cut(text, limit, mark)
     .replace(foldable, run => (run === '\u00a0' ? run : ' '))
     .trim()
 }
 
 /** Lines with at most `limit` characters in total, and a mark if the text was cut. */
-export function shownBlock(
-  text: string,
-  limit: number,
-  mark: CutMark = englishCatalogue.cut,
-): string {
+export function shownBlock(text: string, limit: number, mark: CutMark = englishCatalogue.cut) {
   return cut(text, limit, mark)
     .replace(/\r\n?/g, '\n')
     .replace(invisibleButLineBreaks, codePointName)
@@ -76,7 +64,7 @@ export function shownBlock(
  * indent of their line; in list items (`- `, `[`) they are indented further. A word that is too
  * long stays whole, so that names can be copied. Several empty lines become one.
  */
-export function wrapText(text: string, columns: number): string {
+export function wrapText(text: string, columns: number) {
   const lines = text.split('\n').flatMap(line => wrapLine(line.trimEnd(), columns))
   return `${lines
     .join('\n')
@@ -84,7 +72,7 @@ export function wrapText(text: string, columns: number): string {
     .replace(/^\n+|(?<!\n)\n+$/g, '')}\n`
 }
 
-function wrapLine(line: string, columns: number): string[] {
+function wrapLine(line: string, columns: number) {
   const [indent = ''] = /^ */.exec(line) ?? []
   const text = line.slice(indent.length)
   const deeper = `${indent}${/^(?:- |\[)/.test(text) ? '  ' : ''}`
@@ -181,7 +169,7 @@ function bytesText(bytes: number) {
  * Lowest to highest, with a common unit written once: `10.0–40.0 GiB`. Equal texts are written
  * once.
  */
-export function formatRange(low: number, high: number, format: (value: number) => string): string {
+export function formatRange(low: number, high: number, format: (value: number) => string) {
   const [from, to] = [format(low), format(high)]
   if (from === to) return from
   const [number = from, unit] = from.split(noBreak)
@@ -189,7 +177,7 @@ export function formatRange(low: number, high: number, format: (value: number) =
 }
 
 /** `1 node`, `412 nodes`. */
-export function plural(count: number, noun: string, many = `${noun}s`): string {
+export function plural(count: number, noun: string, many = `${noun}s`) {
   return `${formatCount(count)} ${count === 1 ? noun : many}`
 }
 
@@ -201,11 +189,7 @@ const durationUnits: [DurationUnit, number][] = [
   ['ms', 1],
 ]
 
-function durationText(
-  durationMs: number,
-  words: NumberWords['durations'],
-  between: string,
-): string {
+function durationText(durationMs: number, words: NumberWords['durations'], between: string) {
   if (durationMs < 1) return `0${words.s}`
   const first = durationUnits.findIndex(([, unitMs]) => durationMs >= unitMs)
   let restMs = Math.floor(durationMs)

@@ -28,14 +28,14 @@ const unitName = /[^.\d]*/y
 /** Nanoseconds. @throws DurationError */
 export const parseDuration = oncePerText(nanosecondsOf)
 
-function nanosecondsOf(text: string): bigint {
+function nanosecondsOf(text: string) {
   const isNegative = text.startsWith('-')
   let at = isNegative || text.startsWith('+') ? 1 : 0
   if (text.slice(at) === '0') return 0n
   const invalid = () => new DurationError(`time: invalid duration ${quote(text)}`)
   if (at === text.length) throw invalid()
 
-  const take = (part: RegExp): string => {
+  const take = (part: RegExp) => {
     part.lastIndex = at
     const [found = ''] = part.exec(text) ?? []
     at += found.length
@@ -87,7 +87,7 @@ function quote(text: string) {
 }
 
 /** Milliseconds of a duration in nanoseconds, with fractions. */
-export const toMilliseconds = (nanoseconds: bigint): number => Number(nanoseconds) / 1e6
+export const toMilliseconds = (nanoseconds: bigint) => Number(nanoseconds) / 1e6
 
 /** Nanoseconds. Null: not a duration. */
 export function durationOrNull(text: string): bigint | null {

@@ -25,7 +25,7 @@ const greatestOrder = 60
 const exponentCap = 1_000_000
 
 /** A float32, also NaN and infinities. @throws NumberError */
-export function parseFloat32(text: string): number {
+export function parseFloat32(text: string) {
   if (/^nan$/i.test(text)) return Number.NaN
   const infinite = infiniteForm.exec(text)
   if (infinite) return infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
@@ -141,7 +141,7 @@ const escapes: Readonly<Record<string, string>> = {
 }
 
 /** Upstream: strconv.Quote, and the verb %q. */
-export function goQuote(text: string): string {
+export function goQuote(text: string) {
   return `"${Array.from(text, escapedRune).join('')}"`
 }
 
@@ -158,7 +158,7 @@ function escapedRune(character: string): string {
 }
 
 /** Upstream: the verb %v of a float64. */
-export function goFloat(value: number): string {
+export function goFloat(value: number) {
   const [mantissa = '', exponent = ''] = value.toExponential().split('e')
   const power = Number(exponent)
   if (value === 0 || (power >= -4 && power < 21)) return String(value)
@@ -166,7 +166,7 @@ export function goFloat(value: number): string {
 }
 
 /** Upstream: filepath.Clean. */
-export function cleanPath(path: string): string {
+export function cleanPath(path: string) {
   const isAbsolute = path.startsWith('/')
   const kept: string[] = []
   for (const part of path.split('/')) {
@@ -179,7 +179,7 @@ export function cleanPath(path: string): string {
 }
 
 /** A JSON value as text for an error message. A value nested too deep is only indicated. */
-export function jsonText(value: unknown): string {
+export function jsonText(value: unknown) {
   try {
     return JSON.stringify(value)
   } catch {

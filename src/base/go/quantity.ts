@@ -240,7 +240,7 @@ export const binaryQuantity = (value: number | bigint): Quantity =>
   })
 
 /** The canonical BinarySI text of a whole number of bytes or counts: `107374182400` is `100Gi`. */
-export const formatBytes = (bytes: number | bigint): string => canonical(binaryQuantity(bytes))
+export const formatBytes = (bytes: number | bigint) => canonical(binaryQuantity(bytes))
 
 /** Upstream: AsInt64. Null: the fast path fails, for fractions and most large numbers even where the value is a whole int64. */
 export function asInt64({ held, unscaled, exponent }: Quantity): bigint | null {
@@ -295,7 +295,7 @@ function positiveScaleInt64(value: bigint, power: number) {
 }
 
 /** The whole number, rounded away from zero, as the nearest double; infinite if too large for a double. */
-export function quantityNumber({ safeInteger, unscaled, exponent }: Quantity): number {
+export function quantityNumber({ safeInteger, unscaled, exponent }: Quantity) {
   if (safeInteger !== null) return safeInteger
   if (exponent < 0) return Number(awayFromZero(unscaled, -exponent))
   if (exponent > 400) return unscaled < 0n ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
@@ -310,7 +310,7 @@ function signum(value: bigint): -1 | 0 | 1 {
 }
 
 /** Compares exactly in all formats (`1Gi` equals `1024Mi`). Returns a negative number, 0 or a positive number. Upstream: Cmp. */
-export function compareQuantities(a: Quantity, b: Quantity): number {
+export function compareQuantities(a: Quantity, b: Quantity) {
   if (a.safeInteger !== null && b.safeInteger !== null) return a.safeInteger - b.safeInteger
   const sign = signOf(a)
   if (sign !== signOf(b)) return sign - signOf(b)
@@ -345,7 +345,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
 }
 
 /** Upstream: String(). */
-export function canonical({ written, format, unscaled, exponent }: Quantity): string {
+export function canonical({ written, format, unscaled, exponent }: Quantity) {
   if (written !== null) return written
   if (unscaled === 0n) return '0'
   const whole = format === 'BinarySI' ? wholeFrom1024(unscaled, exponent) : null

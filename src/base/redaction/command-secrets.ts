@@ -124,7 +124,7 @@ const [firstCalls, longestFirst] = [8, 50_000]
 const argument =
   /(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|(?<!["']),(?![ \t]{0,8}["'])|[^\s"'\\,])+|\n/g
 
-export function withoutCommandSecrets(text: string): string {
+export function withoutCommandSecrets(text: string) {
   const formsByName = new Map<string, Pattern[][]>()
   /** Where a form with a flag at any place was looked for: commands of one line share their arguments. */
   const readUpTo = new Map<Pattern[], number>()

@@ -4,7 +4,7 @@ import { elementLength, linesBefore, nextLine, removed, valueLength } from './se
 import { type Cut, spokenCut } from './spoken-secrets.ts'
 
 /** `--token=…` keeps its name and loses its value. Linear in the length of the text. */
-export function withoutNamedSecrets(text: string): string {
+export function withoutNamedSecrets(text: string) {
   let out = ''
   let at = 0
   const hasHeredoc = text.includes('<<')
@@ -38,8 +38,7 @@ const opensLines =
   /^[ \t"'\]:=>-]{0,12}(?:(?:[|>&!][\w/+-]{0,32}|<<[-~]?["']?\w{1,32}["']?|\\)[ \t]{0,8}){0,3}\r?\n/
 const openerLength = 160
 
-export const hasNamedSecret = (text: string): boolean =>
-  text.match(words)?.some(isSecretKey) === true
+export const hasNamedSecret = (text: string) => text.match(words)?.some(isSecretKey) === true
 
 /** Number of characters at the end of a removed value in which another name is looked for. */
 const nestedLength = 400
@@ -74,7 +73,7 @@ const noSecret =
   /^(?:\\+["']|["']?(?:(?:true|false|yes|no|none|null|<?nil>?|<none>|(?:Prefer)?NoSchedule|NoExecute)(?![\w.-])|map\[\]|\/(?:etc|var|run|opt|usr|home)\/[\w./-]{1,200}(?:[\s"',:;]|$))|(?:""|'')(?:[,;}\])]|\s(?![ \t]*(?:[^\s:=,()[\]"']{1,200}(?:["',;)\]}]|[ \t]{0,4}(?:[\r\n]|$))|(?=[A-Za-z]{0,64}\d)(?=\d{0,64}[A-Za-z])[^\s:=,()[\]"']{6,64}\s))|$))/i
 
 /** Whether a name like a secret's is none here: the key of a label, a repository, a Go type, a count, prose. */
-const isNoSecretName = (name: string, before: string, rest: string): boolean =>
+const isNoSecretName = (name: string, before: string, rest: string) =>
   (/[=,/:]$/.test(before) && !strongName.test(name)) ||
   isRepository(before, rest) ||
   (/^(?:parameter|pod_)?key$/i.test(name) && (taintKey.test(rest) || pairOfXml.test(rest))) ||
@@ -118,7 +117,7 @@ const failureAfter =
 const fieldError = /^\]?[ \t]*:[ \t]+(?:Invalid|Unsupported|Duplicate) value:/
 
 /** Whether an error text follows the name: `invalid token: signature is invalid`. Never for names of passwords, because a password can be a word. */
-function isProse(name: string, before: string, rest: string): boolean {
+function isProse(name: string, before: string, rest: string) {
   if (fieldError.test(rest)) return false
   if (resource.test(before.slice(-48)) && resourceEnd.test(rest)) return true
   if (!prose.test(rest)) return false
@@ -170,7 +169,7 @@ const opensBracket = /[[({][ \t]*["']?$/
 const constantName = /^[A-Z][A-Z\d_]+$/
 const headerName = /authorization|cookie|^x-[a-z-]+(?:key|token)$/i
 
-function betweenOf(name: string, before: string, rest: string): string | null {
+function betweenOf(name: string, before: string, rest: string) {
   const [found] = sign.exec(rest) ?? []
   if (found !== undefined) {
     const value = rest.slice(found.length)
@@ -185,7 +184,7 @@ function betweenOf(name: string, before: string, rest: string): string | null {
 }
 
 /** Text between a name and the value of an XML element, also escaped: `<password>`, `name="password">`, `<key>password</key><string>`. */
-function elementOf(before: string, rest: string): string | null {
+function elementOf(before: string, rest: string) {
   if (/<(?:[\w.-]{1,64}:)?$/.test(before)) return tagEnd.exec(rest)?.[0] ?? null
   if (/=["']$/.test(before)) return attributeEnd.exec(rest)?.[0] ?? null
   return (before.endsWith('>') && nextElement.exec(rest)?.[0]) || null

@@ -2,7 +2,7 @@
 import { isSecretKey } from './secret-names.ts'
 import { removed } from './secret-values.ts'
 
-export function withoutPairs(text: string): string {
+export function withoutPairs(text: string) {
   let clean = text
   for (const [hint, form, replace] of forms)
     if (hint.test(clean)) clean = clean.replace(form, replace)

@@ -13,7 +13,7 @@ import { anyOf, withoutPiped, withoutProgramSecrets } from './stated-secrets.ts'
 import { visibleText } from './visible-text.ts'
 
 /** Removes possible secrets from a text. A second call changes nothing. */
-export function redact(text: string): string {
+export function redact(text: string) {
   if (text.length > longestText) return redact(wholeWords(text, longestText))
   if (isHarmless(text) || isPlain(text)) return text
   const visible = visibleText(text)
@@ -81,8 +81,7 @@ const shortestSecret = 6
 const longestText = 512 * 1024
 
 /** Whether a text has a form that holds no secret: a short word, a quantity, a time, a container id. Most texts of a record do. */
-export const isHarmless = (text: string): boolean =>
-  text.length < shortestSecret || harmless.test(text)
+export const isHarmless = (text: string) => text.length < shortestSecret || harmless.test(text)
 
 /** Known secrets that have only letters are longer than 14. A time is RFC 3339, UTC. */
 const harmless =
@@ -302,9 +301,8 @@ const wordLabels = new Set(['eks.amazonaws.com/hybrid-credential-provider'])
 /** Fields that hold maps with names chosen by users. */
 const namedTexts = new Set(['labels', 'matchLabels', 'tags'])
 
-export const isIdentifier = (field: string): boolean => identifiers.has(field)
-export const isNamedTexts = (field: string | null): boolean =>
-  field !== null && namedTexts.has(field)
+export const isIdentifier = (field: string) => identifiers.has(field)
+export const isNamedTexts = (field: string | null) => field !== null && namedTexts.has(field)
 
 interface Clean {
   clean: string

@@ -21,7 +21,7 @@ const maxNameLength = 256
 
 export const isStaticPodSource = (name: string) => staticPodSource.test(name.slice(-maxNameLength))
 
-export function isSecretKey(name: string): boolean {
+export function isSecretKey(name: string) {
   const end = name.slice(-maxNameLength)
   const isSecret =
     secretWord.test(end) || secretEnd.test(end) || camelCaseEnd.test(end) || isStaticPodSource(end)

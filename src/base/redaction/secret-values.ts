@@ -4,7 +4,7 @@ import { isStaticPodSource } from './secret-names.ts'
 export const removed = '(removed)'
 
 /** Length of an element's text, or of an attribute's value. */
-export function elementLength(rest: string): number {
+export function elementLength(rest: string) {
   if (rest.startsWith(removed)) return removedLength(rest)
   const [cdata] = /^<!\[CDATA\[[^\]]*(?:\]\]>)?/.exec(rest) ?? []
   if (cdata !== undefined) return cdata.length
@@ -19,8 +19,7 @@ export const nextLine =
   /^[ \t]*(?:#[^\n]{0,200})?\\?(?:\r?\n[ \t]*){1,3}(?=["']?[^\s"']+(?:["'](?=\s)|["']?,?[ \t]*(?:\r?\n|$))|(?=[A-Za-z]{0,64}\d)(?=\d{0,64}[A-Za-z])[^\s"':=]{6,}\s)(?![-\w.]+["']?(?::|=[^=\s]))/
 
 /** Length of a value that was removed, or that pretends to be: `(removed)hunter2`. */
-const removedLength = (rest: string): number =>
-  /^\(removed\)(?:[\w$]\S*)?/.exec(rest)?.[0].length ?? 0
+const removedLength = (rest: string) => /^\(removed\)(?:[\w$]\S*)?/.exec(rest)?.[0].length ?? 0
 
 /** Tags and anchors of YAML, comments and empty texts before a value. */
 const properties =
@@ -82,7 +81,7 @@ const isItem = /^-[ \t]+(?![\w.-]{1,64}:(?:\s|$))/
 const hasFields = /stringdata$|chpasswd$|(?:password|passphrase|token|credential)s$/i
 
 /** Length of the lines below a name: a block of YAML, fields, or items that are no objects. 0: none. */
-function blockLength(rest: string, name: string, indent: number): number {
+function blockLength(rest: string, name: string, indent: number) {
   const [head] = opensBlock.exec(rest) ?? []
   if (head === undefined) return 0
   const isScalar = /^[|>]/.test(rest)
@@ -99,7 +98,7 @@ const isFolded = (line: string) =>
   !/[:=]|^(?:- |at |#)/.test(line) && line.split(/[ \t]/, 5).length < 5
 
 /** Length with the further lines of a YAML value, which are indented more than its name. */
-function foldedLength(rest: string, length: number, indent: number): number {
+function foldedLength(rest: string, length: number, indent: number) {
   const end = length + rest.slice(length, length + 200).indexOf('\n')
   if (end < length || /\S/.test(rest[length] ?? '')) return length
   return linesLength(rest, end + 1, (spaces, line) => spaces > indent && isFolded(line)) || length
@@ -110,7 +109,7 @@ function linesLength(
   rest: string,
   from: number,
   isTaken: (spaces: number, line: string) => boolean,
-): number {
+) {
   let end = 0
   for (let start = from; start < rest.length; ) {
     const lineEnd = rest.indexOf('\n', start)
@@ -127,7 +126,7 @@ const heredocStart = /^<<[-~]?["']?(\w{1,32})(?!\w)[^\n]{0,200}\n/
 const heredocMaxLength = 10_000
 
 /** Length of a heredoc up to its end word, or the whole rest if none is near. 0: not a heredoc. */
-function heredocLength(rest: string): number {
+function heredocLength(rest: string) {
   const [, word] = heredocStart.exec(rest) ?? []
   return word === undefined ? 0 : linesBefore(word, rest)[1] + word.length + 1
 }
@@ -140,7 +139,7 @@ export function linesBefore(endWord: string, rest: string): readonly [number, nu
 }
 
 /** Length of a header's value, which can contain spaces. The value ends at the next flag. */
-function headerLength(rest: string): number {
+function headerLength(rest: string) {
   const flag = rest.search(/[ \t]["']?--?[A-Za-z]/)
   if (flag >= 0) return rest.slice(0, flag).trimEnd().length
   return /["']$/.test(rest) ? rest.length - 1 : rest.length
@@ -151,7 +150,7 @@ const wordLength = (rest: string) =>
     .length ?? 0
 
 /** Length of a quoted value with all further parts of its shell word: `"ab"'c'd`. */
-function quotedLength(rest: string, quote: string): number {
+function quotedLength(rest: string, quote: string) {
   let end = rest.indexOf(quote, quote.length)
   while (end > 0 && quote.length === 1 && rest[end - 1] === '\\') end = rest.indexOf(quote, end + 1)
   if (end < 0) return rest.length

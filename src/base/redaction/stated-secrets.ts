@@ -4,7 +4,7 @@ import { hasNamedSecret } from './named-secrets.ts'
 import { removed } from './secret-values.ts'
 
 /** Removes what a program gets as an argument. Often it is the rest of the line. */
-export function withoutProgramSecrets(text: string): string {
+export function withoutProgramSecrets(text: string) {
   let clean = withoutCommandSecrets(text)
   if (text.includes('<<<')) clean = clean.replace(hereString, `$1${removed}`)
   if (anyProgram.test(clean))
@@ -29,7 +29,7 @@ const printed = /\b(?:echo|printf)[ \t]+|(?<==[ \t]{0,4})(?=(?:"[^"\n]*"|'[^'\n]
 const fileName = /^[ \t]*["']?([\w./~${}-]{1,256})/
 
 /** Removes what is printed into a file with a secret's name, or what a pipe gives to a program that reads a password. */
-export const withoutPiped = (text: string): string =>
+export const withoutPiped = (text: string) =>
   withoutPrinted(
     withoutPrinted(text, '|', reader => passwordReader.test(reader) || hasNamedSecret(reader)),
     '>',
@@ -37,7 +37,7 @@ export const withoutPiped = (text: string): string =>
   )
 
 /** @param isSecret for what stands behind the sign, up to the end of its line */
-function withoutPrinted(text: string, sign: string, isSecret: (next: string) => boolean): string {
+function withoutPrinted(text: string, sign: string, isSecret: (next: string) => boolean) {
   if (!text.includes(sign)) return text
   const parts = text.split(sign)
   const clean = parts.map((part, index) => {

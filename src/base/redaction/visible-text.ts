@@ -17,7 +17,7 @@ const foreignNames =
 const backtickQuotes = /`([^`\n"']{1,512})`/g
 
 /** Common spaces, signs and quotes, names of secrets in Latin letters, no colours and nothing without width. */
-export function visibleText(text: string): string {
+export function visibleText(text: string) {
   const quoted = text.includes('`') ? text.replace(backtickQuotes, "'$1'") : text
   const named = (unusual.test(quoted) ? quoted.normalize() : quoted).replace(
     foreignNames,
@@ -54,7 +54,7 @@ function signOf(
   hexadecimal?: string,
   percent?: string,
   octal?: string,
-): string {
+) {
   if (name) return namedSigns[name] ?? ''
   if (decimal) return String.fromCharCode(Number(decimal))
   const digits = hexadecimal ?? percent
@@ -67,7 +67,7 @@ const [lookAlikes, latinLetters] = [
   'асԁеіјкорѕтухԝԛһοανκρτυικłøıꜱᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ',
   'acdeijkopstyxwqhoavkptuikloisabcdefghijklmnoprtuvwyz',
 ]
-const latinOf = (word: string): string =>
+const latinOf = (word: string) =>
   [...word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss')]
     .map(letter => latinLetters[lookAlikes.indexOf(letter)] ?? letter)
     .join('')

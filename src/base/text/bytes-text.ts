@@ -1,7 +1,7 @@
 const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
 /** For sentences: `16.0 GiB`, `512 bytes`. */
-export function bytesText(count: number): string {
+export function bytesText(count: number) {
   let scaled = Math.abs(count)
   let unit = -1
   // From 1023.95 on, rounding would show 1024.0 of the smaller unit.

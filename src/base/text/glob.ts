@@ -1,5 +1,5 @@
 /** Whether a name matches a pattern. `*` matches any characters; all others are literal. */
-export function matchesGlob(pattern: string, name: string): boolean {
+export function matchesGlob(pattern: string, name: string) {
   const [head = '', ...rest] = pattern.split('*')
   const tail = rest.pop()
   if (tail === undefined) return name === head

@@ -8,7 +8,7 @@ const leastShared = 0.5
 const muchAlike = 0.1
 
 /** The most similar names, best first. Part of a name counts as similar, like a typing error. */
-export function nearest(written: string, names: readonly string[]): string[] {
+export function nearest(written: string, names: readonly string[]) {
   const sought = written.toLowerCase().slice(0, 80)
   const scored = names.map(name => ({ name, shared: sharedPart(sought, name) }))
   const best = Math.max(leastShared, ...scored.map(({ shared }) => shared - muchAlike))
@@ -43,7 +43,7 @@ function editDistance(from: string, to: string) {
 }
 
 /** The question begins with a blank; empty: no name is similar. */
-export function didYouMean(written: string, names: readonly string[]): string {
+export function didYouMean(written: string, names: readonly string[]) {
   const near = nearest(written, names)
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
 }

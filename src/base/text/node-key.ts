@@ -1,3 +1,2 @@
 /** Key of a node in a map over clusters. */
-export const nodeKey = (cluster: string, node: string | null): string =>
-  JSON.stringify([cluster, node])
+export const nodeKey = (cluster: string, node: string | null) => JSON.stringify([cluster, node])

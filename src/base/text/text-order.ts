@@ -1,5 +1,13 @@
+/** Order by the first key that differs: numbers upward, false before true, texts by `byText`. No key may be NaN. */
+export const by =
+  <Item>(...keys: ((item: Item) => number | string | boolean)[]) =>
+  (a: Item, b: Item) => {
+    for (const keyOf of keys) {
+      const [one, other] = [keyOf(a), keyOf(b)]
+      if (one !== other) return one < other ? -1 : 1
+    }
+    return 0
+  }
+
 /** Order by UTF-16 units, independent of the locale. For ASCII it is also the order of bytes, in which Go compares. */
-export function byText(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
-}
+export const byText = by<string>(text => text)

@@ -16,7 +16,7 @@ export const padTo = (text: string, columns: number) =>
   `${text}${' '.repeat(Math.max(columns - columnsOf(text), 0))}`
 
 /** Parts of a text that no line break may split, each with its leading blanks. */
-const piecesOf = (text: string): string[] =>
+const piecesOf = (text: string) =>
   text.split(/(?<! )(?= )/).flatMap(word => (eastern.test(word) ? partsOf([...word]) : [word]))
 
 function partsOf(characters: string[]) {
@@ -39,7 +39,7 @@ const isSeam = (before: string, after: string) =>
  * Breaks a text at blanks, and a longer word anywhere. The first line begins with `first`, the other
  * lines with `rest`. A number and its unit, which a no-break space joins, stay on one line.
  */
-export function wrap(text: string, columns: number, first = '', rest = first): string[] {
+export function wrap(text: string, columns: number, first = '', rest = first) {
   const lines: string[] = []
   let line = first
   let isEmpty = true

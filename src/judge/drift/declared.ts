@@ -107,10 +107,7 @@ interface Template {
 
 type NamedTemplate = NonNullable<Nodegroup['launchTemplate']>
 
-const versionsOf = (
-  { id, name }: NamedTemplate,
-  { launchTemplates }: ClusterContext,
-): readonly LaunchTemplateVersion[] =>
+const versionsOf = ({ id, name }: NamedTemplate, { launchTemplates }: ClusterContext) =>
   (launchTemplates ?? []).filter(({ launchTemplateId, launchTemplateName }) =>
     id ? launchTemplateId === id : launchTemplateName === name,
   )
@@ -216,7 +213,7 @@ function templateOfPool({ group }: DeclaredNode, context: ClusterContext) {
 const classNameOf = (node: DeclaredNode, context: ClusterContext) =>
   (node.nodeClass.name ?? templateOfPool(node, context).nodeClassRef?.name) || null
 
-function declarationOfKarpenter(node: DeclaredNode, context: ClusterContext): Declaration | string {
+function declarationOfKarpenter(node: DeclaredNode, context: ClusterContext) {
   const pools = context.objects(poolResource)
   const template = templateOfPool(node, context)
   const name = classNameOf(node, context)

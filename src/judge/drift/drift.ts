@@ -55,21 +55,20 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
 }
 
 /** Of a shell, Terraform, CloudFormation or a template; or a possible secret that was removed. */
-export const isExpression = (text: string): boolean =>
+export const isExpression = (text: string) =>
   /[$`]|[{<]%|%\{|\{\{|\(removed\)|\b[A-Za-z]\w* [-+*/] \w/.test(text)
 
 /**
  * False for expressions and removed secrets, because their values are unknown. Also false for
  * empty lists, because configz does not show them.
  */
-export const isWrittenOut = (value: unknown): boolean =>
+export const isWrittenOut = (value: unknown) =>
   typeof value === 'string' ? !isExpression(value) : !(Array.isArray(value) && value.length === 0)
 
 /** Upstream's decoder treats null as unset, and its defaulting treats an empty string as unset. */
-export const isSet = (value: unknown): boolean =>
-  value !== null && value !== undefined && value !== ''
+export const isSet = (value: unknown) => value !== null && value !== undefined && value !== ''
 
-export const shownSetting = (value: unknown): string =>
+export const shownSetting = (value: unknown) =>
   value === undefined || value === null ? 'none' : shorten(shownValue(value), 100)
 
 type AmiImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
@@ -309,14 +308,10 @@ const families: Partial<Record<AmiFamily, string>> = {
   AL2023: 'Amazon Linux 2023',
 }
 
-export const imageName = (family: AmiFamily): string => families[family] ?? family
+export const imageName = (family: AmiFamily) => families[family] ?? family
 
 /** Why an image never reads such a source. Sources: amazon-eks-ami nodeadm/doc, templates/al2/runtime/bootstrap.sh; Bottlerocket's README, User data */
-function unreadBy(
-  family: AmiFamily,
-  source: string | null,
-  by: DeclaredSetting['by'],
-): string | null {
+function unreadBy(family: AmiFamily, source: string | null, by: DeclaredSetting['by']) {
   if (source === null) return null
   const name = families[family]
   if (family === 'AL2023' && (source === 'bootstrap' || (source === 'script' && by === 'flag'))) {

@@ -66,16 +66,15 @@ export function startFact(nextStart: NextStartPrediction | null): StartFact | nu
 const comesTo = (configuration: KubeletConfiguration) =>
   writtenSettings({ ...configurationDefaults, ...configuration })
 
-export const runs = (running: Running, path: string): string => running[path]?.canonical ?? ''
-export const shownRunning = (running: Running, path: string): string =>
-  running[path]?.shown ?? 'none'
+export const runs = (running: Running, path: string) => running[path]?.canonical ?? ''
+export const shownRunning = (running: Running, path: string) => running[path]?.shown ?? 'none'
 
 /** Paths whose value changes at the next start, if what it comes to is known. */
 export function pendingPaths(
   { comesTo }: StartFact,
   running: Running,
   kubeletVersion: string | null,
-): string[] {
+) {
   const paths = [...new Set([...Object.keys(running), ...Object.keys(comesTo)])]
   return paths.filter(
     path => meaningOf(path, comesTo[path], kubeletVersion) !== runs(running, path),
@@ -180,8 +179,7 @@ const unreadWhy: Record<UnreadFile['why'], string> = {
   minor: 'this kubelet reads no drop-ins',
   other: '--config names another file',
 }
-export const unreadWords = ({ path, why }: UnreadFile): string =>
-  `${path} is not read: ${unreadWhy[why]}`
+export const unreadWords = ({ path, why }: UnreadFile) => `${path} is not read: ${unreadWhy[why]}`
 
 /** Backup files of editors and package managers. The kubelet is not meant to read them. */
 const isLeftover = ({ path }: UnreadFile) =>

@@ -3,7 +3,7 @@
  * defaults; version-skew-drift reports them. Nodes with another template or node class have other
  * declared settings; lost-on-the-way reports them.
  */
-export function peersOf(subject: NodeSubject): string {
+export function peersOf(subject: NodeSubject) {
   const { template, nodeClass } = declaredNode(subject)
   const release = releaseOf(subject.node, subject.identity.kubeletVersion)
   return JSON.stringify([release, template.version, nodeClass.hash, nodeClass.hashVersion])
@@ -81,7 +81,10 @@ export function driftOfValues(
     groups.set(wanted.canonical, { value: wanted, nodes: [] })
   if (groups.size < 2) return null
   const ranked = [...groups.values()].toSorted(
-    (a, b) => b.nodes.length - a.nodes.length || byText(a.value.canonical, b.value.canonical),
+    by(
+      ({ nodes }) => -nodes.length,
+      ({ value }) => value.canonical,
+    ),
   )
   const tied = ranked.filter(({ nodes }) => nodes.length === ranked[0]?.nodes.length)
   const meant = tied.length > 1 ? meantAmong(tied, values) : null
@@ -153,8 +156,8 @@ const referenceOf = (tied: NodesOfValue[]) =>
 const valueText = ({ value, nodes }: NodesOfValue) => `${value.shown} on ${nodesText(nodes)}`
 
 /** `3 nodes (a, ...)`: the first in order of names. */
-export function nodesText(nodes: readonly string[]): string {
-  const [first = ''] = nodes.toSorted(byText)
+export function nodesText(nodes: readonly string[]) {
+  const [first = ''] = nodes.toSorted()
   return `${plural(nodes.length, 'node')} (${shorten(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
 }
 
@@ -163,7 +166,7 @@ export function nodesText(nodes: readonly string[]): string {
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { matchesGlob } from '#base/text/glob.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by, byText } from '#base/text/text-order.ts'
 import { releaseOf } from '#facts/eks/node-identity.ts'
 import { fieldOf, isCompared } from '#facts/kubelet/fields.ts'
 import {
@@ -199,7 +202,7 @@ export function sharesOf<Fact>(
   return parts
 }
 
-export function isOnMost(shares: Shares, part: string, key: string): boolean {
+export function isOnMost(shares: Shares, part: string, key: string) {
   const found = shares.get(part)
   return found !== undefined && 2 * (found.of.get(key) ?? 0) > found.nodes
 }
@@ -232,7 +235,7 @@ export function baselineOf(
 }
 
 /** One line for each layer that lost values; the layer with most losses comes first. */
-export function layerEvidence(losses: readonly Loss[]): Evidence[] {
+export function layerEvidence(losses: readonly Loss[]) {
   const counts = [...Map.groupBy(losses, ({ layer }) => layer)].map(([layer, of]) => ({
     layer,
     count: of.length,
@@ -242,11 +245,7 @@ export function layerEvidence(losses: readonly Loss[]): Evidence[] {
     .map(({ layer }) => line('layer', 'layer', layer))
 }
 
-export function wayEvidence(
-  losses: readonly Loss[],
-  start: StartFact | null,
-  running: Running,
-): Evidence[] {
+export function wayEvidence(losses: readonly Loss[], start: StartFact | null, running: Running) {
   return [...Map.groupBy(losses, ({ path }) => path)].flatMap(([path, own]) => {
     const said =
       start === null
@@ -266,7 +265,7 @@ export function wayEvidence(
 const mostReasons = 4
 const mostFields = 4
 
-export function lossWords(losses: readonly Loss[], running: Running): string {
+export function lossWords(losses: readonly Loss[], running: Running) {
   const reasons = [...Map.groupBy(losses, ({ why }) => why)]
   const words = reasons.slice(0, mostReasons).map(([why, of]) => {
     const fields = of.map(

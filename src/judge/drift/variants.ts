@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { nameLength, shorten } from '#judge/text.ts'
 import type { NodeSample } from '#model/finding/finding.ts'
 
@@ -18,7 +18,7 @@ export function add<Value>(
   node: string,
   value: Value,
   commonText: (text: string, value: Value) => string,
-): void {
+) {
   const text = JSON.stringify(value)
   const common = commonText(text, value)
   const key = common.length > longestKey ? hash('sha256', common, 'base64') : common
@@ -34,7 +34,12 @@ export function add<Value>(
 export const largestFirst = <Value>(variants: Map<string, Variant<Value>>): Variant<Value>[] =>
   [...variants.values()]
     .map(variant => ({ variant, text: JSON.stringify(variant.value) }))
-    .toSorted((a, b) => b.variant.nodes.length - a.variant.nodes.length || byText(a.text, b.text))
+    .toSorted(
+      by(
+        ({ variant }) => -variant.nodes.length,
+        ({ text }) => text,
+      ),
+    )
     .map(({ variant }) => variant)
 
 export function sample(
@@ -42,7 +47,7 @@ export function sample(
   allNodes: boolean,
   size = sampleSize,
 ): NodeSample {
-  const names = variants.flatMap(({ nodes }) => nodes).toSorted(byText)
+  const names = variants.flatMap(({ nodes }) => nodes).toSorted()
   return {
     count: names.length,
     sample: (allNodes ? names : names.slice(0, size)).map(name => shorten(name, nameLength)),

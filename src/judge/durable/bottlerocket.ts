@@ -65,7 +65,7 @@ const inTerms = (setting: string, value: unknown): [string, unknown] => [
 ]
 
 /** Maps become tables, which must be last in TOML. */
-export function bottlerocketToml(settings: RawObject): string {
+export function bottlerocketToml(settings: RawObject) {
   const entries = Object.entries(settings)
   const plain = entries.filter(([, value]) => !isRawObject(value))
   const tables = entries.flatMap(([setting, value]) =>

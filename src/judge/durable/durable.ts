@@ -91,7 +91,7 @@ const companionsOf = (field: string) =>
     fields.includes(field) ? fields.filter(other => other !== field) : [],
   )
 
-function unknownTo({ kubeletMinor }: Origin, field: string): string | null {
+function unknownTo({ kubeletMinor }: Origin, field: string) {
   const fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
   const facts = Object.hasOwn(fields, field) ? fields[field] : undefined
   if (facts === undefined) return 'no field of the kubelet'
@@ -116,13 +116,12 @@ function isPlain(value: unknown) {
   return Object.entries(value).every(([key, entry]) => plainKey.test(key) && isPlainScalar(entry))
 }
 
-export const isEmpty = (config: RawObject): boolean => Object.keys(config).length === 0
+export const isEmpty = (config: RawObject) => Object.keys(config).length === 0
 
-export const comments = (lines: readonly string[]): string =>
-  lines.map(line => `# ${line}\n`).join('')
+export const comments = (lines: readonly string[]) => lines.map(line => `# ${line}\n`).join('')
 
 /** Quotes every text, and keys as `no`, so that `1e3`, `yes` and `0x1F` stay texts for a reader of YAML 1.1, too. */
-export const yaml = (value: unknown): string =>
+export const yaml = (value: unknown) =>
   stringify(value, {
     schema: 'yaml-1.1',
     defaultStringType: 'QUOTE_DOUBLE',
@@ -130,11 +129,11 @@ export const yaml = (value: unknown): string =>
     lineWidth: 0,
   })
 
-export const indent = (text: string, columns: number): string =>
+export const indent = (text: string, columns: number) =>
   text.replace(/^(?=.)/gm, ' '.repeat(columns))
 
 /** A nodegroup's or nodepool's name as a quoted text. The placeholder if AWS or Kubernetes would not accept the name. */
-export const quotedName = (name: string, placeholder: string): string =>
+export const quotedName = (name: string, placeholder: string) =>
   JSON.stringify(/^[A-Za-z0-9][\w.-]{0,127}$/.test(name) ? name : placeholder)
 
 export interface DurableTarget {

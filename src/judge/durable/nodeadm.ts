@@ -25,7 +25,7 @@ const inLaunchTemplate = [
   'Nodes have it when they are replaced.',
 ]
 
-export const nodeConfig = (config: RawObject): string => `apiVersion: node.eks.aws/v1alpha1
+export const nodeConfig = (config: RawObject) => `apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:
   kubelet:

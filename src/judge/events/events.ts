@@ -30,7 +30,7 @@ export function agoMs(time: string | null, at: string): number | null {
 }
 
 /** Whether the time is within the window. True without a time: the API server keeps events for an hour. */
-export const isWithin = (time: string | null, at: string, windowMs: number = eventTtlMs): boolean =>
+export const isWithin = (time: string | null, at: string, windowMs: number = eventTtlMs) =>
   (agoMs(time, at) ?? 0) <= windowMs
 
 export function recentEvents(
@@ -66,7 +66,7 @@ export function eventTimes(
   const times = events
     .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
     .filter(isTime)
-    .toSorted(byText)
+    .toSorted()
   return {
     count: Math.min(
       mostTimes,
@@ -78,7 +78,7 @@ export function eventTimes(
 }
 
 /** `once at …`, `12 times since …, last at …`. */
-export function timesOf({ count, first, last }: EventTimes): string {
+export function timesOf({ count, first, last }: EventTimes) {
   if (count === 1) return `once${last === null ? '' : ` at ${shownTime(last)}`}`
   const times = count >= mostTimes ? `${mostTimes} times or more` : `${count} times`
   return first === null || last === null
@@ -87,9 +87,9 @@ export function timesOf({ count, first, last }: EventTimes): string {
 }
 
 /** In UTC, to the minute. What is no time stays as it is. */
-export const shownTime = (time: string): string => utcMinute(time) ?? shorten(time, 40)
+export const shownTime = (time: string) => utcMinute(time) ?? shorten(time, 40)
 
-export function eventEvidence(events: readonly NodeEvent[], at: string): Evidence[] {
+export function eventEvidence(events: readonly NodeEvent[], at: string) {
   const newest = events.at(-1)
   if (newest === undefined) return []
   return [
@@ -125,7 +125,7 @@ const startingMs = 10 * 60_000
 const isStillFailing = (event: NodeEvent, at: string) =>
   isWithin(event.lastTime, at, stillFailingMs)
 
-export const isJustReported = (time: string | null, at: string): boolean =>
+export const isJustReported = (time: string | null, at: string) =>
   (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
 
 /** Events of rounds that still free too little: FreeDiskSpaceFailed. ImageGCFailed repeats it. */

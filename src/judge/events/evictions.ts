@@ -1,5 +1,5 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { weekMs } from '#base/units.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
@@ -109,7 +109,7 @@ function failedAt({ status }: KubernetesPod) {
     .filter(condition => condition.status === 'False')
     .flatMap(condition => timeOf(condition) ?? [])
   const started = typeof status?.startTime === 'string' ? status.startTime : null
-  return (disrupted && timeOf(disrupted)) ?? ended.toSorted(byText).at(-1) ?? started
+  return (disrupted && timeOf(disrupted)) ?? ended.toSorted().at(-1) ?? started
 }
 
 /** Each pod once. Several eviction passes may hit a slowly terminating pod, with one event each. */
@@ -131,7 +131,10 @@ export function allEvictions(
     if (!known) all.set(uid, { pod: uid, namespace, name, owner: null, time: lastTime, message })
   }
   return [...all.values()].toSorted(
-    (a, b) => byText(a.time ?? '', b.time ?? '') || byText(a.pod, b.pod),
+    by(
+      ({ time }) => time ?? '',
+      ({ pod }) => pod,
+    ),
   )
 }
 
@@ -162,7 +165,7 @@ export function nextVictims(
 }
 
 /** `namespace/DaemonSet/name`. Null: no controller replaces the pod. A static pod's owner is its node, and the kubelet never evicts static pods. */
-function ownerOf(pod: KubernetesPod): string | null {
+function ownerOf(pod: KubernetesPod) {
   const owner = controllerReferenceOf(pod)
   return typeof owner?.name !== 'string' || owner.kind === 'Node'
     ? null
@@ -176,14 +179,14 @@ const deletingKinds: readonly unknown[] = ['DaemonSet', 'StatefulSet']
 export function lastingOwners(
   pods: readonly KubernetesPod[],
   isWanted: (pod: KubernetesPod) => boolean,
-): string[] {
+) {
   const isDeleting = (pod: KubernetesPod) =>
     deletingKinds.includes(controllerReferenceOf(pod)?.kind)
   return [
     ...new Set(
       pods.filter(pod => isDeleting(pod) || isWanted(pod)).flatMap(pod => ownerOf(pod) ?? []),
     ),
-  ].toSorted(byText)
+  ].toSorted()
 }
 
 interface OwnedPod {

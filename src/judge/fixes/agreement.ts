@@ -23,7 +23,7 @@ export interface Wishes {
 
 /** Families whose fixes restore a declared value, even an unsound one. */
 const declaring: readonly Family[] = ['drift', 'configuration']
-export const isDeclaring = ({ family }: Finding): boolean => declaring.includes(family)
+export const isDeclaring = ({ family }: Finding) => declaring.includes(family)
 
 const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
 

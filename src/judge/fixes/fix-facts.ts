@@ -80,7 +80,7 @@ export class FixFacts {
   readonly #sizes = new Map<string, Set<string>>()
   readonly #stepNodes = new Map<string, StepNode>()
 
-  take(subject: NodeSubject): void {
+  take(subject: NodeSubject) {
     const { cluster, identity } = subject
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
@@ -98,7 +98,7 @@ export class FixFacts {
   }
 
   /** The stored key, not an equal copy: keys are long. */
-  #keyOf(subject: NodeSubject): string {
+  #keyOf(subject: NodeSubject) {
     const { configuration } = subject
     const fact = { ...factBeside(subject), running: configuration && runningOf(configuration) }
     const key = JSON.stringify(fact)
@@ -107,7 +107,7 @@ export class FixFacts {
     return known.key
   }
 
-  factOfMost(cluster: string, nodes: readonly string[]): FixFact | null {
+  factOfMost(cluster: string, nodes: readonly string[]) {
     const keys = nodes.flatMap(node => this.#ofNode.get(nodeKey(cluster, node)) ?? [])
     const ranked = [...Map.groupBy(keys, key => key)].toSorted(
       ([a, of], [b, others]) => others.length - of.length || (a < b ? -1 : 1),
@@ -115,11 +115,11 @@ export class FixFacts {
     return this.#facts.get(ranked[0]?.[0] ?? '')?.fact ?? null
   }
 
-  stepNode(cluster: string, node: string): StepNode | null {
+  stepNode(cluster: string, node: string) {
     return this.#stepNodes.get(nodeKey(cluster, node)) ?? null
   }
 
-  sizesOf(cluster: string, group: { kind: string; name: string }): string[] {
+  sizesOf(cluster: string, group: { kind: string; name: string }) {
     return [...(this.#sizes.get(groupKey(cluster, group)) ?? [])].toSorted()
   }
 }

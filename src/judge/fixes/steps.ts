@@ -71,7 +71,7 @@ export function stepsOf(
   finding: StepFinding,
   actions: readonly StepAction[] | null,
   site: StepSite,
-): Step[] {
+) {
   const { config, durable } = finding.fix
   const fields = Object.keys(config)
   const isSettable = fields.length + durable.length > 0
@@ -118,7 +118,7 @@ function withSource(action: StepAction, site: StepSite): StepAction {
 }
 
 /** Steps for which no command is known. */
-export const stepsWithoutCommands = (actions: readonly StepAction[]): Step[] =>
+export const stepsWithoutCommands = (actions: readonly StepAction[]) =>
   actions.map(action => {
     const { kind, ends, disturbs } = doings[action.id]
     return { kind, ends, disturbs, action, commands: [] }
@@ -149,7 +149,7 @@ function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): S
 }
 
 /** Our own commands begin with their program, so that options for the place can follow. */
-export function inPlace(command: string, { context, region }: CommandPlace): string {
+export function inPlace(command: string, { context, region }: CommandPlace) {
   const [program = '', ...rest] = command.split(' ')
   if (program === 'kubectl') return [program, '--context', shellWord(context), ...rest].join(' ')
   if (program === 'aws' && region !== null)

@@ -1,7 +1,7 @@
 /** Summarizes many objects in few words: by namespace, by owner, by age. */
 
 import { firstNames } from '#base/text/first-of.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { dayMs, hourMs } from '#base/units.ts'
 import {
   ebsDrivers,
@@ -69,7 +69,7 @@ export function* garbageIn<Item extends NamedObject>(
       name === ''
         ? { kind: 'Cluster', namespace: null, name: cluster }
         : { kind: 'Namespace', namespace: null, name }
-    const found = group.toSorted((a, b) => byText(a.name, b.name)) as [Item, ...Item[]]
+    const found = group.toSorted(by(({ name }) => name)) as [Item, ...Item[]]
     const one = (singular: string, plural: string) => (found.length === 1 ? singular : plural)
     const all = (noun: string) => `${plural(found.length, noun)} of ${subject.name}`
     yield { subject, count: found.length, noun, ...failingOf(found, { subject, all, one }) }
@@ -82,7 +82,7 @@ const namesInCommand = 20
 const sharesShown = 5
 
 /** `kubectl` arguments for a namespace; empty for cluster-scoped objects. */
-export const inNamespace = (namespace = ''): string[] => (namespace === '' ? [] : ['-n', namespace])
+export const inNamespace = (namespace = '') => (namespace === '' ? [] : ['-n', namespace])
 
 /** `kubectl get Job import -n shop -o yaml` */
 export const getYaml = (kind: string, { namespace, name }: NamedObject) =>
@@ -107,17 +107,16 @@ export const firstNamed = (objects: readonly NamedObject[]) =>
 export const inGroups = <Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
-): [key: string, items: Item[]][] =>
-  [...Map.groupBy(items, keyOf)].toSorted(([a], [b]) => byText(a, b))
+): [key: string, items: Item[]][] => [...Map.groupBy(items, keyOf)].toSorted(by(([key]) => key))
 
 export const byFrequency = <Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
 ): [key: string, items: Item[]][] =>
-  inGroups(items, keyOf).toSorted(([, a], [, b]) => b.length - a.length)
+  inGroups(items, keyOf).toSorted(by(([, group]) => -group.length))
 
 /** `cart-0, cart-1 and 3 more` */
-export function nameList(items: readonly { name: string }[], shown = namesShown): string {
+export function nameList(items: readonly { name: string }[], shown = namesShown) {
   const names = items
     .slice(0, shown)
     .map(({ name }) => (name.length > nameLength ? `${name.slice(0, nameLength)}...` : name))
@@ -140,8 +139,13 @@ function sharesOf(what: string, words: readonly string[]): ClusterEvidence {
   return { kind: 'object', what, value: sharesText(shares), shares }
 }
 
-export function sharesText(shares: ReadonlyMap<string, number>): string {
-  const sorted = [...shares].toSorted(([a, one], [b, other]) => other - one || byText(a, b))
+export function sharesText(shares: ReadonlyMap<string, number>) {
+  const sorted = [...shares].toSorted(
+    by(
+      ([, count]) => -count,
+      ([who]) => who,
+    ),
+  )
   const shown = sorted.slice(0, sharesShown).map(([who, count]) => `${who}: ${count}`)
   const rest = sorted.length > shown.length ? [`${sorted.length - shown.length} more`] : []
   return [...shown, ...rest].join(', ')
@@ -185,7 +189,7 @@ export function ageEvidence<Key extends string>(
   return [{ kind: 'object', what, value: ageText(firstMs, at), since: { firstMs, at } }]
 }
 
-export const ageText = (timeMs: number, at: string): string =>
+export const ageText = (timeMs: number, at: string) =>
   `${age(Date.parse(at) - timeMs)} ago (${new Date(timeMs).toISOString().replace('.000Z', 'Z')})`
 
 /** `3 days`. Below two days, in the format of `span`. */
@@ -193,7 +197,7 @@ const age = (ms: number) =>
   ms < 2 * dayMs ? span(Math.max(0, ms)) : plural(Math.floor(ms / dayMs), 'day')
 
 /** Whether an object is old enough to be garbage. True if its time is unknown. */
-export const isOld = (timeMs: number | null, at: string, minAgeHours: number): boolean =>
+export const isOld = (timeMs: number | null, at: string, minAgeHours: number) =>
   timeMs === null || Date.parse(at) - timeMs >= minAgeHours * hourMs
 
 /** The objects that are old enough to be garbage. @param key of their time */
@@ -221,13 +225,13 @@ export function labelGroup<Group extends OwnedGroup>(
   return { ...group, name: names[0] ?? '', text }
 }
 
-export const totalOf = (groups: readonly OwnedGroup[]): number =>
+export const totalOf = (groups: readonly OwnedGroup[]) =>
   groups.reduce((sum, { count }) => sum + count, 0)
 
 export const isWithoutInstance = (
   { sinceMs }: InstanceGarbage['withoutInstance'][number],
   at: string,
-): boolean => isOld(sinceMs, at, leftHours.nodeWithoutInstance)
+) => isOld(sinceMs, at, leftHours.nodeWithoutInstance)
 
 /** NotReady nodes, except those whose instance is gone. @param instances null: unknown */
 export function silentNodes(
@@ -244,7 +248,7 @@ export function silentNodes(
 /** The TTL controller has its own clock and a queue. Neither delays a deletion by an hour. */
 const overdueHours = 1
 
-export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, at: string): boolean =>
+export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, at: string) =>
   expiresMs !== null && Date.parse(at) - expiresMs > overdueHours * hourMs
 
 /**
@@ -271,7 +275,7 @@ export function whyPodStays({
   nodeState,
   isTakenByPodGc,
   isLetGo,
-}: TerminatingPod): string {
+}: TerminatingPod) {
   const isHeldOnly = nodeState === 'none' || nodeState === 'gone' || isTakenByPodGc || isLetGo
   if (finalizers.length > 0 && isHeldOnly) return whyFinalizersStay(finalizers)
   if (nodeState === 'none') return 'it is on no node, and pod GC has not taken it'
@@ -288,7 +292,7 @@ const protections: ReadonlySet<string> = new Set([
   'kubernetes.io/pv-protection',
 ])
 
-export function whyVolumeStays({ finalizers, usedBy, namespace }: HeldVolumeObject): string {
+export function whyVolumeStays({ finalizers, usedBy, namespace }: HeldVolumeObject) {
   const others = finalizers.filter(({ finalizer }) => !protections.has(finalizer))
   const names = finalizers.map(({ finalizer }) => finalizer).join(', ')
   const isProtected = others.length < finalizers.length
@@ -311,10 +315,10 @@ function whyFinalizerStays({ finalizer, controller, state }: HeldFinalizer) {
   return `${controller} has not taken away the finalizer ${finalizer}`
 }
 
-export const whyFinalizersStay = (finalizers: readonly HeldFinalizer[]): string =>
+export const whyFinalizersStay = (finalizers: readonly HeldFinalizer[]) =>
   finalizers.map(whyFinalizerStays).join('; ')
 
-export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>
+export const isKept = ({ action, isBeingDeleted }: ReleasedVolume) =>
   action === 'retain' && !isBeingDeleted
 
 /**
@@ -471,7 +475,7 @@ export function stayingPods(
   }))
 }
 
-export const thresholdText = ({ pods, isAssumed }: PodGarbage['threshold']): string =>
+export const thresholdText = ({ pods, isAssumed }: PodGarbage['threshold']) =>
   isAssumed ? `${pods}, upstream's default: EKS does not say` : `${pods}, as EKS says`
 
 function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: number) {

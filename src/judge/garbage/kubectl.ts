@@ -23,7 +23,7 @@ const isLikeOption = (word: string | ClusterWord) => isSaid(word) && word.said.s
  * `kubectl delete pod -n shop cart-0`
  * @param words texts from a cluster are given as `said`, unless they are an option's value. After `--` nothing is an option (kubectl: POSIX, by pflag).
  */
-export function kubectl(...words: readonly (string | ClusterWord)[]): string {
+export function kubectl(...words: readonly (string | ClusterWord)[]) {
   const ordered = words.some(isLikeOption)
     ? [...words.filter(word => !isSaid(word)), '--', ...words.filter(isSaid)]
     : words
@@ -36,7 +36,7 @@ export function kubectl(...words: readonly (string | ClusterWord)[]): string {
 export const reads = (...words: (string | ClusterWord)[]): Command => ['reads', kubectl(...words)]
 
 /** `aws ec2 describe-volumes --volume-ids vol-0123`. The last word is the last option's value. */
-export function aws(...words: readonly [...string[], option: string, value: ClusterWord]): string {
+export function aws(...words: readonly [...string[], option: string, value: ClusterWord]) {
   const [value, option, ...others] = (words as readonly (string | ClusterWord)[]).toReversed() as [
     ClusterWord,
     string,

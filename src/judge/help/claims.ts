@@ -17,7 +17,7 @@ export const scarceClaims = (summary: NodeSubject['summary'], mostFree: number) 
   )
 
 /** `namespace/claim`. */
-export const claimName = ({ claim, podRef }: ReturnType<typeof scarceClaims>[number]): string =>
+export const claimName = ({ claim, podRef }: ReturnType<typeof scarceClaims>[number]) =>
   podName({ namespace: podRef.namespace ?? '', name: claim })
 
 /** Of bytes or inodes, whichever are scarcer. Null: the volume has no statistics. A filesystem without a table of inodes has none of them. */

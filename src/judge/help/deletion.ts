@@ -12,7 +12,7 @@ const mostPods = 5
 export function podsOf(
   { owner, holder, filesystem, amount }: HolderCause,
   parts: readonly HolderPart[],
-): string[] {
+) {
   if (owner === null || !('workload' in owner) || owner.workload === null) return []
   const sums = new Map<string, number>()
   for (const part of parts) {
@@ -85,7 +85,7 @@ export function startsAgain(
   return kind === 'Node' ? 'kubelet' : 'controller'
 }
 
-export const isOfMounts = (pods: NodeSubject['pods'], owner: PodName): boolean =>
+export const isOfMounts = (pods: NodeSubject['pods'], owner: PodName) =>
   podOf(pods, owner)?.spec?.volumes?.some(({ hostPath }) =>
     hostPath?.path?.startsWith('/var/lib/kubelet'),
   ) === true

@@ -14,7 +14,7 @@ const presetLowPercent = 70
  * Device of images, containers and pods. Sources: bottlerocket-os/bottlerocket README, Default Volumes; EC2 user guide, device names on Windows
  * instances.
  */
-export function dataDevice({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>): string {
+export function dataDevice({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>) {
   if (amiFamily === 'Windows') return '/dev/sda1'
   return amiFamily === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
 }
@@ -22,7 +22,7 @@ export function dataDevice({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>): stri
 /** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
 export const shareOfVolume = { least: 0.85, most: 1.02 }
 
-export const isOfVolume = (capacityBytes: number, sizeBytes: number): boolean =>
+export const isOfVolume = (capacityBytes: number, sizeBytes: number) =>
   capacityBytes >= shareOfVolume.least * sizeBytes &&
   capacityBytes <= shareOfVolume.most * sizeBytes
 
@@ -49,7 +49,7 @@ function volumeOf(
   { filesystem, capacityBytes }: FilesystemLedger,
   volumes: NodeLedger['volumes'],
   identity: Pick<NodeIdentity, 'amiFamily'>,
-): string | null | undefined {
+) {
   const data = dataDevice(identity)
   const sized = (volumes ?? []).flatMap(({ device, sizeBytes }) =>
     device === null || sizeBytes === null ? [] : [{ device, sizeBytes }],

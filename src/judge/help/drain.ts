@@ -15,7 +15,7 @@ import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 export const mostLosses = 20
 
 /** A drain leaves its pods where they are. */
-export const isOfDaemonSet = (owner: HolderOwner | null): boolean =>
+export const isOfDaemonSet = (owner: HolderOwner | null) =>
   owner !== null &&
   'workload' in owner &&
   owner.workload !== null &&
@@ -97,7 +97,7 @@ function users(
 }
 
 /** Whether all pods that run have statistics. */
-export function areMeasured({ summary, pods }: MeasuredPods): boolean {
+export function areMeasured({ summary, pods }: MeasuredPods) {
   const measured = new Set(summary?.pods?.map(({ podRef }) => podName(podRef)))
   return (
     pods?.every(pod => pod.status?.phase !== 'Running' || measured.has(podName(pod.metadata))) ===

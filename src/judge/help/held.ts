@@ -1,6 +1,5 @@
 import { gibibyte } from '#base/units.ts'
 import { bytes, bytesLine, percent } from '#judge/rule.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 import type {
   DiskHolder,
   FilesystemLedger,
@@ -33,14 +32,11 @@ export function heldBy(
   })
 }
 
-export const isMuch = (
-  held: number,
-  { capacityBytes }: FilesystemLedger,
-  least: LeastHeld,
-): boolean => held >= (least.percent / 100) * capacityBytes && held >= least.gib * gibibyte
+export const isMuch = (held: number, { capacityBytes }: FilesystemLedger, least: LeastHeld) =>
+  held >= (least.percent / 100) * capacityBytes && held >= least.gib * gibibyte
 
 /** `12.0 GiB of nodefs (12 %)`. */
-export const heldText = ({ disk, bytes: held }: Held): string =>
+export const heldText = ({ disk, bytes: held }: Held) =>
   `${bytes(held)} of ${disk.filesystem} (${percent((100 * held) / disk.capacityBytes)})`
 
 /** The largest of the lines as a cause. */
@@ -49,7 +45,7 @@ export function heldReason({ disk, lines }: Held, subject: HolderSubject): Reaso
   return reasonOf(holderCause(largest, disk, subject.ledger ?? { parts: [], owners: [] }), subject)
 }
 
-export const heldEvidence = ({ disk, lines }: Held): Evidence[] => [
+export const heldEvidence = ({ disk, lines }: Held) => [
   bytesLine('summary', `${disk.filesystem} used`, disk.usedBytes),
   ...lines.map(({ holder, bytes: held, source }) =>
     bytesLine('host', `${holder} by ${source}`, held),

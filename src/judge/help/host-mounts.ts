@@ -13,7 +13,7 @@ export function writableMounts({
   pods,
   summary,
   filesystems,
-}: Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>): string[] {
+}: Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>) {
   const diskBytes = filesystems?.nodefs?.capacityBytes
   const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
   const mounts = (pods ?? []).flatMap(pod => {

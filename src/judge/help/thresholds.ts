@@ -15,7 +15,7 @@ import {
   type Satisfied,
   shorten,
 } from '#judge/rule.ts'
-import type { Evidence, EvidenceKind } from '#model/finding/finding.ts'
+import type { EvidenceKind } from '#model/finding/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
@@ -35,7 +35,7 @@ import {
 export function configuredAt(
   { signal, value, hard }: EvaluatedThreshold,
   configuration: KubeletConfiguration | null,
-): Evidence {
+) {
   const isIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
   const shown = shorten(value)
   if (isIn('evictionHard') && hard) return line('configz', `evictionHard.${signal}`, shown)
@@ -58,12 +58,10 @@ export const entryLine = (
   map: 'evictionHard' | 'evictionMinimumReclaim',
   signal: string,
   configuration: KubeletConfiguration,
-): Evidence => line('configz', `${map}.${signal}`, configuration[map]?.[signal] ?? 'absent')
+) => line('configz', `${map}.${signal}`, configuration[map]?.[signal] ?? 'absent')
 
 /** What a hard threshold does to pods. */
-export const hardEviction = ({
-  kubeletVersion,
-}: Pick<NodeSubject['identity'], 'kubeletVersion'>): string =>
+export const hardEviction = ({ kubeletVersion }: NodeSubject['identity']) =>
   featuresOf(kubeletVersion).has('immediateEviction')
     ? 'killed at once, whatever their own grace period'
     : 'evicted without waiting, each with its own terminationGracePeriodSeconds to end'
@@ -110,13 +108,10 @@ const inodesOf = (signal: string, { nodefs, imagefs }: Filesystems) =>
   (signal.startsWith('imagefs.') ? imagefs : nodefs)?.inodes
 
 /** Growth in bytes or inodes within `ms` that the policy assumes for a filesystem of that capacity. */
-export const assumedGrowth = (
-  ms: number,
-  capacity: number,
-  { assumedGrowthPercent }: Policy,
-): number => (assumedGrowthPercent * capacity * ms) / (100 * imageGcPeriodMs)
+export const assumedGrowth = (ms: number, capacity: number, { assumedGrowthPercent }: Policy) =>
+  (assumedGrowthPercent * capacity * ms) / (100 * imageGcPeriodMs)
 
-export const growthLine = ({ assumedGrowthPercent }: Policy): Evidence =>
+export const growthLine = ({ assumedGrowthPercent }: Policy) =>
   line(
     'computed',
     `growth assumed in ${gcMinutes} min`,
@@ -124,7 +119,7 @@ export const growthLine = ({ assumedGrowthPercent }: Policy): Evidence =>
   )
 
 /** Milliseconds until the assumed growth fills `amount`. Infinite if growth is 0. */
-export const fillMs = (amount: number, capacity: number, policy: Policy): number =>
+export const fillMs = (amount: number, capacity: number, policy: Policy) =>
   amount / assumedGrowth(1, capacity, policy)
 
 /** The threshold that is met first as a disk fills. */
@@ -133,7 +128,7 @@ export const highestThreshold = (
 ): EvaluatedThreshold | undefined =>
   thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
 
-export const isEvictable = (pod: RankedPod, { protected: spared }: EvictionPrediction): boolean =>
+export const isEvictable = (pod: RankedPod, { protected: spared }: EvictionPrediction) =>
   !spared?.some(({ namespace, name }) => pod.namespace === namespace && pod.name === name)
 
 /** Pods of a ranking that can be evicted, in the ranking's order. */
@@ -141,7 +136,7 @@ export const evictable = (pods: readonly RankedPod[], eviction: EvictionPredicti
   pods.filter(pod => isEvictable(pod, eviction))
 
 /** Disk signals whose thresholds can be set. The kubelet derives those of containerfs. */
-export const isSettableDisk = (signal: Signal): boolean => /^(nodefs|imagefs)\./.test(signal)
+export const isSettableDisk = (signal: Signal) => /^(nodefs|imagefs)\./.test(signal)
 
 /** Signals that count inodes or pids, not bytes. */
 const isCount = ({ signal }: { signal: Signal }) =>
@@ -161,7 +156,7 @@ export const isTwin = (
   )
 
 /** An amount in the format for sentences. */
-export const shownAmount = (of: { signal: Signal }, amount: number): string =>
+export const shownAmount = (of: { signal: Signal }, amount: number) =>
   isCount(of) ? `${Math.round(amount)}` : bytes(amount)
 
 /** A line of evidence with an amount of a signal: inodes, process ids, or bytes. */
@@ -170,13 +165,13 @@ export const amountLine = (
   { signal }: { signal: Signal },
   what: string,
   amount: number,
-): Evidence =>
+) =>
   isCount({ signal })
     ? line(kind, `${signal} ${what}`, amount)
     : bytesLine(kind, `${signal} ${what}`, amount)
 
 /** Why a part of the summary is unknown. */
-export function whyUnobserved({ unread, summary, mode }: NodeSubject, what: string): string {
+export function whyUnobserved({ unread, summary, mode }: NodeSubject, what: string) {
   if (unread.summary !== undefined) return `summary: ${unread.summary}`
   return summary === null
     ? `mode ${mode} does not read stats/summary, which tells ${shorten(what)}`
@@ -249,7 +244,7 @@ export function imageGcBeside(
 /** Percentage of free inodes below which it is urgent. */
 const leastFreePercent = 5
 
-export const isShortOfInodes = (disk: FilesystemState | null): boolean =>
+export const isShortOfInodes = (disk: FilesystemState | null) =>
   disk?.inodes != null &&
   disk.inodesFree !== null &&
   disk.inodesFree < (leastFreePercent / 100) * disk.inodes
@@ -310,7 +305,7 @@ export function amountOf(text: string, capacity: number): number | null {
 }
 
 /** The kubelet stores percentages as float32. Amounts that differ by at most this much are equal. */
-export const float32Rounding = (text: string, amount: number): number =>
+export const float32Rounding = (text: string, amount: number) =>
   text.endsWith('%') ? amount * 2 ** -23 + 1 : 0
 
 type ThresholdTexts =
@@ -336,7 +331,7 @@ export const watchingOf = (
   )
 
 /** Why it is not known whether image GC begins. */
-export const whyNoRound = (subject: Satisfied<'imageGC'>): string =>
+export const whyNoRound = (subject: Satisfied<'imageGC'>) =>
   subject.imageGC.error === null
     ? whyUnobserved(subject, 'the image filesystem')
     : shorten(subject.imageGC.error)

@@ -33,7 +33,7 @@ export interface PlacedBlock {
   podLogs: string
 }
 
-export function podLogsOf({ configuration }: Satisfied<never>): string {
+export function podLogsOf({ configuration }: Satisfied<never>) {
   const podLogs = configuration?.podLogsDir
   return typeof podLogs === 'string' && podLogs !== '' ? podLogs : usualPodLogs
 }

@@ -2,7 +2,7 @@ import { shorten } from '#judge/text.ts'
 import type { Host, HostLog } from '#model/input/inspection.ts'
 
 /** No wildcard matches a `/`. */
-export function matchesPath(pattern: string, path: string): boolean {
+export function matchesPath(pattern: string, path: string) {
   const wanted = pattern.split('/')
   const parts = path.split('/')
   return (
@@ -91,7 +91,7 @@ const isCount = (value: number | undefined): value is number =>
 
 type Token = '*' | ((character: string) => boolean)
 
-export function matchesShellGlob(pattern: string, name: string): boolean {
+export function matchesShellGlob(pattern: string, name: string) {
   if (name.startsWith('.') && !/^\\?\./.test(pattern)) return false
   const tokens = tokensOf(pattern)
   const characters = Array.from(name)

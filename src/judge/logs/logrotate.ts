@@ -7,7 +7,7 @@
 
 import { createHash } from 'node:crypto'
 import type { RawObject } from '#base/raw-object.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { probePart } from '#facts/probe-parts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
@@ -112,7 +112,7 @@ export function logFilesOf({ logrotate }: Host): LogFiles | null {
       })
     }
   }
-  const sorted = [...files].toSorted(([a], [b]) => byText(a, b))
+  const sorted = [...files].toSorted(by(([path]) => path))
   return Object.fromEntries(
     sorted.map(([path, { sha256, blocks }]) => [
       path,
@@ -128,13 +128,13 @@ function addBlock(blocks: Map<string, LogBlock>, key: string, block: LogBlock) {
   blocks.set(name, block)
 }
 
-export const patternsOf = (patterns: unknown): string[] =>
+export const patternsOf = (patterns: unknown) =>
   [patterns]
     .flat()
     .filter(pattern => typeof pattern === 'string')
     .slice(0, mostPatterns)
     .map(pattern => shortText(pattern, 300))
-    .toSorted(byText)
+    .toSorted()
 
 const keyOf = (patterns: string[]) => shortText(patterns.join(' '), 300)
 
@@ -199,7 +199,7 @@ const multipliers: Readonly<Record<string, number>> = {
 }
 
 /** Null: logrotate would not accept the size either (it has no units `m` and `Mi`). */
-function sizeOf(value: unknown): number | null {
+function sizeOf(value: unknown) {
   const [, digits, unit = ''] = /^(\d{1,15})([kKMG]?)$/.exec(textOf(value)) ?? []
   const bytes = Number(digits) * (multipliers[unit] ?? Number.NaN)
   return Number.isSafeInteger(bytes) ? bytes : null
@@ -222,7 +222,7 @@ export function sizeIn(settings: Settings, name: 'size' | 'maxsize' | 'minsize')
 }
 
 /** The values in a block that logrotate refuses. It ignores a block with such a value. */
-export function refusedOf({ settings }: LogBlock): string[] {
+export function refusedOf({ settings }: LogBlock) {
   const sizesOf = (['size', 'maxsize', 'minsize'] as const).filter(name => {
     const { canonical } = settingOf(settings, name === 'size' ? 'criterion' : name)
     return name === 'size'
@@ -257,7 +257,7 @@ export function keptBytes(block: LogBlock, beyondBytes = 0): number | null {
 }
 
 /** The directives of a block that decide how much is kept: `size 100M, maxsize 1G, rotate 5, copytruncate`. */
-export function blockInWords({ settings }: LogBlock): string {
+export function blockInWords({ settings }: LogBlock) {
   const words = ['maxsize', 'minsize', 'rotate'].flatMap(name => {
     const { canonical, shown } = settingOf(settings, name)
     return canonical === '' ? [] : [`${name} ${shown}`]
@@ -339,7 +339,7 @@ function daysOf({ logrotate = [] }: Host): Record<string, string> {
     const [day] = /^\d{4}-\d\d-\d\d(?=T)/.exec(modifiedAt ?? '') ?? []
     return path === undefined || day === undefined ? [] : [[shorten(path, 300), day] as const]
   })
-  return Object.fromEntries(days.slice(0, mostDays).toSorted(([a], [b]) => byText(a, b)))
+  return Object.fromEntries(days.slice(0, mostDays).toSorted(by(([path]) => path)))
 }
 
 /** Bytes above a rotation size were written since logrotate's last run, which would have rotated them. */
@@ -356,11 +356,11 @@ function beyondOf(files: LogFiles, host: Host): Record<string, number> {
         if (bytes >= limit + mebibyte && matchesPath(pattern, path))
           found.set(pattern, Math.max(found.get(pattern) ?? 0, roundDown(bytes - limit)))
   }
-  return Object.fromEntries([...found].toSorted(([a], [b]) => byText(a, b)))
+  return Object.fromEntries([...found].toSorted(by(([path]) => path)))
 }
 
 /** Whether the existence of a file is known: the file was read, or all files were listed. */
-export const knowsFile = ({ files, unread }: NodeRotation, path: string): boolean =>
+export const knowsFile = ({ files, unread }: NodeRotation, path: string) =>
   files !== null &&
   ownOf(unread, path) === null &&
   (ownOf(files, path) !== null || ownOf(unread, '') === null)
@@ -374,5 +374,5 @@ export function fileIn({ files }: NodeRotation, path: string): LogFile | null {
 export const blockIn = (fact: NodeRotation, path: string, block: string): LogBlock | null =>
   ownOf(fileIn(fact, path)?.blocks ?? {}, block)
 
-export const beyondIn = ({ beyondBytes }: NodeRotation, { patterns }: LogBlock): number =>
+export const beyondIn = ({ beyondBytes }: NodeRotation, { patterns }: LogBlock) =>
   Math.max(0, ...patterns.map(pattern => ownOf(beyondBytes, pattern) ?? 0))

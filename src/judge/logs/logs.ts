@@ -10,11 +10,11 @@ import type { ContainerLog } from './running-logs.ts'
 /* Container logs as rules read them: bytes written by each running container, and the limit that rotation sets. */
 
 /** Maximum bytes of the logs. A restarted container counts for two instances. */
-export const logBound = (logs: readonly ContainerLog[], perContainerBytes: number): number =>
+export const logBound = (logs: readonly ContainerLog[], perContainerBytes: number) =>
   logs.reduce((sum, log) => sum + boundOf(log, perContainerBytes), 0)
 
 /** Bytes by which the logs may still grow. A log without statistics counts as empty. */
-export const logGrowth = (logs: readonly ContainerLog[], perContainerBytes: number): number =>
+export const logGrowth = (logs: readonly ContainerLog[], perContainerBytes: number) =>
   logs.reduce(
     (sum, log) => sum + Math.max(0, boundOf(log, perContainerBytes) - (log.usedBytes ?? 0)),
     0,
@@ -75,7 +75,7 @@ export function logRotationOf({
 }
 
 /** The interval in ms between checks of the logs. The default if the value is no valid duration. */
-export function logMonitorMs({ identity, configuration }: NodeSubject): number {
+export function logMonitorMs({ identity, configuration }: NodeSubject) {
   const written = featuresOf(identity.kubeletVersion).has('containerLogWorkers')
     ? configuration?.containerLogMonitorInterval
     : undefined

@@ -1,7 +1,7 @@
 /** The shelf as a list, sorted by id. */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import type { Rule } from '#judge/rule.ts'
 import * as shelf from './shelf.ts'
 
-export const rules: readonly Rule[] = Object.values(shelf).toSorted((a, b) => byText(a.id, b.id))
+export const rules: readonly Rule[] = Object.values(shelf).toSorted(by(({ id }) => id))

@@ -1,6 +1,6 @@
 /** Runs the rules on a cluster's objects. Each rule yields few findings, never one per object. */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { sample } from '#judge/drift/variants.ts'
 import { ageText, nameList, sharesText } from '#judge/garbage/garbage.ts'
 import {
@@ -95,10 +95,11 @@ export function gatherSubjects(
   }))
 }
 
-const byWeight = (a: ClusterFailing, b: ClusterFailing) =>
-  b.count - a.count ||
-  byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
-  byText(a.subject.name, b.subject.name)
+const byWeight = by<ClusterFailing>(
+  ({ count }) => -count,
+  ({ subject }) => subject.namespace ?? '',
+  ({ subject }) => subject.name,
+)
 
 /** Merges failings of one rule in many places into one finding, with their number, confidence and sums. */
 const placesShown = 14
@@ -206,7 +207,12 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
     ({ names }) => names,
     lists => [...new Set(lists.flat().map(({ name }) => name))].map(name => ({ name })),
   )
-  const sorted = reasons.toSorted(([a, one], [b, other]) => other - one || byText(a, b))
+  const sorted = reasons.toSorted(
+    by(
+      ([, count]) => -count,
+      ([reason]) => reason,
+    ),
+  )
   const rest = sorted.slice(reasonsShown).reduce((sum, [, count]) => sum + count, 0)
   return lines(
     ...sorted

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { type Keep, keepInMemory } from '#base/keep.ts'
 import { sharedValue } from '#base/once.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import type { CohortRule, ContextRule, Failing, Undecided } from '#judge/rule.ts'
 import {
   type ClusterContext,
@@ -134,10 +134,10 @@ export function* cohortOutcomes(
   const cohorts = Map.groupBy(all, ({ subject: { cluster, identity }, cohort }) =>
     JSON.stringify([cluster, identity.group.kind, identity.group.name, cohort]),
   )
-  for (const [, members] of [...cohorts].toSorted(([a], [b]) => byText(a, b))) {
+  for (const [, members] of [...cohorts].toSorted(by(([key]) => key))) {
     const comparable = members
       .filter(({ fact }) => fact !== null)
-      .toSorted((a, b) => byText(a.subject.identity.name, b.subject.identity.name))
+      .toSorted(by(({ subject }) => subject.identity.name))
     for (const { subject, settled } of members)
       if (settled)
         yield { subject, outcome: judgesAlone ? settled : outcomeOfLoner(settled, members.length) }

@@ -1,6 +1,5 @@
 /** What a rule is about, for `highwater explain` and docs/rules.md. */
 
-import { byText } from '#base/text/text-order.ts'
 import type { Rule } from '#judge/rule.ts'
 import { needFacts } from '#judge/subject/node-subject.ts'
 import type { ClusterNeed } from '#model/finding/cluster-garbage.ts'
@@ -33,7 +32,7 @@ export function explanationOf(rule: Rule): RuleExplanation {
 }
 
 export const policyKeys = ({ kind, policy = [] }: Rule): (keyof Policy)[] => [
-  ...policy.toSorted(byText),
+  ...policy.toSorted(),
   ...(kind === 'cluster' ? (['clusterGarbage'] as const) : []),
 ]
 
@@ -51,7 +50,7 @@ const clusterNeedWords: Record<ClusterNeed, string[]> = {
 }
 
 /** The needs of a rule for a reader, in Markdown, each once. */
-export const needsInWords = (rule: Rule): string[] => [
+export const needsInWords = (rule: Rule) => [
   ...new Set(
     rule.kind === 'cluster'
       ? rule.needs.flatMap(need => clusterNeedWords[need])

@@ -21,7 +21,7 @@ import { stepsOf } from '#judge/fixes/steps.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import { line, plural, shorten } from '#judge/rule.ts'
 import type { ClusterFacts } from '#judge/subject/node-subject.ts'
-import type { Step, StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
@@ -82,7 +82,7 @@ function withPolicy(
 function stepsFor(
   { cluster, finding, nodes, actions, commands }: FoundFinding,
   { policy, factsOf, fixFacts }: Fixing,
-): Step[] {
+) {
   const place = placeOfCluster(cluster, factsOf(cluster).eks, policy.contextNames)
   const first = commandNode(nodes)
   const nodeOf = (action: StepAction | null) => {
@@ -103,7 +103,7 @@ function stepsFor(
   )
 }
 
-function declarationIn(facts: ClusterFacts, node: DeclaredNode): Declaration | null {
+function declarationIn(facts: ClusterFacts, node: DeclaredNode) {
   const declaration = declarationOf(node, facts.contextOf(''))
   return typeof declaration === 'string' ? null : declaration
 }
@@ -125,7 +125,7 @@ function settleFixes<Found extends Wishes>(all: readonly Found[], refusalsOf: Re
   return all.map(found => ({ ...found, finding: findings.get(found) ?? found.finding }))
 }
 
-function settledGroup(group: readonly Wishes[], refusalsOf: Refusals): Finding[] {
+function settledGroup(group: readonly Wishes[], refusalsOf: Refusals) {
   const completers = new Map<FixFact | null, ReturnType<typeof completerFor>>()
   const completerOf = (fact: FixFact | null) => {
     const version = fact?.node.kubeletVersion ?? null
@@ -152,7 +152,7 @@ function settledGroup(group: readonly Wishes[], refusalsOf: Refusals): Finding[]
   })
 }
 
-function withFix({ finding, wishes, sizes }: Wishes): Finding {
+function withFix({ finding, wishes, sizes }: Wishes) {
   const [main] = wishes
   if (main === undefined) return finding
   const isPinning = sizes.length > 1 && !isDeclaring(finding)
@@ -191,7 +191,7 @@ const withoutReservations = ({
 }: RawObject): RawObject => config
 
 /** A fix does not restore a value that another finding on the same nodes reports. */
-function withWhatGaveWay(finding: Finding, wishes: readonly Wish[], proposed: RawObject): Finding {
+function withWhatGaveWay(finding: Finding, wishes: readonly Wish[], proposed: RawObject) {
   const agreed = writtenSettings(wishes[0]?.config ?? {})
   const changed = Object.entries(writtenSettings(proposed)).filter(
     ([path, value]) =>

@@ -1,7 +1,7 @@
 /** Runs the rules on each node as it arrives. Makes outcomes, findings, coverage and grades. */
 
 import { type Keep, keepInMemory } from '#base/keep.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import {
   joinAlike,
@@ -132,7 +132,7 @@ function closed(taken: Taken, { takenAt, predictions, before, onFound }: Beside)
       outcomes: counts.outcomesOf(node.cluster, node.identity.name),
     })),
     clusters: [...counts.clusters.values()]
-      .toSorted((a, b) => byText(a.name, b.name))
+      .toSorted(by(({ name }) => name))
       .map(({ name, coverage, outcomes, isListCut, insights }) => {
         const own = open
           .filter(({ cluster }) => cluster === name)
@@ -235,7 +235,7 @@ function judgeGarbage(
   return { own, unknowns, overview: garbageOverview(prediction, policy, judged) }
 }
 
-const byCluster = (a: { cluster: string }, b: { cluster: string }) => byText(a.cluster, b.cluster)
+const byCluster = by<{ cluster: string }>(({ cluster }) => cluster)
 
 /* The table of a cluster's garbage, from the outcomes of the cluster's rules. */
 
@@ -274,7 +274,12 @@ function rowOf({ rule, failings }: JudgedClusterRule): GarbageRow[] {
   const namespaces = failings
     .filter(({ subject }) => subject.kind !== 'Cluster')
     .map(({ subject, count }) => ({ name: shorten(subject.name, nameLength), count }))
-    .toSorted((a, b) => b.count - a.count || byText(a.name, b.name))
+    .toSorted(
+      by(
+        ({ count }) => -count,
+        ({ name }) => name,
+      ),
+    )
   const evidence = failings.flatMap(failing => failing.evidence)
   const times = evidence.flatMap(({ since }) => since?.firstMs ?? [])
   return [
@@ -291,7 +296,8 @@ function rowOf({ rule, failings }: JudgedClusterRule): GarbageRow[] {
   ]
 }
 
-const byUrgency = (a: GarbageRow, b: GarbageRow) =>
-  garbageFates.indexOf(a.fate) - garbageFates.indexOf(b.fate) ||
-  (b.monthlyUsd ?? 0) - (a.monthlyUsd ?? 0) ||
-  b.count - a.count
+const byUrgency = by<GarbageRow>(
+  ({ fate }) => garbageFates.indexOf(fate),
+  ({ monthlyUsd }) => -(monthlyUsd ?? 0),
+  ({ count }) => -count,
+)

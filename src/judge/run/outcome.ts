@@ -95,7 +95,7 @@ function joinFailings(failings: Failing[], severity: Severity) {
 }
 
 /** Rank 0 is the worst severity. */
-export const severityRank = (severity: Severity): number => severities.indexOf(severity)
+export const severityRank = (severity: Severity) => severities.indexOf(severity)
 
 export const worstSeverity = (found: Severity[]): Severity =>
   found.toSorted((a, b) => severityRank(a) - severityRank(b))[0] ?? 'info'
@@ -107,7 +107,7 @@ export const leastCertain = (found: readonly Confidence[]): Confidence =>
   certainty.find(confidence => found.includes(confidence)) ?? 'certain'
 
 /** Whether mode `both` reads a source that a need depends on and this mode does not read. */
-export const isEndedByBoth = (needs: readonly Need[], mode: ReadMode): boolean =>
+export const isEndedByBoth = (needs: readonly Need[], mode: ReadMode) =>
   needs.some(need =>
     needFacts[need].sources?.some(source => !promisedSources[mode].includes(source)),
   )

@@ -1,6 +1,6 @@
 /** The result of a judgement, in an order that does not depend on the order of the nodes. */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { sampleSize } from '#judge/drift/variants.ts'
 import type {
   ClusterResult,
@@ -35,33 +35,33 @@ export interface JudgementResult {
 
 /** The same result as one judgement of all clusters. @param results of different clusters, each with every node listed */
 export const mergedJudgements = (results: readonly JudgementResult[]): JudgementResult => ({
-  clusters: results.flatMap(({ clusters }) => clusters).toSorted((a, b) => byText(a.name, b.name)),
+  clusters: results.flatMap(({ clusters }) => clusters).toSorted(by(({ name }) => name)),
   findings: results.flatMap(({ findings }) => findings).toSorted(byFinding),
   waived: results.flatMap(({ waived }) => waived).toSorted(byFinding),
   unknowns: results.flatMap(({ unknowns }) => unknowns).toSorted(byUnknown),
   notAudited: withoutRepeats(results.flatMap(({ notAudited }) => notAudited)),
   delta: { new: [], resolved: [] },
   ruleErrors: inOrder(results.flatMap(({ ruleErrors }) => ruleErrors)),
-  garbage: results
-    .flatMap(({ garbage }) => garbage)
-    .toSorted((a, b) => byText(a.cluster, b.cluster)),
+  garbage: results.flatMap(({ garbage }) => garbage).toSorted(by(({ cluster }) => cluster)),
 })
 
 export const withoutRepeats = (entries: readonly NotAudited[]): NotAudited[] =>
   [...new Map(entries.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
-    (a, b) =>
-      byText(a.cluster, b.cluster) ||
-      byText(a.node ?? '', b.node ?? '') ||
-      byText(a.reason, b.reason),
+    by(
+      ({ cluster }) => cluster,
+      ({ node }) => node ?? '',
+      ({ reason }) => reason,
+    ),
   )
 
 export const inOrder = (errors: readonly RuleError[]): RuleError[] =>
   errors.toSorted(
-    (a, b) =>
-      byText(a.rule, b.rule) ||
-      byText(a.cluster, b.cluster) ||
-      byText(a.node, b.node) ||
-      byText(a.message, b.message),
+    by(
+      ({ rule }) => rule,
+      ({ cluster }) => cluster,
+      ({ node }) => node,
+      ({ message }) => message,
+    ),
   )
 
 /** If a document has more findings than this, each names fewer nodes, so that reports stay short. */

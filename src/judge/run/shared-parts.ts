@@ -14,7 +14,7 @@ export function openSharedParts(): SharedParts {
   const kept = new Map<string, unknown>()
   const texts = new Map<string, string>()
   const once = onceIn(kept)
-  const withTexts = <Value extends object>(value: Value): Value => shareTexts(value, texts)
+  const withTexts = <Value extends object>(value: Value) => shareTexts(value, texts)
   const predictionOf = ({
     filesystems,
     imageGC,

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import { withoutAddresses } from '#base/text/addresses.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { holderKey } from '#judge/causes.ts'
 import {
   add,
@@ -68,7 +68,7 @@ export interface FoundFinding {
 export const commandNode = (nodes: readonly string[]): string | undefined => nodes.toSorted()[0]
 
 /** Messages that differ only in the nodes' own addresses are alike. Settings with other addresses are not. */
-function commonText(text: string, { failing: { evidence, fix } }: NodeFailing): string {
+function commonText(text: string, { failing: { evidence, fix } }: NodeFailing) {
   const common = withoutAddresses(text)
   if (common === text) return text
   return common + JSON.stringify([fix, evidence.filter(({ kind }) => ofSettings.has(kind))])
@@ -100,7 +100,7 @@ export class Tally {
     this.subject = subject
   }
 
-  fail(failing: Failing, identity: NodeIdentity): void {
+  fail(failing: Failing, identity: NodeIdentity) {
     this.#addFailing(identity.name, {
       failing: boundedFailing(failing),
       origin: originOf(identity),
@@ -116,13 +116,13 @@ export class Tally {
   }
 
   /** @param isEnded whether mode `both` would decide the outcome */
-  addUnknown(node: string, reason: string, isEnded: boolean): void {
+  addUnknown(node: string, reason: string, isEnded: boolean) {
     this.#addReason(node, shorten(reason))
     if (!isEnded) this.#isEndedByBoth = false
   }
 
   /** Adds another tally of the same rule. */
-  absorb(other: Tally): void {
+  absorb(other: Tally) {
     for (const { value, nodes } of other.#failings.values())
       for (const node of nodes) this.#addFailing(node, value)
     for (const { value, nodes } of other.#reasons.values())
@@ -223,7 +223,10 @@ function partsOf(variants: Variant<NodeFailing>[], keyOfHolder: (cause: HolderCa
     failing.cause?.kind === 'holder' ? JSON.stringify(keyOfHolder(failing.cause)) : null,
   )
   return [...parts].toSorted(
-    ([a, own], [b, other]) => nodeCount(other) - nodeCount(own) || byText(a ?? '', b ?? ''),
+    by(
+      ([, own]) => -nodeCount(own),
+      ([key]) => key ?? '',
+    ),
   )
 }
 
@@ -282,7 +285,7 @@ export function findingId(
   cluster: string,
   { kind, namespace, name }: Subject,
   part: readonly (string | null)[] = [],
-): string {
+) {
   return createHash('sha256')
     .update(JSON.stringify([rule, cluster, kind, namespace, name, ...part]))
     .digest('hex')
@@ -343,21 +346,25 @@ const boundedSubject = ({ kind, namespace, name }: Subject): Subject => ({
 })
 
 /** Worst first, then in the order that readers look for. The id decides between shortened names. */
-export const byFinding = (a: Finding, b: Finding): number =>
-  severityRank(a.severity) - severityRank(b.severity) ||
-  byText(a.rule, b.rule) ||
-  bySubject(a, b) ||
-  byText(a.id, b.id)
+const ofSubject: ((on: Pick<Finding, 'cluster' | 'subject'>) => string)[] = [
+  ({ cluster }) => cluster,
+  ({ subject }) => subject.kind,
+  ({ subject }) => subject.namespace ?? '',
+  ({ subject }) => subject.name,
+]
 
-export const byUnknown = (a: UnknownOutcome, b: UnknownOutcome): number =>
-  byText(a.rule, b.rule) || bySubject(a, b) || byText(a.reason, b.reason)
+export const byFinding = by<Finding>(
+  ({ severity }) => severityRank(severity),
+  ({ rule }) => rule,
+  ...ofSubject,
+  ({ id }) => id,
+)
 
-type OnSubject = Pick<UnknownOutcome, 'cluster' | 'subject'>
-const bySubject = (a: OnSubject, b: OnSubject) =>
-  byText(a.cluster, b.cluster) ||
-  byText(a.subject.kind, b.subject.kind) ||
-  byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
-  byText(a.subject.name, b.subject.name)
+export const byUnknown = by<UnknownOutcome>(
+  ({ rule }) => rule,
+  ...ofSubject,
+  ({ reason }) => reason,
+)
 
 /** If one rule has an outcome on more ungrouped nodes than this in a cluster, they become one cluster finding. */
 export const mostLooseNodes = 25

@@ -87,4 +87,4 @@ function isIdle({ rule, match }: Waiver, found: Found) {
 }
 
 /** The UTC day of an RFC 3339 time. @throws RangeError for an invalid time. */
-export const utcDay = (time: string): string => new Date(time).toISOString().slice(0, 10)
+export const utcDay = (time: string) => new Date(time).toISOString().slice(0, 10)

@@ -12,7 +12,7 @@ export interface Kernel {
 }
 
 /** Whether a boot option with a list contains the entry. If the option is repeated, all lists count. Upstream: mm/memcontrol.c cgroup_memory. */
-export const hasBootOption = (cmdline: string, option: string, entry: string): boolean =>
+export const hasBootOption = (cmdline: string, option: string, entry: string) =>
   cmdline.split(/\s+/).some(
     word =>
       word.startsWith(`${option}=`) &&

@@ -1,4 +1,4 @@
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { isGarbageResource, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { reasonsWithoutNode } from '#facts/kubernetes/volume-events.ts'
@@ -135,14 +135,14 @@ export type JudgedNode = Pick<
 export const isExpected = (
   { mode, identity }: Pick<NodeSubject, 'mode' | 'identity'>,
   source: 'host' | 'runtime',
-): boolean => identity.operatingSystem === 'linux' && promisedSources[mode].includes(source)
+) => identity.operatingSystem === 'linux' && promisedSources[mode].includes(source)
 
 /** Whether images may be missing: the Node object lists as many as it can, and the runtime was not asked. Upstream: pkg/kubelet/nodestatus/setters.go Images */
 export function isImageListCut({
   runtime,
   node,
   configuration,
-}: Pick<NodeSubject, 'runtime' | 'node' | 'configuration'>): boolean {
+}: Pick<NodeSubject, 'runtime' | 'node' | 'configuration'>) {
   const most = configuration?.nodeStatusMaxImages ?? configurationDefaults.nodeStatusMaxImages ?? 50
   const listed = node.status?.images?.length ?? 0
   return runtime?.images === undefined && most >= 0 && listed > 0 && listed >= most
@@ -288,16 +288,17 @@ export class ClusterFacts implements ClusterContext {
     const events = this.#events.get(node) ?? new Map<string, NodeEvent>()
     const key = uid || JSON.stringify(event)
     const known = events.get(key)
-    if (known === undefined || isLater(event, known)) events.set(key, event)
+    if (known === undefined || byAge(event, known) > 0) events.set(key, event)
     this.#events.set(node, events)
     this.#eventsByNode.delete(node)
   }
 }
 
-const isLater = (a: NodeEvent, b: NodeEvent) =>
-  (a.count - b.count ||
-    byText(a.lastTime ?? '', b.lastTime ?? '') ||
-    byText(JSON.stringify(a), JSON.stringify(b))) > 0
+const byAge = by<NodeEvent>(
+  ({ count }) => count,
+  ({ lastTime }) => lastTime ?? '',
+  event => JSON.stringify(event),
+)
 
 function mergeEvents(events: NodeEvent[]): NodeEvent[] {
   const alike = Map.groupBy(events, ({ reason, pod, message }) =>
@@ -307,7 +308,7 @@ function mergeEvents(events: NodeEvent[]): NodeEvent[] {
     const times = group
       .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
       .filter(time => time !== null)
-    const sorted = times.toSorted(byText)
+    const sorted = times.toSorted()
     return {
       ...group[0]!,
       count: group.reduce((sum, { count }) => sum + count, 0),
@@ -335,7 +336,7 @@ function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: N
   ]
     .filter(time => time !== undefined)
     .filter(isTime)
-    .toSorted(byText)
+    .toSorted()
   const event: NodeEvent = {
     reason: shorten(item.reason ?? '', 100),
     pod: isOfNode ? null : podOf(subject),
@@ -355,7 +356,8 @@ const podOf = ({ namespace = '', name = '', uid = '' }: InvolvedObject) => ({
 
 const isTime = (text: string) => text !== '' && !Number.isNaN(Date.parse(text))
 
-const byTime = (a: NodeEvent, b: NodeEvent) =>
-  byText(a.lastTime ?? '', b.lastTime ?? '') ||
-  byText(a.reason, b.reason) ||
-  byText(JSON.stringify(a), JSON.stringify(b))
+const byTime = by<NodeEvent>(
+  ({ lastTime }) => lastTime ?? '',
+  ({ reason }) => reason,
+  event => JSON.stringify(event),
+)

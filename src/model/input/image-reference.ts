@@ -14,10 +14,8 @@ export const imageSourceForm = `^${imageForm}(:${tagForm}(@${digestForm})?|@${di
 /** Plans do not accept longer image names. */
 const longestName = 253
 
-const isOfForm =
-  (form: string) =>
-  (text: string): boolean =>
-    text.length <= longestName && new RegExp(form).test(text)
+const isOfForm = (form: string) => (text: string) =>
+  text.length <= longestName && new RegExp(form).test(text)
 export const isImageName = isOfForm(imageNameForm)
 export const isImageSource = isOfForm(imageSourceForm)
 /** Whether the text is an image source without tag and digest. Such a source gets the tag of the wanted image name. */
@@ -27,12 +25,10 @@ export const isImageRepository = isOfForm(`^${imageForm}$`)
 export const digestIn = (source: string): string | null => source.split('@')[1] ?? null
 
 /** The name without tag and digest. */
-export const repositoryOf = (name: string): string =>
-  name.replace(/@.*/, '').replace(/:[^/:]*$/, '')
+export const repositoryOf = (name: string) => name.replace(/@.*/, '').replace(/:[^/:]*$/, '')
 
 /** Name under which containerd stores an image pulled by digest: without the tag. */
-export const byDigest = (source: string, digest: string): string =>
-  `${repositoryOf(source)}@${digest}`
+export const byDigest = (source: string, digest: string) => `${repositoryOf(source)}@${digest}`
 
 /** Splits an image name into repository and tag. @param name accepted by `isImageName` */
 export function splitTag(name: string): { repository: string; tag: string } {
@@ -67,5 +63,5 @@ export const canonicalName = oncePerText(name => {
 })
 
 /** The short name of an image, without Docker Hub's host and `library/`. */
-export const familiarName = (name: string): string =>
+export const familiarName = (name: string) =>
   canonicalName(name).replace(/^docker\.io\/(library\/)?/, '')

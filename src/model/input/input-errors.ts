@@ -9,12 +9,12 @@ export class InputErrors {
     for (const error of errors) this.add(error)
   }
 
-  add(error: string): void {
+  add(error: string) {
     if (this.#kept.length < mostKept) this.#kept.push(error)
     else this.#more++
   }
 
-  list(): string[] {
+  list() {
     return this.#more === 0 ? [...this.#kept] : [...this.#kept, `and ${this.#more} more`]
   }
 }
@@ -23,11 +23,11 @@ export class InputErrors {
 export class ReadErrors {
   readonly #errors = new Map<string, ReadError>()
 
-  add(errors: readonly ReadError[] | null = []): void {
+  add(errors: readonly ReadError[] | null = []) {
     for (const error of errors ?? []) this.#errors.set(`${error.what} ${error.message}`, error)
   }
 
-  list = (): ReadError[] => [...this.#errors.values()]
+  list = () => [...this.#errors.values()]
 }
 
 const mostKept = 100

@@ -272,7 +272,7 @@ export type RuntimeImage = Item<Runtime['images']>
 export type RuntimeContainer = Item<Runtime['containers']>
 export type RuntimeSandbox = Item<Runtime['sandboxes']>
 
-export function isTime(text: string): boolean {
+export function isTime(text: string) {
   const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN
   return !Number.isNaN(at) && new Date(at).toISOString() === text.replace('Z', '.000Z')
 }

@@ -69,7 +69,7 @@ export function parseWorkload(workload: string): Workload {
 }
 
 /** `Deployment shop/web`. @param workload likewise */
-export function placedWorkload(namespace: string, workload: string): string {
+export function placedWorkload(namespace: string, workload: string) {
   const { kind, name } = parseWorkload(workload)
   return `${kind} ${namespace}/${name}`
 }
@@ -92,7 +92,7 @@ export const statusesOf = ({ status }: KubernetesPod) => [
 ]
 
 /** Whether a container of the pod may write into the volume. */
-export const isVolumeWritable = ({ spec }: KubernetesPod, volume: string | undefined): boolean =>
+export const isVolumeWritable = ({ spec }: KubernetesPod, volume: string | undefined) =>
   [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].some(({ volumeMounts }) =>
     volumeMounts?.some(({ name, readOnly }) => name === volume && readOnly !== true),
   )

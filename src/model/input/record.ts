@@ -59,7 +59,7 @@ export interface ReadError {
 }
 
 /** `host, runtime: SSM has lost the connection`: each message once. */
-export const errorsText = (errors: readonly ReadError[]): string =>
+export const errorsText = (errors: readonly ReadError[]) =>
   [...Map.groupBy(errors, ({ message }) => message)]
     .map(([message, alike]) => `${alike.map(({ what }) => what).join(', ')}: ${message}`)
     .join('; ')
@@ -268,13 +268,13 @@ const ownAccount = 'this account'
 const fullName = new RegExp(`^(?:\\d{12}|${ownAccount})/[a-z0-9-]+/([^/]+)$`)
 
 /** `account/region/prod` gives `prod`. */
-export const plainClusterName = (cluster: string): string => fullName.exec(cluster)?.[1] ?? cluster
+export const plainClusterName = (cluster: string) => fullName.exec(cluster)?.[1] ?? cluster
 
 /**
  * Whether a pattern matches a cluster's name in the report, or the last part of `account/region/name`. So patterns for one account and region stay valid
  * after the fleet gets more. Undefined: any cluster.
  */
-export function matchesCluster(pattern: string | undefined, cluster: string): boolean {
+export function matchesCluster(pattern: string | undefined, cluster: string) {
   if (pattern === undefined || matchesGlob(pattern, cluster)) return true
   const [, name] = fullName.exec(cluster) ?? []
   return name !== undefined && matchesGlob(pattern, name)

@@ -119,7 +119,7 @@ const alwaysPrinted = [
  * Checks that a real kubelet can have given this answer: complete and without mistakes. A snapshot made by hand might have only a part.
  * @throws Error that names the fields
  */
-export function checkAnsweredConfigz(body: unknown): void {
+export function checkAnsweredConfigz(body: unknown) {
   const read = parseConfigz(body)
   const mistake = mistakeOf(read)
   if (mistake !== null) throw new Error(mistake)

@@ -6,17 +6,13 @@
  */
 
 /** Image GC starts above this used percentage. −1 for a threshold of 0: image GC always runs. */
-export const startsAboveUsedPercent = (highThresholdPercent: number): number =>
-  highThresholdPercent - 1
+export const startsAboveUsedPercent = (highThresholdPercent: number) => highThresholdPercent - 1
 
 /** High threshold with which image GC starts below this available percentage. It can have a fraction. */
-export const highStartingBelow = (availablePercent: number): number => 101 - availablePercent
+export const highStartingBelow = (availablePercent: number) => 101 - availablePercent
 
 /** Smallest number of available bytes with which image GC does not start. Exact for disks of any size. */
-export function startsBelowAvailableBytes(
-  capacityBytes: number,
-  highThresholdPercent: number,
-): number {
+export function startsBelowAvailableBytes(capacityBytes: number, highThresholdPercent: number) {
   const availablePercent = 100 - startsAboveUsedPercent(highThresholdPercent)
   const product = availablePercent * capacityBytes
   if (Number.isSafeInteger(product)) return Math.ceil(product / 100)

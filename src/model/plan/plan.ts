@@ -38,7 +38,7 @@ export const methodFacts: Readonly<Record<PlanMethod, MethodFacts>> = {
   'pull-image': { changes: 'image', isFile: false },
 }
 
-export const restartsKubelet = (method: PlanMethod): boolean =>
+export const restartsKubelet = (method: PlanMethod) =>
   methodFacts[method].changes === 'configuration'
 
 /** Behavior of a node's kubelet with the present images and pods. Null: unknown. */
@@ -257,7 +257,7 @@ export interface HeldApproval extends Approval {
 export type OpenedApproval = Required<HeldApproval>
 
 /** Name and identity of the approver, for people. */
-export const approverOf = ({ by, identity }: Pick<Approval, 'by' | 'identity'>): string =>
+export const approverOf = ({ by, identity }: Pick<Approval, 'by' | 'identity'>) =>
   `${by} (${identity})`
 
 /** The plan that was made with a report, or why planning failed. */
@@ -278,9 +278,9 @@ export type ReportedPlan =
   | { state: 'failed'; why: string }
 
 /** Whether the change makes this kubelet evict at once on a further signal. Image GC does not count. */
-export const actsAtOnce = ({ before, after }: Pick<PlanStep, 'before' | 'after'>): boolean =>
+export const actsAtOnce = ({ before, after }: Pick<PlanStep, 'before' | 'after'>) =>
   (after.evictsNow ?? []).some(signal => !before.evictsNow?.includes(signal))
 
 /** Names a step in the waves of its plan, and in journals. */
-export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string =>
+export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>) =>
   `${cluster}/${node}`

@@ -47,7 +47,7 @@ export interface WhatIf {
 export const asItIs: WhatIf = { at: null, changes: [], fills: [] }
 
 /** `1.35` or `v1.35.4`. @throws OperatorError */
-export function parseKubeletVersion(text: string): string {
+export function parseKubeletVersion(text: string) {
   const [, release, patch = '.0'] = /^v?(1\.\d{1,3})(\.\d{1,3})?$/.exec(text) ?? []
   if (release === undefined)
     throw new OperatorError(`${text} is no kubelet version: write it like 1.35 or v1.35.4`)
@@ -80,11 +80,10 @@ function rateOf(text: string) {
 const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
 /** Whether the text is an RFC 3339 time that exists in the calendar. */
-export const isMoment = (text: string): boolean =>
-  timeForm.test(text) && !Number.isNaN(Date.parse(text))
+export const isMoment = (text: string) => timeForm.test(text) && !Number.isNaN(Date.parse(text))
 
 /** An RFC 3339 time. @throws OperatorError */
-export function parseMoment(text: string): string {
+export function parseMoment(text: string) {
   if (!isMoment(text))
     throw new OperatorError(`${text} is no time: write it as RFC 3339, like 2026-11-21T08:30:00Z`)
   return text

@@ -140,7 +140,7 @@ export interface GroupDiskUse extends DiskUse {
 }
 
 /** @param pods number of pods that the use is of */
-export function addUse(sum: GroupDiskUse, use: DiskUse, pods: number): void {
+export function addUse(sum: GroupDiskUse, use: DiskUse, pods: number) {
   sum.pods += pods
   sum.bytes += use.bytes
   sum.layerBytes += use.layerBytes

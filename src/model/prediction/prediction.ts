@@ -474,7 +474,7 @@ export function conditionOf(signal: Signal): NodeCondition {
 }
 
 /** A threshold of 0 (`0.0%`) parses but is never met. */
-export const canBeMet = ({ resolved }: EvaluatedThreshold): boolean => resolved !== 0
+export const canBeMet = ({ resolved }: EvaluatedThreshold) => resolved !== 0
 
 /** Signals of nodefs and imagefs that watch the same thing where both are one filesystem. */
 const sisters: Record<string, Signal> = {

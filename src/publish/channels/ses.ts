@@ -104,7 +104,7 @@ const reasons: Readonly<Record<string, string>> = {
   COMPLAINT: 'a recipient reported a mail as spam',
 }
 
-function suppressedText(suppressed: Suppression['suppressed'], region: string): string {
+function suppressedText(suppressed: Suppression['suppressed'], region: string) {
   const listed = suppressed.map(
     ({ address, reason, since }) =>
       `${address} (${reasons[reason] ?? reason}${since === null ? '' : `, ${since}`})`,

@@ -4,7 +4,7 @@
  */
 
 import { stringify } from 'yaml'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { type AlertLevels, alertLevels } from '#report/alert-levels.ts'
 import type { Format } from '#report/format.ts'
 import { nameText, utcTime } from '#report/parts/findings.ts'
@@ -37,7 +37,7 @@ export const prometheusRules: Format = {
   render({ document: { run }, nodes }) {
     const levels = Map.groupBy(alertLevels(nodes), ({ cluster }) => nameText(cluster))
     const groups = [...levels]
-      .toSorted(([a], [b]) => byText(a, b))
+      .toSorted(by(([cluster]) => cluster))
       .flatMap(([cluster, cohorts]) => {
         const rules = cohorts.flatMap(cohort => rulesOf(cluster, cohort))
         const name = `highwater/${cluster}`

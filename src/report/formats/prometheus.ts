@@ -4,14 +4,13 @@
  * value has no sample; the number of nodes with unknown values is a metric.
  */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { type FindingsDocument, severities } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import { nameText, utcTime } from '#report/parts/findings.ts'
 import { evictionOf } from '#report/parts/fleet.ts'
 
-type Metric = ReturnType<typeof openMetric>
 type Labels = Record<string, string>
 type Merge = (before: number, value: number) => number
 
@@ -36,7 +35,7 @@ const metricsOf = ({ document, nodes }: AuditReport) => [
   ...groupMetrics(nodes),
 ]
 
-function runMetrics({ run }: FindingsDocument): Metric[] {
+function runMetrics({ run }: FindingsDocument) {
   const info = openMetric('highwater_info', 'Version of highwater that judged, and what it judged.')
   info.add({ version: nameText(run.version), source: run.source }, 1)
   const takenAt = openMetric(
@@ -47,7 +46,7 @@ function runMetrics({ run }: FindingsDocument): Metric[] {
   return [info, takenAt]
 }
 
-function findingMetrics({ clusters, findings, waived }: FindingsDocument): Metric[] {
+function findingMetrics({ clusters, findings, waived }: FindingsDocument) {
   const count = openMetric('highwater_findings', 'Findings by severity; waived ones apart.')
   const byRule = openMetric(
     'highwater_rule_findings',
@@ -71,7 +70,7 @@ function findingMetrics({ clusters, findings, waived }: FindingsDocument): Metri
   return [count, byRule, onNodes]
 }
 
-function clusterMetrics({ clusters }: FindingsDocument): Metric[] {
+function clusterMetrics({ clusters }: FindingsDocument) {
   const nodes = openMetric('highwater_cluster_nodes', 'Nodes by how much of them was read.')
   const grade = openMetric(
     'highwater_cluster_grade',
@@ -94,7 +93,7 @@ function clusterMetrics({ clusters }: FindingsDocument): Metric[] {
   return [nodes, grade, outcomes]
 }
 
-function gapMetrics({ run, clusters, unknowns, notAudited }: FindingsDocument): Metric[] {
+function gapMetrics({ run, clusters, unknowns, notAudited }: FindingsDocument) {
   const unknown = openMetric(
     'highwater_undecided_rules',
     'Rules that could not be decided on a subject.',
@@ -163,7 +162,7 @@ function openMetric(name: string, help: string) {
     text() {
       if (samples.size === 0) return ''
       const lines = [...samples]
-        .toSorted(([a], [b]) => byText(a, b))
+        .toSorted(by(([labels]) => labels))
         .map(([labels, value]) => `${name}${labels} ${value}\n`)
       return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`
     },

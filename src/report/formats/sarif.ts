@@ -19,7 +19,7 @@ import {
 /** Source: GitHub docs, SARIF support for code scanning: results per run. More results become several runs. */
 export const resultsPerRun = 25_000
 
-export const sarifText = (runs: readonly object[]): string =>
+export const sarifText = (runs: readonly object[]) =>
   `${JSON.stringify({
     $schema:
       'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',

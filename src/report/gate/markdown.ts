@@ -26,7 +26,7 @@ const shownStops = 5
 const shownUnread = 5
 const shownRows = 30
 
-export function gateMarkdown(document: GateDocument): string {
+export function gateMarkdown(document: GateDocument) {
   const { groups, problems, files, takenAt } = document
   const stops = byEffect(problems.filter(problem => problem.stops))
   const others = byEffect(problems.filter(({ stops, kind }) => !stops && kind !== 'unread'))
@@ -72,7 +72,7 @@ function markOf(document: GateDocument) {
   return document.problems.some(({ stops }) => stops) ? '❌' : '⚪'
 }
 
-const byPlace = (effects: readonly Effect[]): Effect[][] => [
+const byPlace = (effects: readonly Effect[]) => [
   ...Map.groupBy(effects, ([first]) => placeOf(first)).values(),
 ]
 

@@ -5,7 +5,7 @@ import { resultsPerRun, sarifLevels, sarifRun, sarifText } from '#report/formats
 import { nameText } from '#report/parts/findings.ts'
 import { kinds, placesOf, sentenceOf } from './words.ts'
 
-export function gateSarif({ version, problems }: GateDocument): string {
+export function gateSarif({ version, problems }: GateDocument) {
   const results = problems.filter(({ kind }) => kind !== 'better').slice(0, resultsPerRun)
   const ids = [...new Set(results.map(ruleId))]
   const rules = ids.map(id => ({ id }))
@@ -48,7 +48,7 @@ function resultOf(problem: GateProblem, ruleIndex: number): object {
   }
 }
 
-function levelOf({ severity, stops }: GateProblem): 'error' | 'warning' | 'note' {
+function levelOf({ severity, stops }: GateProblem) {
   if (severity !== null) return sarifLevels[severity]
   return stops ? 'error' : 'note'
 }

@@ -17,7 +17,7 @@ import {
 } from './words.ts'
 
 /** @param heading styles a heading */
-export function gateText(document: GateDocument, heading: (text: string) => string): string {
+export function gateText(document: GateDocument, heading: (text: string) => string) {
   const { files, groups, problems } = document
   const stops = problems.filter(problem => problem.stops)
   const others = problems.filter(problem => !problem.stops)

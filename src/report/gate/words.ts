@@ -21,12 +21,12 @@ const stopWords: Partial<Record<GateProblemKind, string>> = {
 }
 
 /** Whether a node was compared, or no file is the kubelet's business. */
-export const isJudged = ({ verdict, files, groups }: GateDocument): boolean =>
+export const isJudged = ({ verdict, files, groups }: GateDocument) =>
   verdict !== 'unread' &&
   (groups.length > 0 || files.every(({ kinds: known }) => known.length === 0))
 
 /** The verdict with its first reason, and what an empty or a small one means. */
-export function verdictText(document: GateDocument): string {
+export function verdictText(document: GateDocument) {
   const { verdict, files, problems } = document
   const [worst, ...others] = byEffect(problems.filter(problem => problem.stops))
   if (worst !== undefined) return stoppedText(worst, others.length)
@@ -77,7 +77,7 @@ export function labelOf({ kind, severity }: GateProblem): string | null {
   return severity === null ? kinds[kind] : `${kinds[kind]}, ${severity}`
 }
 
-export const placeOf = ({ file, line }: GateProblem): string => `${nameText(file)}:${line}`
+export const placeOf = ({ file, line }: GateProblem) => `${nameText(file)}:${line}`
 
 /** One entry for the same effect of one place on several groups, with the worst severity, and for settings that the same reason leaves without effect. */
 export const byEffect = (problems: readonly GateProblem[]): Effect[] =>
@@ -119,7 +119,7 @@ export function placesOf(effect: Effect, names: number): string | null {
   return `${plural(nodeCount(groups), 'node')} in ${plural(groups.length, 'group')}: ${shown.join(', ')}${more}`
 }
 
-export const pathOf = ({ cluster, group }: Pick<GateProblem, 'cluster' | 'group'>): string =>
+export const pathOf = ({ cluster, group }: Pick<GateProblem, 'cluster' | 'group'>) =>
   `${nameText(cluster ?? '')}/${nameText(group?.name ?? '')}`
 
 /** Of a group. */
@@ -128,7 +128,7 @@ const shownFields = 6
 const shownValues = 3
 
 /** What happens: for settings without effect their names and the reason. */
-export function headlineOf(effect: Effect): string {
+export function headlineOf(effect: Effect) {
   const [{ kind, text, line, otherLine }] = effect
   const other = otherLine === null ? [] : [`(the other field is on line ${otherLine})`]
   if (kind !== 'no-effect') return [lineText(text), ...other, ...valueTexts(effect)].join(' ')
@@ -195,7 +195,7 @@ function amountText(signal: string, available: number) {
 }
 
 /** The whole sentence, and the values of the field: `… (evictionHard.nodefs.available: 10% or 15% → 5%)`. */
-export function sentenceOf(effect: Effect): string {
+export function sentenceOf(effect: Effect) {
   const [{ field }] = effect
   const known = effect.flatMap(({ values }) => values ?? [])
   const values = field === null || known.length === 0 ? '' : `(${settingText(field, known)})`
@@ -203,7 +203,7 @@ export function sentenceOf(effect: Effect): string {
 }
 
 /** What follows on the first node. Empty: the headline says all. */
-export function detailOf(effect: Effect): string {
+export function detailOf(effect: Effect) {
   const [first] = effect
   if (first.detail === null) return ''
   const isOfOne = new Set(effect.map(one => one.detail)).size > 1
@@ -211,7 +211,7 @@ export function detailOf(effect: Effect): string {
 }
 
 /** `imageMaximumGCAge: 12h or not set → 24h`; without a key of evictionHard nothing evicts. */
-export function settingText(field: string, known: readonly GateValues[]): string {
+export function settingText(field: string, known: readonly GateValues[]) {
   const none = field.startsWith('evictionHard.') ? 'no threshold' : 'not set'
   const [before, after] = (['before', 'after'] as const).map(when => {
     const once = [...new Set(known.flatMap(values => values[when]))]
@@ -221,11 +221,11 @@ export function settingText(field: string, known: readonly GateValues[]): string
   return `${nameText(field)}: ${before} → ${after}`
 }
 
-export const fileText = ({ file, kinds, nodes, reach }: GateFile): string =>
+export const fileText = ({ file, kinds, nodes, reach }: GateFile) =>
   `${nameText(file)}: ${kinds.length === 0 ? lineText(reach) : `${kinds.join(', ')}, ${plural(nodes, 'node')} (${lineText(reach)})`}`
 
 /** What was judged: `2 files, 12 nodes in 3 groups, compared with what runs now`. */
-export function scopeOf({ files, groups, comparedWith }: GateDocument): string {
+export function scopeOf({ files, groups, comparedWith }: GateDocument) {
   const judged = files.filter(({ kinds: own }) => own.length > 0).length
   const nodes = groups.reduce((sum, group) => sum + group.nodes, 0)
   const against = comparedWith === 'base' ? 'the files before the change' : 'what runs now'

@@ -3,7 +3,7 @@
  * if there is no earlier run.
  */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import type { Change, Ending } from '#model/finding/delta.ts'
 import { type Finding, type NotAudited, type Severity, severities } from '#model/finding/finding.ts'
 import type { PastFinding } from '#model/history.ts'
@@ -73,10 +73,8 @@ export function mailChanges(
   }
   const isListed = (finding: Finding) =>
     kindOf(finding) !== 'unchanged' || finding.severity === 'critical'
-  const ended = before.ended.toSorted(byPastSeverity)
-  const hidden = before.hidden.toSorted(
-    (a, b) => Number(b.isNew) - Number(a.isNew) || byPastSeverity(a, b),
-  )
+  const ended = before.ended.toSorted(by(...pastKeys))
+  const hidden = before.hidden.toSorted(by<HiddenFinding>(({ isNew }) => !isNew, ...pastKeys))
   const waivedSince = waived
     .filter(({ id }) => changed.get(id)?.change === 'waivedSince')
     .toSorted(worstFirst)
@@ -122,9 +120,10 @@ export const changeRows = (
   }),
 ]
 
-type Past = Pick<PastFinding, 'id' | 'severity'>
-const byPastSeverity = (a: Past, b: Past) =>
-  severities.indexOf(a.severity) - severities.indexOf(b.severity) || byText(a.id, b.id)
+const pastKeys: ((past: Pick<PastFinding, 'id' | 'severity'>) => number | string)[] = [
+  ({ severity }) => severities.indexOf(severity),
+  ({ id }) => id,
+]
 
 function countsOf(
   found: ChangeKind[],
@@ -183,7 +182,7 @@ function absentText({ absent }: RunBefore, language: Language): string | null {
  * Whether a run has news for readers who only want changes: a change, something that is no longer
  * read, or a failure of the run. A first run always has news.
  */
-export function hasNews(report: AuditReport, deliveries: Delivery[]): boolean {
+export function hasNews(report: AuditReport, deliveries: Delivery[]) {
   const { before, document, plan, notices } = report
   if (!before || document.run.inputErrors.length > 0 || plan?.state === 'failed') return true
   if (deliveries.some(({ error, location }) => error !== null || location === null)) return true
@@ -295,10 +294,11 @@ export function mailNotAuditedView(
       JSON.stringify([node === null, reason]),
     ).values(),
   ].toSorted(
-    (a, b) =>
-      Number(a[0]!.node !== null) - Number(b[0]!.node !== null) ||
-      b.length - a.length ||
-      byText(a[0]!.reason, b[0]!.reason),
+    by(
+      ([first]) => first!.node !== null,
+      ({ length }) => -length,
+      ([first]) => first!.reason,
+    ),
   )
   const rest = groups.slice(shown.reasons)
   const entries = rest.reduce((sum, { length }) => sum + length, 0)
@@ -328,10 +328,10 @@ function whoOf(group: NotAudited[], fold: Fold, words: Words) {
   return words.nodes(nodes.length, of, someNames(nodes, fold, words))
 }
 
-const distinctNames = (names: string[]) => [...new Set(names)].toSorted(byText)
+const distinctNames = (names: string[]) => [...new Set(names)].toSorted()
 
 function someNames(names: string[], fold: Fold, words: Words) {
-  const sorted = names.toSorted(byText)
+  const sorted = names.toSorted()
   return words.names(
     sorted.slice(0, shown.names).map(name => fold(name, 80)),
     Math.max(sorted.length - shown.names, 0),

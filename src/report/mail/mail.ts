@@ -93,7 +93,7 @@ function messageCard(view: MailView): MessageCard {
   }
 }
 
-const nextLines = ({ next }: MailView['verdict'], words: MailView['words']): string[] =>
+const nextLines = ({ next }: MailView['verdict'], words: MailView['words']) =>
   next.flatMap(({ state, name, where, basis, answers }) => [
     words.mail.brief.next(state, name, where),
     ...(basis === '' ? [] : [basis]),
@@ -101,7 +101,7 @@ const nextLines = ({ next }: MailView['verdict'], words: MailView['words']): str
   ])
 
 /** Returns at most 3,000 characters: lines separated by \n, without markup. */
-function mailBrief(view: MailView): string {
+function mailBrief(view: MailView) {
   const { words: all, subject, audience, cutShort, verdict, causes } = view
   const { hidden, ended, notices, report } = view
   const { brief: words } = all.mail

@@ -66,7 +66,7 @@ export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, langu
 const wholePercent = (percent: number) => Math.round(Math.min(Math.max(percent, 0), 100))
 
 /** Widths between the ends, without cells of no width. */
-function widthsOf<T extends { end: number }>(parts: T[]): (T & { width: number })[] {
+function widthsOf<T extends { end: number }>(parts: T[]) {
   let from = 0
   return parts.flatMap(part => {
     const width = part.end - from

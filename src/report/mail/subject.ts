@@ -25,7 +25,7 @@ export function mailSubject(
   changes: MailChanges,
   { headline, scope, evicting, first, isCutShort, owner }: SubjectParts,
   language: Language,
-): string {
+) {
   const { words: all, fold } = language
   const words = all.subject
   const { run, clusters, findings } = document

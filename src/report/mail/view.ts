@@ -254,7 +254,7 @@ const placeOf = ({ cluster, identity }: AuditedNode, { line }: Language) =>
   line(`${cluster}/${identity.name}`, 120)
 
 /** One line about what happened on the nodes since the last run. Null: nothing is known to have happened. @param nearest the node that the verdict names first, with its cluster */
-function nightText(report: AuditReport, nearest: string | null, language: Language): string | null {
+function nightText(report: AuditReport, nearest: string | null, language: Language) {
   const { words, utc, line } = language
   const before = report.before?.takenAt ?? null
   const sinceMs =
@@ -369,7 +369,7 @@ function mailCausesView(
 }
 
 /** The steps without prices and without what their commands do; the first alone if all are too long for a line. */
-function lineStep(cause: FoundCause, language: Language): string {
+function lineStep(cause: FoundCause, language: Language) {
   const { steps } = withoutPrices({ steps: withoutCommands(cause.steps) })
   const all = stepsAlone({ ...cause, steps }, language)
   return all.length <= lineLimit

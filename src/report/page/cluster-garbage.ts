@@ -1,4 +1,4 @@
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { type Finding, severities } from '#model/finding/finding.ts'
 import type { GarbageOverview, GarbageRow } from '#model/finding/garbage-overview.ts'
@@ -173,10 +173,11 @@ function judgedGarbage({ document, garbage = [] }: AuditReport): JudgedGarbage[]
       }
     })
     .toSorted(
-      (a, b) =>
-        b.monthlyUsd - a.monthlyUsd ||
-        b.found.length - a.found.length ||
-        byText(a.overview.cluster, b.overview.cluster),
+      by(
+        ({ monthlyUsd }) => -monthlyUsd,
+        ({ found }) => -found.length,
+        ({ overview }) => overview.cluster,
+      ),
     )
 }
 

@@ -1,7 +1,7 @@
 /** The rows of a cohort's table. Each setting has one row, and one more row for each other value that some nodes have. */
 
 import { durationMs } from '#base/go/duration.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import {
   canBeMet,
   type EvaluatedThreshold,
@@ -82,7 +82,11 @@ function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdK
   const place = ({ signal }: ThresholdKey) =>
     isAdded(signal) ? settableSignals.length : settableSignals.indexOf(signal)
   return [...keys.values()].toSorted(
-    (a, b) => place(a) - place(b) || byText(a.signal, b.signal) || a.nth - b.nth,
+    by(
+      place,
+      ({ signal }) => signal,
+      ({ nth }) => nth,
+    ),
   )
 }
 

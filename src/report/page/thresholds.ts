@@ -1,6 +1,6 @@
 /** Eviction thresholds and settings of image GC on the page: a table for each cohort of nodes. */
 
-import { byText } from '#base/text/text-order.ts'
+import { by, byText } from '#base/text/text-order.ts'
 import { isWatched } from '#model/prediction/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -132,7 +132,10 @@ function aboutOf(cohort: Cohort, language: Language) {
   const { members } = cohort
   const { thresholds: words, list } = language.words
   const types = [...Map.groupBy(members, member => member.identity.instanceType)].toSorted(
-    ([a, ofA], [b, ofB]) => ofB.length - ofA.length || byText(a ?? '', b ?? ''),
+    by(
+      ([, of]) => -of.length,
+      ([type]) => type ?? '',
+    ),
   )
   const named = types.flatMap(([type, { length }]) =>
     type === null ? [] : [`${language.count(length)} ${language.line(type, 40)}`],

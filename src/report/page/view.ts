@@ -1,6 +1,6 @@
 /** Computes everything that the page shows. Templates only place the values. */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import type { ClusterResult, UnknownOutcome } from '#model/finding/finding.ts'
 import { plainClusterName, type ReadMode, readModes, type Subject } from '#model/input/record.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
@@ -246,7 +246,10 @@ function remainderView({ document, nodes }: AuditReport, language: Language) {
 /** Undecided checks by reason; the reason of most checks comes first. */
 const unknownGroups = (unknowns: UnknownOutcome[]) =>
   [...Map.groupBy(unknowns, ({ reason }) => reason).values()].toSorted(
-    (a, b) => b.length - a.length || byText(a[0]!.reason, b[0]!.reason),
+    by(
+      ({ length }) => -length,
+      ([first]) => first!.reason,
+    ),
   )
 
 function unknownGroup(group: UnknownOutcome[], language: Language) {
@@ -372,9 +375,10 @@ function kubeletRows(nodes: readonly AuditedNode[], language: Language) {
   )
   return [...alike]
     .toSorted(
-      ([a, [first]], [b, [second]]) =>
-        Number(second!.upgrade!.errors.length > 0) - Number(first!.upgrade!.errors.length > 0) ||
-        byText(a, b),
+      by(
+        ([, [first]]) => first!.upgrade!.errors.length === 0,
+        ([key]) => key,
+      ),
     )
     .map(([, members]) => {
       const [node] = members

@@ -1,6 +1,5 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 
-import { byText } from '#base/text/text-order.ts'
 import { type Cause, type Step, wholeFile } from '#model/finding/cause.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
@@ -74,7 +73,7 @@ function foundCauses({ document }: AuditReport): FoundCause[] {
 const firstDay = (findings: Finding[], takenAt: string): string | null =>
   findings
     .flatMap(finding => (isOpenBefore(finding, takenAt) ? finding.since : []))
-    .toSorted(byText)[0] ?? null
+    .toSorted()[0] ?? null
 
 interface ShownCause {
   titleOf: TitleOf
@@ -117,7 +116,7 @@ export function causeLinks(causes: FoundCause[], language: Language) {
   return (id: string) => links.get(id) ?? null
 }
 
-export const moreCauses = (rest: FoundCause[], language: Language): string =>
+export const moreCauses = (rest: FoundCause[], language: Language) =>
   language.words.causes.more(rest.length, tallyTexts(rest, language))
 
 export type CauseView = ReturnType<typeof causeView>
@@ -142,7 +141,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
 }
 
 /** The steps, for a place where no command is shown. */
-export const stepsAlone = (cause: FoundCause, language: Language): string =>
+export const stepsAlone = (cause: FoundCause, language: Language) =>
   stepsText(
     cause.steps,
     cause.findings[0]!,
@@ -232,7 +231,7 @@ export function firstCause(
 }
 
 /** The step with the number of commands, if one of several is shown: `… (1 of 3 commands)`. */
-export const stepWithCount = ({ step, oneOf }: CauseView): string =>
+export const stepWithCount = ({ step, oneOf }: CauseView) =>
   oneOf === null ? step : `${step} (${oneOf})`
 
 /** The worst finding's title, or its rule's title if that rule's findings have different titles. */

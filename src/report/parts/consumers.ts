@@ -1,6 +1,6 @@
 /** The largest consumers of local disk: five owners and five pods of each nodegroup and of each namespace. */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { gibibyte } from '#base/units.ts'
 import { placedWorkload } from '#model/input/kubernetes.ts'
 import {
@@ -36,7 +36,10 @@ interface Place {
 export function consumerRows(nodes: readonly AuditedNode[], language: Language) {
   const sizeOf = ({ whole }: Place) => whole?.bytes ?? 0
   const places = [...placesOf(nodes).values()].toSorted(
-    (a, b) => sizeOf(b) - sizeOf(a) || byText(a.place, b.place),
+    by(
+      one => -sizeOf(one),
+      ({ place }) => place,
+    ),
   )
   return [true, false].flatMap(areGroups =>
     places
@@ -116,10 +119,7 @@ function rowsOf(
   const largestUses = <Use extends { bytes: number }>(
     uses: Iterable<Use>,
     nameOf: (use: Use) => string,
-  ) =>
-    [...uses]
-      .toSorted((a, b) => b.bytes - a.bytes || byText(nameOf(a), nameOf(b)))
-      .slice(0, shownOfPlace)
+  ) => [...uses].toSorted(by(({ bytes }) => -bytes, nameOf)).slice(0, shownOfPlace)
   return [
     ...(namespace === null || whole === null || !isLarge(whole.bytes, capacityBytes)
       ? []
@@ -139,7 +139,7 @@ const podName = ({ namespace, name }: PodDiskUse, { line }: Language) =>
   line(`${namespace}/${name}`, nameLimit)
 
 /** Text of a pod: its owner, its disk uses, its request and its limit. */
-export function podText(pod: PodDiskUse, language: Language): string {
+export function podText(pod: PodDiskUse, language: Language) {
   const { words, bytes, line } = language
   return words.ledger.pod(
     podName(pod, language),
@@ -150,7 +150,7 @@ export function podText(pod: PodDiskUse, language: Language): string {
 }
 
 /** Text of a group of pods: their number, disk uses, requests and limits. */
-export const groupText = (name: string, use: GroupDiskUse, language: Language): string =>
+export const groupText = (name: string, use: GroupDiskUse, language: Language) =>
   language.words.ledger.group(
     name,
     language.bytes(use.bytes),
@@ -173,7 +173,7 @@ function usesAndAsks(use: DiskUse, { words, bytes }: Language): [string[], strin
 }
 
 /** `Deployment shop/web`. */
-export const groupName = ({ namespace, owner }: GroupDiskUse, { line }: Language): string =>
+export const groupName = ({ namespace, owner }: GroupDiskUse, { line }: Language) =>
   line(owner === null ? namespace : placedWorkload(namespace, owner), nameLimit)
 
 /* Volume size per nodegroup or nodepool with which image GC starts before eviction for a week of growth. */
@@ -188,7 +188,7 @@ export function sizeAdvice(
   nodes: readonly AuditedNode[],
   { usdPerGiBMonth }: Assumptions,
   language: Language,
-): string[] {
+) {
   const { words, line, bytes } = language
   const groups = Map.groupBy(nodes, ({ cluster, identity: { group } }) =>
     JSON.stringify([cluster, group.kind, group.name]),
@@ -216,7 +216,12 @@ export function sizeAdvice(
       )
       return [{ text, change, place }]
     })
-    .toSorted((a, b) => Math.abs(b.change) - Math.abs(a.change) || byText(a.place, b.place))
+    .toSorted(
+      by(
+        ({ change }) => -Math.abs(change),
+        ({ place }) => place,
+      ),
+    )
     .slice(0, shownGroups)
     .map(({ text }) => text)
 }

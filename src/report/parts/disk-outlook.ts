@@ -16,7 +16,7 @@ import { formatRange } from '#report/text.ts'
  */
 
 /** The growth behind a disk's times: `grows 1.2 GiB a day (0.4–3.0 GiB), 6 readings in 5 d`. */
-export function growthText({ seen, unseen }: DiskOutlook, language: Language): string {
+export function growthText({ seen, unseen }: DiskOutlook, language: Language) {
   const { growth: words } = language.words
   if (seen !== null)
     return words.seen(rateText(seen.growth, language), readingsText(seen.growth, language))
@@ -24,10 +24,7 @@ export function growthText({ seen, unseen }: DiskOutlook, language: Language): s
 }
 
 /** The observed growth of a node's disks, one sentence each. */
-export const growthNotes = (
-  { growth = {} }: Pick<AuditedNode, 'growth'>,
-  language: Language,
-): string[] =>
+export const growthNotes = ({ growth = {} }: Pick<AuditedNode, 'growth'>, language: Language) =>
   Object.entries(growth).flatMap(([disk, grown]) => {
     if (!grown.isSeen) return []
     return [
@@ -175,7 +172,7 @@ const seenOutlook = (
   horizonMs: lookAhead * growth.overMs,
 })
 
-function timeUntil(bytes: number, bytesPerHour: number): number | null {
+function timeUntil(bytes: number, bytesPerHour: number) {
   if (bytes <= 0) return 0
   return bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null
 }
@@ -212,11 +209,7 @@ const nearestThreshold = (thresholds: EvaluatedThreshold[]) =>
   )[0] ?? null
 
 /** Image GC runs once per period, so image GC can act up to one period after its trigger. */
-function firstToAct(
-  imageGcMs: number | null,
-  evictionMs: number | null,
-  periodMs: number,
-): DiskOutlook['first'] {
+function firstToAct(imageGcMs: number | null, evictionMs: number | null, periodMs: number) {
   if (imageGcMs === null) return evictionMs === null ? 'nothing' : 'eviction'
   if (evictionMs === null || imageGcMs + periodMs <= evictionMs) return 'image-gc'
   return imageGcMs >= evictionMs ? 'eviction' : 'either'

@@ -5,7 +5,8 @@
 
 import { stringify } from 'yaml'
 import { firstLines } from '#base/text/first-of.ts'
-import { byText } from '#base/text/text-order.ts'
+import { nodeKey } from '#base/text/node-key.ts'
+import { by } from '#base/text/text-order.ts'
 import type { Ending } from '#model/finding/delta.ts'
 import {
   type Finding,
@@ -83,9 +84,7 @@ function sumView(findings: Finding[], { words, line }: Language) {
 /** One finding of each rule, ordered by rule. */
 export function oneOfEachRule(findings: Finding[]): Finding[] {
   const byRule = new Map(findings.map(finding => [finding.rule, finding]))
-  return [...byRule.values()]
-    .toSorted((a, b) => byText(a.rule, b.rule))
-    .slice(0, findingLimits.rules)
+  return [...byRule.values()].toSorted(by(({ rule }) => rule)).slice(0, findingLimits.rules)
 }
 
 /** Number of findings per severity, worst first. Severities without findings are left out. */
@@ -101,7 +100,7 @@ export function tally(findings: Pick<Finding, 'severity'>[], { words, count }: L
 }
 
 /** `4 high`, `3 low`. */
-export const tallyTexts = (findings: Pick<Finding, 'severity'>[], language: Language): string[] =>
+export const tallyTexts = (findings: Pick<Finding, 'severity'>[], language: Language) =>
   tally(findings, language).map(({ severity, count }) =>
     language.words.findings.tallied(count, language.words.severityNames[severity]),
   )
@@ -114,19 +113,17 @@ export const waivedView = (finding: Finding, on: Shown) => ({
 
 const confidences = ['certain', 'likely', 'possible']
 
-export function worstFirst(a: Finding, b: Finding): number {
-  return (
-    bySeverity(a, b) ||
-    confidences.indexOf(a.confidence) - confidences.indexOf(b.confidence) ||
-    b.nodes.count - a.nodes.count ||
-    byText(a.cluster, b.cluster) ||
-    byText(a.rule, b.rule) ||
-    byText(a.subject.kind, b.subject.kind) ||
-    byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
-    byText(a.subject.name, b.subject.name) ||
-    byText(a.id, b.id)
-  )
-}
+export const worstFirst = by<Finding>(
+  ({ severity }) => severities.indexOf(severity),
+  ({ confidence }) => confidences.indexOf(confidence),
+  ({ nodes }) => -nodes.count,
+  ({ cluster }) => cluster,
+  ({ rule }) => rule,
+  ({ subject }) => subject.kind,
+  ({ subject }) => subject.namespace ?? '',
+  ({ subject }) => subject.name,
+  ({ id }) => id,
+)
 
 /** Bounds both titles of a finding. */
 export const shownTitle = ({ title, ownTitle }: ReturnType<TitleOf>, { line }: Language) => ({
@@ -134,7 +131,7 @@ export const shownTitle = ({ title, ownTitle }: ReturnType<TitleOf>, { line }: L
   ownTitle: ownTitle === null ? null : line(ownTitle, 240),
 })
 
-export function subjectText({ kind, namespace, name }: Subject, { line }: Language): string {
+export function subjectText({ kind, namespace, name }: Subject, { line }: Language) {
   return line(`${kind} ${namespace === null ? name : `${namespace}/${name}`}`, nameLimit)
 }
 
@@ -256,13 +253,13 @@ export function nodesText(
 }
 
 /** One line for each piece of evidence; a last line counts the rest. */
-export function evidenceLines({ evidence }: Finding): string[] {
+export function evidenceLines({ evidence }: Finding) {
   const lines = evidence.map(({ what, value }) => `${lineText(what)}: ${lineText(value)}`)
   return firstLines(lines, limits.evidence)
 }
 
 /** Lines with the rule's advice, the fields to set and the commands. */
-export function fixLines({ fix: { config }, steps, docs }: Finding): string[] {
+export function fixLines({ fix: { config }, steps, docs }: Finding) {
   const commands = steps.flatMap(step => step.commands.map(({ command }) => command))
   const fields = Object.entries(config).map(
     ([field, value]) => `${nameText(field)}: ${lineText(JSON.stringify(value) ?? 'null')}`,
@@ -272,8 +269,9 @@ export function fixLines({ fix: { config }, steps, docs }: Finding): string[] {
 }
 
 /** Within a severity, the document's order stays. */
-export const bySeverity = (a: Pick<Finding, 'severity'>, b: Pick<Finding, 'severity'>) =>
-  severities.indexOf(a.severity) - severities.indexOf(b.severity)
+export const bySeverity = by<Pick<Finding, 'severity'>>(({ severity }) =>
+  severities.indexOf(severity),
+)
 
 export const countBySeverity = (findings: Pick<Finding, 'severity'>[]) => {
   const counts: Record<Severity, number> = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }
@@ -287,17 +285,15 @@ export const countBySeverity = (findings: Pick<Finding, 'severity'>[]) => {
  */
 export function unreadableNodes({ nodes }: AuditReport): (entry: NotAudited) => boolean {
   const keys = new Set(
-    nodes
-      .filter(isFargate)
-      .map(({ cluster, identity: { name } }) => JSON.stringify([cluster, name])),
+    nodes.filter(isFargate).map(({ cluster, identity: { name } }) => nodeKey(cluster, name)),
   )
-  return ({ cluster, node }) => node !== null && keys.has(JSON.stringify([cluster, node]))
+  return ({ cluster, node }) => node !== null && keys.has(nodeKey(cluster, node))
 }
 
 const isFargate = ({ identity: { owner } }: AuditedNode) => owner === 'fargate'
 
 /** RFC 3339 in UTC, to the second; the epoch if `time` is invalid. */
-export function utcTime(time: string): string {
+export function utcTime(time: string) {
   const at = Date.parse(time)
   return `${new Date(Number.isNaN(at) ? 0 : at).toISOString().slice(0, 19)}Z`
 }
@@ -310,11 +306,11 @@ const endings: Record<Ending, string> = {
 }
 
 /** `Ended on 2026-11-21: it was fixed. It stood since 2026-11-01.` */
-export const endedText = ({ on, ended, since }: PastFinding): string =>
+export const endedText = ({ on, ended, since }: PastFinding) =>
   `Ended on ${on}: ${endings[ended]}. It stood since ${since}.`
 
 /** Text for a node or cluster that was unread in the last run, and is not in this run. */
-export const closedText = (takenAt: string, reason: string): string =>
+export const closedText = (takenAt: string, reason: string) =>
   `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
 
 /* The plan made with an audit: how much it changes, and the command that approves the plan. */
@@ -376,7 +372,7 @@ const shownPlaces = 3
 export function policyNotices(
   { document: { waiverNotices = [] }, ownerless = [] }: AuditReport,
   language: Language,
-): string[] {
+) {
   const places = new Set(
     ownerless.map(({ cluster, subject }) => language.line(`${cluster}/${subject.name}`, 100)),
   )

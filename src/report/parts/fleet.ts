@@ -6,7 +6,7 @@
 
 import { parseQuantity } from '#base/go/quantity.ts'
 import { withoutAddresses } from '#base/text/addresses.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by, byText } from '#base/text/text-order.ts'
 import type { ClusterResult } from '#model/finding/finding.ts'
 import { errorsText } from '#model/input/record.ts'
 import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction/prediction.ts'
@@ -195,14 +195,11 @@ export function groupNodes(
 }
 
 /** Nearest to eviction first; nodes with unknown headroom last. */
-function byHeadroom(a: GaugedNode, b: GaugedNode) {
-  const marginOrMost = (value: number | null) => value ?? Number.MAX_VALUE
-  return (
-    marginOrMost(a.headroomPercent) - marginOrMost(b.headroomPercent) ||
-    byText(a.node.cluster, b.node.cluster) ||
-    byText(a.node.identity.name, b.node.identity.name)
-  )
-}
+const byHeadroom = by<GaugedNode>(
+  ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
+  ({ node }) => node.cluster,
+  ({ node }) => node.identity.name,
+)
 
 const coverageStates = ['read', 'partlyRead', 'notRead'] as const
 
@@ -249,7 +246,7 @@ const escapedLengths: Record<string, number> = {
 }
 
 /** Approximate size of the row's HTML in bytes. */
-function rowBytes({ reason, ...cells }: NodeRow): number {
+function rowBytes({ reason, ...cells }: NodeRow) {
   const text =
     reason === null ? Object.values(cells).join('') : `${cells.name}${cells.coverage}${reason}`
   const escapes = text.match(/[&<>"'`=]/g) ?? []
@@ -303,11 +300,11 @@ export function clustersView(
 }
 
 /** Whether any node was read, wholly or partly. */
-export const isClusterRead = ({ coverage: { read, partlyRead } }: ClusterResult): boolean =>
+export const isClusterRead = ({ coverage: { read, partlyRead } }: ClusterResult) =>
   read + partlyRead > 0
 
 /** Clusters that were not read come first, because nothing is known about their nodes. */
-export const worstClusterFirst = (a: ClusterResult, b: ClusterResult): number =>
+export const worstClusterFirst = (a: ClusterResult, b: ClusterResult) =>
   Number(isClusterRead(a)) - Number(isClusterRead(b)) ||
   byText(b.grade ?? '', a.grade ?? '') ||
   byText(a.name, b.name)
@@ -350,11 +347,11 @@ export function cohortsOf(nodes: AuditedNode[]): Cohort[] {
       ]),
   )
   return [...alike.values()].map(members => ({
-    members: members.toSorted((a, b) => byText(a.identity.name, b.identity.name)),
+    members: members.toSorted(by(({ identity }) => identity.name)),
   }))
 }
 
-export function cohortTitle({ members }: Cohort, language: Language): string {
+export function cohortTitle({ members }: Cohort, language: Language) {
   const { group, owner } = members[0]!.identity
   const { fargate, withoutGroup } = language.words.fleet
   if (group.kind !== 'Node') return subjectText(group, language)
@@ -366,14 +363,19 @@ export function evictionOf({ prediction: { eviction } }: AuditedNode) {
   return eviction === null || eviction.error !== null ? null : eviction
 }
 
-export const isKnown = (node: AuditedNode): boolean =>
+export const isKnown = (node: AuditedNode) =>
   evictionOf(node) !== null || node.prediction.settings.imageGC !== null
 
 /** The variants among the nodes, the largest first. */
 export function variantsOf(nodes: AuditedNode[]): Variant[] {
   const alike = [...Map.groupBy(nodes, signatureOf)]
   return alike
-    .toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || byText(a, b))
+    .toSorted(
+      by(
+        ([, alike]) => -alike.length,
+        ([key]) => key,
+      ),
+    )
     .map(([, variant]) => variant)
 }
 
@@ -400,7 +402,7 @@ export const isAdded = (
 const longestNumber = 100
 
 /** Returns equal texts for values that mean the same: `1Gi` and `1024Mi`, `10%` and `10.0%`. */
-export function canonical(value: string): string {
+export function canonical(value: string) {
   if (value.length > longestNumber) return value
   const [, percentage] = /^(\d+(?:\.\d*)?)%$/.exec(value) ?? []
   if (percentage !== undefined) return `${Number(percentage)}%`
@@ -415,7 +417,7 @@ export function canonical(value: string): string {
  * Reasons why settings are unknown, each with its number of nodes. Reasons that differ only in the
  * node's name or an IP address count as one.
  */
-export function unknownTexts(nodes: AuditedNode[], limit: number, language: Language): string[] {
+export function unknownTexts(nodes: AuditedNode[], limit: number, language: Language) {
   const { thresholds: words, noReason } = language.words
   const reasons = [
     ...Map.groupBy(nodes, node =>
@@ -423,7 +425,12 @@ export function unknownTexts(nodes: AuditedNode[], limit: number, language: Lang
     ),
   ]
   const sorted = reasons
-    .toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || byText(a, b))
+    .toSorted(
+      by(
+        ([, alike]) => -alike.length,
+        ([key]) => key,
+      ),
+    )
     .map(([, alike]) => alike)
   const texts = sorted
     .slice(0, limit)
@@ -445,7 +452,7 @@ const reasonOf = ({ prediction: { settings } }: AuditedNode) =>
 const sampleSize = 3
 
 /** `4 nodes (a, b, c and 1 more)`. */
-export function namedNodes(nodes: AuditedNode[], { words, line }: Language): string {
+export function namedNodes(nodes: AuditedNode[], { words, line }: Language) {
   const names = nodes.slice(0, sampleSize).map(({ identity }) => line(identity.name, nameLimit))
   return words.thresholds.named(nodes.length, names, nodes.length - names.length)
 }
@@ -455,14 +462,14 @@ export function namedNodes(nodes: AuditedNode[], { words, line }: Language): str
 const pathLimit = 120
 
 /** `drop-in /etc/…`; `likely …` if only the value indicates the source. */
-export const originText = (origin: ThresholdOrigin, language: Language): string =>
+export const originText = (origin: ThresholdOrigin, language: Language) =>
   language.words.origin.from(
     language.words.origin.sources[origin.source],
     ...pathAndDoubt(origin, language),
   )
 
 /** What removed a default, as text that follows "lost": `by evictionHard of the file /etc/…`. */
-export const loserText = (origin: ThresholdOrigin, language: Language): string =>
+export const loserText = (origin: ThresholdOrigin, language: Language) =>
   language.words.origin.lostBy(
     language.words.origin.removers[origin.source],
     ...pathAndDoubt(origin, language),

@@ -281,7 +281,7 @@ const nearestFirst = (thresholds: EvaluatedThreshold[]) =>
   thresholds.toSorted((a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE))
 
 /** Use and marks in words, for people who cannot see the picture. */
-export function describeGauge({ usedPercent, summary, marks }: Gauge, language: Language): string {
+export function describeGauge({ usedPercent, summary, marks }: Gauge, language: Language) {
   const { gauge: words } = language.words
   const now =
     usedPercent === null ? words.nowUnknown : words.now(language.percent(usedPercent), summary())

@@ -56,7 +56,7 @@ type Label = Pick<
 >
 
 /** The text of a label at one of the widths. */
-export function labelText(label: Label, width: BarWidth): string {
+export function labelText(label: Label, width: BarWidth) {
   const shows = (from: Reveal) => from !== null && barWidths[from] <= barWidths[width]
   const setting = shows(label.settingFrom) ? ` (${label.setting})` : ''
   return `${label.name}${setting} ${label.place}${shows(label.amountFrom) ? `, ${label.amount}` : ''}`

@@ -1,6 +1,7 @@
 /** What holds a node's disks, who uses them and what can be freed: for the page, the mail and the terminal alike. */
 
-import { byText } from '#base/text/text-order.ts'
+import { nodeKey } from '#base/text/node-key.ts'
+import { by } from '#base/text/text-order.ts'
 import type { StepActionId } from '#model/finding/cause.ts'
 import type { Family, Finding } from '#model/finding/finding.ts'
 import {
@@ -57,7 +58,12 @@ export function ledgersView(
     }
   const ranked = [...ranks].map(([node, rank]) => ({ node, rank, name: nameOf(node) }))
   if (ranked.length === 0) return null
-  const sorted = ranked.toSorted((a, b) => a.rank - b.rank || byText(a.name, b.name))
+  const sorted = ranked.toSorted(
+    by(
+      ({ rank }) => rank,
+      ({ name }) => name,
+    ),
+  )
   const byLedger = Map.groupBy(sorted, ({ node }) => node.details().ledger !== undefined)
   const known = byLedger.get(true) ?? []
   const unread = byLedger.get(false)?.map(({ name }) => name) ?? []
@@ -97,9 +103,7 @@ export function ledgersView(
 
 /** The nodes of a finding: all of its group if it is on all of them, or those that it names. */
 function openNodesOf(nodes: readonly AuditedNode[]): (finding: Finding) => readonly AuditedNode[] {
-  const byName = new Map(
-    nodes.map(node => [JSON.stringify([node.cluster, node.identity.name]), node]),
-  )
+  const byName = new Map(nodes.map(node => [nodeKey(node.cluster, node.identity.name), node]))
   const byGroup = Map.groupBy(nodes, ({ cluster, identity: { group } }) =>
     JSON.stringify([cluster, group.kind, group.name]),
   )
@@ -107,12 +111,12 @@ function openNodesOf(nodes: readonly AuditedNode[]): (finding: Finding) => reado
     const group = byGroup.get(JSON.stringify([cluster, subject.kind, subject.name])) ?? []
     return group.length === count
       ? group
-      : sample.flatMap(name => byName.get(JSON.stringify([cluster, name])) ?? [])
+      : sample.flatMap(name => byName.get(nodeKey(cluster, name)) ?? [])
   }
 }
 
 /** `Largest: images 11.7 GiB; largest workload: Deployment shop/web 2.1 GiB`, of the fullest disk, or of the disk whose inodes run out. */
-export function fillTexts(node: AuditedNode, ledger: DiskLedger, language: Language): string[] {
+export function fillTexts(node: AuditedNode, ledger: DiskLedger, language: Language) {
   const { words } = language
   const scarce = scarceInodes(node, ledger)
   const disk = fullestOf(ledger.filesystems)
@@ -141,7 +145,7 @@ function scarceInodes(
 ) {
   const [first] = (eviction?.thresholds ?? [])
     .filter(({ met, signal }) => met === true && /fs\.(?:available|inodesFree)$/.test(signal))
-    .toSorted((a, b) => Number(b.hard) - Number(a.hard))
+    .toSorted(by(({ hard }) => !hard))
   if (!first?.signal.endsWith('.inodesFree')) return undefined
   const name = isShared || first.signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
   return filesystems.find(({ filesystem }) => filesystem === name)
@@ -278,7 +282,7 @@ function volumeTexts(
 }
 
 /** Lines of plain text, each a sentence or a row. */
-export function ledgerText(ledger: DiskLedger, language: Language): string[] {
+export function ledgerText(ledger: DiskLedger, language: Language) {
   const { ledger: words } = language.words
   const { disks, images, pods, owners, free, volumes } = ledgerView(ledger, language)
   const list = (title: string, lines: string[]) =>

@@ -4,7 +4,7 @@
  */
 
 import { usedPercentOf } from '#base/percent.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { weekMs } from '#base/units.ts'
 import type { Cause } from '#model/finding/cause.ts'
 import type { RememberedImage } from '#model/history.ts'
@@ -81,10 +81,11 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
     headroomPercent: headroomOf(disk),
   }))
   const [first] = disks.toSorted(
-    (a, b) =>
-      (a.seenMs ?? Number.MAX_VALUE) - (b.seenMs ?? Number.MAX_VALUE) ||
-      (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
-      byText(a.disk.title, b.disk.title),
+    by(
+      ({ seenMs }) => seenMs ?? Number.MAX_VALUE,
+      ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
+      ({ disk }) => disk.title,
+    ),
   )
   const { disk = null, seenMs = null, headroomPercent = null } = first ?? {}
   const thresholds = node.prediction.eviction?.thresholds ?? []
@@ -119,18 +120,14 @@ function headroomOf(disk: DiskOutlook) {
   return bytes === null ? null : (100 * bytes) / disk.capacityBytes
 }
 
-function nearestFirst(a: NodeOutlook, b: NodeOutlook) {
-  const soon = ({ band, seenMs }: NodeOutlook) => (band === 'soon' ? (seenMs ?? 0) : 0)
+const nearestFirst = by<NodeOutlook>(
   // After the bands `now` and `soon`, all nodes are ordered by headroom, least first.
-  const place = ({ band }: NodeOutlook) => Math.min(bands.indexOf(band), 2)
-  return (
-    place(a) - place(b) ||
-    soon(a) - soon(b) ||
-    (a.headroomPercent ?? Number.MAX_VALUE) - (b.headroomPercent ?? Number.MAX_VALUE) ||
-    byText(a.node.cluster, b.node.cluster) ||
-    byText(a.node.identity.name, b.node.identity.name)
-  )
-}
+  ({ band }) => Math.min(bands.indexOf(band), 2),
+  ({ band, seenMs }) => (band === 'soon' ? (seenMs ?? 0) : 0),
+  ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
+  ({ node }) => node.cluster,
+  ({ node }) => node.identity.name,
+)
 
 function outlookRow(
   one: NodeOutlook,

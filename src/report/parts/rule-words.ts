@@ -35,7 +35,7 @@ export function titlesOf({ document, ruleTitles = {} }: AuditReport, { rules }: 
 /** `docsTag`: the `sourceTag` if English texts are shown, as the language lacks the rule; else null. */
 export function docsIn(
   language: Language,
-  { rule, docs }: Pick<Finding, 'rule' | 'docs'>,
+  { rule, docs }: Finding,
 ): RuleDocs & { docsTag: string | null } {
   const text = language.rules[rule]
   const { title, why, fix } = text ?? docs
@@ -44,7 +44,7 @@ export function docsIn(
 }
 
 /** The first sentence of the fix, as a clause. In English, a colon or semicolon also ends the sentence. */
-export function firstAdvice(finding: Pick<Finding, 'rule' | 'docs'>, language: Language): string {
+export function firstAdvice(finding: Finding, language: Language) {
   const { fix } = docsIn(language, finding)
   const isEnglish = language.rules[finding.rule] === undefined
   const sentence = isEnglish ? /^.{1,240}?[.:;](?=\s|$)/ : /^.+?(?:\.(?=\s|$)|\u3002)/

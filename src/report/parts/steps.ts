@@ -29,7 +29,7 @@ const limits = {
 }
 
 /** `Deployment shop/checkout`. */
-export function ownerText(owner: HolderOwner, { words, line }: Language): string {
+export function ownerText(owner: HolderOwner, { words, line }: Language) {
   const { steps } = words
   const name = (text: string) => line(text, limits.name)
   if (owner.kind === 'image')
@@ -199,7 +199,7 @@ function namesOf(
 /** @param settings text of the fields to set; null: none */
 function stepText(
   action: StepAction,
-  finding: Pick<Finding, 'rule' | 'docs'> | null,
+  finding: Finding | null,
   settings: string | null,
   language: Language,
 ): string {
@@ -274,7 +274,7 @@ function shownSteps(steps: readonly Step[]): { isTimed: boolean; shown: Step[] }
 }
 
 /** Steps of which only the text is shown. */
-export const withoutCommands = (steps: readonly Step[]): Step[] =>
+export const withoutCommands = (steps: readonly Step[]) =>
   steps.map(step => ({ ...step, commands: [] }))
 
 /** For lines that name a cause, which has the prices. */
@@ -293,7 +293,7 @@ export function stepsText(
   settings: string | null,
   language: Language,
   commands: 'with commands' | 'without commands' = 'with commands',
-): string {
+) {
   const leading = withCommands(steps)
   const { isTimed, shown } = shownSteps(steps)
   const texts = shown.map(step => {
@@ -313,7 +313,7 @@ function together([first = '', second]: string[], isTimed: boolean, { words }: L
 export const withNote = (
   { text, note }: { text: string; note: string },
   { words }: Pick<Language, 'words'>,
-): string => (note === '' ? text : words.steps.labelledBy(text, note))
+) => (note === '' ? text : words.steps.labelledBy(text, note))
 
 /** What to do, for the verdict: a line each for what helps at once and for what lasts. Each step has what it disturbs. */
 export function stepLines(

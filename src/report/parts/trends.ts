@@ -3,7 +3,7 @@
  * each cluster and each group.
  */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { type Grade, type Severity, severities } from '#model/finding/finding.ts'
 import type { GroupPoint } from '#model/history.ts'
@@ -40,7 +40,12 @@ export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, languag
   }))
   const groups = recent
     .flatMap(trend => groupsOf(trend, language))
-    .toSorted((a, b) => lastUsedMax(b.days) - lastUsedMax(a.days) || byText(a.key, b.key))
+    .toSorted(
+      by(
+        ({ days }) => -lastUsedMax(days),
+        ({ key }) => key,
+      ),
+    )
   const all =
     recent.length > 1
       ? [{ title: words.allClusters, about: clusterCount(recent.length), days: fleetDays(recent) }]
@@ -63,7 +68,7 @@ export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, languag
 
 const numberOf = (day: string) => Date.parse(day) / dayMs
 const daysOf = (trends: ReportedTrend[]) =>
-  [...new Set(trends.flatMap(({ points }) => points.map(({ day }) => day)))].toSorted(byText)
+  [...new Set(trends.flatMap(({ points }) => points.map(({ day }) => day)))].toSorted()
 
 function recentTrend({ cluster, points }: ReportedTrend): ReportedTrend {
   const newest = numberOf(points.at(-1)?.day ?? '')

@@ -57,7 +57,7 @@ export function storyOf(
   prediction: NodePrediction,
   before: NodePrediction | null,
   heading: (text: string) => string,
-): string {
+) {
   const { cluster, node, kubeletVersion, at } = prediction
   const isRefused =
     (prediction.refusals ?? []).length + (prediction.upgrade?.errors ?? []).length > 0

@@ -25,13 +25,13 @@ const shownGates = new Set([
   'SidecarContainers',
 ])
 
-export const upgradeText = (upgrade: KubeletUpgrade): string[] => [
+export const upgradeText = (upgrade: KubeletUpgrade) => [
   ...nodeUpgradeText(upgrade),
   ...minorUpgradeText(upgrade),
 ]
 
 /** What the upgrade changes on this node: whether its kubelet starts, its settings, its order of eviction. */
-export function nodeUpgradeText(upgrade: NextUpgrade): string[] {
+export function nodeUpgradeText(upgrade: NextUpgrade) {
   const { to, errors, basis, changedSettings, changedOrders } = upgrade
   const kubelet = `kubelet ${foldedLine(to, valueLimit)}`
   return [
@@ -52,7 +52,7 @@ const startTexts = {
 }
 
 /** What the new minor does differently on every node with the same feature gates. */
-export function minorUpgradeText({ changedBehaviors, changedGates }: KubeletUpgrade): string[] {
+export function minorUpgradeText({ changedBehaviors, changedGates }: KubeletUpgrade) {
   const gates = changedGates
     .filter(({ field }) => shownGates.has(field))
     .map(({ field, after }) => `${field} ${after === true ? 'on' : 'off'}`)

@@ -5,7 +5,7 @@
  * bounds, and the comparison reports as open what these bounds do not decide.
  */
 
-import { byText } from '#base/text/text-order.ts'
+import { by, byText } from '#base/text/text-order.ts'
 import { severityRank } from '#judge/run/outcome.ts'
 import { nameLength, shorten } from '#judge/text.ts'
 import {
@@ -113,19 +113,20 @@ function changedFinding(
   return { change, id, rule, cluster, subject, title, ...states, why }
 }
 
-const worstOf = ({ before, after }: ChangedFinding) =>
-  severityRank((after ?? before)?.severity ?? 'info')
-const byChange = (a: ChangedFinding, b: ChangedFinding) =>
-  changes.indexOf(a.change) - changes.indexOf(b.change) ||
-  worstOf(a) - worstOf(b) ||
-  byText(a.rule, b.rule) ||
-  byText(a.cluster, b.cluster) ||
-  byText(a.subject.name, b.subject.name) ||
-  byText(a.id, b.id)
+const byChange = by<ChangedFinding>(
+  ({ change }) => changes.indexOf(change),
+  ({ before, after }) => severityRank((after ?? before)?.severity ?? 'info'),
+  ({ rule }) => rule,
+  ({ cluster }) => cluster,
+  ({ subject }) => subject.name,
+  ({ id }) => id,
+)
 
 type OnNode = { cluster: string; node: string | null }
-const byNode = (a: OnNode, b: OnNode) =>
-  byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '')
+const byNode = by<OnNode>(
+  ({ cluster }) => cluster,
+  ({ node }) => node ?? '',
+)
 
 function clusterChanges(old: ComparedRun, now: ComparedRun): ClusterChange[] {
   const stateIn = ({ document: { clusters } }: ComparedRun, name: string) => {
@@ -136,7 +137,7 @@ function clusterChanges(old: ComparedRun, now: ComparedRun): ClusterChange[] {
     [old, now].flatMap(({ document }) => document.clusters.map(each => each.name)),
   )
   return [...names]
-    .toSorted(byText)
+    .toSorted()
     .map(name => ({ name, before: stateIn(old, name), after: stateIn(now, name) }))
 }
 
@@ -208,7 +209,7 @@ function notesOn(old: ComparedRun, now: ComparedRun) {
       rule => !document.run.rules.includes(rule),
     )
     if (others.length > 0)
-      notes.push(`${name} was not judged by the rules ${others.toSorted(byText).join(', ')}`)
+      notes.push(`${name} was not judged by the rules ${others.toSorted().join(', ')}`)
   }
   return notes
 }

@@ -130,36 +130,33 @@ export function statesIn(known: Knowledge, finding: ComparedFinding): Nodes {
   return states
 }
 
-export const isPresent = ({ present }: Knowledge, cluster: string, node: string): boolean =>
+export const isPresent = ({ present }: Knowledge, cluster: string, node: string) =>
   present.has(keyOf(cluster, node))
 
 /** Nodes may be missing, because the cluster's list or the file was cut off. */
-export const isPartial = ({ isWhollyPartial, brokenLists }: Knowledge, cluster: string): boolean =>
+export const isPartial = ({ isWhollyPartial, brokenLists }: Knowledge, cluster: string) =>
   isWhollyPartial || brokenLists.has(cluster)
 
-export const nodeCount = ({ clusters }: Knowledge, cluster: string): number =>
+export const nodeCount = ({ clusters }: Knowledge, cluster: string) =>
   clusters.get(cluster)?.coverage.nodes ?? 0
 
 export const otherDrift = (
   known: Knowledge,
   { rule, cluster }: ComparedFinding,
   names: readonly string[],
-): string[] =>
+) =>
   [
     ...new Set(names.flatMap(name => [...(known.driftByNode.get(keyOf(cluster, name)) ?? [])])),
   ].filter(other => other !== rule)
 
-export const placesOf = ({ placesByRule }: Knowledge, finding: ComparedFinding): number =>
+export const placesOf = ({ placesByRule }: Knowledge, finding: ComparedFinding) =>
   placesByRule.get(ruleKey(finding)) ?? 0
 
-export const undecidedCount = ({ undecidedCounts }: Knowledge, finding: ComparedFinding): number =>
+export const undecidedCount = ({ undecidedCounts }: Knowledge, finding: ComparedFinding) =>
   undecidedCounts.get(subjectKey(finding)) ?? 0
 
 /** Sentences about the state of the nodes that replaced a finding's nodes. */
-export function successors(
-  { clusters, groups }: Knowledge,
-  { cluster, subject }: ComparedFinding,
-): string[] {
+export function successors({ clusters, groups }: Knowledge, { cluster, subject }: ComparedFinding) {
   if (!clusters.has(cluster)) return [`the cluster ${cluster} is not there`]
   const count = groups.get(groupKey(cluster, subject))?.length ?? 0
   return count > 0
@@ -172,7 +169,7 @@ export const isReplaced = (
   { cluster, subject }: ComparedFinding,
   then: Knowledge,
   { groups }: Knowledge,
-): boolean =>
+) =>
   then.run.nodes !== null &&
   (groups.get(groupKey(cluster, subject)) ?? []).some(({ name }) => !isPresent(then, cluster, name))
 
@@ -181,7 +178,7 @@ export function doubts(
   known: Knowledge,
   finding: ComparedFinding,
   { undecided, open }: Pick<Nodes, 'undecided' | 'open'>,
-): string[] {
+) {
   const { when } = known
   if (!known.rules.has(finding.rule)) return [`the rule did not run ${when}`]
   const why = reasonFor(known, finding, undecided.names[0])
@@ -255,7 +252,7 @@ function stateOfCluster(known: Knowledge, finding: ComparedFinding): State {
   return result === undefined ? 'absent' : 'passing'
 }
 
-export const isDrift = ({ evidence }: ComparedFinding): boolean =>
+export const isDrift = ({ evidence }: ComparedFinding) =>
   evidence.some(({ kind }) => kind === 'layer')
 
 const noNodes = (): Nodes[State] => ({ count: 0, names: [] })
@@ -268,14 +265,13 @@ const noStates = (): Nodes => ({
   open: noNodes(),
 })
 
-export const isListBroken = ({ cause }: NotAudited): boolean =>
-  cause === 'clusters' || cause === 'nodes'
+export const isListBroken = ({ cause }: NotAudited) => cause === 'clusters' || cause === 'nodes'
 
 const isPartMissing = (entry: NotAudited) => isListBroken(entry) || entry.cause === 'length'
 
 const shownNames = 2
 
-export function nodeNames({ count, names }: Nodes[State]): string {
+export function nodeNames({ count, names }: Nodes[State]) {
   const shown = names.slice(0, shownNames)
   if (shown.length === 0) return plural(count, 'node')
   return count > shown.length

@@ -1,6 +1,5 @@
 /** How each finding of two runs changed, with the reasons. */
 
-import { byText } from '#base/text/text-order.ts'
 import { severityRank } from '#judge/run/outcome.ts'
 import { plural } from '#judge/text.ts'
 import type { Change, ComparedFinding } from '#model/finding/delta.ts'
@@ -237,7 +236,7 @@ function movedAway(
   const before = otherDrift(then, finding, ended.names)
   const rules = otherDrift(today, finding, ended.names).filter(rule => !before.includes(rule))
   if (rules.length === 0) return null
-  return `no longer on ${nodeNames(ended)}, where ${rules.toSorted(byText).join(', ')} ${rules.length === 1 ? 'reports' : 'report'} drift now`
+  return `no longer on ${nodeNames(ended)}, where ${rules.toSorted().join(', ')} ${rules.length === 1 ? 'reports' : 'report'} drift now`
 }
 
 /** Opposite of `movedAway`. Null unless another rule reported drift on each node before, not today. */
@@ -254,7 +253,7 @@ function movedHere(
   }
   const rules = names.map(rulesOn)
   if (rules.some(({ length }) => length === 0)) return null
-  return `on ${nodeNames({ count, names })}, where ${[...new Set(rules.flat())].toSorted(byText).join(', ')} reported drift before`
+  return `on ${nodeNames({ count, names })}, where ${[...new Set(rules.flat())].toSorted().join(', ')} reported drift before`
 }
 
 /** A rule reports few places one by one, and many places together. */

@@ -4,7 +4,7 @@
  * and not compared.
  */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import type { ComparedRun, Delta } from '#model/finding/delta.ts'
 import type { ClusterReading, RememberedRun } from '#model/history.ts'
 import type { AbsentCluster } from '#model/report.ts'
@@ -156,4 +156,4 @@ export const readingsOf = (
 ): ClusterReading[] =>
   document.clusters
     .map(({ name: cluster }) => ({ cluster, scope, on, isCarried: false }))
-    .toSorted((a, b) => byText(a.cluster, b.cluster))
+    .toSorted(by(({ cluster }) => cluster))

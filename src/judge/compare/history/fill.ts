@@ -3,7 +3,6 @@
  * became emptier prove nothing. The others give a mean that is at most the real growth, and several of them are needed for a result.
  */
 
-import { byText } from '#base/text/text-order.ts'
 import { hourMs } from '#base/units.ts'
 import { diskMeasurementMs } from '#facts/kubelet/periods.ts'
 import { shorten } from '#judge/text.ts'
@@ -66,7 +65,7 @@ export function withReading(
   const evictions = happened.filter(({ what }) => what === 'evicted').map(one => one.at)
   const evictedAt = [...new Set([...(isSame ? earlier.evictedAt : []), ...evictions])]
     .filter(time => isWithin({ at: time }, at))
-    .toSorted(byText)
+    .toSorted()
     .slice(-fillLimits.readings)
   return { ...disks, readings: thinReadings([...kept, reading]), evictedAt }
 }
@@ -171,7 +170,7 @@ export const mergedGrowth = (
 const foreseen = { hours: 168, times: 4 }
 
 /** Hours until so many bytes are written. Infinite: not within a week, or the growth is unknown. */
-export function hoursToFill(bytes: number, growth: NodeGrowth[GrowingDisk]): number {
+export function hoursToFill(bytes: number, growth: NodeGrowth[GrowingDisk]) {
   if (!growth?.isSeen) return Number.POSITIVE_INFINITY
   const hours = Math.max(0, bytes) / growth.bytesPerHour.median
   const horizon = Math.min(foreseen.hours, (foreseen.times * growth.overMs) / hourMs)

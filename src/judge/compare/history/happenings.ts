@@ -1,6 +1,6 @@
 /** What happened on a node since its last reading, from pods, events, conditions and the kubelet's log. */
 
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { hourMs } from '#base/units.ts'
 import { evictionCause, evictionLine, imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
@@ -148,9 +148,9 @@ export function mergeHappenings(
 ): Happening[] {
   const weight = (one: Happening) => (isOfPod(one) ? Number(one.what === 'refused') * 2 : 1)
   return joinAlike([...before, ...now])
-    .toSorted((a, b) => weight(a) - weight(b) || byText(b.at, a.at))
+    .toSorted((a, b) => weight(a) - weight(b) || byAt(b, a))
     .slice(0, mostHappenings)
-    .toSorted((a, b) => byText(a.at, b.at))
+    .toSorted(byAt)
 }
 
 /** The same act in the same minute is one, and so are evictions of one pod within an hour: later, another pod has its name. */
@@ -166,9 +166,11 @@ export function joinAlike(happenings: readonly Happening[]): Happening[] {
     // An event that was sent again has a later time.
     else if (one.at < known.at) alike[index] = { ...known, at: one.at }
   }
-  return [...all.values()].flat().toSorted((a, b) => byText(a.at, b.at))
+  return [...all.values()].flat().toSorted(byAt)
 }
 
 const isNear = (a: string, b: string) => Math.abs(Date.parse(a) - Date.parse(b)) <= eventTtlMs
+
+const byAt = by<Happening>(({ at }) => at)
 
 const isOfPod = ({ what }: Happening) => what === 'evicted' || what === 'refused'

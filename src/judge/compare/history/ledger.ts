@@ -1,7 +1,7 @@
 /** Compares the previous run with this one: how long each finding exists, what is new, worse, resolved or returned, and what to remember. */
 
 import { usedPercentOf } from '#base/percent.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { compareRuns } from '#judge/compare/delta/delta.ts'
 import {
   type Change,
@@ -228,7 +228,7 @@ const nearPoints = 5
 
 export interface DayOfCluster {
   cluster: ClusterResult
-  findings: Pick<Finding, 'severity'>[]
+  findings: Finding[]
   nodes: { audited: AuditedNode; met: MetNode }[]
 }
 
@@ -248,7 +248,13 @@ export function trendPoint(
         members.map(({ audited }) => audited),
       ),
     )
-    .toSorted((a, b) => b.nodes - a.nodes || byText(a.kind, b.kind) || byText(a.name, b.name))
+    .toSorted(
+      by(
+        ({ nodes }) => -nodes,
+        ({ kind }) => kind,
+        ({ name }) => name,
+      ),
+    )
   const counts = Object.fromEntries(
     severities.map(severity => [
       severity,
@@ -326,5 +332,5 @@ export const withPoint = (
   forgetBefore: string,
 ): TrendPoint[] =>
   [...points.filter(({ day }) => day !== point.day && day >= forgetBefore), point].toSorted(
-    (a, b) => byText(a.day, b.day),
+    by(({ day }) => day),
   )

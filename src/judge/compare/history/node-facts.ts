@@ -1,7 +1,7 @@
 /** Facts of a node for one day, at most 4,096 bytes. */
 
 import { nodeKey } from '#base/text/node-key.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
 import { shorten } from '#judge/text.ts'
 import type { ComparedFinding, MetNode } from '#model/finding/delta.ts'
@@ -46,7 +46,7 @@ export function nodeFacts(
   const { layout } = filesystems
   const { ledger, firstVictims = [] } = details()
   const thresholds = eviction?.error === null ? eviction.thresholds : null
-  const failing = [...new Set(rules)].toSorted(byText)
+  const failing = [...new Set(rules)].toSorted()
   const facts: NodeFacts = {
     node: met.name,
     at,
@@ -212,5 +212,5 @@ function joinByNode(
     const earlier = day.get(facts.node)
     day.set(facts.node, earlier === undefined ? facts : join(earlier, facts))
   }
-  return [...day.values()].toSorted((a, b) => byText(a.node, b.node))
+  return [...day.values()].toSorted(by(({ node }) => node))
 }

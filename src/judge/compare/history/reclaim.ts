@@ -6,7 +6,7 @@
  */
 
 import { sharedValue } from '#base/once.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { imageGcLine, shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
@@ -35,8 +35,8 @@ export function reportedRounds(
   logLines: readonly string[],
 ): ReclaimRound[] {
   const logged = loggedRounds(logLines)
-  const rounds = (logged.length > 0 ? logged : roundsOfEvents(events ?? [])).toSorted((a, b) =>
-    byText(a.at, b.at),
+  const rounds = (logged.length > 0 ? logged : roundsOfEvents(events ?? [])).toSorted(
+    by(({ at }) => at),
   )
   return rounds
     .map((round, index) => ({
@@ -238,5 +238,5 @@ export const mergedRounds = (
   now: readonly ReclaimRound[],
 ): ReclaimRound[] =>
   [...new Map([...before, ...now].map(round => [round.at, round])).values()]
-    .toSorted((a, b) => byText(a.at, b.at))
+    .toSorted(by(({ at }) => at))
     .slice(-mostRounds)

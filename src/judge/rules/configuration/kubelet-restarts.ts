@@ -57,7 +57,7 @@ export const kubeletRestarts = contextRule({
 })
 
 /** The memory that a control group of the kubelet may have: `kubeReserved.memory 255Mi`. Null: none is enforced. */
-function heldTo(configuration: NodeSubject['configuration']): string | null {
+function heldTo(configuration: NodeSubject['configuration']) {
   const memory = configuration?.kubeReserved?.memory
   const isHeld = configuration?.enforceNodeAllocatable?.includes('kube-reserved') === true
   return isHeld && memory !== undefined ? `kubeReserved.memory ${shorten(memory, 40)}` : null

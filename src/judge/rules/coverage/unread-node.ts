@@ -1,5 +1,5 @@
 import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
@@ -227,9 +227,7 @@ function passedOf(
   const isOver = conditions.some(
     ({ type, status }) => type === 'DiskPressure' && status === 'False',
   )
-  const evicted = diskEvictions(pods ?? [], at, dayMs).toSorted((a, b) =>
-    byText(a.time ?? '', b.time ?? ''),
-  )
+  const evicted = diskEvictions(pods ?? [], at, dayMs).toSorted(by(({ time }) => time ?? ''))
   const disk = capacity?.['ephemeral-storage']
   const most = largestEvicted('ephemeral-storage', pods ?? [], at, 1, dayMs)
   const last = evicted.at(-1)

@@ -188,11 +188,7 @@ function imageDeviations(fact: BaselineFact, context: NodeContext): Deviation[] 
  * Origin of the value of an undeclared path. `image`: the image sets the value. `none`: a declared
  * map without the key replaces the image's map. Null: the path is declared, or origin unknown.
  */
-function undeclaredOrigin(
-  path: string,
-  { settings }: Declaration,
-  { amiFamily }: BaselineFact,
-): 'image' | 'none' | null {
+function undeclaredOrigin(path: string, { settings }: Declaration, { amiFamily }: BaselineFact) {
   const field = fieldOf(path)
   const own = settings.filter(setting => fieldOf(setting.path) === field)
   if (

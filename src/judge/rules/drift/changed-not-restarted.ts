@@ -1,4 +1,3 @@
-import { byText } from '#base/text/text-order.ts'
 import { type Loss, pendingPaths } from '#judge/drift/layers.ts'
 import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/peers.ts'
 import { nodeRule, worldCause } from '#judge/rule.ts'
@@ -32,7 +31,7 @@ export const changedNotRestarted = nodeRule({
         unknown: "the kubelet's command line is unknown: a flag may override the files",
       }
     const running = subject.runningValues()
-    const changed = pendingPaths(start, running, identity.kubeletVersion).toSorted(byText)
+    const changed = pendingPaths(start, running, identity.kubeletVersion).toSorted()
     if (changed.length === 0) {
       if (doubts.nextStart !== undefined) yield { unknown: doubts.nextStart }
       return

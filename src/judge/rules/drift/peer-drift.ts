@@ -1,5 +1,5 @@
 import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { gibibyte } from '#base/units.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
@@ -76,9 +76,7 @@ export const peerDrift = cohortRule({
   *judge(members, policy, context) {
     const meaning = new Meaning(policy, context)
     const meantOf = (fact: PeerFact, path: string) => meaning.meantValue(fact, path)
-    const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(
-      byText,
-    )
+    const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted()
     const drifts = paths.flatMap((path): PathDrift[] => {
       const driftsOfPath = (
         equals: readonly CohortMember<PeerFact>[],
@@ -143,11 +141,11 @@ interface PathDrift extends Drift {
 }
 
 const outliersOf = (drifts: readonly { outliers: string[] }[]) =>
-  [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted(byText)
+  [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted()
 
 const evidenceOf = (drifts: readonly Pick<Drift, 'evidence'>[]) => [
   line('layer', 'layer', 'peers'),
-  ...drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what)),
+  ...drifts.map(({ evidence }) => evidence).toSorted(by(({ what }) => what)),
 ]
 
 function imageWords(drifts: readonly PathDrift[], nodes: number) {
@@ -167,7 +165,7 @@ const isDefault = ({ value }: NodesOfValue) => value.isDefault
 const tieWords = (tied: readonly string[]) =>
   tied.length === 0
     ? ''
-    : ` Of ${tied.toSorted(byText).join(', ')} no value has a majority: which of the nodes is the odd one is open.`
+    : ` Of ${tied.toSorted().join(', ')} no value has a majority: which of the nodes is the odd one is open.`
 
 /** Intended settings of nodes: the declared value, else the value in the policy's baseline. */
 class Meaning {
@@ -248,9 +246,7 @@ function sizeDrifts<Fact extends SizedSettings>(
 ): SizeDrift[] {
   const types = Map.groupBy(members, ({ fact }) => fact.instanceType)
   if (types.size < 2) return []
-  const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(
-    byText,
-  )
+  const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted()
   return paths.flatMap(path => {
     const norm = normOf(path, members)
     if (norm === null) return []
@@ -263,7 +259,7 @@ function sizeDrifts<Fact extends SizedSettings>(
       )
       if (!isAlike || norm.isMet(first) || meantOf(first.fact, path)?.canonical === value.canonical)
         return []
-      const outliers = equals.map(({ node }) => node).toSorted(byText)
+      const outliers = equals.map(({ node }) => node).toSorted()
       const shownType = shorten(type, 40)
       return [
         {

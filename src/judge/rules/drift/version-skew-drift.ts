@@ -1,4 +1,4 @@
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/node-identity.ts'
 import { configurationDefaults, dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
@@ -57,7 +57,7 @@ export const versionSkewDrift = cohortRule({
     const isMinor = !isOneMinor(releases.map(({ release }) => release))
     const isAgeKnown = others.every(({ release }) => byAge(release, kept.release) < 0)
     yield {
-      nodes: skewed.map(({ node }) => node).toSorted(byText),
+      nodes: skewed.map(({ node }) => node).toSorted(),
       failing: {
         severity:
           members.some(({ fact }) => fact.rollsOver) || (differing.length === 0 && !isMinor)
@@ -110,8 +110,10 @@ function releasesOf(members: CohortMember<VersionFact>[]): OfRelease[] {
     .toSorted(
       (a, b) =>
         byAge(b.release, a.release) ||
-        b.members.length - a.members.length ||
-        byText(key(a.release), key(b.release)),
+        by<OfRelease>(
+          ({ members }) => -members.length,
+          ({ release }) => key(release),
+        )(a, b),
     )
 }
 
@@ -161,7 +163,7 @@ function differingSettings(
       members.flatMap(({ fact }) => Object.keys(fact.fields ?? {}).filter(isWanted)),
     ),
   )
-  return [...paths].toSorted(byText).flatMap(path => {
+  return [...paths].toSorted().flatMap(path => {
     const values = releases.flatMap(({ release, members }) => {
       const value = commonestValue(path, members)
       return value === null ? [] : [{ release, value }]

@@ -1,4 +1,4 @@
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import { bytes, cohortRule, hardThresholds, line, percent, plural, shorten } from '#judge/rule.ts'
 
@@ -35,7 +35,10 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
     const all = members.flatMap(({ node, fact }) => fact.map(absolute => ({ node, ...absolute })))
     for (const [, alike] of Map.groupBy(all, ({ what, value }) => JSON.stringify([what, value]))) {
       const sorted = alike.toSorted(
-        (a, b) => a.capacityBytes - b.capacityBytes || byText(a.node, b.node),
+        by(
+          ({ capacityBytes }) => capacityBytes,
+          ({ node }) => node,
+        ),
       )
       const [smallest, largest] = [sorted[0], sorted.at(-1)]
       if (!smallest || !largest || largest.capacityBytes < mixedRatio * smallest.capacityBytes)
@@ -44,7 +47,7 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
       const share = (capacity: number) =>
         percent(((amountOf(value, capacity) ?? 0) / capacity) * 100)
       yield {
-        nodes: alike.map(({ node }) => node).toSorted(byText),
+        nodes: alike.map(({ node }) => node).toSorted(),
         failing: {
           consequence: `${shorten(value)} is ${share(smallest.capacityBytes)} of the smallest disk (${bytes(smallest.capacityBytes)}) and ${share(largest.capacityBytes)} of the largest (${bytes(largest.capacityBytes)}) among ${plural(alike.length, 'node')} of one group.`,
           evidence: [

@@ -137,5 +137,5 @@ function largestPart({ parts, filesystems, namespaces }: NodeLedger) {
   return share >= least.ofDisk && isMost ? { ...largest, share } : null
 }
 
-const heldBy = (namespaces: NodeLedger['namespaces']): number =>
+const heldBy = (namespaces: NodeLedger['namespaces']) =>
   namespaces.reduce((sum, one) => sum + one.bytes, 0)

@@ -1,5 +1,5 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { hourMs } from '#base/units.ts'
 import { type EvictionCause, evictionCause, ownLimitOf } from '#facts/kubelet/event-messages.ts'
 import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
@@ -95,7 +95,12 @@ function loopsOf(fact: LoopFact, events: readonly NodeEvent[] | null, at: string
   const byOwner = Map.groupBy(evictions, eviction => likelyOwner(eviction, fact.owners).name)
   return [...byOwner.values()]
     .flatMap(own => loopOf(own, fact, at) ?? [])
-    .toSorted((a, b) => b.count - a.count || byText(a.failing.consequence, b.failing.consequence))
+    .toSorted(
+      by(
+        ({ count }) => -count,
+        ({ failing }) => failing.consequence,
+      ),
+    )
     .slice(0, ownersShown)
     .map(({ failing }) => failing)
 }

@@ -1,4 +1,4 @@
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { gibibyte } from '#base/units.ts'
 import { evictable, ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
 import { bytes, line, nodeRule, settingIn, shortPodName } from '#judge/rule.ts'
@@ -56,8 +56,10 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
   },
 })
 
-const byName = (a: RankedPod, b: RankedPod) =>
-  byText(a.namespace, b.namespace) || byText(a.name, b.name)
+const byName = by<RankedPod>(
+  ({ namespace }) => namespace,
+  ({ name }) => name,
+)
 
 /** Upstream defines no order among pods of equal rank. */
 function firstOf(firsts: readonly RankedPod[]) {

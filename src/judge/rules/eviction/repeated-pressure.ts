@@ -1,6 +1,6 @@
 import { durationMs } from '#base/go/duration.ts'
 import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { evictionCause, evictionLine } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
@@ -179,7 +179,7 @@ function startsOf(
 ): string[] {
   const starts: string[] = []
   let [isOn, isSeen, last] = [false, false, Number.NEGATIVE_INFINITY]
-  for (const { at, status } of signs.toSorted((a, b) => byText(a.at, b.at))) {
+  for (const { at, status } of signs.toSorted(by(({ at }) => at))) {
     if (status === 'Unknown' || !isWithin(at, now, dayMs)) continue
     // The condition stays for this long after the last pass that found too little. It is reported a moment later.
     const isNear = Date.parse(at) - last <= transitionMs + evictionMonitoringPeriodMs

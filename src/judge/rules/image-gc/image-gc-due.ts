@@ -1,5 +1,5 @@
 import { usedPercentOf } from '#base/percent.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { whyNoRound } from '#judge/help/thresholds.ts'
@@ -77,10 +77,7 @@ export const imageGcDue = nodeRule({
 const nameOf = ({ image, names }: ImageDeletion) => shorten(names[0] ?? image, 200)
 
 /** Images without a known rank come last. */
-function byRank(a: ImageDeletion, b: ImageDeletion) {
-  const [placeOfA, placeOfB] = [a, b].map(({ rank }) => rank ?? Number.MAX_SAFE_INTEGER)
-  return (placeOfA ?? 0) - (placeOfB ?? 0) || byText(nameOf(a), nameOf(b))
-}
+const byRank = by<ImageDeletion>(({ rank }) => rank ?? Number.MAX_SAFE_INTEGER, nameOf)
 
 /** Names of the images that the replay predicts to be deleted, in order. */
 function deletionWords(going: readonly ImageDeletion[]) {

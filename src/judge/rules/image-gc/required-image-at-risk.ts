@@ -1,6 +1,6 @@
 import { once } from '#base/once.ts'
 import { matchesGlob } from '#base/text/glob.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { evictionSeconds, gcMinutes } from '#facts/kubelet/periods.ts'
 import { imagesOf, registryOf } from '#judge/events/events.ts'
 import {
@@ -63,10 +63,11 @@ export const requiredImageAtRisk = nodeRule({
       else found.push({ ...risk, ...need, severity: severityOf(need.name, risk, policy) })
     }
     const [worst, ...others] = found.toSorted(
-      (a, b) =>
-        severityRank(a.severity) - severityRank(b.severity) ||
-        doubt(a) - doubt(b) ||
-        byText(a.name, b.name),
+      by(
+        ({ severity }) => severityRank(severity),
+        ({ certainty }) => certainty !== 'certain',
+        ({ name }) => name,
+      ),
     )
     if (!worst) return
     const unreachable =
@@ -112,9 +113,6 @@ interface Risk {
   when: 'imageGC' | 'eviction' | 'next' | 'open'
   certainty: Certainty
 }
-
-/** Sort key: a certain deletion is worse than a possible deletion. */
-const doubt = ({ certainty }: Pick<Risk, 'certainty'>): number => (certainty === 'certain' ? 0 : 1)
 
 function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>) {
   if (when === 'next')
@@ -203,7 +201,7 @@ function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
 }
 
 /** The end of the path, which the canonical name shares. */
-function baseOf(name: string): string {
+function baseOf(name: string) {
   const end = name.slice(name.lastIndexOf('/') + 1)
   const at = end.indexOf('@')
   const named = at < 0 ? end : end.slice(0, at)

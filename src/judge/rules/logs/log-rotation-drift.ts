@@ -1,4 +1,4 @@
-import { byText } from '#base/text/text-order.ts'
+import { by, byText } from '#base/text/text-order.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
 import {
@@ -27,7 +27,6 @@ import {
   settingIn,
   shorten,
 } from '#judge/rule.ts'
-import type { Evidence } from '#model/finding/finding.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
 
 export const logRotationDrift = cohortRule({
@@ -70,7 +69,7 @@ export const logRotationDrift = cohortRule({
         ...distinctFacts(read).flatMap(({ files }) => Object.keys(files ?? {})),
         ...Object.keys(logRotation),
       ]),
-    ].toSorted(byText)
+    ].toSorted()
     const found = paths.map(path => fileDrift(path, read, ownOf(logRotation, path)))
     yield {
       nodes: found.flatMap(({ unhashed }) => unhashed),
@@ -78,10 +77,15 @@ export const logRotationDrift = cohortRule({
     }
     const drifts = found.flatMap(file => file.drifts)
     if (drifts.length === 0) return
-    const nodes = [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted(byText)
+    const nodes = [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted()
     const costs = found
       .flatMap(file => file.costs)
-      .toSorted((a, b) => excessOf(b.drift) - excessOf(a.drift) || byText(a.pattern, b.pattern))
+      .toSorted(
+        by(
+          ({ drift }) => -excessOf(drift),
+          ({ pattern }) => pattern,
+        ),
+      )
     const tied = drifts.filter(({ hasNorm }) => !hasNorm).map(({ evidence }) => evidence.what)
     yield {
       nodes,
@@ -218,7 +222,7 @@ function fileDrift(
     ...new Set(
       distinctFacts(holders).flatMap(fact => Object.keys(fileIn(fact, path)?.blocks ?? {})),
     ),
-  ].toSorted(byText)
+  ].toSorted()
   const byPolicy = settingsOf(wanted?.directives ?? {})
   const blocks = names.map(name => {
     // The policy's directives for a file hold in the blocks of the file.
@@ -243,11 +247,7 @@ function fileDrift(
 const shownChanges = 5
 
 /** Days on which the deviating nodes changed the file, latest first. Null: unknown on all. */
-function changesOf(
-  path: string,
-  { drifts, text }: FileDrift,
-  members: readonly RotationMember[],
-): Evidence | null {
+function changesOf(path: string, { drifts, text }: FileDrift, members: readonly RotationMember[]) {
   const odd = new Set([...drifts, ...(text ? [text] : [])].flatMap(({ outliers }) => outliers))
   const changes = members
     .flatMap(({ node, fact }) => {
@@ -340,7 +340,7 @@ function writtenIn(blocks: readonly LogBlock[], byPolicy: Settings) {
     deciding.includes(name) ? deciding.indexOf(name) : deciding.length
   return [
     ...new Set([...blocks.flatMap(({ written }) => written), ...Object.keys(byPolicy)]),
-  ].toSorted((a, b) => rank(a) - rank(b) || byText(a, b))
+  ].toSorted(by(rank, name => name))
 }
 
 function valueDrift(
@@ -362,7 +362,7 @@ function valueDrift(
 }
 
 /** Each fact once; equal nodes share one fact. */
-const distinctFacts = (members: readonly RotationMember[]): NodeRotation[] => [
+const distinctFacts = (members: readonly RotationMember[]) => [
   ...new Set(members.map(({ fact }) => fact)),
 ]
 

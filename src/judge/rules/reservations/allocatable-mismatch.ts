@@ -1,5 +1,5 @@
 import { compareQuantities, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { by } from '#base/text/text-order.ts'
 import { isLinux, line, nodeRule, shorten, worldCause } from '#judge/rule.ts'
 
 /** A smaller part is no difference. */
@@ -33,7 +33,7 @@ export const allocatableMismatch = nodeRule({
         (entry): entry is [string, string] =>
           typeof entry[1] === 'string' && !isEqual(entry[1], reported[entry[0]]),
       )
-      .toSorted(([a], [b]) => byText(a, b))
+      .toSorted(by(([resource]) => resource))
     if (differing.length === 0) return
     const shown = differing.map(([name, amount]) => ({
       name: shorten(name, 100),

@@ -250,7 +250,10 @@ function ruleLines(days: Day[], { indented }: Sheet) {
   const leftOut = Math.max(0, ...read.map(day => day.leftOut))
   const wide = Math.min(44, Math.max(0, ...[...rules.keys()].map(rule => clean(rule).length)))
   const linesOfRule = ([rule, { first, last, count }]: [string, FailedDays]) => {
-    const some = count < daysFrom(read, first, last) ? `, on ${count} days of it` : ''
+    const some =
+      count < read.filter(({ day }) => day >= first && day <= last).length
+        ? `, on ${count} days of it`
+        : ''
     const when = first === last ? `on ${first}` : `${first} to ${last}${some}`
     const notSince = last === read[0]?.day ? '' : ', not since'
     return indented(`${clean(rule).padEnd(wide)}  ${when}${notSince}`)
@@ -262,9 +265,6 @@ function ruleLines(days: Day[], { indented }: Sheet) {
       '  Not every rule and threshold had room: the findings of each day have them all.',
   )
 }
-
-const daysFrom = (read: Day[], first: string, last: string) =>
-  read.filter(({ day }) => day >= first && day <= last).length
 
 /* Numbers over days as a line of blocks: one per day, blank if unknown. */
 

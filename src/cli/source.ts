@@ -158,7 +158,12 @@ export function openProgress(
   let drawnMs = stream.isTTY ? Number.NEGATIVE_INFINITY : startMs
   const draw = () => {
     drawnMs = now()
-    const line = progressLine(read, sum(expected.values()), expected.size, drawnMs - startMs)
+    const line = progressLine(
+      read,
+      Array.from(expected.values()).reduce((total, value) => total + value, 0),
+      expected.size,
+      drawnMs - startMs,
+    )
     stream.write(
       stream.isTTY ? `\r\u001b[2K${line.slice(0, (stream.columns ?? 80) - 1)}` : `${line}\n`,
     )
@@ -212,6 +217,3 @@ function timeLeft(seconds: number) {
   const rounded = Math.ceil(seconds)
   return rounded < 60 ? `${rounded} s` : `${Math.floor(rounded / 60)} min ${rounded % 60} s`
 }
-
-const sum = (values: Iterable<number>) =>
-  Array.from(values).reduce((total, value) => total + value, 0)

@@ -107,7 +107,13 @@ function summaryLines(document: UpgradeDocument, { bold, wrap }: Sheet) {
   const nodesIn = (list: readonly PlannedUpgrade[]) =>
     list.reduce((sum, { nodes }) => sum + nodes.count, 0)
   const refused = nodesIn(upgrades.filter(({ errors }) => errors.length > 0))
-  const changed = nodesIn(upgrades.filter(one => one.errors.length === 0 && hasChanges(one)))
+  const changed = nodesIn(
+    upgrades.filter(
+      one =>
+        one.errors.length === 0 &&
+        one.changedSettings.length + (one.changedOrders ?? []).length > 0,
+    ),
+  )
   const unchecked = nodesIn(upgrades.filter(one => one.errors.length === 0 && one.basis === null))
   const time = takenAt === '' ? '' : `, read at ${takenAt.slice(0, 16).replace('T', ' ')} UTC`
   return [
@@ -119,9 +125,6 @@ function summaryLines(document: UpgradeDocument, { bold, wrap }: Sheet) {
     ),
   ]
 }
-
-const hasChanges = ({ changedSettings, changedOrders }: PlannedUpgrade) =>
-  changedSettings.length + (changedOrders ?? []).length > 0
 
 /** The control plane comes first: a kubelet must not be newer. */
 function clusterLines(all: readonly PlannedUpgrade[], { bold, indented }: Sheet) {

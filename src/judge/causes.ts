@@ -102,7 +102,9 @@ function withDevices(findings: Finding[]) {
       ({ cluster, nodes, cause }) =>
         (isOfImages(finding) ||
           isUnsized(finding) ||
-          (isUnread(finding) && isMuchTooSmall(cause))) &&
+          (finding.cause.kind === 'unread' &&
+            finding.cause.source === diskUse &&
+            isMuchTooSmall(cause))) &&
         cluster === finding.cluster &&
         finding.nodes.sample.every(name => nodes.sample.includes(name)),
     )
@@ -122,8 +124,6 @@ const isMuchTooSmall = (cause: Cause) =>
 
 /** No size is known of it: its disk is too small for an image. */
 const isUnsized = ({ cause }: Finding) => cause.kind === 'device' && cause.what === 'too-small'
-
-const isUnread = ({ cause }: Finding) => cause.kind === 'unread' && cause.source === diskUse
 
 /** Whether images fill a disk: not whether a threshold is set well. */
 function isOfImages({ cause, steps }: Finding) {
@@ -187,7 +187,11 @@ function keyOf({ cluster, subject, nodes }: Finding, cause: Cause): unknown[] {
     case 'setting':
       return [cause.kind, cause.layer, cause.fields[0], cause.isDefault]
     case 'holder':
-      return [cause.kind, cause.holder, ...(isOfOwner(cause) ? ownerKey(cause, cluster) : [])]
+      return [
+        cause.kind,
+        cause.holder,
+        ...(holders[cause.holder].actor === 'owner' ? ownerKey(cause, cluster) : []),
+      ]
     case 'device':
       return [cause.kind, cause.what, cluster, cause.device ?? subject.name, cause.declaredBytes]
     case 'world':
@@ -198,8 +202,6 @@ function keyOf({ cluster, subject, nodes }: Finding, cause: Cause): unknown[] {
       return [cause.kind, cause.place, cluster, nodes.sample]
   }
 }
-
-const isOfOwner = ({ holder }: HolderCause) => holders[holder].actor === 'owner'
 
 /** What holds a disk, and whose it is: the same steps free it on each node. */
 export const holderKey = (cause: HolderCause): unknown[] => [cause.holder, ...ownerKey(cause, '')]
@@ -343,7 +345,7 @@ function settingsOf(
   })
   const settings = [...Map.groupBy(found, ({ path }) => path)].map(([path, own]) => {
     const byValue = [...Map.groupBy(own, ({ value }) => value)].toSorted(
-      by(([, ones]) => -weight(ones)),
+      by(([, ones]) => -ones.reduce((sum, { count }) => sum + count, 0)),
     )
     const now = [...new Set(own.flatMap(one => one.now ?? []))].toSorted()
     return {
@@ -359,8 +361,6 @@ function settingsOf(
 }
 
 const shownSteps = 6
-
-const weight = (ones: { count: number }[]) => ones.reduce((sum, { count }) => sum + count, 0)
 
 function entriesOf(field: string, value: unknown) {
   if (typeof value !== 'object' || value === null) return [{ path: field, value: String(value) }]

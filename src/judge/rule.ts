@@ -26,7 +26,12 @@ import type { Subject } from '#model/input/record.ts'
 import type { ClusterGarbagePolicy, Policy } from '#model/policy.ts'
 import { bytes, shorten } from './text.ts'
 
-export type { ClusterContext, NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
+export type {
+  ClusterContext,
+  NodeContext,
+  NodeEvent,
+  NodeSubject,
+} from '#judge/subject/node-subject.ts'
 export {
   bytes,
   nameLength,

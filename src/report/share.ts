@@ -231,9 +231,6 @@ const isEach = (wanted: Record<string, string> = {}, found: Record<string, strin
     ([key, value]) => Object.hasOwn(found, key) && matchesGlob(value, found[key] ?? ''),
   )
 
-const namespaceOf = (subject: Subject | null) =>
-  subject?.kind === 'Namespace' ? subject.name : (subject?.namespace ?? null)
-
 function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownership {
   const tagsOf = new Map(
     tags
@@ -263,7 +260,7 @@ function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownershi
     if (match.nodegroup !== undefined && !(isGroup && matchesGlob(match.nodegroup, subject.name)))
       return false
     const nodegroup = subject?.kind === 'Nodegroup' ? subject.name : null
-    const namespace = namespaceOf(subject)
+    const namespace = subject?.kind === 'Namespace' ? subject.name : (subject?.namespace ?? null)
     if (match.namespace !== undefined && !(namespace && matchesGlob(match.namespace, namespace)))
       return false
     if (!isLabelled(cluster, subject)) return false

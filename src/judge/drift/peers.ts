@@ -112,7 +112,10 @@ export function driftOfValues(
     evidence: {
       kind,
       what,
-      value: [`${reference.value.shown}${held} ${standing}`, ...outlying.map(valueText)].join('; '),
+      value: [
+        `${reference.value.shown}${held} ${standing}`,
+        ...outlying.map(({ value, nodes }) => `${value.shown} on ${nodesText(nodes)}`),
+      ].join('; '),
     },
   }
 }
@@ -152,8 +155,6 @@ const referenceOf = (tied: NodesOfValue[]) =>
       ? b
       : a,
   )
-
-const valueText = ({ value, nodes }: NodesOfValue) => `${value.shown} on ${nodesText(nodes)}`
 
 /** `3 nodes (a, ...)`: the first in order of names. */
 export function nodesText(nodes: readonly string[]) {

@@ -3,7 +3,6 @@
  * Source: karpenter-provider-aws pkg/apis/v1, pkg/providers/amifamily/bootstrap
  */
 
-import type { RawObject } from '#base/raw-object.ts'
 import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import { bottlerocketTerms, bottlerocketToml } from './bottlerocket.ts'
 import {
@@ -74,8 +73,7 @@ function inUserData(request: DurableRequest) {
   }
   const isNodeadm = request.origin.amiFamily === 'AL2023'
   const { config, leftOut } = settableFields(request, isNodeadm ? {} : { refusal: () => later })
-  return { userData: nodeConfigText(config), notes: leftOut }
+  return { userData: isEmpty(config) ? '' : nodeConfig(config), notes: leftOut }
 }
 
 const later = 'to be set in spec.kubelet by Karpenter later than v1.14'
-const nodeConfigText = (config: RawObject) => (isEmpty(config) ? '' : nodeConfig(config))

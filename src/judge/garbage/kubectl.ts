@@ -17,14 +17,13 @@ export interface ClusterWord {
 export const clusterWord = (word: string): ClusterWord => ({ said: word })
 
 const isSaid = (word: string | ClusterWord): word is ClusterWord => typeof word !== 'string'
-const isLikeOption = (word: string | ClusterWord) => isSaid(word) && word.said.startsWith('-')
 
 /**
  * `kubectl delete pod -n shop cart-0`
  * @param words texts from a cluster are given as `said`, unless they are an option's value. After `--` nothing is an option (kubectl: POSIX, by pflag).
  */
 export function kubectl(...words: readonly (string | ClusterWord)[]) {
-  const ordered = words.some(isLikeOption)
+  const ordered = words.some(word => isSaid(word) && word.said.startsWith('-'))
     ? [...words.filter(word => !isSaid(word)), '--', ...words.filter(isSaid)]
     : words
   return ['kubectl', ...ordered.map(word => (isSaid(word) ? word.said : word))]

@@ -90,7 +90,10 @@ export function lostDefaults({
     // A key with 0% or 100% was switched off on purpose. On filesystems without inode counts, inodes cannot run out.
     ([signal]) =>
       !Object.hasOwn(present, signal) &&
-      !(signal.endsWith('.inodesFree') && inodesOf(signal, filesystems) === 0),
+      !(
+        signal.endsWith('.inodesFree') &&
+        (signal.startsWith('imagefs.') ? filesystems.imagefs : filesystems.nodefs)?.inodes === 0
+      ),
   )
   const isSeen = (signal: string) => isWatched(signal, eviction.thresholds, filesystems.layout)
   // If a shared disk's inodes are off under the other name, unwatched-inodes reports them.
@@ -103,9 +106,6 @@ export function lostDefaults({
     open: absent.filter(([signal]) => isSeen(signal) === null).map(([signal]) => signal),
   }
 }
-
-const inodesOf = (signal: string, { nodefs, imagefs }: Filesystems) =>
-  (signal.startsWith('imagefs.') ? imagefs : nodefs)?.inodes
 
 /** Growth in bytes or inodes within `ms` that the policy assumes for a filesystem of that capacity. */
 export const assumedGrowth = (ms: number, capacity: number, { assumedGrowthPercent }: Policy) =>

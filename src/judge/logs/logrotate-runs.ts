@@ -38,7 +38,9 @@ export function logrotateRunsOf({ logrotateRuns }: Host): LogrotateRuns | null {
   const { by, schedule, last, also = [], unsure } = logrotateRuns
   if (by !== null && by !== 'timer' && by !== 'cron') return null
   const others = also.slice(0, mostRuns)
-  const texts = [schedule, ...others.map(other => other.schedule)].map(textOf)
+  const texts = [schedule, ...others.map(other => other.schedule)].map(schedule =>
+    schedule ? shorten(schedule, 80) : null,
+  )
   const periods = texts.map(text => (text === null ? null : periodOf(text)))
   const known = periods.filter(period => period !== null)
   const unclear = periods.indexOf(null)
@@ -54,7 +56,6 @@ export function logrotateRunsOf({ logrotateRuns }: Host): LogrotateRuns | null {
 }
 
 const mostRuns = 20
-const textOf = (schedule: string | undefined) => (schedule ? shorten(schedule, 80) : null)
 
 interface Times {
   weekday: string

@@ -97,7 +97,7 @@ export function logFilesOf({ logrotate }: Host): LogFiles | null {
     const patterns = patternsOf(directives?.patterns)
     const own = settingsOf(directives ?? {})
     if (patterns.length > 0)
-      addBlock(file.blocks, keyOf(patterns), {
+      addBlock(file.blocks, shortText(patterns.join(' '), 300), {
         patterns,
         settings: { ...inForce, ...own },
         written: Object.keys(own),
@@ -136,8 +136,6 @@ export const patternsOf = (patterns: unknown) =>
     .map(pattern => shortText(pattern, 300))
     .toSorted()
 
-const keyOf = (patterns: string[]) => shortText(patterns.join(' '), 300)
-
 /** The hash distinguishes two long texts with the same beginning. */
 const shortText = (text: string, length: number) =>
   text.length <= length
@@ -175,7 +173,12 @@ export function settingsOf(directives: RawObject): Settings {
     } else if (negated !== name && flags.has(negated))
       set(negated, value === false ? 'set' : '', value === false ? 'set' : notSet.shown)
     else if (value === false) set(name, '', notSet.shown)
-    else set(name, text === '' ? 'set' : (numberOf(text) ?? text), text === '' ? 'set' : text)
+    else
+      set(
+        name,
+        text === '' ? 'set' : ((/^-?\d{1,15}$/.test(text) ? String(Number(text)) : null) ?? text),
+        text === '' ? 'set' : text,
+      )
   }
   return Object.fromEntries(settings)
 }
@@ -187,8 +190,6 @@ function textOf(value: unknown) {
     ? shorten(String(value), 300).trim().replace(/\s+/g, ' ')
     : ''
 }
-
-const numberOf = (text: string) => (/^-?\d{1,15}$/.test(text) ? String(Number(text)) : null)
 
 const multipliers: Readonly<Record<string, number>> = {
   '': 1,

@@ -335,7 +335,7 @@ function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: N
     ...[item.lastTimestamp, item.deprecatedLastTimestamp, item.series?.lastObservedTime],
   ]
     .filter(time => time !== undefined)
-    .filter(isTime)
+    .filter(text => text !== '' && !Number.isNaN(Date.parse(text)))
     .toSorted()
   const event: NodeEvent = {
     reason: shorten(item.reason ?? '', 100),
@@ -353,8 +353,6 @@ const podOf = ({ namespace = '', name = '', uid = '' }: InvolvedObject) => ({
   name,
   ...(uid !== '' && { uid }),
 })
-
-const isTime = (text: string) => text !== '' && !Number.isNaN(Date.parse(text))
 
 const byTime = by<NodeEvent>(
   ({ lastTime }) => lastTime ?? '',

@@ -10,10 +10,10 @@ import { recentStarts } from '#judge/events/events.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import { shorten } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
-import type { Host, HostFile } from '#model/input/inspection.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
+import type { Host } from '#model/input/inspection.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeInput, Summary } from '#model/input/node-input.ts'
-import { promisedSources, type ReadError, type ReadMode, type Source } from '#model/input/record.ts'
+import { promisedSources, type ReadError, type Source } from '#model/input/record.ts'
 import { mistakeOf } from '#model/kubelet/configuration.ts'
 import { canBeMet, type NodePrediction } from '#model/prediction/prediction.ts'
 import type { Need, NodeSubject } from './node-subject.ts'
@@ -99,7 +99,10 @@ function missingNeeds(
     : whyNotConfigured(input, runningError, prediction)
   const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
   const unreadHere = (source: 'runtime' | 'host') =>
-    shorten(messages(input.errors, source) || notRequested(mode))
+    shorten(
+      messages(input.errors, source) ||
+        `only the node itself knows it, and it was not asked (mode ${mode})`,
+    )
   const unreadSummary = promisedSources[mode].includes('summary')
     ? 'not read'
     : `mode ${mode} does not read it`
@@ -126,9 +129,6 @@ function missingNeeds(
     ...(!host && { host: unreadHere('host') }),
   }
 }
-
-const notRequested = (mode: ReadMode) =>
-  `only the node itself knows it, and it was not asked (mode ${mode})`
 
 /** Why the configuration is unknown. A mode without configz can still compute it from files. */
 function whyNotConfigured(
@@ -262,8 +262,6 @@ export interface Gap {
 
 const shown = 5
 
-const isRunning = ({ status }: KubernetesPod) => status?.phase === 'Running'
-
 export type GapInput = Pick<NodeInput, 'host' | 'runtime' | 'summary' | 'pods'>
 
 /** Empty if the source itself was not read. */
@@ -293,7 +291,11 @@ export function gapsOf({ host, runtime, summary, pods }: GapInput): Gap[] {
       open: 'how full its image filesystem is',
       why: 'no capacity of the image filesystem in the answer',
     })
-  if (summary?.node !== undefined && !summary.pods?.length && pods?.some(isRunning))
+  if (
+    summary?.node !== undefined &&
+    !summary.pods?.length &&
+    pods?.some(({ status }) => status?.phase === 'Running')
+  )
     gaps.push({
       source: 'summary',
       open: 'what its pods use of its disks and memory',
@@ -317,7 +319,12 @@ function unreadFiles(
   host: Host | null,
   unread: readonly { what: string; why: string; part: ProbePart }[],
 ): Gap[] {
-  const files = (host?.kubelet?.files ?? []).filter(isUnread).slice(0, shown)
+  const files = (host?.kubelet?.files ?? [])
+    .filter(
+      ({ role, content }) =>
+        (role === 'config' || role === 'drop-in') && (content === null || content === undefined),
+    )
+    .slice(0, shown)
   const folders = unread.filter(({ part }) => part.is === 'drop-ins').slice(0, shown)
   return [
     ...files.map(({ path = '' }): Gap => {
@@ -337,6 +344,3 @@ function unreadFiles(
     ),
   ]
 }
-
-const isUnread = ({ role, content }: HostFile) =>
-  (role === 'config' || role === 'drop-in') && (content === null || content === undefined)

@@ -7,8 +7,6 @@ import { isImageRepository, isImageSource } from '#model/input/image-reference.t
 import { amiFamilies } from '#model/input/record.ts'
 import { clusterName, defaults, percent, withDefaults } from './defaults.ts'
 
-const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
-
 const limits = {
   alertPercent: z
     .union(
@@ -118,7 +116,10 @@ const logRotation = z
           ),
       })
       .refine(
-        ({ sha256, content }) => sha256 === null || content === null || sha256 === hashOf(content),
+        ({ sha256, content }) =>
+          sha256 === null ||
+          content === null ||
+          sha256 === createHash('sha256').update(content).digest('hex'),
         { path: ['sha256'], message: 'the content has another SHA-256' },
       ),
   )

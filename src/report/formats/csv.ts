@@ -39,11 +39,9 @@ export const csv: Format = {
       columns.map(cell),
       ...rowsOf(report).map(row => columns.map(column => cell(row[column] ?? ''))),
     ]
-      .map(lineOf)
+      .map(cells => `${cells.join(',')}\r\n`)
       .join(''),
 }
-
-const lineOf = (cells: string[]) => `${cells.join(',')}\r\n`
 
 /** Characters that start a formula, full-width forms included. Source: OWASP, CSV Injection. */
 const formula = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u

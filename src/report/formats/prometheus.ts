@@ -170,8 +170,8 @@ function openMetric(name: string, help: string) {
 }
 
 function labelText(labels: Labels) {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`,
+  )
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
-
-const escapeLabel = (value: string) => value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')

@@ -34,7 +34,10 @@ export function gateMarkdown(document: GateDocument) {
   const sheet = openSheet()
   sheet.add(`## ${markOf(document)} ${escapeMarkdown(verdictText(document))}\n\n`)
   table(sheet, groups, problems)
-  sheet.addAll(byPlace(stops.slice(0, shownStops)), shortEntries)
+  sheet.addAll(
+    [...Map.groupBy(stops.slice(0, shownStops), ([first]) => placeOf(first)).values()],
+    shortEntries,
+  )
   const more = stops.length - shownStops
   if (more > 0) sheet.count(`- and ${plural(more, 'more problem')}, see the details\n`)
   sheet.addAll(
@@ -71,10 +74,6 @@ function markOf(document: GateDocument) {
   if (isJudged(document) && document.verdict === 'ok') return '✅'
   return document.problems.some(({ stops }) => stops) ? '❌' : '⚪'
 }
-
-const byPlace = (effects: readonly Effect[]) => [
-  ...Map.groupBy(effects, ([first]) => placeOf(first)).values(),
-]
 
 const placeText = ([first]: Effect) => escapeMarkdown(placeOf(first))
 
@@ -113,13 +112,13 @@ function withNodes(effect: Effect, text: string) {
   return [escapeMarkdown(text), where && `*${escapeMarkdown(where)}*`].filter(Boolean).join(' ')
 }
 
-const isChanged = ({ nodes, unchanged, imageGcs, evictions, settings }: GateGroup) =>
-  unchanged < nodes || imageGcs + evictions + settings.length > 0
-
 /** Groups with a change; the others are counted. */
 function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateProblem[]) {
   if (all.length === 0) return
-  const groups = all.filter(isChanged)
+  const groups = all.filter(
+    ({ nodes, unchanged, imageGcs, evictions, settings }) =>
+      unchanged < nodes || imageGcs + evictions + settings.length > 0,
+  )
   const byGroup = Map.groupBy(problems, ({ cluster, group }) => JSON.stringify([cluster, group]))
   sheet.add('| group | nodes | settings | at rollout |\n| --- | --- | --- | --- |\n')
   const left = sheet.addAll(groups.slice(0, shownRows), row => {

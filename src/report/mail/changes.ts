@@ -318,7 +318,7 @@ export function mailNotAuditedView(
 type Words = Language['words']['notAudited']
 
 function whoOf(group: NotAudited[], fold: Fold, words: Words) {
-  const clusters = distinctNames(group.map(({ cluster }) => cluster))
+  const clusters = [...new Set(group.map(({ cluster }) => cluster))].toSorted()
   const nodes = group.flatMap(({ node }) => node ?? [])
   if (nodes.length === 0)
     return clusters.length === 1
@@ -327,8 +327,6 @@ function whoOf(group: NotAudited[], fold: Fold, words: Words) {
   const of = clusters.length === 1 ? fold(clusters[0]!, 80) : words.clusterCount(clusters.length)
   return words.nodes(nodes.length, of, someNames(nodes, fold, words))
 }
-
-const distinctNames = (names: string[]) => [...new Set(names)].toSorted()
 
 function someNames(names: string[], fold: Fold, words: Words) {
   const sorted = names.toSorted()

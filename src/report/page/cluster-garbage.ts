@@ -163,7 +163,11 @@ function judgedGarbage({ document, garbage = [] }: AuditReport): JudgedGarbage[]
         const [judged] = [...findings, ...(waived.get(place) ?? [])]
         return { row, findings, title: judged?.docs.title ?? row.rule }
       })
-      const found = rows.filter(({ findings }) => findings.length > 0).toSorted(byWeight)
+      const found = rows
+        .filter(({ findings }) => findings.length > 0)
+        .toSorted(
+          (a, b) => rankOf(a) - rankOf(b) || (b.row.monthlyUsd ?? 0) - (a.row.monthlyUsd ?? 0),
+        )
       const monthlyUsd = found.reduce((sum, { row }) => sum + (row.monthlyUsd ?? 0), 0)
       return {
         overview,
@@ -187,5 +191,3 @@ const byPlace = (findings: Finding[]) =>
 
 const rankOf = ({ findings: [worst] }: JudgedRow) =>
   worst === undefined ? severities.length : severities.indexOf(worst.severity)
-const byWeight = (a: JudgedRow, b: JudgedRow) =>
-  rankOf(a) - rankOf(b) || (b.row.monthlyUsd ?? 0) - (a.row.monthlyUsd ?? 0)

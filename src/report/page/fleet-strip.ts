@@ -46,10 +46,12 @@ export function fleetStrip(nodes: readonly GaugedNode[], anchorOf: AnchorOf, lan
   const bottom = ladder.barTop + height
   const drawn = [...piles].toSorted(([a], [b]) => a - b)
   const dots = (areDots ? drawn : []).flatMap(([, pile]) =>
-    pile.toSorted(worstLast).map((place, index) => {
-      const y = bottom - dotSize * (index + 0.5)
-      return { ...dotOf(place, common, language), y, anchor: anchorOf(place.node.node) }
-    }),
+    pile
+      .toSorted((a, b) => states.indexOf(a.state) - states.indexOf(b.state))
+      .map((place, index) => {
+        const y = bottom - dotSize * (index + 0.5)
+        return { ...dotOf(place, common, language), y, anchor: anchorOf(place.node.node) }
+      }),
   )
   return {
     ...ladder,
@@ -105,8 +107,6 @@ function placeOf(node: GaugedNode): Place | null {
   if (nearest?.usedPercent == null) return null
   return { node, percent: nearest.usedPercent, state: nearest.state, marks: nearest.marks }
 }
-
-const worstLast = (a: Place, b: Place) => states.indexOf(a.state) - states.indexOf(b.state)
 
 /** One column a state, one on the other, the worst on top. A few nodes are still 2 px high. */
 function columnsOf(

@@ -251,7 +251,7 @@ function causeDetails(
   const { language, titleOf } = on
   const { causes: words, of } = language.words
   const { findings } = cause
-  const commandCount = countCommands(cause)
+  const commandCount = cause.steps.reduce((sum, { commands }) => sum + commands.length, 0)
   const left = findings.length - limits.findings
   const view = causeView(cause, index, on)
   const commandsLeft = commandCount - view.commands.length
@@ -278,9 +278,6 @@ function causeDetails(
     commandsLeftOut: commandsLeft > 0 ? words.moreCommands(commandsLeft) : null,
   }
 }
-
-const countCommands = ({ steps }: FoundCause): number =>
-  steps.reduce((sum, { commands }) => sum + commands.length, 0)
 
 /** `evictionHard.nodefs.available is 30%`. */
 function statementOf(cause: FoundCause, language: Language): string | null {

@@ -19,7 +19,7 @@ import {
 import type { PastFinding } from '#model/history.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { ReportedPlan } from '#model/plan/plan.ts'
-import type { AuditedNode, AuditReport, RemediationNotices, ReportedRun } from '#model/report.ts'
+import type { AuditReport, RemediationNotices, ReportedRun } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type Fold, plural, shownLine } from '#report/text.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
@@ -285,12 +285,12 @@ export const countBySeverity = (findings: Pick<Finding, 'severity'>[]) => {
  */
 export function unreadableNodes({ nodes }: AuditReport): (entry: NotAudited) => boolean {
   const keys = new Set(
-    nodes.filter(isFargate).map(({ cluster, identity: { name } }) => nodeKey(cluster, name)),
+    nodes
+      .filter(({ identity: { owner } }) => owner === 'fargate')
+      .map(({ cluster, identity: { name } }) => nodeKey(cluster, name)),
   )
   return ({ cluster, node }) => node !== null && keys.has(nodeKey(cluster, node))
 }
-
-const isFargate = ({ identity: { owner } }: AuditedNode) => owner === 'fargate'
 
 /** RFC 3339 in UTC, to the second; the epoch if `time` is invalid. */
 export function utcTime(time: string) {

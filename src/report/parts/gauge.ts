@@ -230,7 +230,6 @@ function addAlerts(
 }
 
 const filesystemOf = (signal: Signal) => signal.split('.')[0]!
-const isInodes = (signal: Signal) => signal.endsWith('.inodesFree')
 
 function addThresholds(
   gauge: Gauge,
@@ -246,7 +245,7 @@ function addThresholds(
     const written = `${signal}<${language.line(value, 40)}`
     const setting = hard ? written : words.softFor(written, language.duration(gracePeriodMs))
     const amount = (number: number) =>
-      isInodes(signal) ? words.inodeCount(number) : language.bytes(number)
+      signal.endsWith('.inodesFree') ? words.inodeCount(number) : language.bytes(number)
     if (resolved !== null && capacity !== null && capacity > 0) {
       const percent = (100 * (capacity - resolved)) / capacity
       const twin = gauge.marks.find(mark => mark.kind === kind && mark.percent === percent)

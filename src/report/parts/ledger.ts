@@ -30,8 +30,6 @@ const briefPart = 0.95
 const unreadNames = 3
 
 const diskFamilies: ReadonlySet<Family> = new Set(['image-gc', 'eviction', 'logs', 'container-gc'])
-const isAboutDisk = ({ family, cause }: Finding) =>
-  diskFamilies.has(family) || cause.kind === 'device'
 
 /** Null: no node has a finding about its disk. @param limit of shown nodes; others are counted */
 export function ledgersView(
@@ -47,7 +45,7 @@ export function ledgersView(
   const ranks = new Map<AuditedNode, number>()
   const findingsOf = new Map<AuditedNode, Finding[]>()
   for (const [rank, finding] of document.findings
-    .filter(isAboutDisk)
+    .filter(({ family, cause }) => diskFamilies.has(family) || cause.kind === 'device')
     .toSorted(worstFirst)
     .entries())
     for (const node of nodesOf(finding)) {

@@ -160,7 +160,9 @@ export function joinAlike(happenings: readonly Happening[]): Happening[] {
     const key = `${one.what} ${one.subject} ${isOfPod(one) ? '' : one.at.slice(0, 16)}`
     const alike = all.get(key) ?? []
     all.set(key, alike)
-    const index = alike.findIndex(({ at }) => at === one.at || isNear(at, one.at))
+    const index = alike.findIndex(
+      ({ at }) => at === one.at || Math.abs(Date.parse(at) - Date.parse(one.at)) <= eventTtlMs,
+    )
     const known = alike[index]
     if (known === undefined) alike.push(one)
     // An event that was sent again has a later time.
@@ -168,8 +170,6 @@ export function joinAlike(happenings: readonly Happening[]): Happening[] {
   }
   return [...all.values()].flat().toSorted(byAt)
 }
-
-const isNear = (a: string, b: string) => Math.abs(Date.parse(a) - Date.parse(b)) <= eventTtlMs
 
 const byAt = by<Happening>(({ at }) => at)
 

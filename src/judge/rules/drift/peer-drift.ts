@@ -15,7 +15,6 @@ import {
   type Drift,
   driftOf,
   type Meant,
-  type NodesOfValue,
   nodesText,
   type PeerSettings,
   peersOf,
@@ -152,15 +151,15 @@ function imageWords(drifts: readonly PathDrift[], nodes: number) {
   const paths = drifts
     .filter(
       ({ fact, reference, outlying }) =>
-        isFamilyOfEks(fact.amiFamily) && !reference.isDefault && outlying.some(isDefault),
+        isFamilyOfEks(fact.amiFamily) &&
+        !reference.isDefault &&
+        outlying.some(({ value }) => value.isDefault),
     )
     .map(({ path }) => path)
   return paths.length === 0
     ? ''
     : ` In ${paths.join(', ')} ${nodes === 1 ? 'it is as its image comes' : 'some are as their image comes'}.`
 }
-
-const isDefault = ({ value }: NodesOfValue) => value.isDefault
 
 const tieWords = (tied: readonly string[]) =>
   tied.length === 0

@@ -133,9 +133,7 @@ function largestPart({ parts, filesystems, namespaces }: NodeLedger) {
   const disk = filesystems.find(({ filesystem }) => filesystem === largest?.filesystem)
   if (largest === undefined || disk === undefined) return null
   const share = largest.lowBytes / disk.capacityBytes
-  const isMost = largest.lowBytes >= least.ofPods * heldBy(namespaces)
+  const isMost =
+    largest.lowBytes >= least.ofPods * namespaces.reduce((sum, one) => sum + one.bytes, 0)
   return share >= least.ofDisk && isMost ? { ...largest, share } : null
 }
-
-const heldBy = (namespaces: NodeLedger['namespaces']) =>
-  namespaces.reduce((sum, one) => sum + one.bytes, 0)

@@ -22,6 +22,7 @@ import {
   type Failing,
   line,
   lines,
+  type NodeEvent,
   nameLength,
   plural,
   seenFirst,
@@ -29,7 +30,6 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/node-subject.ts'
 
 /** Evictions that make a loop if the replacement pod comes straight back to this node. */
 const manyWithReturn = 2

@@ -24,12 +24,14 @@ import {
   imageGcThresholds,
   line,
   lines,
+  type NodeContext,
+  type NodeEvent,
+  type NodeSubject,
   plural,
   seenFirst,
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeContext, NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
 import type { Happening } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
 import { fullestOf } from '#model/prediction/disk-ledger.ts'

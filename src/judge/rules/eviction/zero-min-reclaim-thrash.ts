@@ -44,7 +44,11 @@ export const zeroMinReclaimThrash = nodeRule({
     const met = bare.filter(threshold => threshold.met === true)
     if (met.length > 0) yield failing(met, configuration, freesTooLittle(met))
     // Only DiskPressure that outlasts its cause counts here. Lasting pressure is another finding.
-    const isOver = conditions.DiskPressure === 'True' && !eviction.thresholds.some(isMetOnDisk)
+    const isOver =
+      conditions.DiskPressure === 'True' &&
+      !eviction.thresholds.some(
+        ({ signal, met }) => met !== false && conditionOf(signal) === 'DiskPressure',
+      )
     if (!isOver || bare.length === 0) return
     const periodMs = durationMs(
       configuration.evictionPressureTransitionPeriod ??
@@ -103,9 +107,6 @@ function freesTooLittle(met: EvaluatedThreshold[]) {
   const signals = [...new Set(met.map(({ signal }) => signal))]
   return `The kubelet frees of ${signals.join(' and ')} no more than what is missing${missingText(met[0])}, looks again every ${evictionSeconds} s, and evicts again as soon as that is written.`
 }
-
-const isMetOnDisk = ({ signal, met }: EvaluatedThreshold) =>
-  met !== false && conditionOf(signal) === 'DiskPressure'
 
 /** The largest capacity keeps every percentage above 0 from becoming 0. */
 const isZero = (minReclaim: string) => amountOf(minReclaim, Number.MAX_SAFE_INTEGER) === 0

@@ -16,13 +16,14 @@ import {
   contextRule,
   type Failing,
   line,
+  type NodeContext,
+  type NodeEvent,
   type Satisfied,
   seenFirst,
   shorten,
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 
 const titles = { impossible: 'A disk reports more free bytes than it has: nothing sees it fill' }

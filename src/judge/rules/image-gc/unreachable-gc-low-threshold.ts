@@ -17,13 +17,13 @@ import {
   type Failing,
   line,
   lines,
+  type NodeEvent,
   plural,
   type Satisfied,
   seenFirst,
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/node-subject.ts'
 
 export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',

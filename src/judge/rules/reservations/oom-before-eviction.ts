@@ -22,11 +22,11 @@ import {
   isLinux,
   kubeletSetting,
   line,
+  type NodeEvent,
   type Satisfied,
   seenFirst,
   shorten,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 
 export const oomBeforeEviction = contextRule({

@@ -42,9 +42,10 @@ qpdf: … --encrypt $ ; … --encrypt _ $
 mosquitto_passwd|htpasswd: … -\w{0,8}b\w{0,8} $*
 mkpasswd: (?!-)$ ; -m _ $
 dscl: … -passwd _ $
-bw: unlock (?!-)$
+bw: unlock (?!-)$ ; login _ (?!-)$
 cloudflared: service install (?!-)$
-consul: keygen (?!-)$
+consul: keygen (?!-)$ ; … set-agent-token _ $
+d-i: .*passw.* password $
 rclone: obscure $ ; config (?:create|update|password) _ $*
 nuget: setApiKey $
 snyk: auth (?!-)$
@@ -58,7 +59,9 @@ ngrok: authtoken $ ; config add-authtoken $
 pulumi: config set … --secret _ $
 gcloud: … activate-refresh-token _ $
 composer|poetry: … http-basic.+ _ $
-mc: alias set _ _ $*
+mc: alias set _ _ $* ; config host add _ _ $*
+radtest: _ $*
+nsupdate|dig: -y .*:$
 gh: secret set … (?:-b|--body) $
 aws: … put-parameter … --value $ ; … configure set .{0,99}(?:key|token) $
 requirepass|masterauth|bindpw|:_(?:authToken|auth|password)|wpa-psk|pre-shared-key|authentication-key|key-string|AuthUserPass|SecretKeyBase: $

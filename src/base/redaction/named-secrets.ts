@@ -136,6 +136,7 @@ const sign = new RegExp(
     String.raw`[ \t]*(?:[-!?|&:+*/.^<>~]{1,3}={1,3}|={2,3}|[-=~>]>|<-|<>|\?:)[ \t]*`,
     String.raw`[ \t]*::[ \t]+`,
     String.raw`[ \t]+[|~][ \t]+`,
+    String.raw`[ \t]+(?:\|\||\?\?)[ \t]+(?=["'])`,
     String.raw`[ \t]+\.(?:\.{3,}[ \t]+|[ \t]+(?=["']))`,
     String.raw`[ \t]+(?:-?(?:eq|ne|like|in)|EQ|NE|LIKE|IN)[ \t]+\(?(?=["'])`,
     String.raw`[ \t]+[*&]?(?:[Ss]tring|str|bytes|\[\]byte|text)[ \t]*:?=[ \t]*`,

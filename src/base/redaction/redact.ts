@@ -8,7 +8,7 @@ import { hasNamedSecret, withoutNamedSecrets } from './named-secrets.ts'
 import { withoutPairs } from './paired-secrets.ts'
 import { replaceFields, replaceItems } from './replaced.ts'
 import { isSecretKey } from './secret-names.ts'
-import { removed } from './secret-values.ts'
+import { isMixed, removed } from './secret-values.ts'
 import { anyOf, withoutPiped, withoutProgramSecrets } from './stated-secrets.ts'
 import { visibleText } from './visible-text.ts'
 
@@ -69,7 +69,7 @@ function withoutSecrets(text: string): string {
   clean = withoutSecretColumns(withoutProgramSecrets(clean))
   if (clean.length >= shortestBase64) clean = clean.replace(base64Text, removed)
   if (clean.length >= shortestRandom) clean = clean.replace(longWord, withoutRandom)
-  clean = clean.replace(flagValue, withoutRandomValue)
+  clean = clean.replace(flagValue, withoutRandomValue).replace(lettersAndDigits, withoutPassword)
   return clean.includes(removed) ? clean.replace(continuation, removed) : clean
 }
 
@@ -275,7 +275,7 @@ function withoutRandom(word: string): string {
 
 /** The value of any flag, or of a command such as `login`, also behind a user. */
 const flagValue =
-  /((?:(?:^|[\s"'[,])(?:--?|\/)[A-Za-z][\w-]{0,40}|\b(?:login|unlock|unseal|auth|install|keygen|encrypt_string))(?:[ \t=:]|["'],[ \t]{0,4})["']?(?:[\w.@-]{1,64}:)?)([\w!#$%&*+@^~-]{10,64})(?=["'\s,\]]|$)/g
+  /((?:(?:^|[\s"'[,])(?:--?|\/)[A-Za-z][\w-]{0,40}|\b(?:login|unlock|unseal|auth|install|keygen|encrypt_string))(?:[ \t=:]|["'],[ \t]{0,4})["']?(?:[\w.@-]{1,64}:)?)([\w!#$%&*+,;@^~-]{10,64})(?=["'\s,\]]|$)/g
 const withoutRandomValue = (all: string, before: string, value: string) =>
   randomness(value) > 0.4 ? `${before}${removed}` : all
 
@@ -283,9 +283,21 @@ const classChange = /(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[^A-Za-z])[A-Za-z]/g
 
 /** Share of neighbouring characters of different classes (upper case, lower case, digit). 0: a class is missing. */
 const randomness = (word: string): number =>
-  /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word)
-    ? (word.match(classChange)?.length ?? 0) / word.length
-    : 0
+  isMixed(word) ? (word.match(classChange)?.length ?? 0) / word.length : 0
+
+/** A word like a password, which names of Kubernetes and times are not: it mixes upper case, lower case and digits. */
+const lettersAndDigits = /(?<![\w.@$%/-])(?=[^\s"'\d]{0,24}\d)[\w!#$&*+,;^~?]{8,64}(?![\w./:-])/g
+const credential =
+  /pas{1,2}w|passphrase|\bpass\b|secret|token|credential|plaintext|\bauth(?:enticat\w+)?\b|log(?:ged[ _-]?)?in\b|sign-?in\b|jwt|hmac|fernet|cipher/i
+/** Names of protocols and of types, which have digits between letters. */
+const technicalTerm =
+  /OAuth\d|IPv?\d|SHA\d+|X\.?509|Base\d+|EC2|S3|(?:^|[a-z_])[vV]\d(?:(?:alpha|beta)\d)?|HTTP2|UTF8|K8s|E2E|[HRE]S(?:256|384|512)|AES\d+|Ed25519|I[a-z]?8n/gi
+
+function withoutPassword(word: string, at: number, whole: string): string {
+  if (!isMixed(word.replace(technicalTerm, ''))) return word
+  const before = whole.slice(Math.max(0, at - 120), at)
+  return credential.test(before) && !/\/[\w.-]*:$/.test(before) ? removed : word
+}
 
 /** A secret that is folded over lines. */
 const continuation =

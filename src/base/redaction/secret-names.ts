@@ -4,7 +4,7 @@ const secretWord =
   /token|pas{1,2}w|stringdata|pass[-_.]?(?:phrase|code|key|word|ord)|secret|credential|authorization|authtok|dockerc(?:onfigjson|fg)|cookie|private[-_]?key|mnemonic|senha|contrasena|kennwort|wachtwoord|mot[-_]?de[-_]?passe/i
 
 const secretEnd =
-  /(?:key|keyid|key-data|signature|connectionstring|activation[-_]?code|client[-_]?assertion|code[-_]?verifier|samlresponse|authident|art-api|sess(?:ion)?[-_]?id)$|(?<!by|com|tres|over|under|sur)pass$|(?<!old)pwd$|(?:^|[-_./])(?:auths?|pw|psk|pin|otp|sig|sas|jwt|pat|dsn|sid|creds?|bearer|csrf|hmac|session|ticket|assertion|ntlm|auth[-_]?code|clave|has[lł]o|heslo|salasana|losenord|jelszo|parola|sifre)$|psw(?:r?d)?$|(?:pw|ntlm)hash$|(?:bind|root)[-_]?pw$|(?:access|account|api|shared|primary|secondary)[-_]?key\d$/i
+  /(?:key|keyid|key-data|signature|connectionstring|activation[-_]?code|client[-_]?assertion|code[-_]?verifier|viewstate|pepper|samlresponse|authident|art-api|sess(?:ion)?[-_]?id)$|(?<!by|com|tres|over|under|sur)pass$|(?<!old)pwd$|(?:^(?:-[DP])?|[-_./])(?:auths?|pw|psk|pin|otp|sig|sas|jwt|pat|dsn|sid|creds?|bearer|csrf|hmac|session|ticket|assertion|ntlm|auth[-_]?code|clave|has[lł]o|heslo|salasana|losenord|jelszo|parola|sifre)$|psw(?:r?d)?$|(?:pw|ntlm)hash$|(?:bind|root)[-_]?pw$|(?:access|account|api|shared|primary|secondary)[-_]?key\d$/i
 /** Endings of secret names such as `dbPass` and `registryAuth`. */
 const camelCaseEnd = /[a-z](?:Auth|Pass|Pwd|Sig|Creds|Pw)$|[A-Z]PW$/
 /** A path to a secret or a setting for its use is not secret: `--token-auth-file=…` stays. */

@@ -3,6 +3,10 @@ import { isStaticPodSource } from './secret-names.ts'
 
 export const removed = '(removed)'
 
+/** Whether a word has upper case, lower case and digits, as most generated passwords. */
+export const isMixed = (word: string): boolean =>
+  /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word)
+
 /** Length of an element's text, or of an attribute's value. */
 export function elementLength(rest: string) {
   if (rest.startsWith(removed)) return removedLength(rest)
@@ -60,6 +64,10 @@ export function valueLength(rest: string, name: string, between: string, before:
     const end = start === undefined ? wordLength(value) : quotedLength(value, start)
     return length + assigned.length + end
   }
+  // The word was a name of its own: `SetCredential=password: …`.
+  const [further] = /^[ \t]+\S+/.exec(rest.slice(length)) ?? []
+  if (further !== undefined && /=$/.test(between) && rest[length - 1] === ':')
+    return length + further.length
   if (/["']/.test(rest[length - 1] ?? '')) return length - 1
   if (/["']$/.test(before) && !/^["']/.test(between))
     return length + (furtherWords.exec(rest.slice(length))?.[0].length ?? 0)

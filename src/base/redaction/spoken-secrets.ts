@@ -1,4 +1,5 @@
 /** Finds secrets that prose states: `the password is …`, `token "…"`, `recovery code of bob: …`, `with … as the password`. */
+import { isMixed } from './secret-values.ts'
 
 /** Start and end of a value, in characters behind its name. A value before its name has a negative start. */
 export type Cut = readonly [start: number, end: number]
@@ -127,17 +128,16 @@ function randomCut(link: RegExpExecArray | null, rest: string, isOfPassword: boo
   if (link === null) return null
   const start = link[0].length
   // A long value is decided by its start, so that all names of a text take linear time.
-  const [found = ''] = /^[^\s"',;]{6,256}/.exec(rest.slice(start, start + 256)) ?? []
+  const [found = ''] = /^[^\s"']{6,256}/.exec(rest.slice(start, start + 256)) ?? []
   if (!isRandom(found) && !(isOfPassword && /^\d{6,}[.:)]?$/.test(found))) return null
   const length = rest.slice(start).search(/[\s"']|[,;](?=\s|$)/)
   return [start, length < 0 ? rest.length : start + length]
 }
 
 const isRandom = (text: string) =>
-  text
-    .split(/[^A-Za-z0-9]+/)
-    .some(part => part.length >= shortestBare && isMixed(part) && !notRandom.test(part))
-const isMixed = (part: string) => /\d/.test(part) && /[a-z]/i.test(part)
+  (/^[^/]{8,}$/.test(text) && isMixed(text)) || text.split(/[^A-Za-z0-9]+/).some(isRandomPart)
+const isRandomPart = (part: string) =>
+  part.length >= shortestBare && /\d/.test(part) && /[a-z]/i.test(part) && !notRandom.test(part)
 
 function cutBefore(word: string, before: string): Cut | null {
   const length = -word.length

@@ -65,13 +65,18 @@ const programs = [
     [String.raw`\.auth|\.login|[bB]asicAuth|pgp_sym_(?:en|de)crypt(?:_bytea)?`, 1],
   ].map(
     ([names, before]) =>
-      String.raw`((?:${names})\((?:[ \t]{0,8}(?:"[^"\n]{0,256}"|'[^'\n]{0,256}'|\(removed\)|[\w.]{1,64})[ \t]{0,8},){${before}}[ \t]{0,8})(?:"[^"\n]*"?|'[^'\n]*'?)`,
+      String.raw`((?:${names})\((?:[ \t]{0,8}(?:"[^"\n]{0,256}"|'[^'\n]{0,256}'|\(removed\)|[\w.$]{1,64})[ \t]{0,8},){${before}}[ \t]{0,8})(?:"[^"\n]*"?|'[^'\n]*'?)`,
   ),
   String.raw`(<\((?:echo|printf)[ \t]+)${word}+`,
   String.raw`(\b[Uu]ser(?:name)?=[\w.@\\-]{1,64}%)[^\s,"']+`,
   String.raw`(:pserver:[\w.-]{1,64}:)[^\s@]+`,
   // A line of .pgpass: host, port, database, user, password. An address of IPv6 does not match.
   String.raw`((?<![\w.:/-])(?!(?:[\da-f]{0,4}:){4})(?:\*|[A-Za-z\d][\w.-]{0,253}):(?:\d{4,5}|\*):(?!\d{1,9}:)[\w.*-]{1,64}:[\w.*-]{1,64}:)(?=\S)${word}+`,
+  // Lines of /etc/shadow and .netrc.
+  String.raw`((?<![\w.-])[\w.-]{1,32}:)[^\s:]+(?=:\d{5}:\d{0,5}:\d{0,5}:)`,
+  String.raw`(\bmachine\s{1,8}[\w.:-]{1,253}\s{1,8}login\s{1,8})\S+`,
+  // A name of JSON that an error cuts off.
+  String.raw`(\.\.\.\|\w{1,64}"[ \t]*:[ \t]*)"[^"\n]*"?`,
   String.raw`(\bSECRET[ \t]+)'[^'\n]*'?`,
   // A password after -p in a list. A port, a path and an option do not match.
   String.raw`((?<!mkdir["'],[ \t]?)["']-p["'],[ \t]*["'])(?![/.-]|\d{1,5}[:/"'-])[^"'\n]+`,
@@ -81,6 +86,6 @@ const programs = [
   String.raw`(\b(?:(?:credentials?|creds)(?: used)?|basic auth(?: with)?|user(?:name)?[/:]pass(?:word|wd)?)\b(?:[ \t]*[:=])?[ \t(]{1,3}["']?[\w.@-]{1,64}:)(?![:/(])${bare}`,
   String.raw`(\buser(?:name)?[/:]pass(?:word|wd)?\b(?:[ \t]*[:=])?[ \t]{1,3}[\w.@-]{1,64}[ \t]?/[ \t]?)(?!\()${bare}`,
   String.raw`(\bcredentials?[ \t]*[:=][ \t]{1,3}[\w.@-]{1,64}[ \t]/[ \t])(?!\()${bare}`,
-  String.raw`((?:\blogin:[ \t]+|\bauth_basic_user[ \t]+|\bstatic:|\]:\d{2,5}[ \t]+|\b[Aa]uthentication failed for )[\w.@-]{1,64}:)(?![:/(])${bare}`,
+  String.raw`((?:\blogin:[ \t]+|\bauth_basic_user[ \t]+|\bstatic:|\brelayhost[ \t]+|username=|\b(?:logged in|login|tried) (?:with )?|\]:\d{2,5}[ \t]+|\b[Aa]uthentication failed for )[\w.@-]{1,64}:)(?![:/(])${bare}`,
 ].map(form => new RegExp(form, 'g'))
 const anyProgram = anyOf(programs)

@@ -162,13 +162,35 @@ describe('regular expressions', () => {
     '(?=a*b)c',
     '(?<!a)b+c',
     '(?<!a)a+b+c',
-    '(?<!a)xa+b',
+    'x.*y',
+    'x[^y]*z',
+    '^.*x.*y',
+    '^a*[ab]*c',
+    '^a*(?:b|c*)a*d',
+    'ca*(?:b|c*)a*d',
+    'x(?=[^z]*z)',
+    '(?<=x.*)y',
     '(?:a|b){12}c',
     '^(a+)+$',
     '^(?:a|a)*',
     String.raw`^(a*)\1b`,
   ])('has no cheap proof of %s', source => {
     expect(isPlainlyLinear(source, '')).toBe(false)
+  })
+
+  it.each([
+    'x[^x]*y',
+    String.raw`dial \S*:10250: (?:refused|timeout)`,
+    '"[^"]*";[^"]*x',
+    '(?:"|\'-")[^"]*x',
+    '(?<!a)xa+b',
+    '^[^x]*x.*y',
+    '^a*b*c',
+    'x(?=[^x]*z)',
+    '(?:x[^x]*|y)z',
+  ])('has a cheap proof of %s', source => {
+    expect(isPlainlyLinear(source, '')).toBe(true)
+    expect(isPlainlyLinear(source, 'u')).toBe(false)
   })
 
   it('has no cheap proof of one loop that may begin on each line', () => {
@@ -194,9 +216,9 @@ describe('regular expressions', () => {
     const isShort = ({ source }: Found) => source === onShortText
     expect([...each.values()].filter(isShort)).toHaveLength(1)
     const suspicious = [...each].filter(
-      ([, one]) => !isPlainlyLinear(one.source, one.flags) && !isShort(one),
+      ([, one]) => !isPlainlyLinear(withNarrowWindows(one.source), one.flags) && !isShort(one),
     )
-    expect(suspicious.length).toBeLessThan(450)
+    expect(suspicious.length).toBeLessThan(200)
     const slow: string[] = []
     for (const [written, found] of suspicious) {
       const verdict = await verdictOn(found)

@@ -61,7 +61,10 @@ function passes(tests: readonly string[]): boolean {
   const options = { cwd: copy, stdio: 'ignore', timeout: timeLimitMs } as const
   // Templates are compiled before tests.
   const built = spawnSync(process.execPath, ['templates/precompile.ts'], options)
-  const args = ['--bail=1', '--no-isolate', '--max-workers=1', '--test-timeout=120000']
+  const args = [
+    ...['--bail=1', '--no-isolate', '--max-workers=1'],
+    ...['--test-timeout=120000', '--hook-timeout=120000'],
+  ]
   return (
     built.status === 0 &&
     spawnSync('node_modules/.bin/vitest', ['run', ...files, ...args], options).status === 0

@@ -135,7 +135,11 @@ function randomCut(link: RegExpExecArray | null, rest: string, isOfPassword: boo
 }
 
 const isRandom = (text: string) =>
-  (/^[^/]{8,}$/.test(text) && isMixed(text)) || text.split(/[^A-Za-z0-9]+/).some(isRandomPart)
+  (/^[^/]{8,}$/.test(text) && isMixed(text)) ||
+  text
+    .replace(/[,;].*/, '')
+    .split(/[^A-Za-z0-9]+/)
+    .some(isRandomPart)
 const isRandomPart = (part: string) =>
   part.length >= shortestBare && /\d/.test(part) && /[a-z]/i.test(part) && !notRandom.test(part)
 

@@ -163,20 +163,26 @@ function isLocal(form: readonly Item[], flags: string): boolean {
     1,
   )
   if (ways > mostWays) return false
-  let before: AST.Element[] = []
   let isOneEntry = false
   for (const [index, item] of form.entries()) {
     if ('unit' in item) {
       isOneEntry ||= index === 0 && isStartOfText(item.unit, flags)
-      before.push(item.unit)
       continue
     }
-    const isBroken = before.some(element => hasOther(element, item.loop, flags))
-    if (!isOneEntry && !isBroken) return false
+    if (!isOneEntry && !isBroken(form.slice(0, index), item.loop, flags)) return false
     isOneEntry &&= endsAtOnePlace(item.loop, form.slice(index + 1), flags)
-    before = []
   }
   return true
+}
+
+/** Whether a character that the loop does not take stands before it. Loops between them take none of its characters. */
+function isBroken(before: readonly Item[], loop: AST.Element, flags: string): boolean {
+  for (const item of before.toReversed()) {
+    if ('unit' in item) {
+      if (hasOther(item.unit, loop, flags)) return true
+    } else if (!areApart(item.loop, loop, flags)) return false
+  }
+  return false
 }
 
 const isStartOfText = (element: AST.Element, flags: string) =>

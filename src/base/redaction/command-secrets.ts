@@ -45,7 +45,7 @@ dscl: … -passwd _ $
 bw: unlock (?!-)$ ; login _ (?!-)$
 cloudflared: service install (?!-)$
 consul: keygen (?!-)$ ; … set-agent-token _ $
-d-i: .*passw.* password $
+d-i: .{0,60}passw.{0,60} password $
 rclone: obscure $ ; config (?:create|update|password) _ $*
 nuget: setApiKey $
 snyk: auth (?!-)$

@@ -46,28 +46,30 @@ export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit):
   return null
 }
 
-/** The text of an object with some of its keys alone, without a check of the others. A text that does not end with its object stays as it is. */
-export function jsonWithKeys(text: string, keys: ReadonlySet<string>) {
+/** An object with some of its keys alone: what stands behind the last of them is not looked at. A text in which one is missing, and that does not end with its object, stays as it is. */
+export function jsonWithKeys(bytes: Buffer, keys: ReadonlySet<string>) {
   const kept: string[] = []
+  const missing = new Set(keys)
   let depth = 0
   let start = 1
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quote) {
-      for (at++; at < text.length && text.charCodeAt(at) !== quote; at++)
-        if (text.charCodeAt(at) === backslash) at++
+  for (let at = 0; at < bytes.length && missing.size > 0; at++) {
+    const byte = bytes[at] as number
+    if (byte === quote) {
+      for (at++; at < bytes.length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++
       continue
     }
-    const isEnd = (code | braceBit) === closeBrace
-    if (depth === 1 && (isEnd || code === comma)) {
-      const [, key = ''] = keyForm.exec(text.slice(start, start + longestKey)) ?? []
-      if (keys.has(key)) kept.push(text.slice(start, at))
+    const isEnd = (byte | braceBit) === closeBrace
+    if (depth === 1 && (isEnd || byte === comma)) {
+      const [, key = ''] = keyForm.exec(bytes.toString('latin1', start, start + longestKey)) ?? []
+      if (keys.has(key)) kept.push(bytes.toString('utf8', start, at))
+      missing.delete(key)
       start = at + 1
     }
-    if ((code | braceBit) === openBrace) depth++
+    if ((byte | braceBit) === openBrace) depth++
     else if (isEnd) depth--
   }
-  return depth === 0 && text.slice(start).trim() === '' ? `{${kept.join()}}` : text
+  const isWhole = missing.size === 0 || (depth === 0 && bytes.toString('utf8', start).trim() === '')
+  return isWhole ? Buffer.from(`{${kept.join()}}`) : bytes
 }
 
 const keyForm = /^\s*"(\w+)"\s*:/

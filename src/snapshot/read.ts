@@ -2,7 +2,6 @@
 
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
-import { StringDecoder } from 'node:string_decoder'
 import { gunzipChunks } from '#base/gzip.ts'
 import {
   answerLimits,
@@ -72,6 +71,9 @@ function* pagesOf(record: SnapshotRecord | MalformedLine): Iterable<typeof recor
     yield { ...record, items: record.items.slice(at, at + objectsAtOnce) }
 }
 
+/** How this program begins the line of a node. */
+const nodeStart = Buffer.from('{"kind":"Node",')
+
 async function* recordsIn(
   path: string,
   { isPart = false, signal, nodeKeys }: ReadOptions,
@@ -88,18 +90,22 @@ async function* recordsIn(
     line,
     message: `no snapshot of ${size} bytes has so many ${what}: what follows is not read`,
   })
-  for await (const { text, isCut } of lines(path, signal)) {
+  for await (const found of lines(path, signal)) {
     line += 1
     if (line > maxLines) return yield tooMany('lines')
-    if (isCut) {
-      yield { kind: 'Malformed', line, message: text }
+    if ('lost' in found) {
+      yield { kind: 'Malformed', line, message: found.lost }
       continue
     }
+    const { bytes } = found
+    const isCuttable =
+      nodeKeys !== undefined && nodeStart.equals(bytes.subarray(0, nodeStart.length))
+    const needed = isCuttable ? jsonWithKeys(bytes, nodeKeys) : bytes
+    const text = needed.toString()
     // Windows editors begin a UTF-8 file with a byte order mark.
     const written = line === 1 ? text.replace(/^\uFEFF/, '') : text
     if (written.trim() === '') continue
-    const isCuttable = nodeKeys !== undefined && /^\{"kind":"Node",/.test(written)
-    const record = parseLine(isCuttable ? jsonWithKeys(written, nodeKeys) : written, line)
+    const record = parseLine(written, needed, line)
     if (record.kind === 'Snapshot') {
       if (record.schema !== snapshotSchema)
         throw new OperatorError(
@@ -132,21 +138,17 @@ async function* recordsIn(
 const shareOf = ({ configz, summary, runtime, host }: NodeRecord) =>
   configz || summary || runtime || host ? 1 : 1 / 3
 
-interface Line {
-  text: string
-  /** The line is lost, or the file from here on; `text` contains the reason. */
-  isCut: boolean
-}
+/** `lost`: why the line is lost, or the file from here on. */
+type Line = { bytes: Buffer } | { lost: string }
 
 /** The lines of a file's bytes. @throws what the chunks throw; the signal's reason */
 export async function* linesIn(
   chunks: AsyncIterable<Buffer>,
   signal?: AbortSignal,
 ): AsyncGenerator<Line> {
-  const decoder = new StringDecoder('utf8')
-  let parts: string[] = []
+  let parts: Buffer[] = []
   let length = 0
-  const add = (part: string) => {
+  const add = (part: Buffer) => {
     length += part.length
     // A line that is too long is counted, not kept. Reading continues with the next line.
     if (length <= maxLineLength) parts.push(part)
@@ -155,24 +157,26 @@ export async function* linesIn(
   const take = (): Line => {
     const line =
       length <= maxLineLength
-        ? { text: parts.join(''), isCut: false }
-        : { text: `it has ${length} characters: no record is that long`, isCut: true }
+        ? { bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) }
+        : { lost: `it has ${length} bytes: no record is that long` }
     parts = []
     length = 0
     return line
   }
   for await (const chunk of chunks) {
     signal?.throwIfAborted()
-    const [first = '', ...more] = decoder.write(chunk).split('\n')
-    add(first)
-    for (const part of more) {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      add(chunk.subarray(start, end))
       yield take()
-      add(part)
+      start = end + 1
     }
+    add(chunk.subarray(start))
   }
-  add(decoder.end())
   if (length > 0) yield take()
 }
+
+const newline = 0x0a
 
 async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> {
   try {
@@ -183,10 +187,7 @@ async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> 
     if (codeOf(error) === 'ENOENT') throw new OperatorError(`${path}: there is no such file`)
     if (codeOf(error) === 'EACCES' || codeOf(error) === 'EISDIR')
       throw new OperatorError(`${path} cannot be read (${codeOf(error)})`)
-    yield {
-      text: `the file breaks off here (${messageOf(error)}): what follows is lost`,
-      isCut: true,
-    }
+    yield { lost: `the file breaks off here (${messageOf(error)}): what follows is lost` }
   }
 }
 
@@ -213,8 +214,8 @@ async function isGzip(path: string): Promise<boolean> {
   }
 }
 
-function parseLine(text: string, line: number): SnapshotRecord | MalformedLine {
-  const flaw = jsonFlaw(Buffer.from(text), inputLimits.snapshotLine)
+function parseLine(text: string, bytes: Buffer, line: number): SnapshotRecord | MalformedLine {
+  const flaw = jsonFlaw(bytes, inputLimits.snapshotLine)
   if (flaw !== null) return { kind: 'Malformed', line, message: flaw }
   let value: unknown
   try {

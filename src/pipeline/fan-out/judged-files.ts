@@ -58,14 +58,12 @@ async function parseJudged(body: Buffer, { share, keep }: NodeMemory): Promise<J
   let part: Omit<JudgedPart, 'nodes'> | null = null
   const nodes: AuditedNode[] = []
   const { maxLines, maxUnpackedBytes } = judgedLimits(body.length)
-  for await (const { text, isCut } of linesIn(
-    gunzipChunks(Readable.from([body]), maxUnpackedBytes),
-  )) {
-    if (isCut) throw new Error(text)
+  for await (const line of linesIn(gunzipChunks(Readable.from([body]), maxUnpackedBytes))) {
+    if ('lost' in line) throw new Error(line.lost)
     if (nodes.length > maxLines) throw new Error('no such file has so many lines')
-    if (part === null) part = share.withTexts(parsedLine(text) as Omit<JudgedPart, 'nodes'>)
+    if (part === null) part = share.withTexts(parsedLine(line.bytes) as Omit<JudgedPart, 'nodes'>)
     else {
-      const { details, ...node } = parsedLine(text) as NodeLine
+      const { details, ...node } = parsedLine(line.bytes) as NodeLine
       nodes.push({ ...share.nodeOf(node), details: keep(details) })
     }
   }
@@ -74,9 +72,8 @@ async function parseJudged(body: Buffer, { share, keep }: NodeMemory): Promise<J
 }
 
 /** The bucket may be in other hands. @throws Error if the line has more than a function writes */
-function parsedLine(line: string): unknown {
-  const bytes = Buffer.from(line)
-  const flaw = jsonFlaw(bytes, judgedLineLimit(bytes.length))
+function parsedLine(line: Buffer): unknown {
+  const flaw = jsonFlaw(line, judgedLineLimit(line.length))
   if (flaw !== null) throw new Error(flaw)
-  return JSON.parse(line)
+  return JSON.parse(line.toString())
 }

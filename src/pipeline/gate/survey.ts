@@ -77,17 +77,16 @@ export async function* placedRecords(
   }
 }
 
-const identityKeys = new Set(['kind', 'cluster', 'node', 'errors'])
+const identityKeys = new Set(['kind', 'cluster', 'node'])
 
 function identityOnly(record: SnapshotRecord): SnapshotRecord | null {
   if (record.kind === 'Objects') return record.resource === nodeClasses ? record : null
   if (record.kind !== 'Node') return record
-  const { kind, cluster, node, errors } = record
+  const { kind, cluster, node } = record
   const { metadata, spec, status } = node
   return {
     kind,
     cluster,
-    errors,
     node: { metadata, spec, status: { nodeInfo: status?.nodeInfo } },
   } as NodeRecord
 }

@@ -39,6 +39,9 @@ export function benchRecord(index: number, { pods, images }: NodeSize): NodeReco
     (_, image) => `sha256:${String(image).padStart(4, '0')}${String(index).padStart(60, '0')}`,
   )
   const names = Array.from({ length: pods }, (_, pod) => `workload-${index}-${pod}`)
+  const containerIds = names.map(
+    (_, pod) => `${String(index).padStart(32, '0')}${String(pod).padStart(32, '0')}`,
+  )
   const imageOf = (pod: number) => imageIds[(pod * 7) % Math.ceil(images / 2)] ?? ''
   return {
     kind: 'Node',
@@ -92,7 +95,9 @@ export function benchRecord(index: number, { pods, images }: NodeSize): NodeReco
       },
       pods: names.map(name => podStats(name, between)),
     },
-    pods: names.map((name, pod) => podManifest(name, pod, imageOf(pod), between)),
+    pods: names.map((name, pod) =>
+      podManifest(name, pod, { image: imageOf(pod), id: containerIds[pod] ?? '' }, between),
+    ),
     runtime: {
       images: imageIds.map((id, image) => ({
         id,
@@ -102,7 +107,7 @@ export function benchRecord(index: number, { pods, images }: NodeSize): NodeReco
         pinned: image === 0,
       })),
       containers: names.map((name, pod) => ({
-        id: `c-${name}`,
+        id: containerIds[pod],
         podSandboxId: `s-${name}`,
         metadata: { name: 'app', attempt: 0 },
         image: { image: imageOf(pod) },
@@ -138,7 +143,12 @@ const nodeInfo = {
 
 type Between = (least: number, most: number) => number
 
-const podManifest = (name: string, pod: number, image: string, between: Between) => ({
+const podManifest = (
+  name: string,
+  pod: number,
+  { image, id }: { image: string; id: string },
+  between: Between,
+) => ({
   metadata: { name, namespace: 'default', uid: name },
   spec: {
     priority: pod % 20 === 0 ? 1000 : 0,
@@ -169,7 +179,7 @@ const podManifest = (name: string, pod: number, image: string, between: Between)
         name: 'app',
         image,
         imageID: image,
-        containerID: `containerd://c-${name}`,
+        containerID: `containerd://${id}`,
         state: { running: { startedAt: '2026-11-20T23:00:00Z' } },
       },
     ],

@@ -1,6 +1,5 @@
 /** Outcomes of the rules that compare nodes or need their cluster, from the facts of all nodes. */
 
-import { hash } from 'node:crypto'
 import { type Keep, keepInMemory } from '#base/keep.ts'
 import { sharedValue } from '#base/once.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
@@ -44,7 +43,7 @@ export interface Member {
 
 const notApplicable: Outcome = { state: 'notApplicable' }
 
-/** Most facts are shorter and equal on many nodes. A hash of each would cost more than the few texts. */
+/** Most facts are shorter and equal on many nodes. Longer ones lie outside of memory. */
 const longestKey = 640
 /** Number of distinct facts of a rule that are kept once. Then most nodes have a fact of their own. */
 const mostShared = 1024
@@ -57,7 +56,7 @@ export class FactsOfNodes {
   /** A text is a fact as JSON. */
   readonly #outcomes: (KeptFact | Outcome | string)[] = []
   readonly #cohorts: string[] = []
-  /** Facts by their JSON, or by its hash if the JSON is long. */
+  /** Facts by their JSON. */
   readonly #facts = new Map<string, KeptFact>()
 
   constructor(rule: CohortRule | ContextRule, keep: Keep = keepInMemory) {
@@ -98,15 +97,12 @@ export class FactsOfNodes {
   #factOf(value: unknown, subject: NodeSubject): KeptFact | string {
     const brief = briefFact(value, subject)
     const text = JSON.stringify(brief ?? value)
-    const isLong = text.length > longestKey
-    const isFull = this.#facts.size === mostShared
-    if (isLong && isFull && brief === null) return { read: this.#keep(value) }
-    const key = isLong ? hash('sha256', text, 'base64') : text
-    const known = this.#facts.get(key)
+    if (text.length > longestKey && brief === null) return { read: this.#keep(value) }
+    const known = this.#facts.get(text)
     if (known !== undefined) return known
-    if (isFull) return brief === null ? text : { read: this.#keep(value) }
+    if (this.#facts.size === mostShared) return brief === null ? text : { read: this.#keep(value) }
     const fact = { read: keepInMemory(value) }
-    this.#facts.set(key, fact)
+    this.#facts.set(text, fact)
     return fact
   }
 }

@@ -1,6 +1,5 @@
 /** The largest parts of each holder, with owner and place. */
 
-import { once } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
@@ -316,12 +315,10 @@ function partsOfImages(node: PreparedNode): HolderPart[] {
       ({ image }) => image,
     ).map(image => ({ holder, image })),
   )
-  const workloads = workloadsOf(
-    node,
-    chosen.map(({ image }) => image),
-  )
+  const ofHolders = chosen.map(({ image }) => image)
+  const workloads = workloadsOf(node, ofHolders)
   const evicted = evictedImages(node)
-  const lastUsers = lastUsersOf(node)
+  const lastUsers = lastUsersOf(node, ofHolders)
   const isPackedKept = node.host?.containerd?.discardUnpackedLayers !== true
   return chosen.map(({ holder, image }) => {
     const { names, sizeBytes, users } = image
@@ -354,24 +351,30 @@ function evictedImages({ input, imageEvidence }: PreparedNode): ReadonlySet<Stor
   return new Set(places.flatMap(place => imageEvidence.images?.[place] ?? []))
 }
 
-/** Whose ended pods ran an image here; else who runs another version of it, which has the same repository. */
-function lastUsersOf({ input, imageEvidence }: PreparedNode) {
+/** Whose ended pods ran an unused image here; else who runs another version of it, which has the same repository. */
+function lastUsersOf({ input, imageEvidence }: PreparedNode, chosen: readonly StoredImage[]) {
   const { images, index } = imageEvidence
-  const byImage = new Map<number, Set<string>>()
+  const repositories = new Map(
+    chosen
+      .filter(({ users }) => users.length === 0)
+      .map(image => [image, new Set(image.names.map(canonicalRepository))]),
+  )
+  const wanted = new Set([...repositories.values()].flatMap(names => [...names]))
+  const byImage = new Map<StoredImage | undefined, Set<string>>()
   const byRepository = new Map<string, Set<string>>()
-  for (const pod of input.pods ?? []) {
+  for (const pod of repositories.size === 0 ? [] : (input.pods ?? [])) {
     const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
-    const user = userOf(pod)
-    for (const { image = '' } of pod.spec?.containers ?? [])
+    for (const { image = '' } of pod.spec?.containers ?? []) {
+      const repository = canonicalRepository(image)
       if (isOver)
-        for (const place of imagesOfReference(index, image).places) addTo(byImage, place, user)
-      else addTo(byRepository, canonicalRepository(image), user)
+        for (const place of imagesOfReference(index, image).places)
+          addTo(byImage, images?.[place], userOf(pod))
+      else if (wanted.has(repository)) addTo(byRepository, repository, userOf(pod))
+    }
   }
-  const placeOf = once(() => new Map(images?.map((image, place) => [image, place])))
   return (image: StoredImage): { lastUsers?: string[] } => {
-    const ended = byImage.size === 0 ? undefined : byImage.get(placeOf().get(image) ?? -1)
-    const users =
-      ended ?? image.names.flatMap(name => [...(byRepository.get(canonicalRepository(name)) ?? [])])
+    const ofRepository = [...(repositories.get(image) ?? [])].map(name => byRepository.get(name))
+    const users = byImage.get(image) ?? ofRepository.flatMap(names => [...(names ?? [])])
     const sorted = [...new Set(users)].toSorted(byText).slice(0, shownWorkloads)
     return sorted.length === 0 ? {} : { lastUsers: sorted }
   }

@@ -46,7 +46,7 @@ export function jsonFlaw(bytes: Uint8Array, { maxValues, maxDepth }: JsonLimit):
   return null
 }
 
-/** An object with some of its keys alone: what stands behind the last of them is not looked at. A text in which one is missing, and that does not end with its object, stays as it is. */
+/** An object with some of its keys alone, without a look at what stands behind the last of them. A text in which one is missing stays as it is. */
 export function jsonWithKeys(bytes: Buffer, keys: ReadonlySet<string>) {
   const kept: string[] = []
   const missing = new Set(keys)
@@ -68,8 +68,7 @@ export function jsonWithKeys(bytes: Buffer, keys: ReadonlySet<string>) {
     if ((byte | braceBit) === openBrace) depth++
     else if (isEnd) depth--
   }
-  const isWhole = missing.size === 0 || (depth === 0 && bytes.toString('utf8', start).trim() === '')
-  return isWhole ? Buffer.from(`{${kept.join()}}`) : bytes
+  return missing.size === 0 ? Buffer.from(`{${kept.join()}}`) : bytes
 }
 
 const keyForm = /^\s*"(\w+)"\s*:/

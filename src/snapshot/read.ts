@@ -157,7 +157,7 @@ export async function* linesIn(
   const take = (): Line => {
     const line =
       length <= maxLineLength
-        ? { bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) }
+        ? { bytes: Buffer.concat(parts) }
         : { lost: `it has ${length} bytes: no record is that long` }
     parts = []
     length = 0

@@ -2,6 +2,7 @@
 
 import { byText } from '#base/text/text-order.ts'
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
 import type { HostDiskUse, RuntimeContainer } from '#model/input/inspection.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
@@ -354,16 +355,13 @@ function evictedImages({ input, imageEvidence }: PreparedNode): ReadonlySet<Stor
 /** Whose ended pods ran an unused image here; else who runs another version of it, which has the same repository. */
 function lastUsersOf({ input, imageEvidence }: PreparedNode, chosen: readonly StoredImage[]) {
   const { images, index } = imageEvidence
-  const repositories = new Map(
-    chosen
-      .filter(({ users }) => users.length === 0)
-      .map(image => [image, new Set(image.names.map(canonicalRepository))]),
+  const wanted = new Set(
+    chosen.flatMap(({ users, names }) => (users.length > 0 ? [] : names.map(canonicalRepository))),
   )
-  const wanted = new Set([...repositories.values()].flatMap(names => [...names]))
   const byImage = new Map<StoredImage | undefined, Set<string>>()
   const byRepository = new Map<string, Set<string>>()
-  for (const pod of repositories.size === 0 ? [] : (input.pods ?? [])) {
-    const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+  for (const pod of input.pods ?? []) {
+    const isOver = isTerminalPhase(pod.status?.phase)
     for (const { image = '' } of pod.spec?.containers ?? []) {
       const repository = canonicalRepository(image)
       if (isOver)
@@ -373,8 +371,9 @@ function lastUsersOf({ input, imageEvidence }: PreparedNode, chosen: readonly St
     }
   }
   return (image: StoredImage): { lastUsers?: string[] } => {
-    const ofRepository = [...(repositories.get(image) ?? [])].map(name => byRepository.get(name))
-    const users = byImage.get(image) ?? ofRepository.flatMap(names => [...(names ?? [])])
+    const users =
+      byImage.get(image) ??
+      image.names.flatMap(name => [...(byRepository.get(canonicalRepository(name)) ?? [])])
     const sorted = [...new Set(users)].toSorted(byText).slice(0, shownWorkloads)
     return sorted.length === 0 ? {} : { lastUsers: sorted }
   }

@@ -6,7 +6,7 @@ import { exampleSubject, type NodeExample } from '#test/example.ts'
 
 describe('facts of nodes', () => {
   const subject = exampleSubject({}, 'ip-1')
-  const fact = { running: 'x'.repeat(5000) }
+  const fact = { running: 'x'.repeat(500) }
 
   const kept = (each: unknown[]) => {
     let next = 0
@@ -21,6 +21,11 @@ describe('facts of nodes', () => {
     const [one, other] = kept([fact, { ...fact }])
     expect(one?.read()).toBe(fact)
     expect(other).toBe(one)
+  })
+
+  it('are read where they are kept if they are long', () => {
+    const long = { text: 'x'.repeat(5000) }
+    expect(kept([long, { ...long }]).map(one => one?.read())).toEqual([long, long])
   })
 
   it('differ where anything differs', () => {

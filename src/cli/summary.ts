@@ -228,7 +228,8 @@ function causeLines({ report, language, paint, titleOf, words, limit }: CliSumma
     return [
       head.map((line, row) => (row === 0 ? paint(severityStyles[cause.severity], line) : line)),
       wrap(clean(view.where, 1000), indent),
-      view.statement !== null && wrap(`${labels.cause} ${clean(view.statement, 1000)}`, indent),
+      view.statement !== null &&
+        wrap(`${view.statementLabel} ${clean(view.statement, 1000)}`, indent),
       wrap(`${labels.step} ${clean(stepWithCount(view), 1000)}${ends}`, indent),
       // Commands stay on one line, so that they can be copied.
       view.commands

@@ -16,7 +16,6 @@ import {
   type CausePlace,
   type CauseSetting,
   type Finding,
-  type Severity,
   severities,
 } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
@@ -66,7 +65,7 @@ export function causesOf({
     .toSorted(
       by(
         ({ worst }) => rank(worst.finding),
-        part => isMild(part),
+        part => mildness(part),
         ({ worst }) => worst.hours,
         ({ worst }) => worst.room,
         part => !isOfDisk(part),
@@ -86,12 +85,23 @@ const hasHappened = ({ seen }: Finding) => seen !== undefined
 const isOfDisk = ({ group: { cause } }: { group: CauseGroup }) =>
   cause.kind === 'holder' || cause.kind === 'device'
 
-/** An untouched default below severity high, or drift: neither says that something breaks. */
-const isMild = ({ group, worst }: { group: CauseGroup; worst: { finding: Finding } }) =>
-  (group.cause.kind === 'setting' && group.cause.isDefault && !severe.has(group.severity)) ||
-  worst.finding.family === 'drift'
+/** 1: a setting of which nothing was seen. 2: an untouched default below severity high, or drift: neither says that something breaks. */
+function mildness({
+  group: { cause, severity },
+  worst: { finding, hours, room },
+}: {
+  group: CauseGroup
+  worst: { finding: Finding; hours: number; room: number }
+}): number {
+  if (finding.family === 'drift') return 2
+  if (cause.kind !== 'setting' || hasHappened(finding)) return 0
+  const isNear = hours < Number.POSITIVE_INFINITY || room < nearShare
+  if (severity === 'critical' || (severity === 'high' && isNear)) return 0
+  return cause.isDefault && severity !== 'high' ? 2 : 1
+}
 
-const severe: ReadonlySet<Severity> = new Set(['critical', 'high'])
+/** Share of a disk or of memory, below which a node is near to eviction. */
+const nearShare = 0.1
 
 /** What fills a disk that is smaller than it was declared: those findings have the cause and the steps of that. */
 function withDevices(findings: Finding[]) {

@@ -223,6 +223,20 @@ describe('causes', () => {
     expect(grouped(findings)).toEqual([['imagefs'], ['nodefs']])
   })
 
+  it('that are settings of which nothing was seen stand behind what was seen, and are called settings', () => {
+    const advice = on('alert-before-image-gc', 'prod', 'general', setting(80))
+    const seen = on('local-storage-limit-exceeded', 'prod', 'general', {
+      seen: '1 pod went over its own limit.',
+    })
+    const report = { ...quietReport([]), nodes: [] }
+    report.document.findings = [advice, seen]
+    report.document.causes = causesOf(report)
+    expect(report.document.causes.map(({ rule }) => rule)).toEqual([seen.rule, advice.rule])
+    const labels = pageView(report, english).causes.shown.map(
+      ({ statementLabel }) => statementLabel,
+    )
+    expect(labels).toEqual([english.words.causes.cause, english.words.causes.advice])
+  })
   it('of the node nearest to eviction come first within a severity', () => {
     const nodes = [60, 89].map(used => auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }))
     const findings = ['60', '89'].map(used => on(`rule-${used}`, 'c', used))

@@ -351,7 +351,7 @@ function mailCausesView(
     cards: cards.slice(0, shown.cards),
     lines: cards
       .slice(shown.cards, shownCauses)
-      .map(({ statement, ends, commands, ...card }, line) => {
+      .map(({ statementLabel, statement, ends, commands, ...card }, line) => {
         const index = shown.cards + line
         return {
           ...card,
@@ -414,6 +414,7 @@ function mailCard(
     label: labelOf(cause, changes, language),
     title: fold(view.title, 160),
     ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
+    statementLabel: view.statement === null ? null : view.statementLabel,
     statement: view.statement === null ? null : fold(withoutStop(view.statement), 240),
     step: withoutStop(fold(stepWithCount(view), 400)),
     ends: view.ends,

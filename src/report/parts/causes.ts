@@ -129,6 +129,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     severity: cause.severity,
     severityWord: words.severities[cause.severity],
     ...shownTitle(titleOf(titled(cause)), language),
+    statementLabel: words.causes[isAdvice(cause) ? 'advice' : 'cause'],
     statement: statementOf(cause, language),
     where: whereText(cause, language),
     shortWhere: shortWhere(cause, language),
@@ -139,6 +140,10 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     oneOf: oneOfText(cause.steps, language),
   }
 }
+
+/** A setting that could be better, where nothing was seen that it does. */
+const isAdvice = ({ cause, severity, findings: [worst] }: FoundCause) =>
+  cause.kind === 'setting' && worst?.seen === undefined && !/^(?:critical|high)$/.test(severity)
 
 /** The steps, for a place where no command is shown. */
 export const stepsAlone = (cause: FoundCause, language: Language) =>

@@ -14,7 +14,7 @@ export const alertBeforeImageGc = nodeRule({
   needs: ['imageGC'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'The disk alert fires before image garbage collection starts',
-  why: 'The alert pages people for a disk that the kubelet has not begun to clean. It is noise every time, and the real trouble, a collection that frees nothing, looks the same.',
+  why: 'The alert pages people for a disk that the kubelet has not begun to clean. It is noise every time, and the real trouble, a collection that frees nothing, looks the same. No alert is read from the cluster (policy alertPercent assumes it), so this is a setting to improve: it stands behind all that was seen on a node.',
   fix: "Set imageGCHighThresholdPercent at or below the alert's percentage, or raise the alert (policy alertPercent says where it stands).",
   sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect'],
 

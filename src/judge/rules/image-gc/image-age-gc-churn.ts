@@ -9,6 +9,7 @@ import {
   nameLength,
   nodeRule,
   plural,
+  seenFirst,
   shorten,
   shortPodName,
 } from '#judge/rule.ts'
@@ -78,7 +79,9 @@ const pulledAgain = (stuck: readonly UnmadeContainer[], age: string): Failing =>
   title: titles.stuck,
   severity: 'medium',
   steps: [{ id: 'set-fields' }, { id: 'ask-owner' }],
-  consequence: `${plural(stuck.length, 'container')} cannot be made (${stuck[0]!.pod}): no container uses the image, so image GC deletes it at each round though imageMaximumGCAge is ${shorten(age)}, and the kubelet pulls it again.`,
+  ...seenFirst(
+    `${plural(stuck.length, 'container')} cannot be made (${stuck[0]!.pod}): no container uses the image, so image GC deletes it at each round though imageMaximumGCAge is ${shorten(age)}, and the kubelet pulls it again.`,
+  ),
   evidence: [
     line('configz', 'imageMaximumGCAge', age),
     ...stuck.slice(0, 10).map(({ pod, image }) => line('object', `pod ${pod} waits`, image)),

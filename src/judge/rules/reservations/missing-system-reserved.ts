@@ -8,7 +8,7 @@ import {
   whereItFits,
 } from '#judge/help/reservations.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
-import { bytes, isLinux, nodeRule, reservations } from '#judge/rule.ts'
+import { bytes, isLinux, type NodeSubject, nodeRule, reservations } from '#judge/rule.ts'
 
 export const missingSystemReserved = nodeRule({
   id: 'missing-system-reserved',
@@ -17,7 +17,7 @@ export const missingSystemReserved = nodeRule({
   cause: reservations,
   needs: ['configuration'],
   title: 'No memory is reserved for the system',
-  why: 'The scheduler fills a node up to its allocatable memory. The kubelet, the runtime and the system then use memory that pods have requested. The node gets memory pressure, or the kernel kills processes, although all pods stay within their requests.',
+  why: 'The scheduler fills a node up to its allocatable memory. The kubelet, the runtime and the system then use memory that pods have requested. The node gets memory pressure, or the kernel kills processes, although all pods stay within their requests. The severity is medium while half of the memory is available and no pressure is reported: then nothing depends on it yet.',
   fix: 'Reserve memory in kubeReserved and systemReserved: what the daemons use at most, and the eviction threshold. EKS images reserve 255 Mi + 11 Mi for each pod in kubeReserved.',
   sources: [
     'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
@@ -37,6 +37,7 @@ export const missingSystemReserved = nodeRule({
       const reported = amountOrNull(node.status?.allocatable?.memory)
       const allocatable = reported === null ? 'not reported' : bytes(reported)
       yield {
+        ...(hasRoom(subject) && { severity: 'medium' as const }),
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
         evidence: evidence(),
         fix: whereItFits(
@@ -62,3 +63,13 @@ export const missingSystemReserved = nodeRule({
     else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)
   },
 })
+
+const roomyShare = 0.5
+
+function hasRoom({ conditions, eviction }: NodeSubject): boolean {
+  const { capacityBytes, availableBytes } = eviction?.signals['memory.available'] ?? {}
+  return (
+    conditions.MemoryPressure === 'False' &&
+    (availableBytes ?? 0) >= roomyShare * (capacityBytes ?? Number.POSITIVE_INFINITY)
+  )
+}

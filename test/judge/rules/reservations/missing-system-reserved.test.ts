@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
-import { hard } from '#test/example.ts'
+import { calmEviction, type Example, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { both, daemons, failingOf, MiB, reserving, state } from '#test/rules/reservations.ts'
 
@@ -49,6 +49,24 @@ describe('missing-system-reserved', () => {
     expect(state(missingSystemReserved, example)).toBe(expected)
   })
 
+  it.each([
+    [50, 'False', 'medium'],
+    [49, 'False', undefined],
+    [50, 'True', undefined],
+  ])(
+    'with %i %% of the memory available and MemoryPressure %s: %s',
+    (percent, pressure, severity) => {
+      const example = {
+        configuration: { maxPods: 58 },
+        conditions: { MemoryPressure: pressure },
+        eviction: {
+          ...calmEviction,
+          signals: { 'memory.available': { capacityBytes: 100, availableBytes: percent } },
+        },
+      }
+      expect(failingOf(missingSystemReserved, example as Example).severity).toBe(severity)
+    },
+  )
   it("proposes the image's own reservation where there is none, and what is missing where there is some", () => {
     expect(
       failingOf(missingSystemReserved, {

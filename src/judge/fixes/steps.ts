@@ -97,7 +97,12 @@ function doableOn(node: StepNode | null, wish: StepAction): StepAction {
 
 const ofVolumes: ReadonlySet<StepActionId> = new Set(['larger-disk', 'map-volume'])
 
-function diskOf({ id, place, bytes }: StepAction, { diskSource }: StepSite): DiskSource | null {
+function diskOf(
+  { id, place, bytes, source }: StepAction,
+  { diskSource }: StepSite,
+): DiskSource | null {
+  // A rule that names the source means another than the node's own.
+  if (source !== undefined) return null
   if (id === 'use-instance-store') return diskSource?.(null) ?? null
   const found = ofVolumes.has(id) && bytes !== undefined ? diskSource?.(place ?? null) : null
   if (id === 'map-volume' || !found?.other) return found ?? null
@@ -616,6 +621,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ...replacement(on),
   ]),
   'replace-node': all('replace', replacement),
+  'request-less': all('ask-owner'),
   'restart-agent': shows(({ node: { instanceId } }) => [
     instanceId === null
       ? null
@@ -660,6 +666,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
         : [patchOfClass(on.disk, 'merge', { spec: { instanceStorePolicy: 'RAID0' } })],
     'node-replaced',
   ),
+  'unset-root-volume': all('set'),
   'upgrade-group': all('replace', upgrade),
   'upgrade-runtime': all('replace'),
   'vacuum-journal': all('free', ({ node }) => [

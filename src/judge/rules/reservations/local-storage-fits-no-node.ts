@@ -1,69 +1,116 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
+import { familyOfClass, poolsWithoutRoom, storageOfClass } from '#facts/eks/karpenter-storage.ts'
 import { podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { isOfLocalStorage } from '#facts/kubernetes/volume-events.ts'
+import { dataDevice } from '#judge/help/disk-size.ts'
 import {
   bytes,
   bytesLine,
   contextRule,
   deviceCause,
+  type Failing,
+  line,
+  type NodeContext,
+  nameLength,
   plural,
   seenFirst,
+  shorten,
   shortPodName,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { StepAction } from '#model/finding/cause.ts'
+import type { NodeClass, NodePool } from '#model/input/cluster-input.ts'
+import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 
 const roundBytes = 10 * gibibyte
 const shown = 5
+const classes = 'ec2nodeclasses.karpenter.k8s.aws'
+
+const titles = {
+  nodeClass: 'Karpenter starts no node for a pod: its node class gives too little local storage',
+}
+
+interface WaitingPod {
+  pod: KubernetesPod
+  name: string
+  wanted: number
+  messages: readonly string[]
+}
 
 export const localStorageFitsNoNode = contextRule({
   id: 'local-storage-fits-no-node',
   family: 'reservations',
   severity: 'high',
   cause: deviceCause('too-small'),
+  titles,
   title: 'A pod requests more local storage than a node of this group can ever have',
-  why: 'The scheduler compares requests of ephemeral-storage with what is allocatable, whatever is used. The pod stays Pending, and no autoscaler starts a node for it.',
+  why: 'The scheduler compares requests of ephemeral-storage with what is allocatable, whatever is used. The pod stays Pending, and no autoscaler starts a node for it. Karpenter counts the volume of the EC2NodeClass, 20 GiB without a mapping, and the instance store only with instanceStorePolicy RAID0.',
   fix: 'Have the owner request less, or give the nodes a larger volume: EC2NodeClass blockDeviceMappings or launch template.',
   sources: [
     'pkg/scheduler/framework/plugins/noderesources/fit.go fitsRequest',
+    'karpenter-provider-aws pkg/providers/instancetype/types.go ephemeralStorage',
     'aws/karpenter-provider-aws#1563',
+    'aws/karpenter-provider-aws#8535',
   ],
 
-  fact: ({ node: { status } }) => ({
-    allocatable: storageOf(status?.allocatable),
-    capacity: storageOf(status?.capacity),
+  fact: ({ node, identity }) => ({
+    allocatable: storageOf(node.status?.allocatable),
+    capacity: storageOf(node.status?.capacity),
+    pool: identity.owner === 'karpenter' ? identity.group.name : null,
   }),
 
   // Once for a group: a cluster may have thousands of nodes and of waiting pods.
-  ofGroup: (facts, { waitingPods, podEvents }) => {
+  ofGroup: (facts, context) => {
+    const { waitingPods, podEvents } = context
     const most = Math.max(...facts.map(({ fact }) => fact.allocatable))
     const pods = waitingPods
-      .map(pod => ({ pod, wanted: requestOf(pod), name: shortPodName(pod.metadata) }))
-      .filter(
-        ({ pod, wanted }) => wanted > most && isRefused(pod, podEvents(podName(pod.metadata))),
-      )
+      .map((pod): WaitingPod => {
+        const said = [...(pod.status?.conditions ?? []), ...podEvents(podName(pod.metadata))]
+        return {
+          pod,
+          wanted: requestOf(pod),
+          name: shortPodName(pod.metadata),
+          messages: said.flatMap(({ message }) => message ?? []),
+        }
+      })
       .toSorted((a, b) => b.wanted - a.wanted)
-    return { most, pods }
+    return {
+      most,
+      pods: pods.filter(({ wanted, messages }) => wanted > most && messages.some(isOfLocalStorage)),
+      unplaced: unplacedBy(pods, facts[0]?.fact.pool ?? null, context),
+    }
   },
 
-  *judge({ capacity }, { waitingPods, failed }, _, group) {
+  *judge({ capacity, pool }, context, _, group) {
+    const { waitingPods, failed } = context
     const unread = failed(podResource.resource)
     if (unread !== null) yield { unknown: unread }
     if (waitingPods.length === 0) return
-    const { most, pods } = group()
+    const { most, pods, unplaced } = group()
+    if (unplaced !== null) return yield unplaced
     const [first] = pods
     // Nothing is known of nodes without an amount.
     if (first === undefined || most === 0) return
     const size = roundBytes * Math.ceil((first.wanted + capacity - most) / roundBytes)
+    const isRaid =
+      classOf(poolsOf(context).find(named(pool)), context)?.spec?.instanceStorePolicy === 'RAID0'
+    const less: StepAction = {
+      id: 'request-less',
+      owner: ownerOf(first.pod),
+      bytes: gibibyte * Math.floor(most / gibibyte),
+    }
     yield {
       ...seenFirst(
         `${plural(pods.length, 'pod')} cannot be scheduled: ${first.name} requests ${bytes(first.wanted)} of ephemeral-storage, and no node of this group has more than ${bytes(most)} allocatable.`,
         'No disk is full.',
       ),
-      steps: [{ id: 'larger-disk', bytes: size }, { id: 'advice' }],
+      // The size of an instance store is that of the instance type.
+      steps: isRaid ? [less] : [{ id: 'larger-disk', bytes: size }, less],
       evidence: [
         bytesLine('node', 'allocatable ephemeral-storage', most),
+        ...(isRaid ? [line('object', 'instanceStorePolicy', 'RAID0')] : []),
         ...pods
           .slice(0, shown)
           .map(({ name, wanted }) => bytesLine('object', `pod ${name} requests`, wanted)),
@@ -72,12 +119,84 @@ export const localStorageFitsNoNode = contextRule({
   },
 })
 
+const poolsOf = (context: NodeContext) => context.objects('nodepools.karpenter.sh') ?? []
+
+const named =
+  (name: string | null | undefined) =>
+  ({ metadata }: { metadata?: { name?: string } }) =>
+    name != null && metadata?.name === name
+
+const classOf = (pool: NodePool | undefined, context: NodeContext) =>
+  context.objects(classes)?.find(named(pool?.spec?.template?.spec?.nodeClassRef?.name))
+
+/** By a NodePool of these nodes; by any, if they have none: a NodePool that starts no node has none. Null: no pod was refused for its local storage. */
+function unplacedBy(
+  pods: readonly WaitingPod[],
+  ownPool: string | null,
+  context: NodeContext,
+): Failing | null {
+  const found = pods.flatMap(({ messages, ...pod }) =>
+    poolsOf(context).flatMap(pool => {
+      const name = pool.metadata?.name ?? ''
+      const isMeant = ownPool === null || ownPool === name
+      const isRefused = isMeant && messages.some(one => poolsWithoutRoom(one).includes(name))
+      const nodeClass = isRefused ? classOf(pool, context) : undefined
+      return nodeClass ? [{ ...pod, pool: name, nodeClass }] : []
+    }),
+  )
+  return found.map(one => tooSmallClass(one, found.length)).find(one => one !== null) ?? null
+}
+
+type Unplaced = Omit<WaitingPod, 'messages'> & { pool: string; nodeClass: NodeClass }
+
+/** Null: the class has enough local storage. */
+function tooSmallClass(
+  { pod, name, wanted, pool, nodeClass }: Unplaced,
+  count: number,
+): Failing | null {
+  const device = dataDevice({ amiFamily: familyOfClass(nodeClass) })
+  const storage = storageOfClass(nodeClass, device)
+  if (storage === null) return null
+  const { volumeBytes, podBytes, rootDevice } = storage
+  const isOfSystem = rootDevice !== null && rootDevice !== device
+  if (!isOfSystem && (wanted === 0 || wanted < podBytes)) return null
+  const source = `EC2NodeClass ${shorten(nodeClass.metadata?.name ?? '', nameLength)}`
+  const size = roundBytes * (Math.floor((wanted + volumeBytes - podBytes) / roundBytes) + 1)
+  const counted = isOfSystem
+    ? `for the disk of pods it takes ${shorten(rootDevice, 40)} of ${source} with ${bytes(volumeBytes)}, which has rootVolume: true; their data is on ${device}`
+    : `it requests ${bytes(wanted)} of ephemeral-storage, and ${source} gives at most ${bytes(podBytes)}: a volume of ${bytes(volumeBytes)}, and no instance store`
+  return {
+    title: titles.nodeClass,
+    confidence: 'likely',
+    cause: deviceCause('too-small', { device: isOfSystem ? rootDevice : device }),
+    ...seenFirst(
+      `Karpenter finds no instance type for ${plural(count, 'pod')} in NodePool ${shorten(pool, nameLength)}, the first ${name}: ${counted}.`,
+      'No disk is full.',
+    ),
+    steps: isOfSystem
+      ? [{ id: 'unset-root-volume', place: shorten(rootDevice, 40), source }]
+      : [
+          { id: 'larger-disk', bytes: size, place: device, source },
+          { id: 'use-instance-store', variant: 'policy', source },
+        ],
+    evidence: [
+      bytesLine('declared', `${source}, volume that Karpenter counts`, volumeBytes),
+      bytesLine('computed', 'of it for pods, at most', podBytes),
+      bytesLine('object', `pod ${shortPodName(pod.metadata)} requests`, wanted),
+    ],
+  }
+}
+
+const ownerOf = (pod: KubernetesPod): HolderOwner => ({
+  kind: 'pod',
+  namespace: pod.metadata?.namespace ?? '',
+  pod: pod.metadata?.name ?? '',
+  workload: controllerOf(pod),
+  volume: null,
+})
+
 const storageOf = (amounts: { [name: string]: string | undefined } | undefined) =>
   amountOrNull(amounts?.['ephemeral-storage']) ?? 0
 
 const requestOf = ({ spec }: KubernetesPod) =>
   (spec?.containers ?? []).reduce((sum, one) => sum + storageOf(one.resources?.requests), 0)
-
-/** The scheduler says why: in the pod's condition, or in an event. */
-const isRefused = ({ status }: KubernetesPod, events: readonly { message: string }[]) =>
-  [...(status?.conditions ?? []), ...events].some(({ message = '' }) => isOfLocalStorage(message))

@@ -74,4 +74,80 @@ describe('local-storage-fits-no-node', () => {
     expect(seen).toContain('30.0 GiB')
     expect(steps?.[0]).toEqual({ id: 'larger-disk', bytes: 40 * 1024 ** 3 })
   })
+
+  it('has no larger volume for nodes whose instance store counts', () => {
+    const raid = cluster('30Gi')
+    const group = { kind: 'NodePool', namespace: null, name: 'nvme' } as const
+    const { steps } = failingOf(localStorageFitsNoNode, {
+      node: raid.node,
+      identity: { owner: 'karpenter', group },
+      objects: { ...raid.objects, ...karpenter('nvme', { instanceStorePolicy: 'RAID0' }) },
+    })
+    expect(steps?.map(({ id }) => id)).toEqual(['request-less'])
+  })
+})
+
+const karpenter = (pool: string, spec: object) => ({
+  'nodepools.karpenter.sh': [
+    { metadata: { name: pool }, spec: { template: { spec: { nodeClassRef: { name: 'data' } } } } },
+  ],
+  'ec2nodeclasses.karpenter.k8s.aws': [{ metadata: { name: 'data' }, spec }],
+})
+
+describe('a NodePool that starts no node', () => {
+  const message =
+    'Failed to schedule pod, incompatible with nodepool "default", daemonset overhead={"pods":"2"}, no instance type satisfied resources {"ephemeral-storage":"17Gi"} and requirements karpenter.sh/nodepool In [default] (no instance type has enough resources)'
+  const unplaced = (request: string, spec: object, said = message): ContextExample => {
+    const { node, objects } = cluster(request, 'other')
+    return {
+      node: { ...node, status: { allocatable: { 'ephemeral-storage': '70Gi' } } },
+      objects: { ...objects, ...karpenter('default', spec) },
+      events: [event({ reason: 'FailedScheduling', of: 'ml/train-0', message: said })],
+    }
+  }
+  const mapping = (deviceName: string, volumeSize: string, rootVolume?: true) => ({
+    deviceName,
+    ...(rootVolume && { rootVolume }),
+    ebs: { volumeSize },
+  })
+  const bottlerocket = (...blockDeviceMappings: object[]) => ({
+    amiSelectorTerms: [{ alias: 'bottlerocket@latest' }],
+    blockDeviceMappings,
+  })
+
+  it.each([
+    ['20 GiB without a mapping', '17Gi', {}, 'fail'],
+    ['less than the class gives', '16Gi', {}, 'pass'],
+    ['a larger volume', '17Gi', { blockDeviceMappings: [mapping('/dev/xvda', '50Gi')] }, 'pass'],
+    ['the instance store', '17Gi', { instanceStorePolicy: 'RAID0' }, 'pass'],
+    [
+      'the system of Bottlerocket as root',
+      '0',
+      bottlerocket(mapping('/dev/xvda', '4Gi', true), mapping('/dev/xvdb', '20Gi')),
+      'fail',
+    ],
+    ['the data of Bottlerocket', '0', bottlerocket(mapping('/dev/xvdb', '20Gi')), 'pass'],
+  ])('with %s: %4$s', (_, request, spec, expected) => {
+    expect(state(localStorageFitsNoNode, unplaced(request, spec))).toBe(expected)
+  })
+  it('is judged by the words of Karpenter on that NodePool alone', () => {
+    const other = message.replace('"default"', '"other"')
+    expect(state(localStorageFitsNoNode, unplaced('17Gi', {}, other))).toBe('pass')
+    const taint = 'Failed to schedule pod, incompatible with nodepool "default", did not tolerate x'
+    expect(state(localStorageFitsNoNode, unplaced('17Gi', {}, taint))).toBe('pass')
+  })
+  it('names the class, with a larger volume or the instance store', () => {
+    const { seen, steps } = failingOf(localStorageFitsNoNode, unplaced('17Gi', {}))
+    expect(seen).toContain('EC2NodeClass data gives at most 17.0 GiB')
+    const source = 'EC2NodeClass data'
+    expect(steps).toEqual([
+      { id: 'larger-disk', bytes: 30 * 1024 ** 3, place: '/dev/xvda', source },
+      { id: 'use-instance-store', variant: 'policy', source },
+    ])
+  })
+  it('takes rootVolume from the device of the system', () => {
+    const spec = bottlerocket(mapping('/dev/xvda', '4Gi', true), mapping('/dev/xvdb', '20Gi'))
+    const { steps } = failingOf(localStorageFitsNoNode, unplaced('0', spec))
+    expect(steps?.map(({ id, place }) => [id, place])).toEqual([['unset-root-volume', '/dev/xvda']])
+  })
 })

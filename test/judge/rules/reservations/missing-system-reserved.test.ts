@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
-import { calmEviction, type Example, hard } from '#test/example.ts'
+import { calmEviction, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { both, daemons, failingOf, MiB, reserving, state } from '#test/rules/reservations.ts'
 
@@ -64,7 +64,7 @@ describe('missing-system-reserved', () => {
           signals: { 'memory.available': { capacityBytes: 100, availableBytes: percent } },
         },
       }
-      expect(failingOf(missingSystemReserved, example as Example).severity).toBe(severity)
+      expect(failingOf(missingSystemReserved, example as never).severity).toBe(severity)
     },
   )
   it("proposes the image's own reservation where there is none, and what is missing where there is some", () => {

@@ -1,0 +1,49 @@
+/**
+ * Local storage that Karpenter counts for nodes of an EC2NodeClass, and its words for pods that it cannot place.
+ *
+ * Sources  karpenter-provider-aws pkg/providers/instancetype/types.go ephemeralStorage, KubeReservedResources, evictionThreshold;
+ *          pkg/providers/amifamily/resolver.go DefaultEBS; kubernetes-sigs/karpenter pkg/controllers/provisioning/scheduling/nodeclaim.go
+ */
+
+import { amountOrNull } from '#base/go/quantity.ts'
+import { gibibyte } from '#base/units.ts'
+import type { NodeClass } from '#model/input/cluster-input.ts'
+import type { AmiFamily } from '#model/input/record.ts'
+
+/** Volume of a node class without mappings, what is reserved of it, and the share that eviction keeps. */
+const presets = { volumeBytes: 20 * gibibyte, reservedBytes: gibibyte, evictionShare: 0.1 }
+
+/** The NodePools of which no instance type has the resources of a pod. Empty: the message says something else. */
+export const poolsWithoutRoom = (message: string): string[] =>
+  message.split(/incompatible with (?=(?:nodepool|provisioner) ")/).flatMap(part => {
+    const [, pool = ''] = /^\w+ "([^"]{1,253})"/.exec(part) ?? []
+    return pool !== '' && part.includes('no instance type') ? [pool] : []
+  })
+
+export function familyOfClass({ spec }: NodeClass): AmiFamily {
+  const [first] = spec?.amiSelectorTerms ?? []
+  const name = (spec?.amiFamily ?? first?.alias?.split('@')[0] ?? '').toLowerCase()
+  if (name.startsWith('bottlerocket')) return 'Bottlerocket'
+  return name.startsWith('windows') ? 'Windows' : 'AL2023'
+}
+
+/** Size of the volume that counts, and what pods get of it. Null: the instance store counts, or the size is no quantity. */
+export function storageOfClass(
+  { spec }: NodeClass,
+  dataDevice: string,
+): { volumeBytes: number; podBytes: number; rootDevice: string | null } | null {
+  if (spec?.instanceStorePolicy === 'RAID0') return null
+  const mappings = spec?.blockDeviceMappings ?? []
+  const root = mappings.find(({ rootVolume, ebs }) => rootVolume && ebs?.volumeSize)
+  const counted = root ?? mappings.find(({ deviceName }) => deviceName === dataDevice)
+  const volumeBytes =
+    counted?.ebs?.volumeSize === undefined
+      ? presets.volumeBytes
+      : amountOrNull(counted.ebs.volumeSize)
+  if (volumeBytes === null) return null
+  return {
+    volumeBytes,
+    podBytes: Math.max(0, (1 - presets.evictionShare) * volumeBytes - presets.reservedBytes),
+    rootDevice: root?.deviceName ?? null,
+  }
+}

@@ -84,7 +84,7 @@ export interface NodeDetails {
 }
 
 export type HeldDisks = Partial<
-  Record<FilesystemLedger['filesystem'], { cause: Cause; steps: Step[] }>
+  Record<FilesystemLedger['filesystem'], { cause: Cause; steps: Step[]; seen?: string }>
 >
 
 /** A node as it was read, before rules that compare nodes have judged it. */

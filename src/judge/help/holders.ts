@@ -31,6 +31,7 @@ import {
   roomy,
 } from './holder-cause.ts'
 import { writableMounts } from './host-mounts.ts'
+import { unusedImages } from './listed-images.ts'
 import { reservedOf } from './reservations.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
@@ -228,9 +229,13 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const { ledger, identity, imageGC, node, configuration } = subject
   const [first, second] = heldBySignal(ledger, signal)
   if (first === undefined) return null
+  const unused = first.amount.unit === 'bytes' ? unusedImages(subject) : null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
   const isInUse =
-    (first.holder === 'images' && first.amount.unit === 'bytes' && imageGC?.reachesLow === false) ||
+    (first.holder === 'images' &&
+      first.amount.unit === 'bytes' &&
+      imageGC?.reachesLow === false &&
+      unused === null) ||
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
   const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
   const cause: HolderCause = { ...first, ...(isInUse && inUse) }
@@ -250,9 +255,11 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
     canMeasureDisks(identity)
   const disk = ledger && diskOf(ledger, first.filesystem)
   const isTooSmall = first.holder === 'unread' && disk && isTiny(disk)
+  const canBeUnused = first.holder === 'images' || first.holder === 'unread'
   const roomyBytes = first.filesystem === 'nodefs' ? roomOfImages(ledger) : null
   return {
     ...reason,
+    ...(canBeUnused && unused !== null && { seen: `${unused}.` }),
     ...(isTooSmall &&
       roomyBytes !== null && {
         seen: `the kubelet's folder is on a disk of ${bytes(disk.capacityBytes)}; that of the images has ${bytes(roomyBytes)} free.`,
@@ -307,9 +314,17 @@ function roomOfImages(ledger: NodeLedger | null): number | null {
 }
 
 /** What holds each disk, be it full or not. */
-export function heldDisks({ ledger, identity, imageGC, host, node }: NodeSubject): HeldDisks {
+export function heldDisks({
+  ledger,
+  identity,
+  imageGC,
+  host,
+  node,
+  pods,
+  runtime,
+}: NodeSubject): HeldDisks {
   if (ledger === null) return {}
-  const subject = { ledger, identity, imageGC, host, node }
+  const subject = { ledger, identity, imageGC, host, node, pods, runtime }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
@@ -317,7 +332,16 @@ export function heldDisks({ ledger, identity, imageGC, host, node }: NodeSubject
         diskReason(subject, `${disk.filesystem}.available`) ??
         (largest && reasonOf(holderCause(largest, disk, ledger), subject))
       return reason
-        ? [[disk.filesystem, { cause: reason.cause, steps: stepsWithoutCommands(reason.steps) }]]
+        ? [
+            [
+              disk.filesystem,
+              {
+                cause: reason.cause,
+                steps: stepsWithoutCommands(reason.steps),
+                ...(reason.seen !== undefined && { seen: reason.seen }),
+              },
+            ],
+          ]
         : []
     }),
   )
@@ -440,7 +464,15 @@ interface DiskSubject
   extends Partial<
     Pick<
       NodeSubject,
-      'at' | 'pods' | 'imageGC' | 'configuration' | 'host' | 'node' | 'summary' | 'filesystems'
+      | 'at'
+      | 'pods'
+      | 'imageGC'
+      | 'configuration'
+      | 'host'
+      | 'node'
+      | 'runtime'
+      | 'summary'
+      | 'filesystems'
     >
   > {
   ledger: NodeLedger | null

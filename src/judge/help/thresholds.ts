@@ -2,6 +2,7 @@
 
 import { durationMs } from '#base/go/duration.ts'
 import { amountOrNull } from '#base/go/quantity.ts'
+import { isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults, evictionHardDefaults } from '#facts/kubelet/fields.ts'
 import { gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
@@ -335,3 +336,11 @@ export const whyNoRound = (subject: Satisfied<'imageGC'>) =>
   subject.imageGC.error === null
     ? whyUnobserved(subject, 'the image filesystem')
     : shorten(subject.imageGC.error)
+
+/** Whether the kubelet can delete images by age, and does not. */
+export const hasFreeAge = ({
+  configuration,
+  identity: { kubeletVersion },
+}: Pick<NodeSubject, 'configuration' | 'identity'>): boolean =>
+  (configuration?.imageMaximumGCAge ?? '0s') === '0s' &&
+  isGateOn('ImageMaximumGCAge', configuration?.featureGates ?? null, featuresOf(kubeletVersion))

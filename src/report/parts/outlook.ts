@@ -129,6 +129,8 @@ const nearestFirst = by<NodeOutlook>(
   ({ node }) => node.identity.name,
 )
 
+const seenLimit = 300
+
 function outlookRow(
   one: NodeOutlook,
   causeOf: CauseOf,
@@ -179,7 +181,12 @@ function outlookRow(
         ? firstOf(node, ledger, disk, firstVictim, language)
         : { text: firstVictim, note: '' },
     /** The largest holder, and what else is to say. Empty: unknown. */
-    fill: holder === null ? fill : [holder],
+    fill: [
+      ...(holder === null ? fill : [holder]),
+      ...(held?.seen === undefined || cause !== null
+        ? []
+        : [line(held.seen.replace(/\.$/, ''), seenLimit)]),
+    ],
     isOfMemory,
     cause,
     /** What ends it, if there is no cause. */

@@ -1,6 +1,6 @@
 /** What events and the scheduler say of volumes and of requests. */
 import type { Incident } from '../incident.ts'
-import { imageGc, images, nodeOf, users } from '../short-forms.ts'
+import { imageGc, images, nodeOf, setting, users } from '../short-forms.ts'
 import type { NodeWorld } from '../world.ts'
 
 const events = (
@@ -10,6 +10,28 @@ const events = (
 ): NonNullable<NodeWorld['events']> => [
   { ...{ type: 'Warning', reason, message, count }, ...{ firstMinutesAgo: 40, lastMinutesAgo: 2 } },
 ]
+
+const dailyImage = (day: number) =>
+  `111122223333.dkr.ecr.us-east-1.amazonaws.com/jupyter-user:2026-11-2${day}`
+
+const waitingPod = (name: string, storage: string) => ({
+  metadata: {
+    ...{ name, namespace: 'default', uid: name },
+    ownerReferences: [{ kind: 'ReplicaSet', name: `${name}-64c9`, uid: 'r', controller: true }],
+  },
+  spec: {
+    containers: [{ name: 'pause', resources: { requests: { 'ephemeral-storage': storage } } }],
+  },
+  status: {
+    phase: 'Pending',
+    conditions: [
+      {
+        ...{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' },
+        message: `incompatible with nodepool "default", daemonset overhead={"cpu":"150m"}, no instance type satisfied resources {"ephemeral-storage":"${storage}"} and requirements karpenter.sh/nodepool In [default]`,
+      },
+    ],
+  },
+})
 
 export const afieldIncidents: readonly Incident[] = [
   {
@@ -92,7 +114,7 @@ export const afieldIncidents: readonly Incident[] = [
     cause: [{ kind: 'device', what: 'too-small' }],
     owner: 'platform',
     steps: ['resize'],
-    words: [/ml\/train-0/, /30(?:\.0)? GiB/, /40(?:\.0)? GiB/, /request less/],
+    words: [/ml\/train-0/, /30(?:\.0)? GiB/, /40(?:\.0)? GiB/, /request at most 16/],
     never: [imageGc],
   },
   {
@@ -116,5 +138,66 @@ export const afieldIncidents: readonly Incident[] = [
     steps: ['ask-owner'],
     words: [/kubeprod\/data-prometheus-0/, /no\s+disk\s+of\s+the\s+node/, /12(?:\.0)? GiB/],
     never: [imageGc, /larger (?:disk|volume)/, /drain/, /evict/],
+  },
+  {
+    name: 'instance-store-that-karpenter-does-not-count',
+    thread: 'https://github.com/aws/karpenter-provider-aws/issues/2797',
+    found:
+      'A pod requests 17Gi of ephemeral-storage; Karpenter counts the volume of 20 GiB of the node class, not the NVMe disks: no instance type fits. instanceStorePolicy RAID0 or a larger volume ends it.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', disk: { gib: 80, usedGib: 20 } },
+        workloads: users(1),
+        held: { images: images(1, 0.2, 0.6) },
+      },
+      {
+        nodegroups: [],
+        objects: {
+          pods: [waitingPod('scratch-test', '17Gi')],
+          'nodepools.karpenter.sh': [
+            {
+              metadata: { name: 'default' },
+              spec: { template: { spec: { nodeClassRef: { name: 'default' } } } },
+            },
+          ],
+          'ec2nodeclasses.karpenter.k8s.aws': [
+            { metadata: { name: 'default' }, spec: { amiFamily: 'AL2023' } },
+          ],
+        },
+      },
+    ),
+    cause: [{ kind: 'device', what: 'too-small' }],
+    owner: 'platform',
+    steps: ['resize', 'set'],
+    words: [/scratch-test/, /17\.0\s+GiB/, /EC2NodeClass\s+default/, /instanceStorePolicy\s+RAID0/],
+    never: [imageGc, /CPU/],
+  },
+  {
+    name: 'images-of-each-day-leave-no-room',
+    thread: 'https://github.com/jupyterhub/zero-to-jupyterhub-k8s/issues/1908',
+    found:
+      'A new image of the users comes each day; those of the days before stay unused, as image GC starts at 85 % of 30 GB only, and the next one does not fit.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 30, usedGib: 25 } },
+      workloads: [
+        { namespace: 'jhub', owner: 'Deployment hub', image: dailyImage(5) },
+        {
+          ...{ namespace: 'jhub', owner: 'Bare jupyter-ana', image: dailyImage(6) },
+          waiting: 'ImagePullBackOff',
+          message: `failed to pull and unpack image "${dailyImage(6)}": failed to extract layer: write /var/lib/containerd: no space left on device`,
+        },
+      ],
+      held: {
+        images: [1, 2, 3, 4, 5].map(day => ({
+          name: dailyImage(day),
+          ...{ packedGib: 1.5, unpackedGib: 4 },
+        })),
+      },
+    }),
+    cause: [setting('imageGCHighThresholdPercent')],
+    owner: 'platform',
+    steps: ['free', 'set'],
+    words: [/4 of the 5 images/, /jupyter-user/, /imageGCHighThresholdPercent 70/],
+    never: [/larger disk/, /registry/],
   },
 ]

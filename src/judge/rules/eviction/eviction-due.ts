@@ -1,7 +1,5 @@
 import { mebibyte } from '#base/units.ts'
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
-import { isGateOn } from '#facts/kubelet/feature-gates.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
@@ -16,6 +14,7 @@ import {
   amountOf,
   configuredAt,
   hardDefaults,
+  hasFreeAge,
   isTwin,
   shownAmount,
   whyUnobserved,
@@ -219,6 +218,7 @@ function reasonOf(
     return {
       cause: imageGcThresholds,
       steps: [...held.steps.filter(({ id }) => id !== 'read-on-node'), ...drain],
+      ...(held.seen !== undefined && { seen: held.seen }),
     }
   if (held !== null) {
     const ending = endsByDrain(held) ? [podDeletion(held.cause, subject) ?? drain].flat() : []
@@ -258,11 +258,6 @@ const endsByReclaim = ({ eviction, ledger }: Satisfied<'eviction'>): boolean =>
     const capacityBytes = eviction.signals[signal]?.capacityBytes ?? 0
     return margin + freed >= (amountOf(minReclaim, capacityBytes) ?? 0)
   })
-
-/** Whether the kubelet can delete images by age, and does not. */
-const hasFreeAge = ({ configuration, identity: { kubeletVersion } }: Satisfied<'eviction'>) =>
-  (configuration?.imageMaximumGCAge ?? '0s') === '0s' &&
-  isGateOn('ImageMaximumGCAge', configuration?.featureGates ?? null, featuresOf(kubeletVersion))
 
 /**
  * Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. A reboot has a drain of its own,

@@ -1,3 +1,4 @@
+import { unusedImages } from '#judge/help/listed-images.ts'
 import { imageGcFix } from '#judge/help/thresholds.ts'
 import { bytes, bytesLine, imageGcThresholds, line, nodeRule, percent } from '#judge/rule.ts'
 import {
@@ -28,7 +29,10 @@ export const alertBeforeImageGc = nodeRule({
     if (policy.alertPercent >= startsAbove) return
     const capacity = filesystems.imagefs?.capacityBytes
     const gap = capacity ? gapBetween(capacity, high, policy) : null
+    const isFiring = (filesystems.imagefs?.usedPercent ?? 0) >= policy.alertPercent
+    const unused = isFiring ? unusedImages(subject) : null
     yield {
+      ...(unused !== null && { seen: `${unused}.` }),
       consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.`}`,
       evidence: [
         line('policy', 'policy alertPercent', policy.alertPercent),

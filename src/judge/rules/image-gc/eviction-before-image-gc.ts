@@ -1,10 +1,12 @@
 import { evictionSeconds, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isHeldByOthers } from '#judge/help/holder-cause.ts'
+import { unusedImages } from '#judge/help/listed-images.ts'
 import {
   assumedGrowth,
   configuredAt,
   growthLine,
   hardDefaults,
+  hasFreeAge,
   highestThreshold,
   soundImageGc,
   whyUnobserved,
@@ -67,6 +69,7 @@ export const evictionBeforeImageGc = nodeRule({
     const isByImagefs = firing.some(({ signal }) => signal === 'imagefs.available')
     yield {
       ...failing(first, firing, subject, policy),
+      ...unusedReason(subject),
       ...raisedReason(first, subject),
       ...(!isPressing(subject) && { severity: 'medium' as const }),
       confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely',
@@ -104,6 +107,24 @@ function raisedReason(
   // eviction-due sets one that is met.
   if (met === true) return { cause }
   return { cause, fix: withEntries('evictionHard', configuration, { [signal]: preset }) }
+}
+
+/** Share of a disk below which no percentage of image GC that is worth setting frees images now. */
+const calmPercent = 60
+
+/** Most listed images are unused. Where image GC is far, only their age deletes them. */
+function unusedReason(subject: ThresholdSubject): Partial<Failing> {
+  const unused = unusedImages(subject)
+  if (unused === null) return {}
+  const isFar = (subject.filesystems.imagefs?.usedPercent ?? 100) < calmPercent
+  return {
+    seen: `${unused}.`,
+    ...(isFar &&
+      hasFreeAge(subject) && {
+        cause: kubeletSetting('imageMaximumGCAge'),
+        fix: { config: { imageMaximumGCAge: '168h0m0s' } },
+      }),
+  }
 }
 
 const leastUsedPercent = 50

@@ -11,11 +11,13 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/events.ts'
+import { unusedImages } from '#judge/help/listed-images.ts'
 import {
   bytes,
   contextRule,
   deviceCause,
   type Failing,
+  imageGcThresholds,
   kubeletSetting,
   line,
   plural,
@@ -28,6 +30,9 @@ const mostShown = 10
 const rateLimit: PullCause = 'rate limit (429)'
 /** An image that needs more is rare: the disk was full at another time, or it is another disk. */
 const roomyBytes = 10 * gibibyte
+
+/** Percentages with which image GC keeps room for another large image. */
+const earlyGc = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }
 
 const titles = {
   noSpace: 'The disk has no room for an image: its pull fails',
@@ -55,7 +60,9 @@ export const pullFailingNow = contextRule({
 
   images: ({ pods }) => (pods ?? []).flatMap(waitingOf).map(({ image }) => image),
 
-  fact: ({ pods, recentStarts, filesystems: { imagefs, nodefs }, host }) => {
+  fact: subject => {
+    const { pods, recentStarts, host } = subject
+    const { imagefs, nodefs } = subject.filesystems
     const waiting = pods.flatMap(waitingOf)
     const waitingPods = new Set(waiting.map(({ pod }) => pod))
     return {
@@ -67,12 +74,13 @@ export const pullFailingNow = contextRule({
       waitingPods: [...waitingPods],
       startedPods: Object.keys(recentStarts()),
       freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
+      unused: waiting.length === 0 ? null : unusedImages(subject),
       sandboxDeletedAt: sandboxDeletion(host?.logLines ?? []),
     }
   },
 
   *judge(fact, context) {
-    const { containers, shown, waitingPods, startedPods, freeBytes } = fact
+    const { containers, shown, waitingPods, startedPods, freeBytes, unused } = fact
     const { events, at } = context
     const recent = pullFailures(events, at)
     // rate-limited-registry reports the others.
@@ -82,6 +90,7 @@ export const pullFailingNow = contextRule({
         containers,
         pods: waitingPods.length,
         freeBytes,
+        unused,
         failures: recent,
       })
     // Waiting pods are reported from their status. Pods that have started no longer fail.
@@ -105,6 +114,8 @@ interface Waiting {
   pods: number
   /** Of the disk with the images. 0: none, or unknown. */
   freeBytes: number
+  /** See `unusedImages`. */
+  unused: string | null
   failures: readonly PullFailure[]
 }
 
@@ -117,7 +128,7 @@ const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly 
 
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  { containers, pods, freeBytes, failures }: Waiting,
+  { containers, pods, freeBytes, unused, failures }: Waiting,
 ): Failing {
   const causeOf = (container: WaitingContainer) => reasonOf(container, failures)
   const full = waiting.find(one => causeOf(one) === 'no space left')
@@ -147,6 +158,15 @@ function waitingFailing(
         ? [{ id: 'larger-disk', isUnsure: true }, { id: 'read-pull-events' }]
         : [{ id: 'larger-disk' }],
     }),
+    // Image GC that starts earlier keeps room for the next image.
+    ...(full &&
+      !isRoomy &&
+      unused !== null && {
+        cause: imageGcThresholds,
+        steps: [{ id: 'prune-images' }, { id: 'set-fields' }, { id: 'larger-disk' }],
+        fix: { config: { ...earlyGc } },
+        seen: `a pull fails for want of space, first for pod ${shorten(first.pod, 300)}, and ${unused}.`,
+      }),
     consequence: `${plural(containers, 'container')} of ${plural(pods, 'pod')} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.${isRoomy ? ` ${bytes(freeBytes)} of the disk with the images are free now: the image needs more, or the disk was full then.` : ''}`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(

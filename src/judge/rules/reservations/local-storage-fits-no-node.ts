@@ -163,14 +163,14 @@ function tooSmallClass(
   const source = `EC2NodeClass ${shorten(nodeClass.metadata?.name ?? '', nameLength)}`
   const size = roundBytes * (Math.floor((wanted + volumeBytes - podBytes) / roundBytes) + 1)
   const counted = isOfSystem
-    ? `for the disk of pods it takes ${shorten(rootDevice, 40)} of ${source} with ${bytes(volumeBytes)}, which has rootVolume: true; their data is on ${device}`
-    : `it requests ${bytes(wanted)} of ephemeral-storage, and ${source} gives at most ${bytes(podBytes)}: a volume of ${bytes(volumeBytes)}, and no instance store`
+    ? `${name}: for the disk of pods it takes ${shorten(rootDevice, 40)} of ${source} with ${bytes(volumeBytes)}, which has rootVolume: true; their data is on ${device}`
+    : `${name} requests ${bytes(wanted)}, and ${source} gives at most ${bytes(podBytes)}: a volume of ${bytes(volumeBytes)}, no instance store`
   return {
     title: titles.nodeClass,
     confidence: 'likely',
     cause: deviceCause('too-small', { device: isOfSystem ? rootDevice : device }),
     ...seenFirst(
-      `Karpenter finds no instance type for ${plural(count, 'pod')} in NodePool ${shorten(pool, nameLength)}, the first ${name}: ${counted}.`,
+      `Karpenter finds no instance type for ${plural(count, 'pod')} in NodePool ${shorten(pool, nameLength)}: ${counted}.`,
       'No disk is full.',
     ),
     steps: isOfSystem

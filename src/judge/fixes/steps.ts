@@ -666,6 +666,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
         : [patchOfClass(on.disk, 'merge', { spec: { instanceStorePolicy: 'RAID0' } })],
     'node-replaced',
   ),
+  'spread-pods': asking,
   'unset-root-volume': all('set'),
   'upgrade-group': all('replace', upgrade),
   'upgrade-runtime': all('replace'),

@@ -182,7 +182,7 @@ export function holderCause(
   const largest = isOfMany ? undefined : own[0]
   const isHalf = largest !== undefined && lowBytes > 0 && largest.lowBytes >= leastHalf * lowBytes
   const second = unit === 'bytes' && isHalf && own.find(part => isOther(part, largest))
-  const shared = owners.filter(one => useOf(one, holder) > 0).length
+  const shared = owners.filter(one => usedFor(one, holder) > 0).length
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
     kind: 'holder',
@@ -245,13 +245,13 @@ function bytesOfLargest(parts: readonly HolderPart[], owners: NodeLedger['owners
   const same = parts.filter(part => ownerOf(part) === key)
   if (same.length === parts.length && parts.length > 1) {
     const whole = owners.find(one => `${one.namespace}/${one.owner}` === key)
-    return (whole && useOf(whole, largest.holder)) || null
+    return (whole && usedFor(whole, largest.holder)) || null
   }
   return same.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
 }
 
 /** What the pods of an owner hold of this kind. 0: that is not counted. */
-function useOf(use: NodeLedger['owners'][0], holder: DiskHolder): number {
+export function usedFor(use: NodeLedger['owners'][0], holder: DiskHolder): number {
   if (holder === 'pod-volumes') return use.volumeBytes
   if (holder === 'container-logs') return use.logBytes
   return holder === 'writable-layers' ? use.layerBytes : 0

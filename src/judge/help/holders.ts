@@ -29,6 +29,7 @@ import {
   isUnmounted,
   type Reason,
   roomy,
+  usedFor,
 } from './holder-cause.ts'
 import { writableMounts } from './host-mounts.ts'
 import { unusedImages } from './listed-images.ts'
@@ -245,6 +246,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
       ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
       : largerReserve(configuration, cause, ledger)) ??
     ofEndlessPod(cause, subject) ??
+    spreadPods(cause, subject) ??
     withoutLimit(cause, reason, ledger) ??
     (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
   if (other) return { ...reason, ...other }
@@ -411,6 +413,33 @@ function largerReserve(
     steps: [{ id: 'set-fields' }],
     fix: { config: { systemReserved } },
     seen: `${shorten(`${use.owner} in ${use.namespace}`, nameLength)} holds no more than it requests; images and system hold ${bytes(others)}, and ${bytes(reserved.total)} are reserved.`,
+  }
+}
+
+/** Owners of which this many hold about the same in each pod, the least at least this share of the most. */
+const alike = { owners: 3, share: 0.5 }
+/** Owners that a ledger lists. */
+const listedOwners = 5
+
+/** Where the pods of many owners hold about as much each, the deletion of one ends nothing. Null: any other case. */
+function spreadPods(cause: HolderCause, subject: DiskSubject): Other | null {
+  const { ledger } = subject
+  const { holder, amount, owners, ownerCount = 0 } = cause
+  const isOfPods = holder === 'pod-volumes' || holder === 'writable-layers'
+  if (ledger === null || amount.unit !== 'bytes' || !isOfPods) return null
+  if (owners !== 'many' && ownerCount < alike.owners) return null
+  const each = ledger.owners.flatMap(one => {
+    const held = usedFor(one, holder)
+    return held > 0 && (one.requestBytes ?? 0) < held ? [held / one.pods] : []
+  })
+  const most = Math.max(...each)
+  if (each.length < alike.owners || Math.min(...each) < alike.share * most) return null
+  return {
+    steps: [
+      { id: 'spread-pods', bytes: gibibyte * Math.ceil(most / gibibyte) },
+      withSize({ id: 'larger-disk' }, subject, cause),
+    ],
+    seen: `each pod of ${each.length}${each.length < listedOwners ? '' : ' or more'} owners holds about ${bytes(most)}.`,
   }
 }
 

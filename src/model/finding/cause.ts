@@ -199,6 +199,7 @@ export type StepActionId =
   | 'set-log-files'
   | 'set-memory'
   | 'set-volume-limit'
+  | 'spread-pods'
   | 'unset-root-volume'
   | 'upgrade-group'
   | 'upgrade-runtime'

@@ -151,6 +151,23 @@ describe('a holder of many owners', () => {
     expect(steps([{ kind: 'ConfigMap' }])).toEqual(['end-pod', 'set-fields'])
   })
 
+  it.each([
+    ['about the same', [4, 5, 5, 6], null, ['spread-pods', 'larger-disk']],
+    ['more than others', [1, 9, 9, 9], null, ['set-volume-limit']],
+    ['no more than it requests', [5, 5, 5, 5], 50 * GiB, ['set-fields']],
+  ] as const)('spreads pods of which each holds %s', (_, gib, requestBytes, expected) => {
+    const subject = exampleSubject({ held: { 'pod-volumes': 40 } })
+    const owners = [10, ...gib].map((held, index) => ({
+      ...{ namespace: 'shop', owner: `Deployment svc-${index}`, pods: index === 0 ? 2 : 1 },
+      ...{ bytes: held * GiB, volumeBytes: held * GiB, layerBytes: 0, logBytes: 0 },
+      ...{ requestBytes, limitBytes: null },
+    }))
+    const parts = [10, 5, 5].map((held, index) => part('pod-volumes', `svc-${index}`, held))
+    const ledger = { ...subject.ledger!, owners, parts }
+    const steps = diskReason({ ...subject, ledger }, 'nodefs.available')?.steps
+    expect(steps?.map(({ id }) => id)).toEqual(expected)
+  })
+
   it('is the owner of a tenth', () => {
     const reason = reasonFor({ 'container-logs': 50 }, logs(5))
     expect(reason.owner).toMatchObject({ workload: 'Deployment svc-0' })

@@ -78,7 +78,7 @@ function parseBucket(text: string) {
   const [bucket = '', ...folders] = text.replace(/^s3:\/\//, '').split('/')
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
     throw new InvalidArgumentError('A bucket, or BUCKET/PREFIX.')
-  const prefix = folders.filter(folder => folder !== '').join('/')
+  const prefix = folders.filter(Boolean).join('/')
   return { bucket, prefix: prefix === '' ? '' : `${prefix}/` }
 }
 

@@ -134,7 +134,7 @@ export function lossOfDeclared(
 type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>
 
 /** The file with a value that its image would not write, or whose map lacks keys that the image writes. Null: none. */
-function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | null) {
+function editedBy(field: string, { said }: StartFact, ofImage: ReturnType<typeof imageValues>) {
   const own = Object.entries(said).filter(([path]) => fieldOf(path) === field)
   const inFile = own.flatMap(([path, entries]) =>
     entries.filter(({ by }) => by === 'file').map(entry => ({ path, ...entry })),
@@ -163,13 +163,9 @@ function overrider(held: SaidSetting, said: readonly SaidSetting[]) {
 function ignoredValues({ ignored }: StartFact) {
   return ignored.flatMap(({ file, key, value, field, why }) => {
     const words = `${ignoredWords(key, field, why)} (${file})`
-    if (field === null) return [{ path: shorten(key, 100), value, file, why: words }]
-    return Object.entries(writtenSettings({ [field]: value })).map(([path, entry]) => ({
-      path,
-      value: entry,
-      file,
-      why: words,
-    }))
+    const written =
+      field === null ? { [shorten(key, 100)]: value } : writtenSettings({ [field]: value })
+    return Object.entries(written).map(([path, value]) => ({ path, value, file, why: words }))
   })
 }
 
@@ -237,16 +233,8 @@ export function lossesOnDisk(
   return losses
 }
 
-interface ImageValues {
-  /** Whether the value is the image's or the kubelet's default, so that no other source is known. */
-  isPreset(path: string, value: unknown): boolean
-  /** Like `isPreset`. On AL2, kubelet defaults do not count: user data and operators edit the main file, which has none of them. */
-  isOwn(path: string, value: unknown): boolean
-  keysOf(field: string): string[]
-}
-
 /** Null: the image is not from EKS, so its values are unknown. */
-function imageValues(family: AmiFamily, kubeletVersion: string | null): ImageValues | null {
+function imageValues(family: AmiFamily, kubeletVersion: string | null) {
   if (!isFamilyOfEks(family)) return null
   const ofKubelet = writtenSettings({ ...configurationDefaults })
   const ofAmi = writtenSettings({ ...amiDefaults(family, kubeletVersion) })
@@ -261,8 +249,11 @@ function imageValues(family: AmiFamily, kubeletVersion: string | null): ImageVal
   const isPreset = (path: string, value: unknown) =>
     writes(path, value) || isIn(ofKubelet, path, value)
   return {
+    /** Whether the value is the image's or the kubelet's default, so that no other source is known. */
     isPreset,
+    /** Like `isPreset`. On AL2, kubelet defaults do not count: user data and operators edit the main file, which has none of them. */
     isOwn: family === 'AL2' ? writes : isPreset,
-    keysOf: field => Object.keys(ofAmi).filter(path => path !== field && fieldOf(path) === field),
+    keysOf: (field: string) =>
+      Object.keys(ofAmi).filter(path => path !== field && fieldOf(path) === field),
   }
 }

@@ -38,19 +38,13 @@ interface TextLimits {
   keys?(field: string): readonly string[] | undefined
 }
 
-interface Settable {
-  config: RawObject
-  /** Sentences; the request's own notes come first. */
-  leftOut: string[]
-}
-
 const namesShown = 12
 
 /** The fields of a fix that this kubelet knows, the target accepts, and every format can hold. */
 export function settableFields(
   { config, origin, notes = [] }: DurableRequest,
   { refusal, keys }: TextLimits = {},
-): Settable {
+) {
   const set: [field: string, value: unknown][] = []
   const leftOut = new Map<string, string[]>()
   const leaveOut = (name: string, why: string) =>
@@ -79,6 +73,7 @@ export function settableFields(
     config: Object.fromEntries(
       whole.filter(([, value]) => !isRawObject(value) || Object.keys(value).length > 0),
     ),
+    /** Sentences; the request's own notes come first. */
     leftOut: [
       ...notes,
       ...[...leftOut].map(([why, names]) => `Left out, ${why}: ${firstNames(names, namesShown)}.`),

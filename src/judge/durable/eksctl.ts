@@ -38,13 +38,8 @@ const inClusterConfig = [
   'Of the ClusterConfig. eksctl does not change a nodegroup that is there: give it a new name, create it, then delete the old one.',
 ]
 
-interface NodegroupSettings {
-  /** Empty: nothing can be set. */
-  text: string
-  notes: string[]
-}
-
-function settingsOf(request: DurableRequest): NodegroupSettings {
+/** An empty text: nothing can be set. */
+function settingsOf(request: DurableRequest) {
   const { owner, amiFamily } = request.origin
   if (amiFamily === 'Bottlerocket') {
     const { settings, notes } = bottlerocketTerms(request)

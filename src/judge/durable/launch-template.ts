@@ -39,14 +39,11 @@ const flags = (config: RawObject) =>
     .flatMap(([field, value]) => argumentsFor(field, value))
     .join(' ')
 
-interface Al2Script {
-  /** Its comments list what was left out. Empty: nothing can be set. */
-  script: string
-  leftOut: string[]
-}
-
-/** Flags set the fields that bootstrap.sh writes. The other fields go into its input file. */
-export function al2Script(request: DurableRequest, where: readonly string[]): Al2Script {
+/**
+ * Flags set the fields that bootstrap.sh writes. The other fields go into its input file. Comments of the script list what was left out. An
+ * empty script: nothing can be set.
+ */
+export function al2Script(request: DurableRequest, where: readonly string[]) {
   const { config, leftOut } = settableFields(request, {
     refusal: field => (al2BootstrapFields.has(field) ? withoutFlag(field) : null),
   })

@@ -189,28 +189,18 @@ export function lastingOwners(
   ].toSorted()
 }
 
-interface OwnedPod {
-  namespace: string
-  name: string
-  owner: string | null
-}
-
-export interface LikelyOwner {
-  /** `DaemonSet logging/shipper`; without a known owner `pods logging/shipper-…`. */
-  name: string
-  key: string | null
-  isKnown: boolean
-}
-
 /** Upstream: apiserver storage/names/generate.go SimpleNameGenerator; apimachinery util/rand rand.go alphanums. */
 const generated = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/
 const longestPrefix = 58
 
-/** Owner from the pod's record, else a known owner whose name matches, else the pod name's prefix. */
+/**
+ * Owner from the pod's record, else a known owner whose name matches, else the pod name's prefix: `DaemonSet logging/shipper`; without a
+ * known owner `pods logging/shipper-…`.
+ */
 export function likelyOwner(
-  { owner, namespace, name }: OwnedPod,
+  { owner, namespace, name }: Pick<Eviction, 'owner' | 'namespace' | 'name'>,
   owners: readonly string[],
-): LikelyOwner {
+) {
   const key = owner ?? owners.find(known => isNameOf(known, namespace, name)) ?? null
   if (key !== null) {
     const [inNamespace = '', kind = '', ...rest] = key.split('/')

@@ -13,11 +13,6 @@ import { shownSetting } from '#judge/drift/drift.ts'
 import { shorten } from '#judge/text.ts'
 import { messagesOf, type Refusal } from '#model/kubelet/refusal.ts'
 
-export interface Completion {
-  config: RawObject
-  refused: string[]
-}
-
 /** Why a kubelet would not start with the configuration. */
 export type Refusals = (configuration: RawObject, kubeletVersion: string | null) => Refusal[]
 
@@ -28,7 +23,7 @@ export type Refusals = (configuration: RawObject, kubeletVersion: string | null)
 export function completerFor(
   running: RawObject | null,
   refusalsOf: (configuration: RawObject) => Refusal[],
-): (config: RawObject) => Completion {
+) {
   const all = { ...configurationDefaults, ...running }
   const refusalsWith = oncePerConfig(config => refusalsOf({ ...all, ...config }))
   return oncePerConfig(config => {

@@ -33,7 +33,6 @@ import type {
   OwnedGroup,
   PodGarbage,
   ReleasedVolume,
-  TerminatedPod,
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/input/record.ts'
@@ -367,10 +366,7 @@ interface SizedVolume extends Partial<VolumePerformance> {
 }
 
 /** Each sum is null if no volume has a known amount. `monthlyUsd`: EBS volumes only, at list price of us-east-1. */
-export function sizeOf(volumes: readonly SizedVolume[]): {
-  bytes: number | null
-  monthlyUsd: number | null
-} {
+export function sizeOf(volumes: readonly SizedVolume[]) {
   const sizes = volumes.flatMap(({ capacityBytes }) => capacityBytes ?? [])
   const costs = volumes.flatMap(volume => costOfOne(volume) ?? [])
   return { bytes: sumOrNull(sizes), monthlyUsd: sumOrNull(costs) }
@@ -433,16 +429,6 @@ const byNode: ReadonlySet<string | null> = new Set([
   'Shutdown',
 ])
 
-/** A failed pod that still exists. `debris`: the pod failed because of its node. */
-function failedPodKind({
-  phase,
-  reason,
-  isBeingDeleted,
-}: TerminatedPod): 'debris' | 'failed' | null {
-  if (phase !== 'Failed' || isBeingDeleted) return null
-  return byNode.has(reason) ? 'debris' : 'failed'
-}
-
 /** @param isDebris true: pods that their node ended; false: the other failed pods */
 export function stayingPods(
   { cluster, at, pods: { terminated, threshold, excess } }: WithPods,
@@ -450,7 +436,10 @@ export function stayingPods(
   isDebris: boolean,
 ): Iterable<ClusterFailing> {
   const failed = terminated
-    .filter(pod => failedPodKind(pod) === (isDebris ? 'debris' : 'failed'))
+    .filter(
+      ({ phase, reason, isBeingDeleted }) =>
+        phase === 'Failed' && !isBeingDeleted && byNode.has(reason) === isDebris,
+    )
     // A pod that the kubelet refused or evicted may have no container that ended.
     .map(pod => ({ ...pod, endedMs: pod.finishedMs ?? pod.createdMs }))
   const left = oldOf(failed, 'endedMs', at, minAgeHours)

@@ -12,27 +12,19 @@ export const usualProcessLimit = 4096
 /** Of the used process ids, from which on their user counts. */
 const mostPercent = 25
 
-export interface ProcessUse {
-  ofPods: number
-  /** Pods together have a small part: no eviction ends it. */
-  isOutside: boolean
-  /** A user of a large part. */
-  largest: (LargestUser & { name: string }) | null
-  /** What is known of the users. Null: nothing. */
-  use: string | null
-  /** What finds the users, what ends a pod that has most of it, and what limits them. */
-  steps: StepAction[]
-}
-
-export function processUse(subject: NodeSubject, usedPids: number): ProcessUse {
+/** The steps find the users, end a pod that has most of it, and limit them. */
+export function processUse(subject: NodeSubject, usedPids: number) {
   const ofPods = (subject.summary?.pods ?? []).reduce((sum, pod) => sum + processesOf(pod), 0)
+  // Pods together have a small part: no eviction ends it.
   const isOutside = areMeasured(subject) && 100 * ofPods < mostPercent * usedPids
   const first = largestOwner(subject, processesOf)
   const isLarge = first !== null && 100 * first.amount >= mostPercent * usedPids
   const largest = isLarge ? { ...first, name: nameOf(first) } : null
   const known = { ofPods, isOutside, largest, use: useOf(largest, isOutside ? ofPods : null) }
-  if (isOutside) return { ...known, steps: [{ id: 'list-processes' }, { id: 'reboot' }] }
-  if (ofPods === 0) return { ...known, steps: [{ id: 'list-processes' }] }
+  const list: StepAction = { id: 'list-processes' }
+  const reboot: StepAction = { id: 'reboot' }
+  if (isOutside) return { ...known, steps: [list, reboot] }
+  if (ofPods === 0) return { ...known, steps: [list] }
   const pod = largestPod(subject, processesOf)
   const isOfPod = pod !== null && 2 * pod.amount >= usedPids
   const deletion = isOfPod ? deletionOf(pod.owner, subject.pods) : null
@@ -47,8 +39,8 @@ export function processUse(subject: NodeSubject, usedPids: number): ProcessUse {
   return { ...known, steps: [...(deletion ? [deletion] : []), limit] }
 }
 
-/** @param ofPods null: pods have a large part */
-function useOf(largest: ProcessUse['largest'], ofPods: number | null): string | null {
+/** Null: nothing is known of the users. @param ofPods null: pods have a large part */
+function useOf(largest: { name: string; amount: number } | null, ofPods: number | null) {
   if (ofPods !== null)
     return `most processes are of programs of the host: all pods together have ${ofPods} of them`
   return largest && `${largest.name} has ${largest.amount}`

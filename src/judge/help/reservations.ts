@@ -7,18 +7,12 @@ import type { Summary } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { EvictionPrediction } from '#model/prediction/prediction.ts'
 
-export interface Reserved {
-  kube: number
-  system: number
-  total: number
-}
-
 /** Null if a quantity does not parse; a kubelet would not start with it. */
 export function reservedOf(
   { kubeReserved, systemReserved }: KubeletConfiguration,
   resource: 'memory' | 'cpu' | 'ephemeral-storage',
   amount: (quantity: Quantity) => number = quantityNumber,
-): Reserved | null {
+) {
   const [kube, system] = [kubeReserved, systemReserved].map(map => {
     const quantity = quantityOrNull(map?.[resource] ?? '0')
     return quantity && amount(quantity)
@@ -50,23 +44,17 @@ export function isEksReservation(
 
 export const unreadableReservation = { unknown: 'configz: a reservation of it is no quantity' }
 
-export interface Daemons {
-  /** Working sets: `kubelet`, `runtime`, and `misc` if a cgroup for the rest of the system is configured. */
-  used: { name: string; bytes: number }[]
-  bytes: number
-  /** Those of kubelet and runtime without statistics. If any, the daemons use more than `bytes`. */
-  missing: string[]
-}
-
-export function daemonsOf(summary: Summary | null): Daemons {
+export function daemonsOf(summary: Summary | null) {
   const containers = summary?.node?.systemContainers ?? []
   const used = ['kubelet', 'runtime', 'misc'].flatMap(name => {
     const bytes = containers.find(container => container.name === name)?.memory?.workingSetBytes
     return bytes !== undefined && Number.isSafeInteger(bytes) && bytes >= 0 ? [{ name, bytes }] : []
   })
   return {
+    /** Working sets: `kubelet`, `runtime`, and `misc` if a cgroup for the rest of the system is configured. */
     used,
     bytes: used.reduce((sum, { bytes }) => sum + bytes, 0),
+    /** Those of kubelet and runtime without statistics. If any, the daemons use more than `bytes`. */
     missing: ['kubelet', 'runtime'].filter(name => !used.some(daemon => daemon.name === name)),
   }
 }
@@ -104,7 +92,7 @@ export function reservedMemory(subject: Satisfied<'configuration'>) {
   }
 }
 
-export const daemonEvidence = ({ used }: Daemons): Failing['evidence'] =>
+export const daemonEvidence = ({ used }: ReturnType<typeof daemonsOf>) =>
   used.map(({ name, bytes }) =>
     bytesLine('summary', `summary systemContainers ${name} workingSetBytes`, bytes),
   )

@@ -71,20 +71,13 @@ export const hardEviction = ({ kubeletVersion }: NodeSubject['identity']) =>
 export const hardDefaults = ({ kubeletVersion, operatingSystem }: NodeSubject['identity']) =>
   evictionHardDefaults(kubeletVersion, operatingSystem)
 
-interface Defaults {
-  /** The kubelet's defaults that `evictionHard` omits, by signal. Nothing watches in their place. */
-  lost: [signal: string, value: string][]
-  /** Omitted defaults for which the unknown disk layout decides whether another signal watches. */
-  open: string[]
-}
-
 /** Null: the kubelet's version is unknown. */
 export function lostDefaults({
   identity,
   configuration,
   eviction,
   filesystems,
-}: Satisfied<'configuration' | 'eviction'>): Defaults | null {
+}: Satisfied<'configuration' | 'eviction'>) {
   if (featuresOf(identity.kubeletVersion).minor === null) return null
   const present = configuration.evictionHard ?? {}
   const absent = Object.entries(hardDefaults(identity)).filter(
@@ -103,7 +96,9 @@ export function lostDefaults({
     signal.endsWith('.inodesFree') &&
     Object.hasOwn(present, sisterOf(signal) ?? signal)
   return {
+    /** The kubelet's defaults that `evictionHard` omits, by signal. Nothing watches in their place. */
     lost: absent.filter(([signal]) => isSeen(signal) === false && !isOff(signal)),
+    /** Omitted defaults for which the unknown disk layout decides whether another signal watches. */
     open: absent.filter(([signal]) => isSeen(signal) === null).map(([signal]) => signal),
   }
 }
@@ -208,10 +203,10 @@ export function soundImageGc(
 export const imageGcFix = (
   { eviction, filesystems }: NodeSubject,
   policy: Policy,
-): Failing['fix'] => fixOf(soundImageGc(diskEvictionPercent(eviction, filesystems) ?? 0, policy))
-
-const fixOf = (sound: ImageGcPercentages | null): Failing['fix'] =>
-  sound ? { config: { ...sound } } : undefined
+): Failing['fix'] => {
+  const sound = soundImageGc(diskEvictionPercent(eviction, filesystems) ?? 0, policy)
+  return sound ? { config: { ...sound } } : undefined
+}
 
 /** Percent of the image disk below which pods are evicted. Null: the size of the disk is unknown. */
 export function diskEvictionPercent(

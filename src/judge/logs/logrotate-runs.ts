@@ -3,18 +3,7 @@ import { dayMs, hourMs, minuteMs, weekMs } from '#base/units.ts'
 import { shorten } from '#judge/text.ts'
 import type { Host } from '#model/input/inspection.ts'
 
-export interface LogrotateRuns {
-  /** Null: nothing runs logrotate. */
-  by: 'timer' | 'cron' | null
-  schedule: string | null
-  /** Mean interval in ms over everything that runs logrotate. Null: no schedule is known. */
-  periodMs: number | null
-  /** An unknown schedule among several. logrotate may run more often because of it. */
-  unclear: string | null
-  last: string | null
-  /** What else may start logrotate, as the node reports it; null: nothing. Undefined: an older probe, which did not search all cron places. */
-  unsure: string | null | undefined
-}
+export type LogrotateRuns = NonNullable<ReturnType<typeof logrotateRunsOf>>
 
 const monthMs = 30 * dayMs
 const yearMs = 365 * dayMs
@@ -33,7 +22,7 @@ const named: Readonly<Record<string, number>> = {
 }
 
 /** Null: the schedules of logrotate were not read. */
-export function logrotateRunsOf({ logrotateRuns }: Host): LogrotateRuns | null {
+export function logrotateRunsOf({ logrotateRuns }: Host) {
   if (logrotateRuns === undefined) return null
   const { by, schedule, last, also = [], unsure } = logrotateRuns
   if (by !== null && by !== 'timer' && by !== 'cron') return null
@@ -45,25 +34,21 @@ export function logrotateRunsOf({ logrotateRuns }: Host): LogrotateRuns | null {
   const known = periods.filter(period => period !== null)
   const unclear = periods.indexOf(null)
   return {
+    /** Null: nothing runs logrotate. */
     by,
     schedule: texts.filter(text => text !== null).join(' and ') || null,
+    /** Mean interval in ms over everything that runs logrotate. Null: no schedule is known. */
     periodMs:
       known.length === 0 ? null : 1 / known.reduce((often, period) => often + 1 / period, 0),
+    /** An unknown schedule among several. logrotate may run more often because of it. */
     unclear: unclear < 0 || known.length === 0 ? null : (texts[unclear] ?? 'unknown'),
     last: last === undefined ? null : shorten(last, 80),
+    /** What else may start logrotate, as the node reports it; null: nothing. Undefined: an older probe, which did not search all cron places. */
     unsure: unsure && shorten(unsure, 200),
   }
 }
 
 const mostRuns = 20
-
-interface Times {
-  weekday: string
-  month: string
-  day: string
-  hour: string
-  minute: string
-}
 
 /** Sources: systemd.time(7), crontab(5). */
 export function periodOf(schedule: string): number | null {
@@ -82,7 +67,7 @@ export function periodOf(schedule: string): number | null {
 }
 
 /** `Mon *-*-* 00:00:00` */
-function calendarTimes(text: string): Times | null {
+function calendarTimes(text: string) {
   const words = text.split(' ')
   const weekday = /^[a-z][a-z.,]*$/.test(words[0] ?? '') ? words.shift() : '*'
   const [date = '', time = '', _zone, ...rest] = words
@@ -94,7 +79,7 @@ function calendarTimes(text: string): Times | null {
 }
 
 /** `15 3 * * 0` */
-function cronTimes(text: string): Times | null {
+function cronTimes(text: string) {
   const [minute, hour, day, month, weekday, ...rest] = text.split(/\s+/)
   return minute && hour && day && month && weekday && rest.length === 0
     ? { minute, hour, day, month, weekday }

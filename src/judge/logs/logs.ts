@@ -47,21 +47,12 @@ export function logRates(logs: readonly ContainerLog[], at: string): LogRate[] {
   })
 }
 
-export interface LogRotation {
-  /** The size as written in the configuration. */
-  maxSize: string
-  sizeBytes: number
-  files: number
-  perContainerBytes: number
-}
+export type LogRotation = NonNullable<ReturnType<typeof logRotationOf>>
 
 const mostInt32 = 2 ** 31 - 1
 
-/** Null: the kubelet refuses it, or rotation is off. */
-export function logRotationOf({
-  containerLogMaxSize,
-  containerLogMaxFiles,
-}: KubeletConfiguration): LogRotation | null {
+/** Null: the kubelet refuses it, or rotation is off. `maxSize` is written as in the configuration. */
+export function logRotationOf({ containerLogMaxSize, containerLogMaxFiles }: KubeletConfiguration) {
   const maxSize = containerLogMaxSize ?? configurationDefaults.containerLogMaxSize ?? '10Mi'
   const files = Math.min(
     containerLogMaxFiles ?? configurationDefaults.containerLogMaxFiles ?? 5,

@@ -144,13 +144,6 @@ function sourcedLine(entry: Evidence, isOnDisk: boolean) {
 
 /* A new hard eviction threshold above what is free: the kubelet evicts pods within seconds of its restart. So room comes first. */
 
-interface Shortage {
-  signal: Signal
-  /** Bytes or inodes that have to be free before the threshold is set. */
-  missing: number
-  share: number
-}
-
 /** The failing whose step says that its new threshold evicts at once. */
 function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
   const set = { id: 'set-fields' as const }
@@ -176,7 +169,7 @@ function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
 }
 
 /** Null: enough is free, a threshold of the signal is met already, or the node does not have the signal. */
-function shortageOf(signal: Signal, value: string, { eviction }: NodeSubject): Shortage | null {
+function shortageOf(signal: Signal, value: string, { eviction }: NodeSubject) {
   const { capacityBytes, availableBytes } = eviction?.signals[signal] ?? {}
   if (!capacityBytes || availableBytes == null) return null
   const needed = amountOf(value, capacityBytes)
@@ -184,6 +177,7 @@ function shortageOf(signal: Signal, value: string, { eviction }: NodeSubject): S
   if (needed === null || isMet === true || needed <= availableBytes) return null
   return {
     signal,
+    /** Bytes or inodes that have to be free before the threshold is set. */
     missing: needed - availableBytes,
     share: (needed - availableBytes) / capacityBytes,
   }

@@ -253,7 +253,7 @@ export class ClusterFacts implements ClusterContext {
       .map(({ message }) => message)
     return messages.length === 0
       ? null
-      : shorten(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
+      : shorten(`${what}: ${messages.filter(Boolean).join('; ') || 'not read'}`)
   }
 
   contextOf(

@@ -138,7 +138,7 @@ function whyNotConfigured(
 ) {
   const onDisk = leftOpen('configuration', prediction)
   if (promisedSources[mode].includes('configz') || configuration !== null)
-    return shorten(`configz: ${[runningError, onDisk].filter(text => text !== '').join('; ')}`)
+    return shorten(`configz: ${[runningError, onDisk].filter(Boolean).join('; ')}`)
   return shorten(
     onDisk ||
       messages(errors, 'host') ||
@@ -152,7 +152,7 @@ function missingNextStart({ mode, host, errors }: NodeInput, prediction: NodePre
     host !== null ? notComputed('nextStart', prediction) : '',
   ]
   return shorten(
-    reasons.filter(reason => reason !== '').join('; ') ||
+    reasons.filter(Boolean).join('; ') ||
       `the files on the node's disk were not read (mode ${mode})`,
   )
 }

@@ -57,13 +57,8 @@ export type StatefulSet = Json<V1StatefulSet>
 export const controllerReferenceOf = ({ metadata }: KubernetesPod): ObjectReference | undefined =>
   metadata?.ownerReferences?.find(({ controller }) => controller === true)
 
-export interface Workload {
-  kind: string
-  name: string
-}
-
 /** @param workload `Kind name`, as `controllerOf` writes it */
-export function parseWorkload(workload: string): Workload {
+export function parseWorkload(workload: string) {
   const [kind = '', ...name] = workload.split(' ')
   return { kind, name: name.join(' ') }
 }

@@ -94,19 +94,11 @@ export function mailChanges(
   }
 }
 
-interface ChangeRow {
-  finding: Pick<Finding, 'rule' | 'title' | 'severity' | 'cluster' | 'subject'>
-  label: string
-  why: string[]
-  /** Null: the finding is not in this run. */
-  id: string | null
-}
-
-/** All changes: new or worse, unclear, ended. */
+/** All changes: new or worse, unclear, ended. An id of null: the finding is not in this run. */
 export const changeRows = (
   { listed, hidden, ended }: MailChanges,
   { words: { changes, returned } }: Language,
-): ChangeRow[] => [
+) => [
   ...listed
     .filter(({ kind }) => kind !== 'unchanged')
     .map(({ finding, kind, why }) => {

@@ -1,7 +1,7 @@
 import { by } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { type Finding, severities } from '#model/finding/finding.ts'
-import type { GarbageOverview, GarbageRow } from '#model/finding/garbage-overview.ts'
+import type { GarbageRow } from '#model/finding/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type Shown, worstFirst } from '#report/parts/findings.ts'
@@ -132,32 +132,18 @@ function coverageText(
   )
 }
 
+type JudgedGarbage = ReturnType<typeof judgedGarbage>[number]
+type JudgedRow = { row: GarbageRow; findings: Finding[]; title: string }
+
 /**
  * Leftover objects of each cluster beside their findings. Clusters with the highest cost come
  * first; within a cluster, the worst rows come first.
  */
-interface JudgedRow {
-  row: GarbageRow
-  /** Worst first. */
-  findings: Finding[]
-  title: string
-}
-
-interface JudgedGarbage {
-  overview: GarbageOverview
-  /** Rows with a finding; worst first, then by cost. */
-  found: JudgedRow[]
-  /** Rows without an open finding, for example because all their findings are waived. */
-  quiet: JudgedRow[]
-  /** Known cost in USD per month of the rows with a finding. */
-  monthlyUsd: number
-}
-
-function judgedGarbage({ document, garbage = [] }: AuditReport): JudgedGarbage[] {
+function judgedGarbage({ document, garbage = [] }: AuditReport) {
   const [open, waived] = [byPlace(document.findings), byPlace(document.waived)]
   return garbage
-    .map((overview): JudgedGarbage => {
-      const rows = overview.rows.map(row => {
+    .map(overview => {
+      const rows = overview.rows.map((row): JudgedRow => {
         const place = placeOf(overview.cluster, row.rule)
         const findings = (open.get(place) ?? []).toSorted(worstFirst)
         const [judged] = [...findings, ...(waived.get(place) ?? [])]
@@ -171,8 +157,11 @@ function judgedGarbage({ document, garbage = [] }: AuditReport): JudgedGarbage[]
       const monthlyUsd = found.reduce((sum, { row }) => sum + (row.monthlyUsd ?? 0), 0)
       return {
         overview,
+        /** Rows with a finding; worst first, then by cost. */
         found,
+        /** Rows without an open finding, for example because all their findings are waived. */
         quiet: rows.filter(({ findings }) => findings.length === 0),
+        /** Known cost in USD per month of the rows with a finding. */
         monthlyUsd,
       }
     })

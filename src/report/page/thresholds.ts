@@ -27,15 +27,7 @@ const thresholdLimits = {
   instanceTypes: 6,
 }
 
-interface Assessed extends Cohort {
-  title: string
-  cluster: string
-  about: string
-  variants: Variant[]
-  unread: AuditedNode[]
-  /** Signals that have a default but are unwatched, with their number of nodes. */
-  unwatched: Map<string, number>
-}
+type Assessed = ReturnType<typeof assess>
 
 export function thresholdsView(nodes: AuditedNode[], language: Language) {
   const { thresholds: words, andMore, list } = language.words
@@ -59,7 +51,7 @@ export function thresholdsView(nodes: AuditedNode[], language: Language) {
   }
 }
 
-function assess(cohort: Cohort, language: Language): Assessed {
+function assess(cohort: Cohort, language: Language) {
   const known = cohort.members.filter(isKnown)
   const unwatched = new Map<string, number>()
   for (const node of known) {
@@ -77,6 +69,7 @@ function assess(cohort: Cohort, language: Language): Assessed {
     about: aboutOf(cohort, language),
     variants: variantsOf(known),
     unread: cohort.members.filter(node => !isKnown(node)),
+    /** Signals that have a default but are unwatched, with their number of nodes. */
     unwatched,
   }
 }

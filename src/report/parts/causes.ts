@@ -25,19 +25,13 @@ import {
 
 /* The questions about the node that is nearest to eviction: why, what holds its disk, what goes first, what to do now and then. */
 
-export interface Answer {
-  key: string
-  text: string
-  /** What is less important. Empty: nothing. */
-  note: string
-  isStep: boolean
-}
+/** The note is less important. Empty: nothing. */
 
 export function answersOf(
   row: OutlookView['rows'][number],
   causes: readonly FoundCause[],
   language: Language,
-): Answer[] {
+) {
   const { picture: words, unknown, clauses } = language.words
   const ofFleet = causes[row.cause ?? -1]
   const found = ofFleet && causeOnNode(ofFleet, row)

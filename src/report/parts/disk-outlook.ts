@@ -4,7 +4,7 @@
  */
 
 import { dayMs, hourMs } from '#base/units.ts'
-import type { ObservedGrowth, UnseenGrowth } from '#model/history.ts'
+import type { ObservedGrowth } from '#model/history.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -59,7 +59,7 @@ function roundDuration(ms: number) {
 /** `in about 6 d`, with the note `2 d to 12 d`. A time beyond the horizon is not foreseen. */
 export function seenTime(
   usualMs: number,
-  { soonestMs, latestMs, horizonMs }: SeenOutlook,
+  { soonestMs, latestMs, horizonMs }: ReturnType<typeof seenOutlook>,
   language: Language,
 ) {
   const { growth: words, next } = language.words
@@ -72,55 +72,18 @@ export function seenTime(
   return { text, note: to === from ? '' : words.fromTo(from, to) }
 }
 
-type DiskForecast = 'nodefs' | 'imagefs'
-
-/** Milliseconds until each event at one rate of growth. Null: never; 0: now. */
-export interface ActingTimes {
-  /** Undefined: no images on this disk, or image GC is off or unknown. */
-  imageGcMs: number | null | undefined
-  evictionMs: number | null
-}
-
 /** One disk, with its times at assumed growth. */
-export interface DiskOutlook extends ActingTimes {
-  filesystem: DiskForecast
-  title: string
-  capacityBytes: number
-  availableBytes: number
-  /** The assumed growth. */
-  bytesPerHour: number
-  /** Times at observed growth. Null: observed growth is unknown. */
-  seen: SeenOutlook | null
-  /** Why observed growth is unknown. Null: it is known, or was not computed. */
-  unseen: UnseenGrowth | null
-  /** The threshold that evicts first at assumed growth; null: none watches this disk. */
-  threshold: EvaluatedThreshold | null
-  /** What acts first if the disk fills within minutes. Readings hours apart cannot show this. */
-  first: 'image-gc' | 'eviction' | 'either' | 'nothing'
-}
-
-export interface SeenOutlook {
-  growth: ObservedGrowth
-  /** Milliseconds to eviction, or to full if no threshold watches the disk, at median, fastest and slowest observed growth. Null: never; 0: now. */
-  usualMs: number | null
-  soonestMs: number | null
-  latestMs: number | null
-  /** Later times are not predicted, because the observation is too short. */
-  horizonMs: number
-}
+export type DiskOutlook = ReturnType<typeof diskOutlooks>[number]
 
 /** Observed growth is extrapolated to this multiple of the observed time. */
 const lookAhead = 4
 
 /** One outlook for each disk with known capacity, content and thresholds. */
-export function diskOutlooks(
-  { prediction, growth }: AuditedNode,
-  assumptions: Assumptions,
-): DiskOutlook[] {
+export function diskOutlooks({ prediction, growth }: AuditedNode, assumptions: Assumptions) {
   const { filesystems, eviction, imageGC } = prediction
   const { layout } = filesystems
   if (eviction === null || eviction.error !== null || layout === null) return []
-  const disks: DiskForecast[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
+  const disks: ('nodefs' | 'imagefs')[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   return disks.flatMap(disk => {
     const { capacityBytes, availableBytes } = filesystems[disk] ?? {
       capacityBytes: null,
@@ -150,25 +113,29 @@ export function diskOutlooks(
         title: layout === 'shared' ? 'nodefs = imagefs' : disk,
         capacityBytes,
         availableBytes,
+        /** The assumed growth. */
         bytesPerHour,
         ...times,
+        /** Times at observed growth. Null: observed growth is unknown. */
         seen: grown?.isSeen ? seenOutlook(grown, endMs) : null,
+        /** Why observed growth is unknown. Null: it is known, or was not computed. */
         unseen: grown?.isSeen === false ? grown : null,
+        /** The threshold that evicts first at assumed growth; null: none watches this disk. */
         threshold: threshold ?? nearestThreshold(watching),
+        /** What acts first if the disk fills within minutes. Readings hours apart cannot show this. */
         first: firstToAct(times.imageGcMs ?? null, times.evictionMs, assumptions.imageGcPeriodMs),
       },
     ]
   })
 }
 
-const seenOutlook = (
-  growth: ObservedGrowth,
-  endMs: (bytesPerHour: number) => number | null,
-): SeenOutlook => ({
+/** Milliseconds to eviction, or to full if no threshold watches the disk, at median, fastest and slowest observed growth. Null: never; 0: now. */
+const seenOutlook = (growth: ObservedGrowth, endMs: (bytesPerHour: number) => number | null) => ({
   growth,
   usualMs: endMs(growth.bytesPerHour.median),
   soonestMs: endMs(growth.bytesPerHour.max),
   latestMs: endMs(growth.bytesPerHour.min),
+  /** Later times are not predicted, because the observation is too short. */
   horizonMs: lookAhead * growth.overMs,
 })
 
@@ -177,15 +144,14 @@ function timeUntil(bytes: number, bytesPerHour: number) {
   return bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null
 }
 
-interface FillingDisk {
-  untilTrigger: number | null
-  watching: EvaluatedThreshold[]
-}
-
+/** Milliseconds until each event at one rate of growth. Null: never; 0: now. */
 function actingAt(
   bytesPerHour: number,
-  { untilTrigger, watching }: FillingDisk,
-): { times: ActingTimes; threshold: EvaluatedThreshold | null } {
+  {
+    untilTrigger,
+    watching,
+  }: { untilTrigger: number | null; watching: readonly EvaluatedThreshold[] },
+) {
   const times = watching.flatMap(threshold => {
     const metMs = timeUntil(threshold.margin ?? Number.POSITIVE_INFINITY, bytesPerHour)
     const graceMs = threshold.hard ? 0 : threshold.gracePeriodMs
@@ -196,6 +162,7 @@ function actingAt(
   )[0]
   return {
     times: {
+      /** Undefined: no images on this disk, or image GC is off or unknown. */
       imageGcMs: untilTrigger === null ? undefined : timeUntil(untilTrigger, bytesPerHour),
       evictionMs: soonest?.evictionMs ?? null,
     },
@@ -209,7 +176,11 @@ const nearestThreshold = (thresholds: EvaluatedThreshold[]) =>
   )[0] ?? null
 
 /** Image GC runs once per period, so image GC can act up to one period after its trigger. */
-function firstToAct(imageGcMs: number | null, evictionMs: number | null, periodMs: number) {
+function firstToAct(
+  imageGcMs: number | null,
+  evictionMs: number | null,
+  periodMs: number,
+): 'image-gc' | 'eviction' | 'either' | 'nothing' {
   if (imageGcMs === null) return evictionMs === null ? 'nothing' : 'eviction'
   if (evictionMs === null || imageGcMs + periodMs <= evictionMs) return 'image-gc'
   return imageGcMs >= evictionMs ? 'eviction' : 'either'

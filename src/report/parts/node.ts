@@ -327,17 +327,9 @@ export const hasEstimateOf = (segments: readonly Segment[]) =>
 /** Kinds of less than this part of the used bytes are drawn as one. */
 const leastPart = 0.01
 
-interface KindSum {
-  kind: SegmentKind
-  label: string
-  lowBytes: number
-  bytes: number
-  highBytes: number
-}
-
 /** What each kind holds, in the order of the bar. */
-function kindsOf({ lines, usedBytes }: FilesystemLedger, words: Language['words']): KindSum[] {
-  const sumOf = (kind: SegmentKind, label: string, own: readonly LedgerLine[]): KindSum => {
+function kindsOf({ lines, usedBytes }: FilesystemLedger, words: Language['words']) {
+  const sumOf = (kind: SegmentKind, label: string, own: readonly LedgerLine[]) => {
     const sum = (bytesOf: (line: LedgerLine) => number) =>
       own.reduce((total, line) => total + bytesOf(line), 0)
     const bytes = sum(line => line.bytes)

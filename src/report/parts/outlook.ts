@@ -10,7 +10,7 @@ import type { Cause } from '#model/finding/cause.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
 import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
-import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type DiskOutlook, diskOutlooks, growthText, seenTime } from './disk-outlook.ts'
@@ -30,18 +30,7 @@ const shownAlike = 2
 const bands = ['now', 'soon', 'close', 'near', 'calm', 'unknown'] as const
 type Band = (typeof bands)[number]
 
-interface NodeOutlook {
-  node: AuditedNode
-  band: Band
-  /** The disk nearest to eviction; null: unknown or unwatched. */
-  disk: DiskOutlook | null
-  /** The signal of a hard threshold that is met now, if the disk above does not evict now. */
-  met: Signal | null
-  /** Milliseconds to eviction or to full at observed growth. Null: not observed, or beyond the horizon. */
-  seenMs: number | null
-  /** Headroom above the threshold, in percent of the capacity; null: unknown. */
-  headroomPercent: number | null
-}
+type NodeOutlook = ReturnType<typeof nodeOutlook>
 
 /** @param held what holds the disk that eviction is nearest to; undefined: the node evicts, or it is unknown */
 export type CauseOf = (node: AuditedNode, held: Cause | undefined) => number | null
@@ -74,7 +63,7 @@ export function outlookView(
   }
 }
 
-function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
+function nodeOutlook(node: AuditedNode, assumptions: Assumptions) {
   const disks = diskOutlooks(node, assumptions).map(disk => ({
     disk,
     seenMs: seenMsOf(disk),
@@ -95,8 +84,19 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
     : (thresholds.find(threshold => threshold.met && threshold.hard)?.signal ?? null)
   const next = met === null ? bandOf(headroomPercent, seenMs) : 'now'
   // AWS runs the kubelet of a Fargate node: no finding is about it.
-  const band = node.identity.owner === 'fargate' ? 'unknown' : next
-  return { node, band, disk, met, seenMs, headroomPercent }
+  const band: Band = node.identity.owner === 'fargate' ? 'unknown' : next
+  return {
+    node,
+    band,
+    /** The disk nearest to eviction; null: unknown or unwatched. */
+    disk,
+    /** The signal of a hard threshold that is met now, if the disk above does not evict now. */
+    met,
+    /** Milliseconds to eviction or to full at observed growth. Null: not observed, or beyond the horizon. */
+    seenMs,
+    /** Headroom above the threshold, in percent of the capacity; null: unknown. */
+    headroomPercent,
+  }
 }
 
 function bandOf(headroomPercent: number | null, seenMs: number | null): Band {
@@ -328,28 +328,22 @@ const shownTags = 3
 /** Fewer images of one name do not show how large the next one is. */
 const leastReleases = 3
 
-interface Releases {
-  /** End of the image's path, without registry and tag. */
-  name: string
-  /** Of the releases that it was learned from. */
-  tags: string[]
-  /** Unpacked, at most. The disk takes less where releases share layers. */
-  largestBytes: number
-}
-
 /** Of the images in use, the one with the largest release. Null: fewer than three releases of each are known. */
 function largestReleases(
   { images = [], pastReleases = [] }: AuditedNode,
   { mostUnpacking }: Assumptions,
-): Releases | null {
+) {
   const past = pastReleases.map(([name, bytes]): RememberedImage => [name, bytes, 'gone'])
   const byName = Map.groupBy([...past, ...images], ([name]) => nameWithoutTag(name) ?? '')
   byName.delete('')
   const known = [...byName]
     .filter(([, all]) => all.length >= leastReleases && all.some(([, , unused]) => unused == null))
     .map(([name, all]) => ({
+      /** End of the image's path, without registry and tag. */
       name: name.split('/').slice(-2).join('/'),
+      /** Of the releases that it was learned from. */
       tags: all.map(([image]) => image.slice(name.length + 1)).toSorted(byNumber),
+      /** Unpacked, at most. The disk takes less where releases share layers. */
       largestBytes: mostUnpacking * Math.max(...all.map(([, bytes]) => bytes)),
     }))
   return known.toSorted((a, b) => b.largestBytes - a.largestBytes)[0] ?? null

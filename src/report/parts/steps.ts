@@ -224,10 +224,7 @@ function stepText(
       ? (variant ?? message ?? files ?? (action.above ?? action.limit)?.toString())
       : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost !== undefined)
-    return language.words.steps.drain(
-      shownPods(lost.pods, language),
-      shownPods(lost.data, language),
-    )
+    return steps.drain(shownPods(lost.pods, language), shownPods(lost.data, language))
   if (id === 'set-fields' && settings !== null)
     return bytes === undefined && action.isShort !== true
       ? settings

@@ -136,10 +136,7 @@ interface Went {
 }
 
 /** The groups in the cluster's last point, each with its values by day. */
-function groupsOf(
-  { cluster, points }: ReportedTrend,
-  language: Language,
-): (Went & { key: string })[] {
+function groupsOf({ cluster, points }: ReportedTrend, language: Language) {
   return (points.at(-1)?.groups ?? []).map(group => ({
     key: JSON.stringify([cluster, group.kind, group.name]),
     title:

@@ -207,12 +207,12 @@ function deletionLines(deletions: ImageDeletion[] | null) {
     .slice(0, shownImages)
     .map(({ image, names, sizeBytes, certainty, reason }) => {
       const note = [certainty === 'certain' ? '' : 'possibly', reason === 'age' ? 'too old' : '']
-        .filter(text => text !== '')
+        .filter(Boolean)
         .join(', ')
       return `  -\u00a0${imageName(names[0] ?? image)}  ${formatBytes(sizeBytes)}${note === '' ? '' : `  ${note}`}`
     })
   return [
-    `deletes ${plural(deletions.length, 'image')}: ${said.filter(text => text !== '').join(', ')}`,
+    `deletes ${plural(deletions.length, 'image')}: ${said.filter(Boolean).join(', ')}`,
     ...lines,
     ...moreLine(deletions.length, shownImages),
   ]

@@ -189,7 +189,7 @@ function spreadOf(
     earlier.notFailing.count > 0 ? `ended on, or gone: ${nodeNames(earlier.notFailing)}` : '',
     ...(now.undecided.count > 0 ? doubts(then, after, now) : []),
     ...(earlier.undecided.count > 0 ? doubts(today, before, earlier) : []),
-  ].filter(text => text !== '')
+  ].filter(Boolean)
   return {
     grows,
     isElsewhere: now.passing.count > 0,

@@ -9,19 +9,13 @@ import type { ComparedRun, Delta } from '#model/finding/delta.ts'
 import type { ClusterReading, RememberedRun } from '#model/history.ts'
 import type { AbsentCluster } from '#model/report.ts'
 
-interface Split {
-  compared: RememberedRun
-  /** State of absent clusters that the next run must remember. Null: there is none. */
-  absent: RememberedRun | null
-}
-
 /** @param forgetBefore clusters that were read before that day are no longer kept */
 export function splitAbsent(
   previous: RememberedRun,
   now: ComparedRun,
   scope: string | null,
   forgetBefore: string,
-): Split {
+) {
   const present = new Set(now.document.clusters.map(({ name }) => name))
   const readings = new Map(previous.readings.map(reading => [reading.cluster, reading]))
   const isWhole = !now.document.notAudited.some(({ cause }) => cause === 'clusters')
@@ -34,6 +28,7 @@ export function splitAbsent(
   const away = new Set(known)
   return {
     compared: partOf(previous, cluster => !away.has(cluster)),
+    /** State of absent clusters that the next run must remember. Null: there is none. */
     absent: absent.size === 0 ? null : partOf(previous, cluster => absent.has(cluster)),
   }
 }

@@ -135,13 +135,8 @@ function nameOf(names: readonly string[]) {
 
 type ImagesBefore = Omit<NodeBefore, 'rounds'>
 
-type ImageHistory = Pick<
-  TakenNode,
-  'images' | 'pastReleases' | 'imagesSince' | 'rounds' | 'happened'
->
-
 /** Compares two readings of a node: deleted images, and since when others are unused. */
-export function withImages(now: TakenNode, last: ImagesBefore | null): ImageHistory {
+export function withImages(now: TakenNode, last: ImagesBefore | null): Partial<TakenNode> {
   const before = last !== null && Date.parse(last.at) <= Date.parse(now.at) ? last : null
   const { images = [], rounds, happened } = now
   const isUseKnown = images.some(([, , since]) => since !== undefined)

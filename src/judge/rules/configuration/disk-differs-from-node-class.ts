@@ -165,41 +165,32 @@ function notGrown(
       consequence: `The filesystem of containers has ${bytes(capacityBytes)} and fits on ${bottlerocketDevices.system} with ${bytes(system)}: its partition may be there, and ${device} with ${bytes(volume)} is not used.`,
       evidence: [...evidence, mappingLine(bottlerocketDevices.system, 2 * gibibyte)],
     }
-  if (amiFamily === 'Windows') return smallDrive({ device, ...sizes }, evidence)
+  const small = { severity: 'medium', title: titles.notGrown, evidence } as const
+  // EC2Launch extends the drive at the first boot alone.
+  if (amiFamily === 'Windows')
+    return {
+      ...small,
+      cause: deviceCause('differs', { device, ...sizes }),
+      steps: [{ id: 'replace-node', place: device }],
+      consequence: `The volume ${device} has ${bytes(volume)}, and drive C: ${bytes(capacityBytes)}: the rest is used by nothing.`,
+    }
   // Without the node, only Bottlerocket shows on which disk it is: the kubelet may have a partition or an instance store of its own.
   const isKnown = isRead || amiFamily === 'Bottlerocket'
   const read = isKnown ? [] : [{ id: 'read-devices' as const }]
   if (!isKnown && !isShared)
     return {
-      severity: 'medium',
-      title: titles.notGrown,
+      ...small,
       cause: deviceCause('differs', { device, ...sizes }),
       steps: read,
       consequence: `The volume ${device} has ${bytes(volume)}, and the filesystem of the kubelet ${bytes(capacityBytes)}: it has a partition or a disk of its own, or it was not grown.`,
-      evidence,
     }
   return {
-    severity: 'medium',
-    title: titles.notGrown,
+    ...small,
     cause: deviceCause('not-grown', { device, ...sizes }),
     steps: [...read, { id: 'reboot', place: device, bytes: volume }],
     consequence: `The volume ${device} has ${bytes(volume)}, and its filesystem ${bytes(capacityBytes)}: the rest is used by nothing until the filesystem grows, at the next boot.`,
-    evidence,
   }
 }
-
-/** EC2Launch extends the drive at the first boot alone. */
-const smallDrive = (
-  sizes: { device: string; declaredBytes: number; actualBytes: number },
-  evidence: Failing['evidence'],
-): Failing => ({
-  severity: 'medium',
-  title: titles.notGrown,
-  cause: deviceCause('differs', sizes),
-  steps: [{ id: 'replace-node', place: sizes.device }],
-  consequence: `The volume ${sizes.device} has ${bytes(sizes.declaredBytes)}, and drive C: ${bytes(sizes.actualBytes)}: the rest is used by nothing.`,
-  evidence,
-})
 
 /** Whether another volume than that of the data device has the size of nodefs. */
 const isOfOtherVolume = ({ amiFamily, capacityBytes, volumes }: NodeDisk): boolean =>

@@ -58,7 +58,6 @@ type BaselineFact = Pick<
 interface Deviation {
   path: string
   expected: string
-  value: unknown
 }
 
 export const baselineDrift = contextRule({
@@ -121,7 +120,7 @@ function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) 
   const { running, kubeletVersion } = fact
   const deviations = Object.entries(wantedBy(baseline, fact))
     .filter(([path, value]) => meaningOf(path, value, kubeletVersion) !== runs(running, path))
-    .map(([path, value]): Deviation => ({ path, expected: shownSetting(value), value }))
+    .map(([path, value]) => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
     yield {
       ...failing('baseline', deviations, fact),
@@ -176,7 +175,7 @@ function imageDeviations(fact: BaselineFact, context: NodeContext): Deviation[] 
     const isIt = (value: unknown) => meaningOf(path, value, kubeletVersion) === runs(running, path)
     return isIt(expected) || (isNewInAmi(path) && isIt(ofKubelet[path]))
       ? []
-      : [{ path, expected: shownSetting(expected), value: undefined }]
+      : [{ path, expected: shownSetting(expected) }]
   })
   const isNamed = (field: string) =>
     declaration.settings.some(({ path }) => fieldOf(path) === field)
@@ -221,20 +220,14 @@ function reservationDeviations({ running, cores }: BaselineFact): Deviation[] {
   return [
     ...(isEksReservation('memory', running['kubeReserved.memory']?.shown, cores) === true
       ? []
-      : [
-          {
-            path: 'kubeReserved.memory',
-            expected: '255Mi and 11Mi for each pod',
-            value: undefined,
-          },
-        ]),
+      : [{ path: 'kubeReserved.memory', expected: '255Mi and 11Mi for each pod' }]),
     ...(cpu === null || isRunning(running, 'kubeReserved.cpu', cpu)
       ? []
-      : [{ path: 'kubeReserved.cpu', expected: cpu, value: undefined }]),
+      : [{ path: 'kubeReserved.cpu', expected: cpu }]),
     ...(isRunning(running, 'kubeReserved.ephemeral-storage', '1Gi')
       ? []
-      : [{ path: 'kubeReserved.ephemeral-storage', expected: '1Gi', value: undefined }]),
-    ...system.map(path => ({ path, expected: 'none', value: undefined })),
+      : [{ path: 'kubeReserved.ephemeral-storage', expected: '1Gi' }]),
+    ...system.map(path => ({ path, expected: 'none' })),
   ]
 }
 

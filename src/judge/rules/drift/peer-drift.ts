@@ -25,7 +25,6 @@ import {
   type ClusterContext,
   type CohortMember,
   cohortRule,
-  type Failing,
   line,
   plural,
   shorten,
@@ -226,14 +225,7 @@ interface SizedSettings extends PeerSettings {
   memoryGiB: number | null
 }
 
-interface SizeDrift {
-  evidence: Failing['evidence'][number]
-  outliers: string[]
-  words: string
-}
-
 type SizedMember = CohortMember<SizedSettings>
-type MeantOf<Fact> = (fact: Fact, path: string) => Meant | null
 
 /**
  * Instance sizes whose nodes are alike, but have other reservations than most nodes of the group.
@@ -241,15 +233,15 @@ type MeantOf<Fact> = (fact: Fact, path: string) => Meant | null
  */
 function sizeDrifts<Fact extends SizedSettings>(
   members: readonly CohortMember<Fact>[],
-  meantOf: MeantOf<Fact>,
-): SizeDrift[] {
+  meantOf: (fact: Fact, path: string) => Meant | null,
+) {
   const types = Map.groupBy(members, ({ fact }) => fact.instanceType)
   if (types.size < 2) return []
   const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted()
   return paths.flatMap(path => {
     const norm = normOf(path, members)
     if (norm === null) return []
-    return [...types].flatMap(([type, equals]): SizeDrift[] => {
+    return [...types].flatMap(([type, equals]) => {
       const [first] = equals
       if (first === undefined || type === null) return []
       const value = settingOfPeer(first.fact, path)
@@ -275,12 +267,7 @@ function sizeDrifts<Fact extends SizedSettings>(
   })
 }
 
-interface Norm {
-  shown: string
-  isMet(member: SizedMember): boolean
-}
-
-function normOf(path: string, members: readonly SizedMember[]): Norm | null {
+function normOf(path: string, members: readonly SizedMember[]) {
   const isMost = (part: readonly unknown[]) => 2 * part.length > members.length
   if (path === 'kubeReserved.cpu' || path === 'kubeReserved.memory') {
     const resource = path === 'kubeReserved.cpu' ? 'cpu' : 'memory'
@@ -289,7 +276,10 @@ function normOf(path: string, members: readonly SizedMember[]): Norm | null {
       isEksReservation(resource, fact.fields[path]?.shown, fact.cores)
     const isOfEks = members.every(({ fact }) => isFamilyOfEks(fact.amiFamily))
     if (!isOfEks || !isMost(members.filter(member => isMet(member) === true))) return null
-    return { shown: "by the formula of EKS's images", isMet: member => isMet(member) !== false }
+    return {
+      shown: "by the formula of EKS's images",
+      isMet: (member: SizedMember) => isMet(member) !== false,
+    }
   }
   if (fieldOf(path) !== 'systemReserved') return null
   const groups = [

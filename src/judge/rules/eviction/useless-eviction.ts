@@ -25,7 +25,6 @@ import type {
   Signal,
 } from '#model/prediction/prediction.ts'
 
-type EvictionSubject = Satisfied<'configuration' | 'eviction'>
 const signals: readonly Signal[] = [
   'nodefs.available',
   'imagefs.available',
@@ -104,7 +103,7 @@ interface Short extends Room {
 /** Null: the capacity or the available bytes were not observed. */
 function roomOf(
   { signal, resolved, margin, minReclaim }: EvaluatedThreshold,
-  { eviction }: EvictionSubject,
+  { eviction }: DiskSubject,
 ): Room | null {
   const capacityBytes = eviction.signals[signal]?.capacityBytes
   if (!capacityBytes || resolved === null || margin === null) return null
@@ -115,7 +114,7 @@ function roomOf(
   return { capacityBytes, availableBytes, neededBytes, missingBytes: neededBytes - availableBytes }
 }
 
-function failing(short: Short, { configuration, filesystems, host }: EvictionSubject): Failing {
+function failing(short: Short, { configuration, filesystems, host }: DiskSubject): Failing {
   const { threshold, capacityBytes, availableBytes, neededBytes, missingBytes, most } = short
   const { signal, met } = threshold
   const otherBytes = capacityBytes - availableBytes - most.bytes
@@ -256,9 +255,7 @@ function openFilesAtMost(
 
 function deadLogsAtMost({ pods, configuration }: DiskSubject) {
   if (pods === null) return null
-  const dead = pods
-    .flatMap(statusesOf)
-    .filter(({ state }) => state?.terminated !== undefined && state.terminated !== null).length
+  const dead = pods.flatMap(statusesOf).filter(({ state }) => state?.terminated != null).length
   if (dead === 0) return 0
   const rotation = logRotationOf(configuration)
   return rotation === null ? null : dead * rotation.perContainerBytes

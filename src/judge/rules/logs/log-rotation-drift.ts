@@ -168,16 +168,6 @@ function costInWords({ pattern, drift }: Cost, members: readonly CohortMember<No
 type RotationMember = CohortMember<NodeRotation>
 type ReadValue = (fact: NodeRotation) => FieldValue
 
-interface FileDrift {
-  /** Drift in the file's meaning, and in its hash if the policy wants a hash. */
-  drifts: Drift[]
-  costs: Cost[]
-  /** Drift in the file's text only, if `drifts` does not cover it. */
-  text: Drift | null
-  /** Nodes whose file has no hash although the policy expects one. */
-  unhashed: string[]
-}
-
 interface Cost {
   pattern: string
   drift: Drift
@@ -198,7 +188,7 @@ function fileDrift(
   path: string,
   members: readonly RotationMember[],
   wanted: WantedLogRotation | null,
-): FileDrift {
+) {
   const known = members.filter(({ fact }) => knowsFile(fact, path))
   const holders = known.filter(({ fact }) => fileIn(fact, path) !== null)
   const ofFile = valueDrift(
@@ -230,13 +220,16 @@ function fileDrift(
     return blockDrift({ path, name, known, holders, model, byPolicy: said, ofFile })
   })
   return {
+    /** Drift in the file's meaning, and in its hash if the policy wants a hash. */
     drifts: [
       ...(ofFile ? [ofFile] : []),
       ...(hash !== null && ofHash ? [ofHash] : []),
       ...blocks.flatMap(({ drifts }) => drifts),
     ],
     costs: blocks.flatMap(({ cost }) => cost ?? []),
+    /** Drift in the file's text only, if `drifts` does not cover it. */
     text: hash === null ? ofHash : null,
+    /** Nodes whose file has no hash although the policy expects one. */
     unhashed:
       hash === null
         ? []
@@ -247,7 +240,11 @@ function fileDrift(
 const shownChanges = 5
 
 /** Days on which the deviating nodes changed the file, latest first. Null: unknown on all. */
-function changesOf(path: string, { drifts, text }: FileDrift, members: readonly RotationMember[]) {
+function changesOf(
+  path: string,
+  { drifts, text }: ReturnType<typeof fileDrift>,
+  members: readonly RotationMember[],
+) {
   const odd = new Set([...drifts, ...(text ? [text] : [])].flatMap(({ outliers }) => outliers))
   const changes = members
     .flatMap(({ node, fact }) => {
@@ -277,10 +274,7 @@ interface BlockPeers {
   ofFile: Drift | null
 }
 
-function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: BlockPeers): {
-  drifts: Drift[]
-  cost: Cost | null
-} {
+function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: BlockPeers) {
   const blockOf = (fact: NodeRotation) => blockIn(fact, path, name)
   const presence = (fact: NodeRotation) => (blockOf(fact) ? there : notThere)
   // Directives outside of blocks have no presence of their own: only their values are compared.

@@ -1,6 +1,6 @@
 /** What a shell, a pipe and a full disk see of the command. */
 import { execFileSync, spawn } from 'node:child_process'
-import { openSync, readdirSync, writeFileSync } from 'node:fs'
+import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { probe } from '#lab/scenarios/probe.ts'
@@ -47,6 +47,22 @@ function withOutput(args: string[], cwd: string, stdout: 'pipe' | number) {
     child.on('close', code => done({ code, stderr })),
   )
 }
+
+describe('the start of a command', () => {
+  it("does not load Node's WebSocket, which an import of node:http brings along", async () => {
+    const cwd = folderWithSnapshot()
+    writeFileSync(
+      join(cwd, 'hook.mjs'),
+      `import { appendFileSync } from 'node:fs'
+process.on('exit', () => appendFileSync('loaded', process.moduleLoadList.join('\\n')))`,
+    )
+    const NODE_OPTIONS = `--import=${join(cwd, 'hook.mjs')}`
+    expect(await highwater(audit, { cwd, env: { NODE_OPTIONS } })).toMatchObject({ code: 0 })
+    const loaded = readFileSync(join(cwd, 'loaded'), 'utf8')
+    expect(loaded).toContain('NativeModule http\n')
+    expect(loaded).not.toContain('undici/undici')
+  })
+})
 
 describe('standard output', () => {
   it('closed by its reader: the exit code stays that of the findings', async () => {

@@ -37,11 +37,13 @@ import {
   enforcementErrors,
   logErrors,
   numberErrors,
+  refuseField,
   reservationErrors,
   type StartupErrors,
   startupErrors,
   sysctlErrors,
   taintErrors,
+  withFlag,
 } from './validation/fields.ts'
 
 export interface ConfigurationVerdict {
@@ -148,16 +150,18 @@ function* gatedErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<Refusa
 
 function* quotaErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<Refusal> {
   const quota = c.cpuCFSQuotaPeriod
-  const shownQuota = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {${formatDuration(quota)}}`
   if (!isOn('CustomCPUCFSQuotaPeriod')) {
     if (quota !== 100n * millisecond)
-      yield refusal(
+      yield refuseField(
         'cpuCFSQuotaPeriod',
-        `${shownQuota} requires feature gate CustomCPUCFSQuotaPeriod`,
+        `{${formatDuration(quota)}} requires feature gate CustomCPUCFSQuotaPeriod`,
       )
   } else {
     if (quota < millisecond || quota > second)
-      yield refusal('cpuCFSQuotaPeriod', `${shownQuota} must be between 1ms and 1sec, inclusive`)
+      yield refuseField(
+        'cpuCFSQuotaPeriod',
+        `{${formatDuration(quota)}} must be between 1ms and 1sec, inclusive`,
+      )
   }
 }
 
@@ -291,7 +295,7 @@ function* imageErrors(c: LoadedConfiguration, { features, isGateOn }: Kubelet): 
   if (low >= high) {
     yield refusal(
       ['imageGCLowThresholdPercent', 'imageGCHighThresholdPercent'],
-      `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`,
+      `${withFlag('imageGCLowThresholdPercent')} ${low} must be less than ${withFlag('imageGCHighThresholdPercent')} ${high}`,
     )
   }
   if (maximum !== 0n && !isGateOn('ImageMaximumGCAge')) {

@@ -9,6 +9,7 @@ import { cleanPath, goQuote } from '#base/go/go-text.ts'
 import { asInt64, parseQuantity, signOf } from '#base/go/quantity.ts'
 import { messageOf } from '#base/operator-error.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { flagOfField } from '#facts/kubelet/flag-settings.ts'
 import { type ConfigurationField, type Refusal, refusal } from '#model/kubelet/refusal.ts'
 import type { LoadedConfiguration, LoadedStruct } from '#replay/configuration/configuration-file.ts'
 import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
@@ -17,26 +18,33 @@ import type { Kubelet } from '#replay/kubelet.ts'
 import { cpuSetSize, parseResourceList } from '#replay/node-allocatable.ts'
 
 const negatives = [
-  ['eventBurst', 'event-burst'],
-  ['eventRecordQPS', 'event-qps'],
-  ['kubeAPIBurst', 'kube-api-burst'],
-  ['kubeAPIQPS', 'kube-api-qps'],
-  ['maxOpenFiles', 'max-open-files'],
-  ['maxPods', 'max-pods'],
-  ['podsPerCore', 'pods-per-core'],
-  ['registryBurst', 'registry-burst'],
-  ['registryPullQPS', 'registry-qps'],
+  'eventBurst',
+  'eventRecordQPS',
+  'kubeAPIBurst',
+  'kubeAPIQPS',
+  'maxOpenFiles',
+  'maxPods',
+  'podsPerCore',
+  'registryBurst',
+  'registryPullQPS',
 ] as const
 
 const ranges = [
-  ['imageGCHighThresholdPercent', 'image-gc-high-threshold', 0, 100],
-  ['imageGCLowThresholdPercent', 'image-gc-low-threshold', 0, 100],
-  ['iptablesDropBit', 'iptables-drop-bit', 0, 31],
-  ['iptablesMasqueradeBit', 'iptables-masquerade-bit', 0, 31],
-  ['oomScoreAdj', 'oom-score-adj', -1000, 1000],
-  ['port', 'port', 1, 65535],
-  ['readOnlyPort', 'read-only-port', 0, 65535],
+  ['imageGCHighThresholdPercent', 0, 100],
+  ['imageGCLowThresholdPercent', 0, 100],
+  ['iptablesDropBit', 0, 31],
+  ['iptablesMasqueradeBit', 0, 31],
+  ['oomScoreAdj', -1000, 1000],
+  ['port', 1, 65535],
+  ['readOnlyPort', 0, 65535],
 ] as const
+
+/** As upstream names a field that has a flag. */
+export const withFlag = (field: ConfigurationField): string =>
+  `${field} (--${flagOfField.get(field)})`
+
+export const refuseField = (field: ConfigurationField, why: string): Refusal =>
+  refusal(field, `${withFlag(field)} ${why}`)
 
 const isOutside = (value: number, least: number, greatest: number) =>
   value < least || value > greatest
@@ -45,21 +53,14 @@ export function* numberErrors(c: LoadedConfiguration): Iterable<Refusal> {
   if (c.nodeLeaseDurationSeconds <= 0)
     yield refusal('nodeLeaseDurationSeconds', 'nodeLeaseDurationSeconds must be greater than 0')
   if (c.nodeStatusMaxImages < -1)
-    yield refusal(
-      'nodeStatusMaxImages',
-      `nodeStatusMaxImages (--node-status-max-images) ${c.nodeStatusMaxImages} must be -1 or greater`,
-    )
-  for (const [field, flag] of negatives)
-    if (c[field] < 0)
-      yield refusal(field, `${field} (--${flag}) ${c[field]} must not be a negative number`)
+    yield refuseField('nodeStatusMaxImages', `${c.nodeStatusMaxImages} must be -1 or greater`)
+  for (const field of negatives)
+    if (c[field] < 0) yield refuseField(field, `${c[field]} must not be a negative number`)
   // Only this port may be 0, which turns it off.
-  const healthz = c.healthzPort === 0 ? [] : [['healthzPort', 'healthz-port', 1, 65535] as const]
-  for (const [field, flag, least, greatest] of [...ranges, ...healthz])
+  const healthz = c.healthzPort === 0 ? [] : [['healthzPort', 1, 65535] as const]
+  for (const [field, least, greatest] of [...ranges, ...healthz])
     if (isOutside(c[field], least, greatest))
-      yield refusal(
-        field,
-        `${field} (--${flag}) ${c[field]} must be between ${least} and ${greatest}, inclusive`,
-      )
+      yield refuseField(field, `${c[field]} must be between ${least} and ${greatest}, inclusive`)
 }
 
 /*
@@ -80,27 +81,27 @@ export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterabl
     )
   if (c.systemCgroups !== '' && c.cgroupRoot === '') {
     yield refusal(
-      ['systemCgroups', 'cgroupRoot'],
-      'systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified',
+      'systemCgroups',
+      `${withFlag('systemCgroups')} was specified and ${withFlag('cgroupRoot')} was not specified`,
     )
   }
   if (!topologyPolicies.includes(c.topologyManagerPolicy)) {
     const choices = topologyPolicies.map(goQuote).join(' ')
-    yield refusal(
+    yield refuseField(
       'topologyManagerPolicy',
-      `topologyManagerPolicy (--topology-manager-policy) ${goQuote(c.topologyManagerPolicy)} must be one of: [${choices}]`,
+      `${goQuote(c.topologyManagerPolicy)} must be one of: [${choices}]`,
     )
   }
   if (!['container', 'pod'].includes(c.topologyManagerScope)) {
-    yield refusal(
+    yield refuseField(
       'topologyManagerScope',
-      `topologyManagerScope (--topology-manager-scope) ${goQuote(c.topologyManagerScope)} must be one of: "container", or "pod"`,
+      `${goQuote(c.topologyManagerScope)} must be one of: "container", or "pod"`,
     )
   }
   if (!['none', 'hairpin-veth', 'promiscuous-bridge'].includes(c.hairpinMode)) {
     yield refusal(
       'hairpinMode',
-      `option ${goQuote(c.hairpinMode)} specified for hairpinMode (--hairpin-mode). Valid options are "none", "hairpin-veth" or "promiscuous-bridge"`,
+      `option ${goQuote(c.hairpinMode)} specified for ${withFlag('hairpinMode')}. Valid options are "none", "hairpin-veth" or "promiscuous-bridge"`,
     )
   }
   if (!kubelet.features.has('memoryReservationPolicy')) return
@@ -171,7 +172,7 @@ type Enforcement = Pick<
   'enforceNodeAllocatable' | 'cgroupsPerQOS' | 'systemReservedCgroup' | 'kubeReservedCgroup'
 >
 
-const enforcementFlag = 'enforceNodeAllocatable (--enforce-node-allocatable)'
+const enforcementFlag = withFlag('enforceNodeAllocatable')
 
 export function* enforcementErrors(
   configuration: Enforcement,
@@ -183,8 +184,8 @@ export function* enforcementErrors(
   const isCompressible = features.has('compressibleEnforcement')
   if (!isByEntry && !cgroupsPerQOS && entries.length > 0) {
     yield refusal(
-      ['enforceNodeAllocatable', 'cgroupsPerQOS'],
-      `${enforcementFlag} is not supported unless cgroupsPerQOS (--cgroups-per-qos) is set to true`,
+      'enforceNodeAllocatable',
+      `${enforcementFlag} is not supported unless ${withFlag('cgroupsPerQOS')} is set to true`,
     )
   }
   for (const base of isCompressible ? ['system-reserved', 'kube-reserved'] : []) {
@@ -220,17 +221,16 @@ export function* enforcementErrors(
     }
     const missing = missingCgroup(base, configuration)
     if (missing !== null) {
-      const [field, flag] = missing
-      const shown = `${field} (--${flag}) must be specified when ${goQuote(base)}`
+      const shown = `${withFlag(missing)} must be specified when ${goQuote(base)}`
       const message = isCompressible
         ? `${shown} or ${goQuote(`${base}-compressible`)} included in ${enforcementFlag}`
         : `${shown} contained in ${enforcementFlag}`
-      yield refusal([field, 'enforceNodeAllocatable'], message)
+      yield refusal([missing, 'enforceNodeAllocatable'], message)
     }
     if (isByEntry && !cgroupsPerQOS)
       yield refusal(
-        ['cgroupsPerQOS', 'enforceNodeAllocatable'],
-        `cgroupsPerQOS (--cgroups-per-qos) must be set to true when ${goQuote(entry)} contained in ${enforcementFlag}`,
+        'cgroupsPerQOS',
+        `${withFlag('cgroupsPerQOS')} must be set to true when ${goQuote(entry)} contained in ${enforcementFlag}`,
       )
   }
 }
@@ -240,12 +240,14 @@ const validOptions = (isCompressible: boolean) =>
     ? '"pods", "system-reserved", "system-reserved-compressible", "kube-reserved", "kube-reserved-compressible" or "none"'
     : '"pods", "system-reserved", "kube-reserved", or "none"'
 
-function missingCgroup(base: string, { systemReservedCgroup, kubeReservedCgroup }: Enforcement) {
-  if (base === 'system-reserved' && systemReservedCgroup === '')
-    return ['systemReservedCgroup', 'system-reserved-cgroup'] as const
-  if (base === 'kube-reserved' && kubeReservedCgroup === '')
-    return ['kubeReservedCgroup', 'kube-reserved-cgroup'] as const
-  return null
+function missingCgroup(base: string, configuration: Enforcement) {
+  const field = cgroupOf[base]
+  return field === undefined || configuration[field] !== '' ? null : field
+}
+
+const cgroupOf: Record<string, 'systemReservedCgroup' | 'kubeReservedCgroup'> = {
+  'system-reserved': 'systemReservedCgroup',
+  'kube-reserved': 'kubeReservedCgroup',
 }
 
 /*
@@ -261,14 +263,14 @@ export function* reservationErrors(c: LoadedConfiguration): Iterable<Refusal> {
     if (c.systemReservedCgroup !== '' || c.kubeReservedCgroup !== '') {
       yield refusal(
         ['reservedSystemCPUs', 'systemReservedCgroup', 'kubeReservedCgroup'],
-        "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
+        `can't use ${withFlag('reservedSystemCPUs')} with ${withFlag('systemReservedCgroup')} or ${withFlag('kubeReservedCgroup')}`,
       )
     }
     const error = errorOf(() => cpuSetSize(c.reservedSystemCPUs))
     if (error !== null)
       yield refusal(
         'reservedSystemCPUs',
-        `unable to parse reservedSystemCPUs (--reserved-cpus) ${c.reservedSystemCPUs}, error: ${error}`,
+        `unable to parse ${withFlag('reservedSystemCPUs')} ${c.reservedSystemCPUs}, error: ${error}`,
       )
   }
   const seen = new Set<string>()
@@ -439,11 +441,11 @@ export function startupErrors(
     kubeReserved: reservation('kubeReserved'),
     systemReserved: reservation('systemReserved'),
     containerLogs: refusalIf(
-      ['containerLogMaxSize', 'containerLogMaxFiles'],
+      'containerLogMaxSize',
       errorOf(() => parseLogRotatePolicy(containerLogMaxSize, containerLogMaxFiles)),
     ),
     imageGC: refusalIf(
-      ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'],
+      'imageGCHighThresholdPercent',
       imageGcPolicyError({
         highThresholdPercent: configuration.imageGCHighThresholdPercent,
         lowThresholdPercent: configuration.imageGCLowThresholdPercent,

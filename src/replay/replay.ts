@@ -24,6 +24,7 @@ import type {
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { withChanges } from './configuration/configuration-change.ts'
 import {
+  type ThresholdOriginsInput,
   thresholdOrigins,
   unparsedDurations,
   withOrigins,
@@ -105,7 +106,10 @@ export function replay(
     eviction:
       pass &&
       configuration &&
-      evictionOf(node, configuration, settings, pass.eviction, configured.isOnDisk),
+      evictionOf(node, configuration, settings, pass.eviction, {
+        isOnDisk: configured.isOnDisk,
+        settings: nextStart.prediction?.settings ?? null,
+      }),
     containerGC: containers && { removals: containers.periodic.removals },
     ...(settings ? localStorageOf(node, settings) : { localStorageEvictions: null }),
     oomScores: oomScoresOf(node, unknowns),
@@ -134,7 +138,7 @@ function evictionOf(
   configuration: KubeletConfiguration,
   { eviction }: Settings,
   pass: PredictedPass,
-  isOnDisk: boolean,
+  { isOnDisk, settings }: Pick<ThresholdOriginsInput, 'isOnDisk' | 'settings'>,
 ): EvictionPrediction {
   const { kubeletVersion, operatingSystem, host, input } = node
   const osImage = input.node.status?.nodeInfo?.osImage ?? ''
@@ -144,6 +148,7 @@ function evictionOf(
     operatingSystem,
     amiFamily: amiFamily(osImage),
     host,
+    settings,
     isOnDisk,
   })
   return {

@@ -247,13 +247,6 @@ const rows: Record<string, Row[]> = {
     ],
     ['found.length === mostUnusual', 'found.length < 0', 'replay/configuration/start-settings'],
   ],
-  'src/replay/configuration/threshold-origins.ts': [
-    [
-      '> mostLoadsOf(files)) return null',
-      '< 0) return null',
-      'replay/configuration/threshold-origins',
-    ],
-  ],
   'templates/report.hbs': [["default-src 'none'", 'default-src *', 'report/html']],
 }
 

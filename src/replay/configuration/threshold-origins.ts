@@ -1,17 +1,16 @@
 /**
  * Where each eviction threshold of a running kubelet comes from, and which default thresholds it has lost.
  *
- * Follows       cmd/kubelet/app/server.go NewKubeletCommand: main file, drop-ins, flags. The files are loaded step by step, as the kubelet would:
- *               the last step that names a signal, or changes its value, is where it comes from
+ * Follows       cmd/kubelet/app/server.go NewKubeletCommand: main file, drop-ins, flags. The last of them that sets a signal is where it comes from
  * Kept exactly  the files explain a threshold only if they give the running value; else they were changed since the start.
  *               Without files its value explains it
  */
 
 import { DurationError, parseDuration } from '#base/go/duration.ts'
-import { mapOf, type RawObject } from '#base/raw-object.ts'
+import { mapOf } from '#base/raw-object.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
-import { flagSettings } from '#facts/kubelet/flag-settings.ts'
+import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
@@ -19,20 +18,13 @@ import { configurationFields } from '#model/kubelet/fields.ts'
 import type {
   EvaluatedThreshold,
   LostThreshold,
+  StartSettings,
   ThresholdOrigin,
   ThresholdSource,
   Unknown,
 } from '#model/prediction/prediction.ts'
-import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
-import {
-  isRead,
-  isWithoutFile,
-  type KubeletFile,
-  type KubeletFiles,
-  kubeletFiles,
-  mostLoadsOf,
-} from './kubelet-files.ts'
-import { configurationFromFiles } from './start-configuration.ts'
+import type { OperatingSystem } from './configuration-file.ts'
+import { kubeletFiles } from './kubelet-files.ts'
 
 export interface ThresholdOrigins {
   evictionHard: Record<string, ThresholdOrigin>
@@ -47,6 +39,8 @@ export interface ThresholdOriginsInput {
   operatingSystem: OperatingSystem
   amiFamily: AmiFamily | null
   host: Host | null
+  /** What the files of `host` come to. Null: they were not read, or do not load. */
+  settings: StartSettings | null
   /** Whether the configuration itself was derived from the files. They then explain no value that was seen running. */
   isOnDisk?: boolean
 }
@@ -62,13 +56,13 @@ export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins
     Object.fromEntries(
       Object.entries(configuration[map] ?? {}).map(([signal, value]) => {
         if (explained === null) return [signal, byValue(map, signal, value)]
-        const step = explained[map][signal]
+        const step = explained.stepOf(map, signal)
         return [signal, step?.value === value ? step.origin : explained.changed]
       }),
     )
   const running = configuration.evictionHard ?? {}
   const evictionHard = origins('evictionHard')
-  const by = explained?.lostBy ?? lostByValue(Object.values(evictionHard))
+  const likelyLoser = lostByValue(Object.values(evictionHard))
   return {
     evictionHard,
     evictionSoft: origins('evictionSoft'),
@@ -77,7 +71,9 @@ export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins
       .map(([signal, value]) => ({
         signal,
         value,
-        by: explained?.evictionHard[signal] ? explained.changed : by,
+        by: explained?.stepOf('evictionHard', signal)
+          ? explained.changed
+          : (explained?.lostBy(signal) ?? likelyLoser),
       })),
   }
 }
@@ -139,136 +135,57 @@ function originsByValue(input: ThresholdOriginsInput) {
   }
 }
 
-interface Explained
-  extends Record<OriginMap, Record<string, { value: string; origin: ThresholdOrigin }>> {
+interface Explained {
+  /** Null: the files and flags do not give the signal. */
+  stepOf(map: OriginMap, signal: string): { value: string; origin: ThresholdOrigin } | null
   /** Origin of thresholds that these values do not explain. */
   changed: ThresholdOrigin
-  lostBy: ThresholdOrigin | null
+  lostBy(signal: string): ThresholdOrigin | null
 }
 
 /** Null: the files were not read, or do not load. */
 function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
-  const files = kubeletFiles(input.host)
-  const flags = flagSettings(files.commandLine)
-  const isDecided = files.main === null ? isWithoutFile(files) : isRead(files.main)
-  if (files.dropIns.filter(namesThresholds).length > mostLoadsOf(files)) return null
-  if (!isDecided || !files.dropIns.every(isRead) || flags.error !== null) return null
-  const certainty =
-    files.unread === '' && files.commandLine.length > 0 && input.isOnDisk !== true
-      ? 'certain'
-      : 'likely'
-  const changed: ThresholdOrigin = { source: 'earlier files', certainty, path: null }
-  const explained: Explained = { evictionHard: {}, evictionSoft: {}, changed, lostBy: null }
-  try {
-    for (const step of steps(files, input, certainty)) explainStep(explained, step)
-  } catch (error) {
-    if (!(error instanceof LoadError)) throw error
-    return null
-  }
-  const flag: ThresholdOrigin = { source: 'flag', certainty, path: null }
-  for (const map of thresholdMaps) {
-    const value = flags.fields.get(map) as StringMap | undefined
-    if (value === undefined) continue
-    explained[map] = Object.fromEntries(
-      Object.entries(value).map(([signal, text]) => [signal, { value: text, origin: flag }]),
-    )
-    if (map === 'evictionHard') explained.lostBy = flag
-  }
-  return explained
-}
-
-const namesThresholds = (file: KubeletFile | null) =>
-  Object.keys(mapOf(file?.content)).some(key =>
-    /^(?:evictionHard|evictionSoft|mergeDefaultEvictionSettings)$/i.test(key),
-  )
-
-interface OriginStep {
-  before: LoadedConfiguration | null
-  after: LoadedConfiguration
-  content: RawObject | null
-  origin: ThresholdOrigin
-  defaults: StringMap
-  ofAmi: StringMap
-}
-
-function* steps(
-  files: KubeletFiles,
-  input: ThresholdOriginsInput,
-  certainty: ThresholdOrigin['certainty'],
-): Iterable<OriginStep> {
+  const { settings, host, isOnDisk = false } = input
+  if (settings === null) return null
+  const { said, configuration } = settings
+  const { main, commandLine, unread } = kubeletFiles(host)
+  const certainty = unread === '' && settings.isCommandLineKnown && !isOnDisk ? 'certain' : 'likely'
+  const origin = (source: ThresholdSource, path: string | null = null): ThresholdOrigin => ({
+    source,
+    certainty,
+    path,
+  })
   const defaults = evictionHardDefaults(input.kubeletVersion, input.operatingSystem)
-  let before: LoadedConfiguration | null = null
-  for (const [index, file] of [files.main, ...files.dropIns].entries()) {
-    // Only the first drop-in changes thresholds that it does not name.
-    if (index > 1 && !namesThresholds(file)) continue
-    const after = configurationFromFiles(
-      { ...files, dropIns: files.dropIns.slice(0, index) },
-      input,
-    )
-    const role = index === 0 ? 'file' : 'drop-in'
-    const source = file === null ? 'no file' : role
-    const content = file !== null && isRead(file) ? file.content : null
-    yield {
-      before,
-      after,
-      content,
-      origin: { source, certainty, path: file?.path ?? null },
-      defaults,
-      ofAmi: amiThresholds(input),
-    }
-    before = after
+  const ofAmi = amiThresholds(input)
+  const originOf = (map: OriginMap, signal: string, value: string): ThresholdOrigin => {
+    const setting = said[`${map}.${signal}`]?.findLast(one => one.value !== null)
+    if (setting === undefined)
+      return origin(defaults[signal] === value ? 'upstream default' : 'configured')
+    const { by, where } = setting
+    const isAmi = by === 'file' && map === 'evictionHard' && ofAmi[signal] === value
+    if (isAmi) return { source: 'AMI default', certainty: 'likely', path: where }
+    return origin(by, by === 'flag' ? null : where)
   }
-}
-
-function explainStep(explained: Explained, step: OriginStep) {
-  const { before, after, content } = step
-  for (const map of thresholdMaps) {
-    const named = content?.[map] ?? null
-    const left = Object.entries(explained[map]).filter(([signal]) =>
-      Object.hasOwn(after[map] ?? {}, signal),
-    )
-    explained[map] = Object.fromEntries(left)
-    for (const [signal, value] of Object.entries(after[map] ?? {})) {
-      const isNamed = named !== null && Object.hasOwn(named, signal)
-      if (isNamed || before?.[map]?.[signal] !== value)
-        explained[map][signal] = { value, origin: originOf(signal, value, map, isNamed, step) }
-    }
+  const stepOf = (map: OriginMap, signal: string) => {
+    const value = configuration[map]?.[signal]
+    return value === undefined ? null : { value, origin: originOf(map, signal, value) }
   }
-  explained.lostBy = lostBy(explained, step)
-}
-
-function originOf(
-  signal: string,
-  value: string,
-  map: OriginMap,
-  isNamed: boolean,
-  { origin, defaults, ofAmi }: OriginStep,
-): ThresholdOrigin {
-  const { certainty, path } = origin
-  if (!isNamed)
-    return {
-      source: defaults[signal] === value ? 'upstream default' : 'configured',
-      certainty,
-      path: null,
-    }
-  const isAmi = origin.source === 'file' && map === 'evictionHard' && ofAmi[signal] === value
-  return isAmi ? { source: 'AMI default', certainty: 'likely', path } : origin
-}
-
-/** A map in the main file replaces the defaults. A drop-in adds to the map or removes it. */
-function lostBy(explained: Explained, { before, after, content, origin }: OriginStep) {
-  if (origin.source === 'drop-in') {
-    const isRemoving = Object.keys(before?.evictionHard ?? {}).some(
-      signal => !Object.hasOwn(after.evictionHard ?? {}, signal),
-    )
-    return isRemoving ? origin : explained.lostBy
+  const hard = mapOf(main?.content).evictionHard ?? null
+  const lostBy = (signal: string) => {
+    if (flagValue(commandLine, 'eviction-hard') !== null) return origin('flag')
+    if (main === null) return origin('no file')
+    // A map in the main file replaces the defaults. A drop-in removes a signal, or the map.
+    const isOfFile = hard !== null && !Object.hasOwn(mapOf(hard), signal)
+    const removal = [
+      ...(said[`evictionHard.${signal}`] ?? []),
+      ...(said.evictionHard ?? []),
+    ].findLast(({ by, value }) => by === 'drop-in' && value === null)
+    if (removal !== undefined && !isOfFile) return origin('drop-in', removal.where)
+    if (hard === null) return null
+    const steps = Object.keys(mapOf(hard)).map(name => stepOf('evictionHard', name)?.origin)
+    return steps.find(step => step?.source === 'AMI default') ?? origin('file', main.path)
   }
-  if (origin.source === 'no file') return origin
-  if ((content?.evictionHard ?? null) === null) return null
-  const found = Object.values(explained.evictionHard).find(
-    one => one.origin.source === 'AMI default',
-  )
-  return found?.origin ?? origin
+  return { stepOf, changed: origin('earlier files'), lostBy }
 }
 
 /* Durations that do not parse. No kubelet starts with one, so only a hand-written or changed configuration has it. */

@@ -295,6 +295,7 @@ describe('any answer of a node', () => {
             operatingSystem: 'linux',
             amiFamily: 'AL2023',
             host: parsed,
+            settings: prediction?.settings ?? null,
           } as const
           expect(Object.keys(thresholdOrigins(input).evictionHard)).toHaveLength(
             Object.keys(evictionHard).length,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
+import { predictNextStart } from '#replay/configuration/next-start.ts'
 import {
   type ThresholdOriginsInput,
   thresholdOrigins,
@@ -19,13 +20,14 @@ const dropIn = (name: string, content: object) => ({
 const defaults = evictionHardDefaults('v1.34.0', 'linux')
 const ami = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
 
-const origins = (input: Partial<ThresholdOriginsInput>) =>
+const origins = ({ host = null, ...input }: Partial<ThresholdOriginsInput>) =>
   thresholdOrigins({
     configuration: {},
     kubeletVersion: 'v1.34.0',
     operatingSystem: 'linux',
     amiFamily: 'other',
-    host: null,
+    host,
+    settings: predictNextStart(host, 'v1.34.0', 'linux').prediction?.settings ?? null,
     ...input,
   })
 
@@ -330,7 +332,7 @@ describe('many drop-ins', () => {
     expect(sourcesOf(40, { maxPods: 30 })).toEqual({ 'memory.available': 'certain drop-in' })
   })
 
-  it('that each name a threshold explain none, because each would be loaded again', () => {
-    expect(sourcesOf(40, { evictionHard })).toEqual({ 'memory.available': 'certain configured' })
+  it('that each name a threshold explain it', () => {
+    expect(sourcesOf(40, { evictionHard })).toEqual({ 'memory.available': 'certain drop-in' })
   })
 })

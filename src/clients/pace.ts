@@ -56,13 +56,13 @@ export class Pace {
       this.pausedUntilMs = Math.max(this.pausedUntilMs, performance.now() + retryAfterMs)
   }
 
-  private async enter(): Promise<void> {
+  private async enter() {
     while (this.underWay >= this.limits.concurrency)
       await new Promise<void>(resolve => this.waiting.push(resolve))
     this.underWay += 1
   }
 
-  private async slot(signal: AbortSignal): Promise<void> {
+  private async slot(signal: AbortSignal) {
     const now = performance.now()
     const startMs = Math.max(now, this.nextSlotMs, this.pausedUntilMs)
     this.nextSlotMs = startMs + 1000 / this.currentRate

@@ -127,7 +127,7 @@ function isBase64(bytes: Buffer) {
 const jinja = /^## template: *jinja\s*(?=\n)/
 
 /** Chooses the reader by the MIME type or the first line. @throws ForeignTextError */
-function readPart(type: string, written: LocatedText, budget: TextBudget): Piece[] {
+function readPart(type: string, written: LocatedText, budget: TextBudget) {
   const text = written.text.replace(/^\uFEFF/, '').replace(jinja, '')
   const located = { ...written, text }
   const start = text.trimStart()
@@ -172,7 +172,7 @@ const pastEnd = 'it stands after the boundary that ends the message, where nothi
 const deepest = 4
 
 /** All parts of a multipart message, nested ones included; null: it is no multipart message. */
-function readMime(bytes: Buffer, firstLine = 1, depth = 0): Part[] | null {
+function readMime(bytes: Buffer, firstLine = 1, depth = 0) {
   const text = bytes.toString('latin1').replaceAll('\r\n', '\n')
   const { headers, body } = split(text)
   const contentType = headers.get('content-type') ?? ''
@@ -250,7 +250,7 @@ const passedOver = (document: YamlPlace): Piece => ({
 })
 
 /** Reads `write_files`, `runcmd` and `bootcmd` of a #cloud-config. Source: cloud-init, Module reference. @throws ForeignTextError */
-function readCloudConfig(located: LocatedText, budget: TextBudget): Piece[] {
+function readCloudConfig(located: LocatedText, budget: TextBudget) {
   const document = openYaml(located, budget)
   if (isRawObject(document.value) && isNodeConfig(document.value)) return [passedOver(document)]
   return [
@@ -260,7 +260,7 @@ function readCloudConfig(located: LocatedText, budget: TextBudget): Piece[] {
 }
 
 /** Source: cloud-init, cloudinit/util.py shellify. @throws BudgetExceeded */
-function readCommands(document: YamlPlace, list: string, budget: TextBudget): Piece[] {
+function readCommands(document: YamlPlace, list: string, budget: TextBudget) {
   const place = document.at(list)
   const isList = Array.isArray(place.value)
   const commands = isList || place.value == null ? placesIn(place) : [place]
@@ -277,7 +277,7 @@ const isCommand = (value: unknown) =>
   value === null || typeof value === 'string' || Array.isArray(value)
 
 /** A command is a line or a list of arguments. The argument after a shell's `-c` is a line, too. */
-function scriptOf(command: YamlPlace): LocatedText {
+function scriptOf(command: YamlPlace) {
   const { value } = command
   if (isRawObject(value)) {
     // YAML makes a map of a plain text with ": " in it.
@@ -313,7 +313,7 @@ function readFile(file: YamlPlace, budget: TextBudget) {
 }
 
 /** @throws ForeignTextError */
-function decodeContent(content: LocatedText, encoding: string, budget: TextBudget): LocatedText {
+function decodeContent(content: LocatedText, encoding: string, budget: TextBudget) {
   const isBase64 = /b64|base64/.test(encoding)
   if (!isBase64 && !/^gz/.test(encoding)) return content
   const bytes = Buffer.from(content.text, isBase64 ? 'base64' : 'utf8')

@@ -289,7 +289,7 @@ async function* selectedNodes(
 }
 
 /** Lists the selection for the error message: these nodes are unread. */
-function selectedNames({ nodegroups, nodes }: Selection): string {
+function selectedNames({ nodegroups, nodes }: Selection) {
   const names = [...nodegroups.map(name => `nodegroup ${name}`), ...nodes]
   return names.length === 0 ? '' : ` (selected: ${firstNames(names, namesShown)})`
 }
@@ -306,7 +306,7 @@ async function readNode(
   { node, volumes }: ListedNode,
   options: Pick<CollectOptions, 'mode' | 'collectors' | 'now' | 'prune'>,
   context: CollectContext,
-): Promise<() => NodeRecord> {
+) {
   const { mode, collectors, now = () => new Date(), prune = parts => parts } = options
   const identity = nodeIdentity(node)
   const attempts = identity.ready === 'True' ? undefined : 1
@@ -476,7 +476,7 @@ const partsOf = (attached: Attached, id: string): PartsOfVolumes =>
   'what' in attached ? { errors: [attached] } : { volumes: attached.get(id) ?? [] }
 
 /** A hybrid node has an id from SSM instead of EC2. */
-function ec2Instance(node: KubernetesNode): string | null {
+function ec2Instance(node: KubernetesNode) {
   const { instanceId } = nodeIdentity(node)
   return instanceId?.startsWith('i-') ? instanceId : null
 }
@@ -507,5 +507,5 @@ async function attachedTo(
   }
 }
 
-const attachmentsOf = (attachments: unknown): RawObject[] =>
+const attachmentsOf = (attachments: unknown) =>
   Array.isArray(attachments) ? attachments.filter(isRawObject) : []

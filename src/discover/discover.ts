@@ -335,12 +335,7 @@ function* missingClusters(
 /* Reads the upgrade insights of a cluster that do not pass. */
 
 /** Adds what could not be read to `errors`. Null: the list could not be read. */
-async function insightsOf(
-  eks: EksApi,
-  cluster: string,
-  errors: ReadError[],
-  signal: AbortSignal,
-): Promise<RawObject[] | null> {
+async function insightsOf(eks: EksApi, cluster: string, errors: ReadError[], signal: AbortSignal) {
   const insights: RawObject[] = []
   let refusal: ReadError['refusal']
   const describe = async (id: string) => {
@@ -373,7 +368,7 @@ async function launchTemplatesOf(
   { region, credentials }: AwsPlace,
   errors: ReadError[],
   signal: AbortSignal,
-): Promise<RawObject[] | null> {
+) {
   const wanted = namedTemplates(nodegroups)
   if (wanted.length === 0) return []
   const ec2 = new Ec2Api(region, credentials)

@@ -178,7 +178,7 @@ const reportedRun = (store: Store, run: NotedRun): ReportedRun => ({
   place: `${store.location}/remediation/runs/${run.run}/report.json`,
 })
 
-const claimOf = (key: string): string =>
+const claimOf = (key: string) =>
   claims.find(([pattern]) => pattern.test(key))?.[1] ?? 'something else'
 
 const recentItems = <T extends { at: string }>(noted: readonly T[], now: Date) =>

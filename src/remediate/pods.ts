@@ -118,7 +118,7 @@ export class FleetPods {
     return found
   }
 
-  #budgetsAtLimit(cluster: string, pod: KubernetesPod): string[] {
+  #budgetsAtLimit(cluster: string, pod: KubernetesPod) {
     return this.#budgetsOf(cluster, pod).flatMap(({ name, allowed }) =>
       allowed <= 0 ? [name] : [],
     )

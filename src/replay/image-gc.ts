@@ -177,7 +177,7 @@ const inBothWorlds = (asRead: Outcomes, other: Outcomes): Outcomes =>
     return ((flags | others) & ~goesSurely) | (flags & others & goesSurely)
   })
 
-function freedIn({ freed, error }: World): Freed {
+function freedIn({ freed, error }: World) {
   if (freed !== null) return freed
   return error === null ? nothingFreed : { ...notKnown, freedBytes: 0 }
 }
@@ -185,7 +185,7 @@ function freedIn({ freed, error }: World): Freed {
 /** What is the same in both worlds; else null. */
 const inBoth = <Value>(asRead: Value, other: Value) => (asRead === other ? asRead : null)
 
-function freedInBoth({ freedBytes, reachesLow, shortfallBytes }: Freed, other: Freed): Freed {
+function freedInBoth({ freedBytes, reachesLow, shortfallBytes }: Freed, other: Freed) {
   if (freedBytes !== other.freedBytes || reachesLow !== other.reachesLow) return notKnown
   return { freedBytes, reachesLow, shortfallBytes: inBoth(shortfallBytes, other.shortfallBytes) }
 }
@@ -314,7 +314,7 @@ function isTieCut(prepared: PreparedImages, outcomes: Outcomes) {
 }
 
 /** @param mayFree whether the round frees space, or might free space */
-function keptImages({ images }: PreparedImages, outcomes: Outcomes, mayFree: boolean): KeptImage[] {
+function keptImages({ images }: PreparedImages, outcomes: Outcomes, mayFree: boolean) {
   const kept: KeptImage[] = []
   for (let place = 0; place < images.length; place++) {
     const image = images[place]

@@ -124,7 +124,7 @@ function reservedBy(
   }
 }
 
-function machineCapacity(machine: Machine, features: KubeletFeatures): Map<string, Quantity> {
+function machineCapacity(machine: Machine, features: KubeletFeatures) {
   const { cpuCores, memoryBytes, ephemeralStorageBytes, hugePages } = machine
   const capacity = new Map([
     ['cpu', { ...parseQuantity(`${cpuCores * 1000}m`), written: null }],
@@ -262,7 +262,7 @@ export function parseResourceList(map: StringMap, features: KubeletFeatures): Re
   return list
 }
 
-function parseReservation(resource: string, text: string): Quantity {
+function parseReservation(resource: string, text: string) {
   try {
     return parseQuantity(text)
   } catch (error) {

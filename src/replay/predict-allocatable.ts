@@ -173,7 +173,7 @@ const prefixes: Partial<Record<ReservationRefusal['field'], string>> = {
   systemReserved: '--system-reserved value failed to parse',
 }
 
-function reservationRefusal({ field, message }: ReservationRefusal): Refusal {
+function reservationRefusal({ field, message }: ReservationRefusal) {
   const prefix = prefixes[field]
   const own = refusal(field, message)
   return prefix === undefined ? own : withPrefix(prefix, own)

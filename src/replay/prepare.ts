@@ -268,9 +268,7 @@ function millisecondsOf(time: string | undefined) {
   return Number.isNaN(ms) ? null : ms
 }
 
-function reportedConditions(
-  status: KubernetesNode['status'],
-): Partial<Record<NodeCondition, ReportedCondition>> {
+function reportedConditions(status: KubernetesNode['status']) {
   const reported: Partial<Record<NodeCondition, ReportedCondition>> = {}
   for (const raw of status?.conditions ?? []) {
     const condition = conditionNames.find(known => known === raw.type)
@@ -298,7 +296,7 @@ function rankedPod(signal: Signal, ranked: PodRank, kubelet: Kubelet): RankedPod
   }
 }
 
-function protectedOf(pods: readonly Pod[]): ProtectedPod[] {
+function protectedOf(pods: readonly Pod[]) {
   const found: ProtectedPod[] = []
   for (const pod of pods) {
     const reason = protectionOf(pod)

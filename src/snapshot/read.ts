@@ -204,7 +204,7 @@ export async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {
   return gunzipChunks(file, snapshotLimits(found.size).maxUnpackedBytes)
 }
 
-async function isGzip(path: string): Promise<boolean> {
+async function isGzip(path: string) {
   const file = await open(path)
   try {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(2), position: 0 })
@@ -234,7 +234,7 @@ function parseLine(text: string, bytes: Buffer, line: number): SnapshotRecord | 
 }
 
 /** Checks only what every later stage relies on. The other fields are parsed where they are used. */
-function mistakeIn(value: unknown): string | null {
+function mistakeIn(value: unknown) {
   if (!isRawObject(value)) return 'it is no JSON object'
   const { kind, cluster } = value
   if (kind === 'Snapshot') {
@@ -260,7 +260,7 @@ function mistakeIn(value: unknown): string | null {
   return value.eks == null || isRawObject(value.eks) ? null : 'Cluster.eks is no object'
 }
 
-function mistakeInNode(value: Record<string, unknown>): string | null {
+function mistakeInNode(value: Record<string, unknown>) {
   const { node, at } = value
   const metadata = isRawObject(node) ? node.metadata : null
   if (!isRawObject(metadata) || typeof metadata.name !== 'string' || metadata.name === '')
@@ -274,7 +274,7 @@ function mistakeInNode(value: Record<string, unknown>): string | null {
 }
 
 /** A list that is longer than any real one; null: none. */
-function longListIn(record: RawObject): string | null {
+function longListIn(record: RawObject) {
   const { node, runtime, host, pods, volumes, errors, configz } = record
   const status = isRawObject(node) && isRawObject(node.status) ? node.status : {}
   const { images, containers, sandboxes } = isRawObject(runtime) ? runtime : {}

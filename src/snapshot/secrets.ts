@@ -44,7 +44,7 @@ const harmless =
   /^(BOOT_IMAGE|root|rootfstype|ro|rw|quiet|console|cgroup[._][a-z0-9_.]+|cgroup|swapaccount|psi|systemd\.unified_cgroup_hierarchy|systemd\.legacy_systemd_cgroup_controller|net\.ifnames|biosdevname|nvme_core\.io_timeout|selinux|enforcing|security|mitigations|transparent_hugepage|hugepages|hugepagesz|crashkernel|panic)(=[A-Za-z0-9_.,:/()=+-]*)?$/
 
 /** Keeps only kernel parameters that contain nothing but settings. Words after `--` are for init. */
-function harmlessKernelWords(cmdline: string): string {
+function harmlessKernelWords(cmdline: string) {
   const words = cmdline.replace(/"[^"]*"?/g, '"').split(/\s+/)
   const end = words.indexOf('--')
   return (end < 0 ? words : words.slice(0, end)).filter(word => harmless.test(word)).join(' ')
@@ -65,7 +65,7 @@ const withoutKubeletSecrets = (kubelet: RawObject): RawObject => {
 const isSwitch = (flag: string) => flag.replaceAll('_', '-') === 'authentication-token-webhook'
 
 /** A flag and its value may be two arguments. The second is the value, even if it starts with a dash. */
-function withoutArgumentSecrets(commandLine: string[]): string[] {
+function withoutArgumentSecrets(commandLine: string[]) {
   let isHidden = false
   return commandLine.map(argument => {
     const [, flag = '', value] = /^--?([\w-]+)(=.*)?$/s.exec(argument) ?? []
@@ -77,10 +77,10 @@ function withoutArgumentSecrets(commandLine: string[]): string[] {
   })
 }
 
-const withoutFileSecrets = (file: unknown): unknown =>
+const withoutFileSecrets = (file: unknown) =>
   isRawObject(file) ? { ...file, content: keptContent(file) } : file
 
-function keptContent({ role, content }: RawObject): unknown {
+function keptContent({ role, content }: RawObject) {
   const fields = isRawObject(content) ? content : null
   if (configurationRoles.has(role)) return fields && withoutSecretFields(fields)
   if (role !== 'environment') return null
@@ -123,7 +123,7 @@ export function withoutTemplateSecrets(templates: unknown): unknown {
   return Array.isArray(templates) ? templates.map(cutTemplate) : templates
 }
 
-function cutTemplate(template: unknown): unknown {
+function cutTemplate(template: unknown) {
   if (!isRawObject(template) || !('kubelet' in template)) return template
   const { kubelet, ...rest } = template
   const settings = kubelet === null ? null : cutSettings(kubelet)
@@ -161,10 +161,10 @@ const rotationWords = /^[\w.,:;%+@~=/*?()[\]{}\\"' -]{0,300}$/
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 const removed = '(removed)'
 
-const withoutLogrotateSecrets = (entries: unknown): unknown =>
+const withoutLogrotateSecrets = (entries: unknown) =>
   Array.isArray(entries) ? entries.map(withoutEntrySecrets) : entries
 
-function withoutEntrySecrets(entry: unknown): unknown {
+function withoutEntrySecrets(entry: unknown) {
   if (!isRawObject(entry) || entry.directives === undefined) return entry
   const { sha256, modifiedAt, directives, ...rest } = entry
   const entries = isRawObject(directives) ? Object.entries(directives) : []
@@ -201,7 +201,7 @@ function cutDirective(name: string, value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? value : removed
 }
 
-function cutWord(text: string, kind: 'amount' | 'words'): string {
+function cutWord(text: string, kind: 'amount' | 'words') {
   if (text === removed) return removed
   if (kind === 'amount') return amount.test(text) ? text : removed
   return rotationWords.test(text) ? text : removed

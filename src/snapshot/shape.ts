@@ -40,15 +40,12 @@ const leaves: Readonly<Record<Leaf, (value: unknown) => unknown>> = {
   map: value => (isRawObject(value) ? value : undefined),
 }
 
-function quantityText(value: unknown): string | undefined {
+function quantityText(value: unknown) {
   if (isNumber(value)) return String(value)
   return isText(value) ? value : undefined
 }
 
-function mapOf(
-  value: unknown,
-  textOf: (value: unknown) => string | undefined,
-): RawObject | undefined {
+function mapOf(value: unknown, textOf: (value: unknown) => string | undefined) {
   if (!isRawObject(value) || Object.keys(value).length > listLimits.mapEntries) return undefined
   return replaceFields(value, textOf) as RawObject
 }

@@ -110,12 +110,12 @@ export class RunCommand {
   }
 
   /** A caller requests its next node after each output. While outputs are read, requests join one batch instead of becoming commands of their own. */
-  #gathered(): void {
+  #gathered() {
     if (this.#outputsUnderWay > 0) this.#timer?.refresh()
     else this.#flush()
   }
 
-  #flush(): void {
+  #flush() {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
     const batch = this.#waiting
@@ -123,7 +123,7 @@ export class RunCommand {
     void orRejected(batch, this.#run(batch))
   }
 
-  async #run(batch: PendingCommand[]): Promise<void> {
+  async #run(batch: PendingCommand[]) {
     await this.#sendTogether(await orNotSent(this.#reachable(batch)))
   }
 
@@ -131,7 +131,7 @@ export class RunCommand {
    * If an instance has disappeared since it was listed, SSM refuses the whole command and does not name the instance. The instances are
    * listed again. If the list is unchanged, the command is divided in halves.
    */
-  async #sendTogether(batch: PendingCommand[], isListedAgain = false): Promise<void> {
+  async #sendTogether(batch: PendingCommand[], isListedAgain = false) {
     if (batch.length === 0) return
     const commandId = await this.#send(batch)
     if (commandId !== null) {
@@ -145,7 +145,7 @@ export class RunCommand {
   }
 
   /** Returns the command's id; null: SSM does not know one of several instances. */
-  async #send(batch: PendingCommand[]): Promise<string | null> {
+  async #send(batch: PendingCommand[]) {
     const { signal, document, parameters, comment, output, timeoutMs } = this.#options
     const instanceIds = batch.map(({ instanceId }) => instanceId)
     const deliveryTimeoutSeconds = Math.max(leastDeliverySeconds, Math.ceil(timeoutMs / 2000))
@@ -164,7 +164,7 @@ export class RunCommand {
   }
 
   /** Drops unreachable instances. One unknown instance makes SSM refuse the whole command. */
-  async #reachable(batch: PendingCommand[]): Promise<PendingCommand[]> {
+  async #reachable(batch: PendingCommand[]) {
     this.#options.signal.throwIfAborted()
     const known = await this.#ssm.instances(
       [...new Set(batch.map(({ instanceId }) => instanceId))],
@@ -188,7 +188,7 @@ export class RunCommand {
     return [...found.values()]
   }
 
-  async #answers(commandId: string, batch: PendingCommand[]): Promise<void> {
+  async #answers(commandId: string, batch: PendingCommand[]) {
     const { signal, timeoutMs, pollMs } = this.#options
     const open = new Map(batch.map(pending => [pending.instanceId, pending]))
     const last = new Map<string, string>()
@@ -219,7 +219,7 @@ export class RunCommand {
     await Promise.all(outputs)
   }
 
-  async #output(commandId: string, { instanceId, resolve, reject }: PendingCommand): Promise<void> {
+  async #output(commandId: string, { instanceId, resolve, reject }: PendingCommand) {
     this.#outputsUnderWay++
     try {
       const output = await this.#ssm.output(
@@ -306,10 +306,10 @@ export function whyNotReachable(
 
 /** Final statuses: SSM will not change them. */
 const ended = new Set(['Success', 'Failed', 'TimedOut', 'Cancelled'])
-const hasEnded = (status: string): boolean => ended.has(status)
+const hasEnded = (status: string) => ended.has(status)
 
 /** Whether the script ran and failed. Every other failure has its own details. */
-const hasScriptFailed = (status: string, statusDetails: string): boolean =>
+const hasScriptFailed = (status: string, statusDetails: string) =>
   status === 'Failed' && (statusDetails === 'Failed' || statusDetails === '')
 
 /** By `StatusDetails` without spaces, because the API writes them with and without. */
@@ -335,7 +335,7 @@ const meanings: Readonly<Record<string, string>> = {
   RateExceeded: "the account's limit of commands a second is reached",
 }
 
-function whyNotAnswered(status: string, statusDetails: string): string | undefined {
+function whyNotAnswered(status: string, statusDetails: string) {
   if (status === 'Success') return undefined
   const details = statusDetails.replaceAll(' ', '')
   const key = details === '' ? status : details

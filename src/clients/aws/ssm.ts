@@ -234,7 +234,7 @@ export class SsmApi {
     signal: AbortSignal,
     run: (options: CallOptions) => Promise<T>,
     isWorthATry = isPassing,
-  ): Promise<T> {
+  ) {
     for (let attempt = 1; ; attempt++) {
       try {
         const answer = await this.pace.run(() => run({ abortSignal: signal }), signal)
@@ -295,5 +295,5 @@ const refusals: Readonly<Record<string, string>> = {
   UnsupportedPlatformType: 'the document does not run on this platform',
 }
 
-const explain = ({ name, text }: AwsError): string | null =>
+const explain = ({ name, text }: AwsError) =>
   Object.hasOwn(refusals, name) ? `${refusals[name]} (${name}: ${text})` : null

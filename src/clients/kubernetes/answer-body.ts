@@ -64,7 +64,7 @@ export async function readBody(
 }
 
 /** @throws RequestFailure */
-function unpackBody(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): Buffer {
+function unpackBody(packed: Buffer, { question, maxBytes, isCut }: BodyOptions) {
   const bytes = gunzip(packed, maxBytes)
   if (typeof bytes !== 'string') return bytes
   if (bytes === 'broken')
@@ -128,7 +128,7 @@ export class ByteBudget {
     })
   }
 
-  #grant(): void {
+  #grant() {
     for (let next = this.#waiting[0]; next && next.bytes <= this.#left; next = this.#waiting[0]) {
       this.#left -= next.bytes
       this.#waiting.shift()

@@ -56,7 +56,7 @@ export async function kubeconfigEndpoints(
 const defaultFile = 'the default kubeconfig'
 
 /** @param file null: $KUBECONFIG, else ~/.kube/config @throws OperatorError */
-function loadedConfig(file: string | null): KubeConfig {
+function loadedConfig(file: string | null) {
   const config = new KubeConfig()
   try {
     if (file !== null && !existsSync(file)) throw new Error('there is no such file')
@@ -77,7 +77,7 @@ const firstLine = (cause: unknown) =>
   redact(messageOf(cause).split('\n')[0] ?? '').replace(/:$/, '')
 
 /** The library's parser takes quadratic time for the keys of a map. @throws Error */
-function checkMaps(file: string): void {
+function checkMaps(file: string) {
   const rest = [parseYaml(readFileSync(file, 'utf8'), new TextBudget(textLimits.kubeconfig))]
   for (const value of rest) {
     if (typeof value !== 'object' || value === null) continue
@@ -89,7 +89,7 @@ function checkMaps(file: string): void {
 }
 
 /** The first file that names a cluster, user or context wins. Source: kubectl, merging kubeconfig files. */
-function loadMerged(config: KubeConfig, files: readonly string[]): void {
+function loadMerged(config: KubeConfig, files: readonly string[]) {
   for (const file of files) {
     const next = new KubeConfig()
     next.loadFromFile(file)
@@ -181,10 +181,7 @@ async function endpointOf(
   }
 }
 
-async function currentOptions(
-  config: KubeConfig,
-  failed: (why: string) => string,
-): Promise<RequestOptions> {
+async function currentOptions(config: KubeConfig, failed: (why: string) => string) {
   const options: RequestOptions = {}
   try {
     await config.applyToHTTPSOptions(options)
@@ -194,7 +191,7 @@ async function currentOptions(
   return options
 }
 
-function authorizationHeader({ headers, auth }: RequestOptions): string | null {
+function authorizationHeader({ headers, auth }: RequestOptions) {
   if (typeof auth === 'string' && auth !== '')
     return `Basic ${Buffer.from(auth).toString('base64')}`
   const header =

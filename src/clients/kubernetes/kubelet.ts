@@ -58,7 +58,7 @@ const hints = {
   403: '',
 }
 
-function adviceOn(kind: RequestFailure['kind'], address: string): string {
+function adviceOn(kind: RequestFailure['kind'], address: string) {
   if (kind === 'timeout' || kind === 'network')
     return `. Kubelet ${address}: is the node's security group open for this machine on that port?`
   if (kind !== 'tls') return ''
@@ -66,7 +66,7 @@ function adviceOn(kind: RequestFailure['kind'], address: string): string {
 }
 
 /** Adds advice about direct access to kubelets to the failure of a connection. */
-function withAdvice(failure: RequestFailure, address: string): RequestFailure {
+function withAdvice(failure: RequestFailure, address: string) {
   const { kind, status, retryAfterMs, body, cause } = failure
   return new RequestFailure(kind, `${failure.message}${adviceOn(kind, address)}`, {
     ...(status === null ? {} : { status }),

@@ -45,7 +45,7 @@ export function parsedAnswer(bytes: Buffer, question: Question, clean: Clean): u
 }
 
 /** Frees the memory of an answer at once. Else it waits for a collection of the whole heap. Small buffers share the memory of Node's pool. */
-function freeBytes({ buffer, byteOffset, byteLength }: Buffer): void {
+function freeBytes({ buffer, byteOffset, byteLength }: Buffer) {
   if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength > Buffer.poolSize)
     buffer.transfer(0)
 }
@@ -126,7 +126,7 @@ export function failedAnswer(
   })
 }
 
-function retryAfterMs(header: string | undefined): number | null {
+function retryAfterMs(header: string | undefined) {
   const seconds = Number(header)
   return header === undefined || !Number.isFinite(seconds) || seconds < 0
     ? null

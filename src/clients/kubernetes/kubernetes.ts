@@ -187,7 +187,7 @@ export class KubernetesClient {
     return this.ask({ method: 'POST', path, body: JSON.stringify(review) }, options)
   }
 
-  private async ask(question: Question, options: GetOptions): Promise<unknown> {
+  private async ask(question: Question, options: GetOptions) {
     const parse = await this.receive(question, options, () => false)
     return parse()
   }
@@ -277,7 +277,7 @@ export class KubernetesClient {
   }
 
   /** Waits for an unreachable server, because most servers return within seconds. After `patienceMs` requests only probe it at intervals. */
-  private async awaitServer(signal: AbortSignal): Promise<void> {
+  private async awaitServer(signal: AbortSignal) {
     if (this.unreachable < goneAfterFailures) return
     const now = performance.now()
     if (now - this.goneSinceMs < this.options.patienceMs)
@@ -291,7 +291,7 @@ export class KubernetesClient {
   }
 
   /** Counts consecutive requests without a connection. */
-  private async countFailures<T>(request: () => Promise<T>): Promise<T> {
+  private async countFailures<T>(request: () => Promise<T>) {
     try {
       const answer = await request()
       this.unreachable = 0
@@ -306,16 +306,12 @@ export class KubernetesClient {
     }
   }
 
-  private async listPage(
-    path: string,
-    query: Record<string, string>,
-    options: GetOptions,
-  ): Promise<ParsedPage> {
+  private async listPage(path: string, query: Record<string, string>, options: GetOptions) {
     const question = pageQuestion(path, query, options)
     return parsePage(await this.inTurn(() => this.ask(question, options)), path)
   }
 
-  private inTurn<T>(list: () => Promise<T>): Promise<T> {
+  private inTurn<T>(list: () => Promise<T>) {
     const turn = this.lists.then(list)
     this.lists = turn.catch(() => undefined)
     return turn
@@ -463,7 +459,7 @@ const anyName =
       : checkServerIdentity(host, certificate)
 
 /** Maximum number of tries for this kind of failure. A node that timed out will probably time out again. */
-function triesWorth(failure: RequestFailure): number {
+function triesWorth(failure: RequestFailure) {
   if (failure.kind === 'timeout') return 2
   if (failure.kind === 'http')
     return failure.status === 429 || (failure.status ?? 0) >= 500 ? Number.POSITIVE_INFINITY : 1

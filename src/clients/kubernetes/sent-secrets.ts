@@ -58,7 +58,7 @@ export class SentSecrets {
     return clean
   }
 
-  #mayHaveLong(text: string): boolean {
+  #mayHaveLong(text: string) {
     for (let at = 0; at <= text.length - partLength; at += this.#step) {
       const part = text.slice(at, at + partLength)
       if (plain.test(part) && this.#allLong.includes(part)) return true
@@ -68,7 +68,7 @@ export class SentSecrets {
 }
 
 /** All forms of a secret. The longest comes first, so that no part of a longer form remains. */
-function formsOf(secret: string): string[] {
+function formsOf(secret: string) {
   const plain = [secret, decodeUri(secret)]
   const forms = plain.flatMap(text => [
     text,
@@ -83,7 +83,7 @@ function formsOf(secret: string): string[] {
     .sort((a, b) => b.length - a.length)
 }
 
-function decodeUri(text: string): string {
+function decodeUri(text: string) {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -92,7 +92,7 @@ function decodeUri(text: string): string {
 }
 
 /** Base64 forms of a text inside a longer text, for each offset within three bytes. Characters that depend on the neighbours are cut off. */
-function base64Forms(text: string): string[] {
+function base64Forms(text: string) {
   return [0, 1, 2].flatMap(offset => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])
     const whole = bytes.toString('base64').replace(/={1,2}$/, '')

@@ -245,7 +245,7 @@ async function suppressionOf(
 const bareAddress = (address: string) => /^[^<>]*<([^<>]+)>$/.exec(address)?.[1] ?? address
 
 /** SES refused the mail or never received it, so a second try cannot send a second mail. */
-function wasNotTaken(error: unknown): boolean {
+function wasNotTaken(error: unknown) {
   const { text, status, code } = awsError(error)
   if (isTooMuch(error)) return !isDailyQuota(text)
   if (status !== null) return [500, 502, 503, 504].includes(status)
@@ -265,7 +265,7 @@ const timeoutFailure = (region: string, timeLimitMs: number, cause: unknown) =>
     { cause },
   )
 
-function sesFailure(error: unknown, mail: Mail, region: string): RequestFailure {
+function sesFailure(error: unknown, mail: Mail, region: string) {
   const { from } = mail
   const failure = awsFailure(error, {
     service: 'SES',

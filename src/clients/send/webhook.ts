@@ -47,7 +47,7 @@ export async function postJson(
   }
 }
 
-async function postOnce(url: string, body: string, signal: AbortSignal): Promise<void> {
+async function postOnce(url: string, body: string, signal: AbortSignal) {
   const { host } = new URL(url)
   const { status, text } = await post(url, body, signal).catch(error => {
     throw webhookFailure(error, host)

@@ -170,7 +170,7 @@ const advice: Record<string, string> = {
   EISDIR: 'a folder stands where a file should be',
 }
 
-function folderFailure(error: unknown): Error {
+function folderFailure(error: unknown) {
   if (error instanceof TooLong) return error
   const text = messageOf(error)
   const said = advice[codeOf(error) ?? '']

@@ -88,7 +88,7 @@ const awayKinds = new Set(['timeout', 'network', 'refused', 'name', 'tls'])
 /** The same store. After one failure to reach the store, every call throws that failure at once. */
 export function givingUp(store: Store): Store {
   let away: RequestFailure | null = null
-  async function attempt<T>(call: () => Promise<T>): Promise<T> {
+  async function attempt<T>(call: () => Promise<T>) {
     if (away !== null) throw away
     try {
       return await call()

@@ -103,7 +103,7 @@ export function pieceOfNodeConfig(document: YamlPlace): Piece {
   })
 }
 
-const argumentsIn = (flag: unknown): string[] =>
+const argumentsIn = (flag: unknown) =>
   typeof flag === 'string' ? flag.split(/\s+/).filter(one => one !== '') : []
 
 /**

@@ -70,7 +70,7 @@ function stepsIn(commands: readonly Command[]): PlacedPiece[] {
 const kubeletService = /\bsystemctl\b[^;&|]{0,80}\b(restart|start|stop)\b[^;&|]{0,80}\bkubelet\b/
 
 /** What stands before a call of bootstrap.sh on its line, the call, and what stands after it. */
-function aroundBootstrap(line: string): string[] {
+function aroundBootstrap(line: string) {
   let start = 0
   for (const command of line.split(separator)) {
     const end = start + command.length
@@ -85,7 +85,7 @@ const separator = /[;&|]/
 const callsBootstrap = (text: string) => text.split(separator).some(isBootstrapCall)
 
 /** A command that edits bootstrap.sh is no call of it. */
-function isBootstrapCall(command: string): boolean {
+function isBootstrapCall(command: string) {
   const words = wordsOf(command)
   const at = words.findIndex(word => /(^|\/)bootstrap\.sh$/.test(word))
   return (
@@ -218,7 +218,7 @@ function writtenFile(
 }
 
 /** Whether the command writes the text unchanged, and replaces the content of the file. */
-function isOverwriting(line: string): boolean {
+function isOverwriting(line: string) {
   const [first = '', ...filters] = line.split(/(?<![>|])\|(?!\|)/)
   if (filters.some(filter => !/^\s*(?:sudo\s+)?tee\b/.test(filter))) return false
   const tees = line.split(/[;&]/).flatMap(command => command.split(/\btee\b/).slice(1))
@@ -228,7 +228,7 @@ function isOverwriting(line: string): boolean {
 }
 
 /** Comments are no commands. A line that ends with a backslash, or as in PowerShell, is continued. */
-function commandsOf(lines: readonly string[], rest: readonly number[], from: LinesFrom): Command[] {
+function commandsOf(lines: readonly string[], rest: readonly number[], from: LinesFrom) {
   const commands: Command[] = []
   let open: number[] = []
   for (const index of rest) {
@@ -315,7 +315,7 @@ const assignment =
 const inMap = /\.([a-z][A-Za-z0-9]+)\.?\[?"([\w.-]+)"\]?\s*\|?=\s*"([^"\n]*)"/g
 
 /** Reads `.imageGCHighThresholdPercent=70`, `"evictionHard": {…}`, `.evictionHard["imagefs.available"]="15%"`. */
-function fieldsIn(script: string): RawObject {
+function fieldsIn(script: string) {
   const text = script.replace(/\\(["\\ ])/g, '$1')
   const config: RawObject = {}
   for (const [, field = '', written = ''] of text.matchAll(assignment)) {

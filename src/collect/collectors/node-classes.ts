@@ -43,7 +43,7 @@ async function servedVersion(
   kubernetes: KubernetesClient,
   { group, versions }: CustomResource,
   options: GetOptions,
-): Promise<string | null> {
+) {
   try {
     const found = await kubernetes.getJson(`/apis/${group}`, options)
     const served =
@@ -62,7 +62,7 @@ async function servedVersion(
 const isAbsent = (error: unknown) => error instanceof RequestFailure && error.status === 404
 
 /** User data may hold secrets, so only the kubelet's settings in it are kept. */
-function withCutUserData(item: RawObject, unread: string[], budget: TextBudget): RawObject {
+function withCutUserData(item: RawObject, unread: string[], budget: TextBudget) {
   if (!isRawObject(item.spec) || typeof item.spec.userData !== 'string') return item
   const read = readUserData(item.spec.userData, budget)
   const name = isRawObject(item.metadata) ? item.metadata.name : ''

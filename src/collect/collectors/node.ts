@@ -27,7 +27,7 @@ export const configz: Collector = {
 }
 
 /** Reads configz. A kubelet without this endpoint gets its own message. */
-async function configzOf(ask: () => Promise<Unparsed>): Promise<() => { configz: RawObject }> {
+async function configzOf(ask: () => Promise<Unparsed>) {
   try {
     const parse = await ask()
     return () => {
@@ -79,7 +79,7 @@ function kubeletOf({ kubelet }: NodeContext) {
 }
 
 /** Adds the right to grant, because a kubelet's 403 names only subresources. */
-function withRight(error: unknown, right: string | null, kubeletVersion: string | null): unknown {
+function withRight(error: unknown, right: string | null, kubeletVersion: string | null) {
   if (!(error instanceof RequestFailure) || error.status !== 403) return error
   const advice =
     right === null

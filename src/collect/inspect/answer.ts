@@ -141,7 +141,7 @@ function isNamedByProvider(kubelet: unknown) {
 
 class AnswerRefusal extends Error {}
 
-function parseDocument(text: string): RawObject {
+function parseDocument(text: string) {
   if (text === '') throw new AnswerRefusal('it is empty')
   if (text.length > answerMaxBytes)
     throw new AnswerRefusal(`it has ${text.length} characters: no answer is that long`)
@@ -167,7 +167,7 @@ function parseDocument(text: string): RawObject {
 }
 
 /** Unpacks an answer. Its length and hash must be those that the node reports. */
-function unpackAnswer({ encoding, bytes, sha256, data }: RawObject): string {
+function unpackAnswer({ encoding, bytes, sha256, data }: RawObject) {
   if (encoding !== 'gzip+base64')
     throw new AnswerRefusal(`its encoding ${valueText(encoding)} is not known`)
   if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0)
@@ -189,7 +189,7 @@ function unpackAnswer({ encoding, bytes, sha256, data }: RawObject): string {
 }
 
 /** Stops one byte after the stated size, so a decompression bomb is not unpacked. */
-function gunzippedData(packed: Buffer, bytes: number): Buffer {
+function gunzippedData(packed: Buffer, bytes: number) {
   const unpacked = gunzip(packed, bytes + 1)
   if (typeof unpacked !== 'string') return unpacked
   if (unpacked === 'broken') throw new AnswerRefusal('its data cannot be unpacked')
@@ -292,7 +292,7 @@ function keptParts(
   parts: Readonly<Record<string, z.ZodType>>,
   where: string,
   unread: Unread[],
-): RawObject {
+) {
   const kept: RawObject = {}
   for (const [name, part] of Object.entries(parts)) {
     if (whole[name] === undefined || whole[name] === null) continue
@@ -326,7 +326,7 @@ function parsedFile(file: AnsweredFile, unread: Unread[], budget: TextBudget): A
   return { ...file, content: parsed.value }
 }
 
-function readConfigz(configz: unknown, unread: Unread[]): RawObject | null {
+function readConfigz(configz: unknown, unread: Unread[]) {
   if (configz === undefined || configz === null) return null
   try {
     checkAnsweredConfigz(configz)
@@ -348,7 +348,7 @@ const valueText = (value: unknown) =>
 const deepest = 64
 
 /** Why a text that JSON.parse accepts is refused: a duplicate key (only the last would count), or too deep nesting. */
-function flawOf(json: string): string | null {
+function flawOf(json: string) {
   /** The keys of each open object; null: a list. */
   const open: (Set<string> | null)[] = []
   let isKeyNext = false
@@ -377,7 +377,7 @@ function flawOf(json: string): string | null {
   return null
 }
 
-function endOfString(json: string, begin: number): number {
+function endOfString(json: string, begin: number) {
   let at = begin + 1
   while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1
   return at

@@ -27,13 +27,7 @@ import {
 import { commandOutputMax } from '#facts/aws/limits.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import {
-  type InspectAnswer,
-  type NoAnswer,
-  readAnswer,
-  readWholeAnswer,
-  withDiskUse,
-} from './answer.ts'
+import { type InspectAnswer, readAnswer, readWholeAnswer, withDiskUse } from './answer.ts'
 
 /** A region, and the account of the credentials. */
 export interface AwsPlace {
@@ -93,11 +87,7 @@ export class Inspector {
   }
 
   /** @throws Error with the reason why this node returned no usable answer */
-  async #answer(
-    document: InspectDocument,
-    instanceId: string,
-    name: string,
-  ): Promise<InspectAnswer> {
+  async #answer(document: InspectDocument, instanceId: string, name: string) {
     const command = await this.#commandOf(document)
     const reply = await command.ask(instanceId)
     const short = readAnswer(reply.stdout, instanceId, name)
@@ -121,13 +111,13 @@ export class Inspector {
   }
 
   /** Returns the command for a document. Each document is looked up once. */
-  #commandOf(document: InspectDocument): Promise<RunCommand> {
+  #commandOf(document: InspectDocument) {
     const known = this.#commands.get(document) ?? this.#pinned(document)
     this.#commands.set(document, known)
     return known
   }
 
-  async #pinned(name: InspectDocument): Promise<RunCommand> {
+  async #pinned(name: InspectDocument) {
     const { inspectOutput, timeoutsMs } = this.#policy
     const sha256 = inspectDocumentHashes[name]
     return new RunCommand(this.#ssm, {
@@ -151,7 +141,7 @@ export class Inspector {
     { commandId, stdout }: CommandAnswer,
     { instanceId, name }: { instanceId: string; name: string },
     store: Store,
-  ): Promise<InspectAnswer | NoAnswer> {
+  ) {
     const key = outputKey(commandId, instanceId, inspectStep)
     for (let attempt = 1; attempt <= storeTries; attempt++) {
       if (attempt > 1) await sleep(this.#rhythm.pollMs, this.#signal)

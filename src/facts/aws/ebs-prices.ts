@@ -56,7 +56,7 @@ export function monthlyUsd(
   )
 }
 
-function iopsUsd(type: string, iops: number): number {
+function iopsUsd(type: string, iops: number) {
   const tiers = usdPerIopsMonth[type] ?? []
   return tiers.reduce(
     (sum, { above, usd }, index) =>

@@ -44,7 +44,7 @@ export function nearestName(written: string, names: readonly string[]): string |
 }
 
 /** Number of letters to delete, insert or change. */
-function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string) {
   const row = Uint8Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 0; i < a.length; i++) {
     let before = i

@@ -43,7 +43,7 @@ const statesOf = oncePerText(
     ),
 )
 
-function stateIn(history: string, minor: number): GateState | null {
+function stateIn(history: string, minor: number) {
   let state: GateState | null = null
   for (const entry of history.split(', ')) {
     const [, since, stage, value, lock] = entryForm.exec(entry) ?? []
@@ -79,7 +79,7 @@ const dependenciesIn = oncePerText(minor =>
     .filter(({ needs }) => needs.length > 0),
 )
 
-function needsIn(history: string, minor: number): string[] {
+function needsIn(history: string, minor: number) {
   let needs: string[] = []
   for (const entry of history.split(', ')) {
     const [since = '', ...gates] = entry.split(' ')

@@ -65,7 +65,7 @@ export const roleManifests = (
 ): string[] => clusterRole(identityNames[identity], rights, account).map(object => yamlOf(object))
 
 /** Prints YAML with lists of plain words on one line. */
-function yamlOf(object: object): string {
+function yamlOf(object: object) {
   const document = new Document(object)
   visit(document, {
     Seq: (_, list) => {

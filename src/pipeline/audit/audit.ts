@@ -299,7 +299,7 @@ export function boundedLists({ findings, waived, unknowns, notAudited }: Lists):
     entries: Entry[],
     maxBytes: number,
     noun: string,
-  ): Entry[] => {
+  ) => {
     let bytes = 0
     const end = entries.findIndex(entry => {
       bytes += Buffer.byteLength(JSON.stringify(entry))

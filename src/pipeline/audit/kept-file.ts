@@ -27,7 +27,7 @@ export function openKeptFile(parent: string = tmpdir()): KeptFile {
 }
 
 /** Null: the folder cannot be written. */
-function openUnnamed(parent: string): number | null {
+function openUnnamed(parent: string) {
   let folder: string | null = null
   try {
     folder = mkdtempSync(join(parent, 'highwater-kept-'))

@@ -214,7 +214,7 @@ function eksChecks(record: ClusterRecord, mode: ReadMode) {
   return checks
 }
 
-function discoveryCheck(record: ClusterRecord, needed: NeededRight): Check {
+function discoveryCheck(record: ClusterRecord, needed: NeededRight) {
   const { right, purpose } = needed
   const { eks, nodegroups, insights, errors } = clusterInput(record)
   const failures = (errors ?? []).filter(({ what }) => what.split(' ')[0] === partsByRight[right])

@@ -67,7 +67,7 @@ function identityFixes(
   { mode, policy, cluster, isByConfigMap, isRemediating, principals }: Patient,
   identity: IdentityName,
   checks: readonly Check[],
-): CheckFix[] {
+) {
   const fixes: CheckFix[] = []
   const missing = checks.filter(({ state }) => state === 'missing').map(({ what }) => what)
   const principal = principals[identity] ?? 'ROLE_ARN'
@@ -101,7 +101,7 @@ const jsonOf = (value: object) => JSON.stringify(value, null, 2)
 function roleFixes(
   { mode, isRemediating, principals, taker, member }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
-): CheckFix[] {
+) {
   const isMissing = (identity: IdentityName) =>
     checks[identity].some(({ what, state }) => what === takes && state === 'missing')
   const mayTake = (roleArn: string): CheckFix => ({

@@ -80,7 +80,7 @@ export async function ssmChecks(
 async function documentChecks(
   { ssm, signal, rightOf }: SsmContext,
   documents: readonly InspectDocument[],
-): Promise<Check[]> {
+) {
   const needed = rightOf('ssm:DescribeDocument')
   const checks: Check[] = []
   const answered = await callCheck(needed, signal, async () => {
@@ -129,7 +129,7 @@ const lost = 'what only those nodes know'
 async function agentChecks(
   { ssm, signal, rightOf }: SsmContext,
   reachable: readonly { name: string; instanceId: string }[],
-): Promise<Check[]> {
+) {
   const ids = reachable.map(({ instanceId }) => instanceId)
   let known: ManagedInstance[] = []
   const answered = await callCheck(rightOf('ssm:DescribeInstanceInformation'), signal, async () => {

@@ -142,7 +142,7 @@ async function writeCluster(
 }
 
 /** Keeps only the fields of the snapshot and the kubelet's port. */
-function keptOf(cluster: string, node: KubernetesNode): NodeRecord {
+function keptOf(cluster: string, node: KubernetesNode) {
   const kept = prune<NodeRecord>({ kind: 'Node', cluster, node })
   const { kubeletEndpoint: { Port } = {} } = node.status?.daemonEndpoints ?? {}
   if (typeof Port !== 'number') return kept

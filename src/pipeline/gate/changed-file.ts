@@ -71,7 +71,7 @@ const isEmptyHcl = (file: string, text: string) =>
   !mention.test(text)
 
 /** A URL has `//`, too, and a name of a resource `/*`. Lines stay. Source: Terraform, Configuration Syntax, Comments */
-const withoutComments = (text: string): string =>
+const withoutComments = (text: string) =>
   text
     .replace(/^[ \t]*\/\*[\s\S]*?(?:\*\/|$(?![\s\S]))/gm, comment => comment.replace(/.+/g, ''))
     .replace(/(?:#|(?<!\S)\/\/).*$/gm, '')
@@ -172,7 +172,7 @@ export function readChangedFile(
 }
 
 /** Of a text that cannot be parsed until it is rendered. Null: its flaws are no matter of a template. */
-function unrenderedLine(text: string, flaws: readonly FileProblem[]): number | null {
+function unrenderedLine(text: string, flaws: readonly FileProblem[]) {
   const mark = text.search(templateMark)
   if (mark >= 0 && flaws.length > 0) return text.slice(0, mark).split('\n').length
   const lines = text.split('\n')
@@ -214,7 +214,7 @@ function isTooLarge({ config, flags }: ChangedPart) {
 }
 
 /** Flags of fields are set apart if their value is an expression. */
-function withClearFlags(part: ChangedPart): ChangedPart {
+function withClearFlags(part: ChangedPart) {
   const { flags } = part
   const isValue = (flag = '') => !flag.startsWith('-') && isExpression(flag)
   const isUnclear = (flag: string, at: number) =>
@@ -255,7 +255,7 @@ function readDocuments(reading: FileReading, located: LocatedText) {
 }
 
 /** Whether a text that is no object of its own has fields of a kubelet: by their names, or below a key that is called so. */
-function setsInValues(text: string): boolean {
+function setsInValues(text: string) {
   if (isObject.test(text) && !hasValues.test(text)) return false
   const lines = text.split('\n').filter(line => /^[^#\n]*[^#\s]/.test(line))
   return kubeletField.test(text) || lines.some((_, index) => isOfKubelet(lines, index))
@@ -267,7 +267,7 @@ const keysIn = (text: string) =>
 const indentOf = (line: string) => line.search(/[^ \t-]/)
 
 /** Whether the line is such a key, with a field or a template below or beside it. */
-function isOfKubelet(lines: readonly string[], index: number): boolean {
+function isOfKubelet(lines: readonly string[], index: number) {
   const line = lines[index] ?? ''
   const [, beside] = kubeletKey.exec(line) ?? []
   if (beside === undefined) return false
@@ -358,7 +358,7 @@ function documentsIn({ text, fileLine }: LocatedText): LocatedText[] {
 }
 
 /** Texts in a file of HCL, and the lines outside them. Source: Terraform, Strings and Templates, Heredoc Strings */
-function heredocsIn(text: string): { heredocs: LocatedText[]; rest: string } {
+function heredocsIn(text: string) {
   const heredocs: LocatedText[] = []
   const rest: string[] = []
   let open: { first: number; isIndented: boolean; marker: string; lines: string[] } | null = null

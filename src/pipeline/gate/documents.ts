@@ -12,7 +12,6 @@ import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import {
-  type DeclaredVolume,
   type FileProblem,
   type FileReading,
   fileProblem,
@@ -160,7 +159,7 @@ function takeKustomization(reading: FileReading, place: YamlPlace) {
 }
 
 /** A prefix or a suffix makes another name of each. */
-const targetIn = ({ namePrefix, nameSuffix }: RawObject, target: unknown): unknown =>
+const targetIn = ({ namePrefix, nameSuffix }: RawObject, target: unknown) =>
   isRawObject(target) && `${namePrefix ?? ''}${nameSuffix ?? ''}` !== ''
     ? { ...target, name: '' }
     : target
@@ -212,7 +211,7 @@ export function patchTargets(
 const longestKustomization = 65_536
 
 /** Null: it is broken. */
-function parsedOrNull(text: string, budget: TextBudget): unknown {
+function parsedOrNull(text: string, budget: TextBudget) {
   try {
     return parseYaml(text, budget)
   } catch (error) {
@@ -241,7 +240,7 @@ function selectedObject(patch: unknown, { kind: selected = '', name }: RawObject
 }
 
 /** A target's name is a regular expression, anchored. One that `*` and `|` do not say is empty: unknown, like what labels select. */
-function selectedNames({ name, labelSelector, annotationSelector }: RawObject): string[] {
+function selectedNames({ name, labelSelector, annotationSelector }: RawObject) {
   if ((labelSelector ?? annotationSelector) !== undefined) return ['']
   const alternatives = String(name ?? '*')
     .replace(/^\((.*)\)$/, '$1')
@@ -331,7 +330,7 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
 }
 
 /** Later releases of Karpenter take every field of the kubelet, and refuse the others. */
-const unknownFields = ({ value, lineOf }: YamlPlace): FileProblem[] =>
+const unknownFields = ({ value, lineOf }: YamlPlace) =>
   Object.keys(mapOf(value))
     .filter(field => !Object.hasOwn(nodeClassKubeletFields, field))
     .map(field => {
@@ -362,7 +361,7 @@ function takeNodePool(reading: FileReading, place: YamlPlace) {
 
 const isBeta = ({ apiVersion }: RawObject) => String(apiVersion).endsWith('/v1beta1')
 
-function misplacedKubelet(kubelet: YamlPlace, field: string): FileProblem {
+function misplacedKubelet(kubelet: YamlPlace, field: string) {
   const text = `strict decoding error: unknown field "${field}": up to v1beta1 the NodePool has it, since v1 the EC2NodeClass.`
   return fileProblem('refused', kubelet.lineOf(), text, field)
 }
@@ -414,7 +413,7 @@ function takeGroup(
 }
 
 /** Source: eksctl pkg/cfn/builder/block_device_mappings.go */
-function volumesOfGroup(place: YamlPlace): DeclaredVolume[] {
+function volumesOfGroup(place: YamlPlace) {
   const { volumeSize, volumeName, preBootstrapCommands, overrideBootstrapCommand } = mapOf(
     place.value,
   )
@@ -436,7 +435,7 @@ function volumesOfGroup(place: YamlPlace): DeclaredVolume[] {
   return hasCommands ? own : [...own, ...more]
 }
 
-function extraConfigMistakes(place: YamlPlace, list: string): FileProblem[] {
+function extraConfigMistakes(place: YamlPlace, list: string) {
   const group = mapOf(place.value)
   const name = 'kubeletExtraConfig'
   const { [name]: extra, amiFamily } = group
@@ -494,7 +493,7 @@ const segments = (pointer: string) =>
     .slice(1, deepest)
     .map(segment => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown): void {
+function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown) {
   if (name === '__proto__') return
   if (deeper.length === 0) {
     target[name] = value
@@ -512,7 +511,7 @@ const isPrefix = (path: readonly unknown[], of: readonly unknown[]) =>
   path.length <= of.length && path.every((segment, index) => segment === of[index])
 
 /** The last operation that sets the path, or a part of it. */
-function placeOf(list: YamlPlace, operations: readonly Operation[], path: Path): YamlPlace {
+function placeOf(list: YamlPlace, operations: readonly Operation[], path: Path) {
   const setter = operations.findLast(({ path: own }) => isPrefix(own, path))
   if (setter === undefined)
     return operations.findLast(({ path: own }) => isPrefix(path, own))?.at ?? list

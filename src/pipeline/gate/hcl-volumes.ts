@@ -81,7 +81,7 @@ interface Block {
 }
 
 /** The innermost first. */
-function blocksAround(text: string, at: number): Block[] {
+function blocksAround(text: string, at: number) {
   const blocks: Block[] = []
   let closed = 0
   for (let start = at; start >= 0 && blocks.length < most.blocks; start--) {
@@ -95,7 +95,7 @@ function blocksAround(text: string, at: number): Block[] {
 }
 
 /** The text of a block, up to its end. */
-function blockFrom(text: string, start: number): string {
+function blockFrom(text: string, start: number) {
   let open = 0
   for (let end = start; end < text.length; end++) {
     if (text[end] === '{') open++

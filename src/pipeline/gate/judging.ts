@@ -137,7 +137,7 @@ async function readAgain(
   { snapshot, selection }: Judging,
   places: ReadonlySet<number>,
   take: (place: number, input: NodeInput) => unknown,
-): Promise<void> {
+) {
   if (places.size === 0) return
   let left = places.size
   const records = placedRecords(snapshot, selection, (record, place) =>
@@ -323,11 +323,7 @@ interface TriedNodes {
 }
 
 /** On the few nodes on which settings are tried one by one: those that were kept, then by a third reading. All inputs would take a gigabyte. */
-async function blameByTrials(
-  judging: Judging,
-  blame: Blame,
-  { nodes, kept }: TriedNodes,
-): Promise<void> {
+async function blameByTrials(judging: Judging, blame: Blame, { nodes, kept }: TriedNodes) {
   const { policy, survey } = judging
   const byPlace = Map.groupBy(blame.trials(), ({ node }) => node.place)
   const tryOn = (place: number, input: NodeInput) => {
@@ -386,7 +382,7 @@ function openStandIns({ change, survey, problems }: Judging) {
 }
 
 /** 0: it cannot stand in. The image counts most, then the cluster. */
-function fitOf({ amiFamily, by, image, target }: Part, { cluster, identity }: ReachedNode): number {
+function fitOf({ amiFamily, by, image, target }: Part, { cluster, identity }: ReachedNode) {
   const family = by === 'bottlerocket' ? 'Bottlerocket' : (amiFamily ?? image)
   const isLike = (identity.amiFamily === 'Bottlerocket') === (family === 'Bottlerocket')
   const ofImage = identity.amiFamily === family ? 3 : Number(isLike)
@@ -465,7 +461,6 @@ function openChangeJudgement(policy: Policy, takenAt: string) {
       return predictions
     },
     /** Findings that only one of both has, or that have another severity; one entry for each node. */
-    close: (): NodeFindingChange[] =>
-      nodeFindingChanges(old.close(takenAt).findings, now.close(takenAt).findings),
+    close: () => nodeFindingChanges(old.close(takenAt).findings, now.close(takenAt).findings),
   }
 }

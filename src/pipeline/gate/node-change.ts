@@ -174,7 +174,7 @@ export function startedWith(input: NodeInput, parts: Parts): NodeInput | null {
 }
 
 /** Of the fields that a refusal names, one that the change sets. */
-function atChangedSetting(problem: NodeProblem, base: readonly ChangedPart[]): NodeProblem {
+function atChangedSetting(problem: NodeProblem, base: readonly ChangedPart[]) {
   const { part, path, fields = [] } = problem
   const isKept = (field: string) =>
     base.some(({ config }) => isEqual(valueAt(config, field), valueAt(part.config, field)))
@@ -184,7 +184,7 @@ function atChangedSetting(problem: NodeProblem, base: readonly ChangedPart[]): N
 }
 
 /** Of two fields that a refusal compares, the line of the other one. */
-function withOtherHalf(problem: NodeProblem): NodeProblem {
+function withOtherHalf(problem: NodeProblem) {
   const { part, path, fields = [], kind } = problem
   if (kind !== 'refused' || path === null) return problem
   const others = Object.keys(part.config).filter(
@@ -252,7 +252,7 @@ function unclearText({ part: { by }, path }: PlacedSetting) {
 const withImage = <Image extends Pick<NodeIdentity, 'amiFamily'>>(
   image: Image,
   parts: readonly ChangedPart[],
-): Image => {
+) => {
   const given = parts.find(({ amiFamily }) => amiFamily !== undefined)?.amiFamily
   return given === undefined ? image : { ...image, amiFamily: given }
 }
@@ -502,7 +502,7 @@ export function settingsInstead(
 /** Each is tried with a replay. */
 const mostBlamed = 20
 
-const namesIn = ({ evidence, fix, cause }: Finding): string[] =>
+const namesIn = ({ evidence, fix, cause }: Finding) =>
   [
     ...evidence.map(({ what }) => what),
     ...Object.keys(fix.config),
@@ -546,7 +546,7 @@ export function placeByTrials(
 }
 
 /** Those that the finding names come first. */
-function changedPaths(change: NodeChange, named: readonly string[]): string[] {
+function changedPaths(change: NodeChange, named: readonly string[]) {
   const paths = change.settings.map(({ path }) => path)
   const isNamed = (path: string) => named.includes(path) || named.includes(fieldOf(path))
   return [...new Set([...paths.filter(isNamed), ...paths])].filter(
@@ -555,7 +555,7 @@ function changedPaths(change: NodeChange, named: readonly string[]): string[] {
 }
 
 /** The node after the change, but for one setting. */
-function withOldValue(change: NodeChange, after: NodeInput, path: string): NodeInput {
+function withOldValue(change: NodeChange, after: NodeInput, path: string) {
   const field = fieldOf(path)
   const keys = path === field ? [field] : [field, path.slice(field.length + 1)]
   return withChanges(after, [{ path: keys, value: valueAt(change.fields?.old ?? {}, path) }])

@@ -120,7 +120,7 @@ export class Problems {
     this.#mark(node, kind, stops)
   }
 
-  #mark(node: NodePlace, kind: GateProblemKind, stops: boolean): void {
+  #mark(node: NodePlace, kind: GateProblemKind, stops: boolean) {
     const group = this.#groupOf(node)
     if (kind === 'image-gc') group.imageGcs++
     if (kind === 'eviction') group.evictions++
@@ -156,7 +156,7 @@ export class Problems {
 const mostValues = 4
 const mostSettings = 20
 
-function joinedValues(a: GateValues | null, b: GateValues): GateValues {
+function joinedValues(a: GateValues | null, b: GateValues) {
   if (a === null) return b
   const firstValues = (values: (string | null)[]) => [...new Set(values)].slice(0, mostValues)
   return {

@@ -127,7 +127,7 @@ export function rolledOut(input: NodeInput, identity: NodeImage, rollout: Rollou
 }
 
 /** Whether the part takes the place of the kubelet's main file. */
-function isMainFile(part: ChangedPart): boolean {
+function isMainFile(part: ChangedPart) {
   const { by, nodePath = '', isWholeFile } = part
   if (by === 'file') return dropInOf(part) === null
   return isWholeFile === true && mainFiles.includes(nodePath)
@@ -196,11 +196,7 @@ const unknownFiles = ({ amiFamily, kubeletVersion }: NodeImage): StartFiles =>
   filesWith({ ...amiDefaults(amiFamily, kubeletVersion) }, amiFamily)
 
 /** Whether the kubelet refuses it whatever it runs with: the parts set every field of the refusal. Bottlerocket's template sets all of them. */
-function isRefusedAnywhere(
-  { fields }: Refusal,
-  { parts }: Rollout,
-  { amiFamily }: NodeImage,
-): boolean {
+function isRefusedAnywhere({ fields }: Refusal, { parts }: Rollout, { amiFamily }: NodeImage) {
   if (amiFamily === 'Bottlerocket') return true
   const set = new Set<string>(
     parts.flatMap(({ config, flags }) => [
@@ -212,7 +208,7 @@ function isRefusedAnywhere(
 }
 
 /** An earlier setting is gone: the image's value stands again, or none. */
-function reset(files: StartFiles, path: string, image: NodeImage): void {
+function reset(files: StartFiles, path: string, image: NodeImage) {
   const { amiFamily, kubeletVersion } = image
   files.commandLine = files.commandLine.filter(argument => fieldOfFlag(argument) !== path)
   const defaults: RawObject = { ...amiDefaults(amiFamily, kubeletVersion) }
@@ -232,7 +228,7 @@ function take(
   files: StartFiles,
   part: ChangedPart,
   image: NodeImage & Pick<Rollout, 'isAppended'>,
-): void {
+) {
   const { config, by, nodePath } = part
   if (nodePath !== undefined && !isReadOn(nodePath, image.amiFamily)) return
   const dropIn = dropInOf(part)
@@ -255,7 +251,7 @@ export function dropInOf({ file, by, nodePath }: ChangedPart): string | null {
   return isDropIn ? basename(path) : null
 }
 
-function takeOnAl2(files: StartFiles, part: ChangedPart, isBefore: boolean): void {
+function takeOnAl2(files: StartFiles, part: ChangedPart, isBefore: boolean) {
   const { by, config, flags } = part
   if (by === 'karpenter') files.commandLine.push(...flagsOf(knownConfig(config)))
   if (by === 'bootstrap' || by === 'script') files.commandLine.push(...flags)
@@ -265,7 +261,7 @@ function takeOnAl2(files: StartFiles, part: ChangedPart, isBefore: boolean): voi
 }
 
 /** @param written fields that bootstrap.sh writes after the part */
-function writeMain(files: StartFiles, part: ChangedPart, written?: ReadonlySet<string>): void {
+function writeMain(files: StartFiles, part: ChangedPart, written?: ReadonlySet<string>) {
   const { content } = files.main
   const fieldsOf = (config: Readonly<RawObject>, isWritten: boolean) =>
     Object.fromEntries(
@@ -277,7 +273,7 @@ function writeMain(files: StartFiles, part: ChangedPart, written?: ReadonlySet<s
 }
 
 /** A whole file. A value that is not known stays as it runs. */
-function inPlaceOf(before: Readonly<RawObject>, config: Readonly<RawObject>): RawObject {
+function inPlaceOf(before: Readonly<RawObject>, config: Readonly<RawObject>) {
   const known = knownConfig(config)
   return unclearPaths(config).reduce<RawObject>((content, path) => {
     const value = valueAt(before, path)
@@ -285,7 +281,7 @@ function inPlaceOf(before: Readonly<RawObject>, config: Readonly<RawObject>): Ra
   }, known)
 }
 
-function takeByNodeadm(files: StartFiles, part: ChangedPart): void {
+function takeByNodeadm(files: StartFiles, part: ChangedPart) {
   const { by, config, flags } = part
   if (by === 'bootstrap' || by === 'bottlerocket') return
   if (by === 'script') {
@@ -305,7 +301,7 @@ function takeByNodeadm(files: StartFiles, part: ChangedPart): void {
 }
 
 /** Without values that are expressions or that were cut as possible secrets. */
-const knownConfig = (config: Readonly<RawObject>): RawObject =>
+const knownConfig = (config: Readonly<RawObject>) =>
   unclearPaths(config).reduce<RawObject>((rest, path) => mergePatch(rest, patchAt(path, null)), {
     ...config,
   })
@@ -316,7 +312,7 @@ const unclearPaths = (config: Readonly<RawObject>) =>
     .map(([path]) => path)
 
 /** As Karpenter writes them. Source: karpenter-provider-aws pkg/providers/amifamily/bootstrap/bootstrap.go kubeletExtraArgs */
-const flagsOf = (config: Readonly<RawObject>): string[] =>
+const flagsOf = (config: Readonly<RawObject>) =>
   Object.entries(config).flatMap(([field, value]) =>
     Object.hasOwn(nodeClassKubeletFields, field) ? argumentsFor(field, value) : [],
   )
@@ -335,7 +331,7 @@ function takeBottlerocket(
   config: Readonly<RawObject>,
   { node, configuration }: NodeInput,
   { kubeletVersion }: NodeImage,
-): void {
+) {
   const settings = Object.entries(bottlerocketSettings).flatMap(([setting, [field]]) =>
     config[field] === undefined ? [] : [[setting, config[field]] as const],
   )
@@ -388,7 +384,7 @@ function startNode(
 }
 
 /** YAML has numbers that JSON lacks. */
-const textOf = ({ main, dropIns, commandLine }: StartFiles): string =>
+const textOf = ({ main, dropIns, commandLine }: StartFiles) =>
   JSON.stringify([main, ...dropIns, commandLine], (_, value) =>
     typeof value === 'number' && !Number.isFinite(value) ? `\0${value}` : value,
   )

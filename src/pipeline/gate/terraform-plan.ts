@@ -13,14 +13,7 @@ import {
   type RawObject,
 } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textOnLine } from '#base/yaml-place.ts'
-import {
-  type DeclaredVolume,
-  type FileReading,
-  fileProblem,
-  knownName,
-  type Target,
-  unnamed,
-} from './changed-part.ts'
+import { type FileReading, fileProblem, knownName, type Target, unnamed } from './changed-part.ts'
 import { takeDocument } from './documents.ts'
 import { mention, takeUserData } from './user-data-parts.ts'
 import { takeVolumes, volumeOf } from './volumes.ts'
@@ -137,7 +130,7 @@ function targetOf({ name }: RawObject, address: string, groups: Groups): Target 
   return only !== undefined && others.length === 0 ? groupOf(only.values) : unnamed
 }
 
-const volumesOf = (mappings: unknown): DeclaredVolume[] =>
+const volumesOf = (mappings: unknown) =>
   itemsOf(mappings).flatMap(mapping => {
     const { device_name: device, ebs } = mapOf(mapping)
     const { volume_size: size } = mapOf(Array.isArray(ebs) ? ebs[0] : ebs)

@@ -31,7 +31,7 @@ const expressionLine = /^[ \t]*(?:[$%]?\{.*\}|\$\w+)[ \t\r]*$/m
 const otherFlag =
   /^["']?--(?:b64-cluster-ca|apiserver-endpoint|dns-cluster-ip|ip-family|service-ipv6-cidr|cluster-id)(?:=|$)/
 
-function withoutOtherArguments(line: string): string {
+function withoutOtherArguments(line: string) {
   const words = line.split(/[ \t]/).filter(word => word !== '')
   const takesNext = (word = '') =>
     word.endsWith('bootstrap.sh') || (otherFlag.test(word) && !word.includes('='))
@@ -141,7 +141,7 @@ export function takePiece(
 }
 
 /** Words that name a flag without its hyphens, and are no value of the flag before. Source: cmd/kubelet/app/server.go NewKubeletCommand */
-const commandsIn = ({ flags, words = flags, lineOf, unread }: WrittenPiece): FileProblem[] =>
+const commandsIn = ({ flags, words = flags, lineOf, unread }: WrittenPiece) =>
   words.flatMap((word, index) => {
     const [name = ''] = word.split('=', 1)
     const isValue = /^--[^=\s]*$/.test(words[index - 1] ?? '')
@@ -151,7 +151,7 @@ const commandsIn = ({ flags, words = flags, lineOf, unread }: WrittenPiece): Fil
       : [fileProblem('refused', lineOf(name), text, 'flags')]
   })
 
-function mistakesIn({ source, document }: Piece): FileProblem[] {
+function mistakesIn({ source, document }: Piece) {
   if (document === null) return []
   if (source === 'nodeadm') return nodeConfigMistakes(document)
   return source === 'bottlerocket' ? tomlMistakes(document) : []
@@ -164,7 +164,7 @@ const nodeConfigFields = {
   kubelet: ['config', 'flags', 'maxPodsExpression'],
 }
 
-function nodeConfigMistakes({ value, lineOf }: WrittenDocument): FileProblem[] {
+function nodeConfigMistakes({ value, lineOf }: WrittenDocument) {
   const { apiVersion, kind, spec } = mapOf(value)
   const { kubelet } = mapOf(spec)
   const { config = {}, flags = [] } = mapOf(kubelet)
@@ -221,7 +221,7 @@ function tomlMistakes({ value, lineOf }: WrittenDocument) {
 const mostMistakes = 100
 
 /** Those that Bottlerocket surely refuses stay. */
-const firstMistakes = <Mistake extends { isUnknown?: true }>(mistakes: Mistake[]): Mistake[] =>
+const firstMistakes = <Mistake extends { isUnknown?: true }>(mistakes: Mistake[]) =>
   mistakes.length <= mostMistakes
     ? mistakes
     : mistakes

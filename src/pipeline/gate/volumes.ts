@@ -158,7 +158,7 @@ function diskOf({ summary, volumes }: NodeInput, image: Image) {
   return isWhole ? { capacityBytes, volumeBytes } : null
 }
 
-function withDisk(input: NodeInput, ratio: number): NodeInput {
+function withDisk(input: NodeInput, ratio: number) {
   const { node, summary } = input
   const storage = amountOrNull(node.status?.capacity?.['ephemeral-storage'])
   const capacity = {

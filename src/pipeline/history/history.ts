@@ -261,7 +261,7 @@ function partCompared(
   now: RunToCompare,
   day: string,
   forgetBefore: string,
-): PartCompared {
+) {
   if (last === null) return notCompared
   // Scope null: clusters outside of the part are not reported as gone.
   const { delta, before } = nextLedger(

@@ -241,5 +241,4 @@ export async function runBefore(store: Store, runId: string | null): Promise<Fou
 const mostBroken = 3
 
 /** Null: of another version, cut off, or too long. */
-const parseRun = (written: string): RememberedRun | null =>
-  remembered.safeParse(jsonIn(written)).data ?? null
+const parseRun = (written: string) => remembered.safeParse(jsonIn(written)).data ?? null

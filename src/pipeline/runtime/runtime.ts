@@ -37,7 +37,7 @@ const silenceMs = { least: 1_000, most: 20_000 }
 // setTimeout takes no more than 2^31 − 1 ms.
 const longestRunMs = 2 ** 31 - 1
 
-const remainingOf = ({ remainingMs }: ServiceRuntime): number =>
+const remainingOf = ({ remainingMs }: ServiceRuntime) =>
   remainingMs > 0 ? Math.min(remainingMs, longestRunMs) : 0
 
 /** @throws OperatorError if the function has no region */
@@ -62,7 +62,7 @@ export function storeOf(
   return givingUp(s3Store({ bucket, prefix, kmsKeyId, region, signal, idleTimeoutMs }))
 }
 
-function timeLimit(durationMs: number): { signal: AbortSignal; end: () => void } {
+function timeLimit(durationMs: number) {
   const controller = new AbortController()
   const timer = setTimeout(
     () => controller.abort(new RunEnd(`run's deadline of ${Math.round(durationMs / 1000)} s`)),

@@ -94,7 +94,7 @@ async function openJoined(run: FanOutRun, context: PublishContext): Promise<Join
   const { runId, store, runtime, mapFailure } = context
   const path = join(runtime.folder, 'snapshot.ndjson.gz')
   let failed: string | null = null
-  const attempt = async (step: () => Promise<void>): Promise<void> => {
+  const attempt = async (step: () => Promise<void>) => {
     if (failed !== null) return
     try {
       await step()

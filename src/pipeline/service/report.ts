@@ -258,7 +258,7 @@ async function listRun(store: Store, run: ListedRun) {
 }
 
 /** The well-formed runs of the list: the bucket may be forged. */
-function listedRunsIn(body: Buffer): ListedRun[] {
+function listedRunsIn(body: Buffer) {
   const parsed = parsedJson(body)
   if (!isRawObject(parsed) || !Array.isArray(parsed.runs)) return []
   return parsed.runs.slice(0, listedRuns).flatMap(run => listedRunForm.safeParse(run).data ?? [])

@@ -319,7 +319,7 @@ function openRecommendation(policy: Policy) {
           }
       }
     },
-    patch: (): RawObject => patch,
+    patch: () => patch,
   }
 }
 

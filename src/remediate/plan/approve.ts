@@ -192,7 +192,7 @@ export function autoApprove(
 }
 
 /** The reason for people; null: the policy approves the plan now. */
-const whyNotByPolicy = (plan: Plan, auto: AutoApproval | null, now: Date): string | null =>
+const whyNotByPolicy = (plan: Plan, auto: AutoApproval | null, now: Date) =>
   auto === null
     ? 'the policy approves nothing by itself (remediation.auto)'
     : whyNot(plan, auto, now)

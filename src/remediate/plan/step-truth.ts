@@ -33,11 +33,7 @@ type PlannedCohort = Pick<PlanCohort, 'cluster' | 'fields' | 'file' | 'image'>
  * @param cohort undefined: the plan has no cohort of that id
  * @param writtenBy reads the contents of the plan
  */
-function whyUntrue(
-  step: PlanStep,
-  cohort: PlannedCohort | undefined,
-  writtenBy: ContentReader,
-): string | null {
+function whyUntrue(step: PlanStep, cohort: PlannedCohort | undefined, writtenBy: ContentReader) {
   if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
   if (cohort.cluster !== step.cluster)
     return `its cohort ${step.cohort} is of cluster ${cohort.cluster}`
@@ -175,7 +171,7 @@ function writtenBy(method: PlanMethod, written: RawObject | null): Written | nul
 }
 
 /** The first of the cohort's fields that the content does not set to its value; null: none. */
-function unwrittenField(fields: RawObject, { fields: written }: Written): string | null {
+function unwrittenField(fields: RawObject, { fields: written }: Written) {
   const differs = ([path, value]: [string, unknown]) => {
     const found = valueAt(written, path) ?? null
     // Some settings of Bottlerocket are numbers as text.
@@ -184,7 +180,7 @@ function unwrittenField(fields: RawObject, { fields: written }: Written): string
   return leavesOf(fields).find(differs)?.[0] ?? null
 }
 
-const withoutKind = (content: RawObject): RawObject => withoutKeys(content, ['apiVersion', 'kind'])
+const withoutKind = (content: RawObject) => withoutKeys(content, ['apiVersion', 'kind'])
 
 /** Keys outside the kubelet's configuration count as fields, too, so no list of named fields covers them. */
 function nodeConfigFields(content: RawObject): RawObject {

@@ -201,10 +201,7 @@ spec:
 ${stringify(config, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }).replace(/^(?=.)/gm, ' '.repeat(6))}`
 
 /** The present file that highwater wrote for an earlier plan. */
-function presentFile(
-  path: string,
-  files: readonly WritableFile[],
-): { sha256: string; content: RawObject } | 'unread' | null {
+function presentFile(path: string, files: readonly WritableFile[]) {
   const file = files.find(one => one.path === path)
   if (file === undefined) return null
   return file.sha256 === null || file.content === null
@@ -279,5 +276,5 @@ const styles: JsonStyle[] = indents.flatMap(indent =>
 )
 
 /** Null: no style gives that hash. */
-const styleOf = (content: RawObject, hash: string): JsonStyle | null =>
+const styleOf = (content: RawObject, hash: string) =>
   styles.find(style => sha256(style(content)) === hash) ?? null

@@ -84,12 +84,12 @@ export class Applier {
     this.#ssm.close()
   }
 
-  #commandOf(step: PlanStep, action: ApplyAction): Promise<RunCommand> {
+  #commandOf(step: PlanStep, action: ApplyAction) {
     const sent = sendingOf(step, action, this.#options)
     return untilItFails(this.#commands, canonicalJson(sent), () => this.#prepared(sent))
   }
 
-  async #prepared({ document, parameters }: Sending): Promise<RunCommand> {
+  async #prepared({ document, parameters }: Sending) {
     const { run, answerTimeoutMs, signal } = this.#options
     const pinned = await pinnedDocument(
       this.#ssm,

@@ -239,7 +239,7 @@ export class Journal {
     return { schema, writer: this.#writer, run: this.#run, ...content }
   }
 
-  #key(name: string): string {
+  #key(name: string) {
     return `remediation/runs/${this.#run}/${name}`
   }
 
@@ -248,11 +248,11 @@ export class Journal {
   }
 
   /** Names of clusters may contain slashes and colons. */
-  #entryKey({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string {
+  #entryKey({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>) {
     return this.#key(`steps/${encodeURIComponent(cluster)}/${encodeURIComponent(node)}.json`)
   }
 
-  async #read(key: string): Promise<string | null> {
+  async #read(key: string) {
     const found = await this.#store.read(key)
     if (found === null) return null
     const written = found.body.toString('utf8')
@@ -285,7 +285,7 @@ export class Journal {
     )
   }
 
-  #unreadable(key: string, why = 'it is of another run'): OperatorError {
+  #unreadable(key: string, why = 'it is of another run') {
     return new OperatorError(
       `The journal of run ${this.#run} cannot be read: ${this.#store.location}/${key}: ${oneLine(why, 200)}. Nothing was sent. Put back what lay there (a bucket with versions still has it)`,
       { isBadInput: false },

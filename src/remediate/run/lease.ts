@@ -120,7 +120,7 @@ export class Lease {
   }
 
   /** False: another run has the lease by now. @throws what the store throws */
-  async #replace(next: string): Promise<boolean> {
+  async #replace(next: string) {
     const { store, identity } = this.#options
     const key = leaseKey(identity)
     for (let round = 0; round < rounds; round++) {

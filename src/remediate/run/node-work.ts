@@ -226,7 +226,7 @@ export class NodeWork {
     })
   }
 
-  async #send(step: PlanStep, action: ApplyAction): Promise<CommandResult> {
+  async #send(step: PlanStep, action: ApplyAction) {
     const notes: Promise<void>[] = []
     const result = await this.#options.effects.send(step, action, commandId => {
       const { state, why, commandIds } = this.entry(step)
@@ -242,7 +242,7 @@ export class NodeWork {
   }
 
   /** False: the run has to end. */
-  async #pause(): Promise<boolean> {
+  async #pause() {
     const { effects, end } = this.#options
     try {
       await effects.clock.sleep(againAfterMs, end)

@@ -169,7 +169,7 @@ class WaveRun {
   }
 
   /** The nodes that are still as planned, read just before they are changed. */
-  async #unchanged(steps: PlanStep[]): Promise<PlanStep[]> {
+  async #unchanged(steps: PlanStep[]) {
     if (steps.length === 0) return []
     const present = await this.#options.effects.present(steps).catch(pauseUnread)
     // A run that had to end might not have read all nodes.
@@ -352,11 +352,7 @@ class WaveRun {
 /* The conditions for sending anything new. Begun steps are ended even if the conditions fail. */
 
 /** Why the approval allows nothing new now, for people; null: new steps are allowed. @param auto the policy's automatic approval now */
-function whyNothingNew(
-  { by, until }: Approval,
-  auto: AutoApproval | null,
-  now: Date,
-): string | null {
+function whyNothingNew({ by, until }: Approval, auto: AutoApproval | null, now: Date) {
   if (now.getTime() >= Date.parse(until)) return `the approval ended at ${until}`
   if (by !== byPolicy) return null
   if (auto === null)

@@ -50,7 +50,7 @@ function wallClock(now: Date, timeZone: string) {
 }
 
 /** `mon, tue 22:00 to 04:00 Europe/Berlin` */
-const windowText = ({ days, from, to, timezone }: ChangeWindow): string =>
+const windowText = ({ days, from, to, timezone }: ChangeWindow) =>
   `${days.length === weekdays.length ? 'every day' : days.join(', ')} ${from} to ${to} ${timezone}`
 
 /** The first windows, for people. */

@@ -67,7 +67,7 @@ function onDisk(host: Host | null): RawObject {
 }
 
 /** Each flag with its values, including values that are separate words. */
-function flagsOf(commandLine: readonly string[]): Record<string, string> {
+function flagsOf(commandLine: readonly string[]) {
   const flags: Record<string, string> = {}
   let name = ''
   for (const word of commandLine) {

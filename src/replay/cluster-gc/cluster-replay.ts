@@ -103,7 +103,7 @@ export interface ClusterReplay {
 
 export function openClusterReplay(): ClusterReplay {
   const clusters = new Map<string, Cluster>()
-  const clusterOf = (name: string): Cluster => {
+  const clusterOf = (name: string) => {
     const cluster = clusters.get(name) ?? new Cluster(name)
     clusters.set(name, cluster)
     return cluster

@@ -91,7 +91,7 @@ const typeNames: Readonly<Record<string, string>> = {
   Duration: 'a duration like 2m0s',
 }
 
-function shownType(type: string): string {
+function shownType(type: string) {
   const known = typeNames[type]
   if (known !== undefined) return known
   if (type.startsWith('[]')) return 'a list in JSON'

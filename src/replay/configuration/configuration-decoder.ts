@@ -9,7 +9,7 @@
 
 import { parseDuration } from '#base/go/duration.ts'
 import { goQuote, jsonText } from '#base/go/go-text.ts'
-import { parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import { parseQuantity } from '#base/go/quantity.ts'
 import { oncePerText } from '#base/once.ts'
 import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
@@ -233,7 +233,7 @@ class Decoder {
   }
 
   /** Upstream trims the text between quotes, and takes a bare number as written. */
-  private quantity(value: unknown): Quantity {
+  private quantity(value: unknown) {
     const bare = isRawObject(value) || Array.isArray(value) ? '' : String(value)
     return this.orError(() => parseQuantity(typeof value === 'string' ? value.trim() : bare))
   }

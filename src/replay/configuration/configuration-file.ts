@@ -189,11 +189,7 @@ const typedFields = oncePerText((key: `${StructName}/${number}`) => {
   }
 })
 
-function defaultedStruct(
-  decoded: RawObject,
-  struct: StructName,
-  defaulting: Defaulting,
-): RawObject {
+function defaultedStruct(decoded: RawObject, struct: StructName, defaulting: Defaulting) {
   const { features, gates } = defaulting
   const { byName, unset, always } = typedFields(`${struct}/${features.rulesOfMinor}`)
   const configuration: RawObject = { ...unset }
@@ -300,7 +296,7 @@ export function versionedConfiguration(
   return encodedStruct(configuration, 'KubeletConfiguration', features)
 }
 
-function encodedStruct(value: RawObject, struct: StructName, features: KubeletFeatures): RawObject {
+function encodedStruct(value: RawObject, struct: StructName, features: KubeletFeatures) {
   const encoded: RawObject = {}
   for (const [name, facts] of fieldListOf(struct)) {
     if (!isKnownField(facts, features)) continue

@@ -89,7 +89,7 @@ const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'
 function doubts(
   { unread, environment, commandLine, dropIns }: KubeletFiles,
   kubeletVersion: string | null,
-): Unknown[] {
+) {
   const unknowns: Unknown[] = []
   const features = featuresOf(kubeletVersion)
   const contents = environment.map(({ content }) => content)
@@ -121,7 +121,7 @@ const namesDropInVariable = (content: unknown) =>
 
 const shownPaths = (files: KubeletFile[]) => files.map(({ path }) => path.slice(0, 200)).join(', ')
 
-function cgroupVersionOf(host: Host | null): 1 | 2 | null {
+function cgroupVersionOf(host: Host | null) {
   const version = host?.kernel?.cgroupVersion
   return version === 1 || version === 2 ? version : null
 }
@@ -308,7 +308,7 @@ const assignment = /^([A-Za-z_]\w*)=(.*)$/
 const isReported = (name: string) => name.includes('KUBELET')
 
 /** @param contents of the unit, its drop-ins and the environment files, in this order. Undefined: no content starts a kubelet. Null: not a plain form. */
-function unitCommand(contents: readonly unknown[]): string[] | null | undefined {
+function unitCommand(contents: readonly unknown[]) {
   const pairs = contents.flatMap(pairsOf)
   const started = pairs.filter(([name]) => name === 'ExecStart').map(([, value]) => value)
   const commands = started.slice(started.lastIndexOf('') + 1)

@@ -136,7 +136,7 @@ export function evictContainers(input: ContainerGcInput): EvictedContainers {
 }
 
 /** Upstream: byCreated, sandboxByCreated. */
-const newestFirst = (a: { createdAtNs: bigint }, b: { createdAtNs: bigint }): number =>
+const newestFirst = (a: { createdAtNs: bigint }, b: { createdAtNs: bigint }) =>
   Number(b.createdAtNs - a.createdAtNs)
 
 function evictableContainers({ containers, policy, nowNs }: ContainerGcInput): Unit[] {
@@ -244,10 +244,7 @@ interface EvictedSandboxes {
   undecided: string[]
 }
 
-function evictSandboxes(
-  input: ContainerGcInput,
-  { removed, ties }: EvictedContainers,
-): EvictedSandboxes {
+function evictSandboxes(input: ContainerGcInput, { removed, ties }: EvictedContainers) {
   const gone = new Set(removed)
   const left = input.containers.filter(container => !gone.has(container))
   const inUse = new Set(left.map(({ sandboxId }) => sandboxId))

@@ -252,7 +252,7 @@ function openThreshold(
 }
 
 /** Why victims are only possible, beside thresholds that may act: each reason alone changes them. */
-function victimUnknowns(worlds: readonly World[]): Unknown[] {
+function victimUnknowns(worlds: readonly World[]) {
   const victimText = (outcomes: readonly Outcome[]) => JSON.stringify(victimsOf(outcomes))
   const texts = new Map(worlds.map(world => [world, victimText(world.outcomes)]))
   const matters = (others: (world: World) => unknown) =>

@@ -57,7 +57,7 @@ const diskSignals = <Disk>(
   'containerfs.inodesFree': inodes(containerfs),
 })
 
-function withoutNulls(all: Partial<Record<Signal, Observation | null>>): Observations {
+function withoutNulls(all: Partial<Record<Signal, Observation | null>>) {
   const observed: Observations = {}
   for (const [signal, observation] of Object.entries(all))
     if (observation) observed[signal as Signal] = observation

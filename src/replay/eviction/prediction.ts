@@ -36,7 +36,7 @@ export interface Collectable {
   mayRemove(kinds: readonly ReclaimKind[]): boolean
 }
 
-const ignoresAllocatable = ({ host }: PreparedNode): boolean =>
+const ignoresAllocatable = ({ host }: PreparedNode) =>
   (host?.kubelet?.commandLine ?? []).some(argument =>
     /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
   )

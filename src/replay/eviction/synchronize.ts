@@ -171,7 +171,7 @@ function byEvictionPriority(actionable: readonly Threshold[]) {
   return actionable.some(isMemory) ? actionable.filter(isMemory) : actionable
 }
 
-function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold): Outcome {
+function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold) {
   const { layout } = state
   if (!layout) return outcome
   const { signal } = threshold
@@ -420,7 +420,7 @@ function thresholdsFirstObservedAt(
   met: readonly Threshold[],
   previous: readonly FirstObserved[],
   nowMs: number,
-): readonly FirstObserved[] {
+) {
   if (met.length === 0) return nothingObserved
   const observed: FirstObserved[] = []
   for (const threshold of met) {
@@ -431,10 +431,7 @@ function thresholdsFirstObservedAt(
   return observed
 }
 
-function thresholdsMetGracePeriod(
-  observed: readonly FirstObserved[],
-  nowMs: number,
-): readonly Threshold[] {
+function thresholdsMetGracePeriod(observed: readonly FirstObserved[], nowMs: number) {
   if (observed.length === 0) return noThresholds
   return observed
     .filter(({ threshold, atMs }) => nowMs - atMs >= threshold.gracePeriodMs)
@@ -445,7 +442,7 @@ function thresholdsUpdatedStats(
   met: readonly Threshold[],
   observations: Observations,
   last: Observations,
-): readonly Threshold[] {
+) {
   if (met.length === 0) return noThresholds
   const isNew = (observed: Observation | undefined, before: Observation | undefined) =>
     observed !== undefined && isUpdated(observed, before)

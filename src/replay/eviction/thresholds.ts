@@ -137,7 +137,7 @@ const allocatableThresholds = (thresholds: Threshold[]): Threshold[] =>
     .filter(parsed => parsed.signal === 'memory.available' && isHardThreshold(parsed))
     .map(parsed => ({ ...parsed, signal: 'allocatableMemory.available' }))
 
-function entriesOf(map: StringMap | undefined): [Signal, string][] {
+function entriesOf(map: StringMap | undefined) {
   const entries: [Signal, string][] = []
   for (const signal of Object.keys(map ?? {}).sort()) {
     if (!isSignal(signal)) throw new ThresholdError(`unsupported eviction signal ${signal}`)
@@ -384,10 +384,7 @@ export function updateContainerFsThresholds(
 }
 
 /** Null: upstream has no rule if only the containers, not the images, have a disk of their own. */
-function sourceOf({
-  dedicatedImageFs,
-  splitContainerImageFs,
-}: DiskLayout): 'nodefs' | 'imagefs' | null {
+function sourceOf({ dedicatedImageFs, splitContainerImageFs }: DiskLayout) {
   if (dedicatedImageFs === splitContainerImageFs) return 'nodefs'
   return dedicatedImageFs ? 'imagefs' : null
 }

@@ -271,7 +271,7 @@ function orderOf(signal: Signal, podStats: PodStatsIndex, measure: Measure) {
   return {
     compare: (a: MeasuredPod, b: MeasuredPod) =>
       trueFirst(a.isPlaceKnown, b.isPlaceKnown) || inTurn(a, b),
-    measuredOf: (pod: Pod): MeasuredPod => {
+    measuredOf: (pod: Pod) => {
       const stats = podStatsOf(podStats, pod)
       const one = measure(pod, stats)
       return stats?.malformed.includes(resource) === true ? { ...one, isPlaceKnown: false } : one

@@ -147,7 +147,7 @@ function lastUsedOf(
   node: NodeImages,
   atMs: number,
   removed: RemovedContainers,
-): LastUsedBounds {
+) {
   const read = lastUsedWhenRead(evidence, node, atMs)
   if (removed.size === 0 || atMs <= node.readAtMs) return read
   let { earliestMs, lowestMs, latestMs } = read
@@ -173,11 +173,7 @@ const neverUsed: LastUsedBounds = {
   latestMs: zeroTimeMs,
 }
 
-function lastUsedWhenRead(
-  { known }: ImageEvidence,
-  node: NodeImages,
-  atMs: number,
-): LastUsedBounds {
+function lastUsedWhenRead({ known }: ImageEvidence, node: NodeImages, atMs: number) {
   const { firstDetectedMs, lastUsedMs } = known
   if (typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs)
     return { earliestMs: lastUsedMs, lowestMs: lastUsedMs, latestMs: lastUsedMs }

@@ -161,7 +161,7 @@ function imagesConsidered(
   { records }: ImageGcState,
   { removalError }: RuntimeImages,
   isInUse: (id: string) => boolean,
-): ImagesInOrder {
+) {
   const images: RoundImage[] = []
   for (const [id, { firstDetectedMs, lastUsedMs, sizeBytes, isPinned }] of records) {
     if (isPinned || isInUse(id)) continue

@@ -97,7 +97,7 @@ function bounds(least: number, likely: number, most: number): SpaceBounds {
 export function imageSpaceOf(node: PreparedNode): ImageSpace {
   const { input, summary } = node
   const snapshots = snapshotsOf(node)
-  const sumOf = (amount: 'bytes' | 'inodes', ...uses: string[]): number | null =>
+  const sumOf = (amount: 'bytes' | 'inodes', ...uses: string[]) =>
     snapshots === undefined
       ? null
       : snapshots
@@ -108,7 +108,7 @@ export function imageSpaceOf(node: PreparedNode): ImageSpace {
     (summary?.pods ?? [])
       .flatMap(({ containers = [] }) => containers)
       .reduce((total, { rootfs }) => total + Math.max(0, rootfs?.[amount] ?? 0), 0)
-  const runtimeOf = (amount: 'usedBytes' | 'inodesUsed'): number | null => {
+  const runtimeOf = (amount: 'usedBytes' | 'inodesUsed') => {
     const used = imageFs?.[amount]
     // A runtime without containerd counts whole images.
     return used === undefined ? null : Math.max(0, used - writableUse(amount))

@@ -224,7 +224,7 @@ function imageUses(
   index: ImageIndex,
   areIdsKnown: boolean,
   kubelet: Kubelet,
-): ImageUsage[] {
+) {
   // Upstream skips containers that it cannot convert.
   const containers = (runtime?.containers ?? []).filter(({ id = '' }) => id !== '')
   const hasImageId = kubelet.features.has('containerImageId')
@@ -291,7 +291,7 @@ interface Status {
 }
 
 /** Created containers, running or not. */
-function statusesOf(pod: KubernetesPod): Status[] {
+function statusesOf(pod: KubernetesPod) {
   const statuses: Status[] = []
   for (const status of containerStatusesOf(pod)) {
     const id = containerIdOf(status)
@@ -313,7 +313,7 @@ interface ImageVolume extends Referenced {
 }
 
 /** Image volumes whose images are on the node. */
-function imageVolumes(pod: KubernetesPod, index: ImageIndex): ImageVolume[] {
+function imageVolumes(pod: KubernetesPod, index: ImageIndex) {
   const volumes: ImageVolume[] = []
   for (const raw of pod.spec?.volumes ?? []) {
     const reference = raw.image?.reference

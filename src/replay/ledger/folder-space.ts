@@ -3,7 +3,7 @@
 import { gibibyte } from '#base/units.ts'
 import { containerOfVolumes, isOfImageVolumes } from '#facts/host-folders.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/input/inspection.ts'
-import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
 import { hostPathOwner, ownersByContainer, type PodsByUid, volumeOwner } from './owners.ts'
@@ -110,17 +110,13 @@ export function folderParts(
   })
 }
 
-function imageVolumesOwner({ input }: PreparedNode, place: string): HolderOwner | null {
+function imageVolumesOwner({ input }: PreparedNode, place: string) {
   const id = containerOfVolumes(place)
   return id === null ? null : (ownersByContainer(input.pods, new Set([id])).get(id) ?? null)
 }
 
 /** Pods that mount an unlisted folder by hostPath hold it. Without such pods, the holder of the folder around it does. */
-function holderOf(
-  { input }: PreparedNode,
-  folder: FolderSize,
-  all: readonly FolderSize[],
-): DiskHolder | null {
+function holderOf({ input }: PreparedNode, folder: FolderSize, all: readonly FolderSize[]) {
   const { holder, path } = folder
   if (holder !== 'unknown') return holders[holder] ?? null
   if (hostPathOwner(input.pods, path) !== null) return 'host-path'

@@ -6,7 +6,7 @@
 import { byText } from '#base/text/text-order.ts'
 import { gibibyte } from '#base/units.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
-import type { FilesystemLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState, NodePrediction } from '#model/prediction/prediction.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -61,11 +61,7 @@ const volumesOf = ({ volumes }: NodeInput): NodeLedger['volumes'] =>
     .toSorted((a, b) => byText(a.device ?? '', b.device ?? ''))
     .slice(0, shownVolumes) ?? null
 
-function filesystemLedger(
-  node: PreparedNode,
-  disk: Disk,
-  pods: PodUse | null,
-): FilesystemLedger | null {
+function filesystemLedger(node: PreparedNode, disk: Disk, pods: PodUse | null) {
   const state = node.filesystems[disk]
   if (state === null || state.capacityBytes === null || state.availableBytes === null) return null
   const { capacityBytes, availableBytes } = state
@@ -87,7 +83,7 @@ function filesystemLedger(
 }
 
 /** Layers of images and containers: on imagefs. With a split runtime, containers' layers are on nodefs. */
-function runtimeEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): Entry[] {
+function runtimeEntries(node: PreparedNode, disk: Disk, pods: PodUse | null) {
   const { layout } = node.filesystems
   const holdsImages = layout === 'shared' || disk === 'imagefs'
   const holdsContainers = layout === 'split' ? disk === 'nodefs' : holdsImages
@@ -105,7 +101,7 @@ function runtimeEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): En
 }
 
 /** Pods' local storage by the statistics, if the node did not measure the folder. */
-function podEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): Entry[] {
+function podEntries(node: PreparedNode, disk: Disk, pods: PodUse | null) {
   if (pods === null || disk !== 'nodefs') return []
   const isMeasured = (holder: string) =>
     node.host?.diskUse?.folders?.some(folder => folder.holder === holder) === true

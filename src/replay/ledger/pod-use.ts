@@ -142,7 +142,7 @@ const areLogsUnmeasured = ({ containers = [] }: PodSummary) =>
   containers.some(({ logs }) => countOf(logs?.usedBytes) === null)
 
 /** Of several layers without statistics, by the sum of the pod. */
-function bytesOfLayers(raw: PodSummary, amounts: PodAmounts): number {
+function bytesOfLayers(raw: PodSummary, amounts: PodAmounts) {
   const rest = restOf(raw, amounts)
   const isTold = withoutLayer(raw).length > 1 && !areLogsUnmeasured(raw)
   return isTold && rest >= leastHostsFile ? rest : 0
@@ -156,7 +156,7 @@ const restOf = (raw: PodSummary, { layers, logs, volumes }: PodAmounts) =>
   (countOf(raw['ephemeral-storage']?.usedBytes) ?? 0) - layers.bytes - logs.bytes - volumes.bytes
 
 /** Zero: less than the difference that two measurements of one pod can have, or other parts of the pod were not measured. */
-function hostsFileBytes(raw: PodSummary, amounts: PodAmounts): number {
+function hostsFileBytes(raw: PodSummary, amounts: PodAmounts) {
   const { layers, logs, volumes } = amounts
   const rest = restOf(raw, amounts)
   const isPartial = [layers, logs, volumes].some(one => one.isPartial === true)

@@ -157,7 +157,7 @@ const noResources: PodResources = new Map()
 
 type Quantities = Readonly<Record<string, string | undefined>>
 
-const resourceList = (written: Quantities | undefined): PodResources =>
+const resourceList = (written: Quantities | undefined) =>
   written ? new WrittenResources(written) : noResources
 
 /** A manifest's quantities, each parsed on first use, because most are never used. */

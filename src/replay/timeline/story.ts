@@ -324,7 +324,7 @@ const stateOf = (images: CourseImage[], beganGcMs: number): ImageGcState => ({
   beganGcMs,
 })
 
-function runtimeOf(world: World): RuntimeImages {
+function runtimeOf(world: World) {
   if (world.runtime !== null) return world.runtime
   const images = [...world.images.values()]
   world.runtime = { images, inUse: new Set(idsOf(images.filter(isHeld))) }

@@ -143,7 +143,7 @@ function stepOf(cluster: string, node: string, cohort: string, planned: PlannedN
 }
 
 /** Health and load of a node, the weightiest first. */
-const loadOf = (planned: PlannedNode): number[] => [
+const loadOf = (planned: PlannedNode) => [
   Number(!planned.isReady),
   Number(planned.hasPressure),
   Number(actsAtOnce(planned) || planned.after.imageGcDue === true),
@@ -185,7 +185,7 @@ function byHealth(a: Candidate, b: Candidate) {
  * @param percents share of each cohort that is changed after the second wave, the third, …; the rest comes last
  * @returns no wave is empty
  */
-function wavesOf(candidates: readonly Candidate[], percents: readonly number[]): string[][] {
+function wavesOf(candidates: readonly Candidate[], percents: readonly number[]) {
   const cohorts = [...Map.groupBy(candidates, ({ cohort }) => cohort)].sort(([a], [b]) =>
     a < b ? -1 : 1,
   )

@@ -107,7 +107,7 @@ function remedyOf({ steps, fix }: Finding): RemedyKind | null {
  * A finding has the fix of most of its nodes. Maps can differ per node, so a fix of a node rule is the node's own. The image-GC percentages
  * come from the finding: they are valid for all its nodes. Null: no plan may set the node's own.
  */
-function ownConfig(config: RawObject, own: RawObject | undefined): RawObject | null {
+function ownConfig(config: RawObject, own: RawObject | undefined) {
   if (own === undefined) return config
   const fields = Object.keys(own)
   return fields.length > 0 && fields.every(isPlannable) ? withLowestImageGc(own, [config]) : null
@@ -177,7 +177,7 @@ function wholeMap(value: unknown, before: unknown): unknown {
   return { ...Object.fromEntries(gone), ...value }
 }
 
-const patchOf = (leaves: readonly (readonly [string, LeafWish])[]): RawObject =>
+const patchOf = (leaves: readonly (readonly [string, LeafWish])[]) =>
   leaves
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .reduce<RawObject>((patch, [leaf, { value }]) => overlay(patch, patchAt(leaf, value)), {})

@@ -66,11 +66,7 @@ function namedBy(id: string, subject: NodeSubject, policy: Policy): readonly str
   return (rule.images?.(subject, policy) ?? []).filter(image => image !== '')
 }
 
-function pinnedBy(
-  name: string,
-  policy: Policy,
-  digestsOf: (name: string) => readonly string[],
-): ImageSource | null {
+function pinnedBy(name: string, policy: Policy, digestsOf: (name: string) => readonly string[]) {
   const found = sourceBy(name, policy)
   return found === null || 'why' in found ? found : pinnedSource(name, found.source, digestsOf)
 }

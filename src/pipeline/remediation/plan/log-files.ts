@@ -206,7 +206,7 @@ export class FleetLogFiles {
   }
 
   /** Text of the file with this hash from any node; null: no node has the file, or it cannot be rebuilt. */
-  #textOf(path: string, hash: string): FileText | null {
+  #textOf(path: string, hash: string) {
     for (const { paths } of this.#groups.values())
       for (const { files } of paths.get(path)?.values() ?? []) {
         const seen = files.get(hash)

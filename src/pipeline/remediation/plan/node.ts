@@ -142,10 +142,7 @@ export function plannedFile(
 }
 
 /** The node's health, which together with its pods decides the wave. */
-const healthOf = (
-  { node }: NodeInput,
-  { ready }: NodeIdentity,
-): { isReady: boolean; hasPressure: boolean } => ({
+const healthOf = ({ node }: NodeInput, { ready }: NodeIdentity) => ({
   isReady: ready === 'True',
   hasPressure: (node.status?.conditions ?? []).some(
     ({ type, status }) => /Pressure$/.test(type ?? '') && status === 'True',

@@ -39,7 +39,7 @@ export function checkRequest({ rules, findings, changes, prune }: PlanWish): voi
     )
 }
 
-const idsOf = (fixes: readonly ChosenFix[], kind: RemedyKind): string[] =>
+const idsOf = (fixes: readonly ChosenFix[], kind: RemedyKind) =>
   fixes.flatMap(({ id, remedy }) => (remedy === kind ? [id] : []))
 
 /** Empty: no change is planned. */

@@ -50,7 +50,7 @@ export class EksBehind {
   }
 }
 
-const urlOf = (address: string): URL | null => (URL.canParse(address) ? new URL(address) : null)
+const urlOf = (address: string) => (URL.canParse(address) ? new URL(address) : null)
 /** The host with its port. */
 const hostOf = (address: string) => urlOf(address)?.host ?? address
 const hostNameOf = (address: string) => urlOf(address)?.hostname ?? ''

@@ -213,7 +213,7 @@ class LiveNodes implements LiveEffects {
     return [...present.values()]
   }
 
-  #objectionTo(step: PlanStep, record: NodeInput, releaseVersion: string | null): string | null {
+  #objectionTo(step: PlanStep, record: NodeInput, releaseVersion: string | null) {
     const { cohorts, allowActAtOnce } = this.#planned
     const cohort = cohorts.find(({ id }) => id === step.cohort)
     const now = { step, cohort, record, allowActAtOnce, policy: this.#options.policy }
@@ -251,7 +251,7 @@ class LiveNodes implements LiveEffects {
   async #each<Found>(
     steps: readonly PlanStep[],
     of: (step: PlanStep, record: NodeInput, releases: ReadonlyMap<string, string>) => Found | null,
-  ): Promise<Map<string, Found>> {
+  ) {
     const byKey = new Map(steps.map(step => [stepKey(step), step]))
     const releases = new Map<string, string>()
     const found = new Map<string, Found>()
@@ -267,7 +267,7 @@ class LiveNodes implements LiveEffects {
     return found
   }
 
-  #targetOf(cluster: string): Promise<ClusterTarget | null> {
+  #targetOf(cluster: string) {
     return untilItFails(this.#targets, cluster, async () => {
       for await (const target of await this.#options.targets([cluster]))
         if (target.record.cluster === cluster) return target
@@ -276,7 +276,7 @@ class LiveNodes implements LiveEffects {
   }
 
   /** The key is role and region: each discovery makes new place objects. */
-  #applierOf(place: AwsPlace): Applier {
+  #applierOf(place: AwsPlace) {
     const { policy, end } = this.#options
     const key = `${place.roleArn ?? 'own'} ${place.region}`
     const applier =

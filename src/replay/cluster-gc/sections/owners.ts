@@ -267,7 +267,7 @@ const marks: Readonly<Record<string, readonly OrphanMark[]>> = {
 }
 
 /** The kind of the controller; null: nothing shows that there was one. @param resource `plural` or `plural.group` */
-function madeBy(resource: string, object: ClusterObject): string | null {
+function madeBy(resource: string, object: ClusterObject) {
   // Only StatefulSets and DaemonSets create ControllerRevisions.
   if (resource === 'controllerrevisions.apps') return 'StatefulSet or DaemonSet'
   const metadata = object.metadata
@@ -287,11 +287,7 @@ interface Group extends OwnedObject {
 }
 
 /** Groups in the order of their first objects. */
-function groupsIn(
-  objects: Iterable<ObjectMetadata>,
-  resource: string,
-  shared: SharedTexts,
-): Group[] {
+function groupsIn(objects: Iterable<ObjectMetadata>, resource: string, shared: SharedTexts) {
   const groups: Group[] = []
   /** By namespace, then by the owners' UIDs. Nearly always one group: all objects have the same references to these owners. */
   const places = new Map<string, Map<string, Group | Group[]>>()

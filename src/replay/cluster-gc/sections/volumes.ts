@@ -268,7 +268,7 @@ export function releasedAction(
     : 'other'
 }
 
-function reclaimVolume(volume: PersistentVolume, features: KubeletFeatures): Action {
+function reclaimVolume(volume: PersistentVolume, features: KubeletFeatures) {
   const { metadata, spec } = volume
   if (metadata?.annotations?.['pv.kubernetes.io/migrated-to']) return 'leave-to-driver'
   // Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PersistentVolume.

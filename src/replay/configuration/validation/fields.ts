@@ -477,7 +477,7 @@ function evictionRefusal(c: LoadedConfiguration) {
 }
 
 /** The text that the check throws; null: none. */
-function errorOf(check: () => unknown): string | null {
+function errorOf(check: () => unknown) {
   try {
     check()
     return null

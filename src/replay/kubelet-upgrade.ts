@@ -3,7 +3,7 @@
  * order.
  */
 
-import { isRawObject } from '#base/raw-object.ts'
+import { leavesOf } from '#base/merge-patch.ts'
 import { cgroupVersionOfFamily } from '#facts/eks/ami-defaults.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import { type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/feature-gates.ts'
@@ -126,7 +126,9 @@ function changedSettings(
   after: StartSettings | null | undefined,
 ): ChangedSetting[] {
   if (!before || !after) return []
-  const [old, now] = [before, after].map(({ configuration }) => new Map(valuesIn(configuration)))
+  const [old, now] = [before, after].map(
+    ({ configuration }) => new Map(leavesOf({ ...configuration })),
+  )
   return [...new Set([...old!.keys(), ...now!.keys()])].sort().flatMap(field => {
     const setting = { field, before: old!.get(field) ?? null, after: now!.get(field) ?? null }
     const isSame = JSON.stringify(setting.before) === JSON.stringify(setting.after)
@@ -137,14 +139,7 @@ function changedSettings(
 }
 
 /** Equal for maps whose keys are in another order. */
-const sortedText = (value: unknown) => JSON.stringify(valuesIn({ value }).sort())
-
-const valuesIn = (fields: object): [path: string, value: unknown][] =>
-  Object.entries(fields).flatMap(([field, value]): [string, unknown][] =>
-    isRawObject(value) && Object.keys(value).length > 0
-      ? valuesIn(value).map(([key, inner]) => [`${field}.${key}`, inner])
-      : [[field, value]],
-  )
+const sortedText = (value: unknown) => JSON.stringify(leavesOf({ value }))
 
 /** All gates of the kubelet are compared: the replay, or a user, might depend on any of them. */
 function changedGates({ features, input }: PreparedNode, to: string): ChangedSetting[] {

@@ -37,7 +37,8 @@ import {
   enforcementErrors,
   logErrors,
   numberErrors,
-  refuseField,
+  refuse,
+  refuseFlagged,
   reservationErrors,
   type StartupErrors,
   startupErrors,
@@ -118,19 +119,16 @@ const second = 1_000_000_000n
 const formerThrottlingFactor = 0.9
 
 /** The messages are the texts after `invalid configuration: `, in upstream's order. */
-function* gatedErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<Refusal> {
+function* gatedErrors(c: LoadedConfiguration, kubelet: Kubelet) {
   const { features, isGateOn: isOn } = kubelet
   yield* quotaErrors(c, kubelet)
   if (c.serverTLSBootstrap && !isOn('RotateKubeletServerCertificate')) {
-    yield refusal(
-      'serverTLSBootstrap',
-      'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate',
-    )
+    yield refuse('serverTLSBootstrap', 'true requires feature gate RotateKubeletServerCertificate')
   }
   if (c.runOnce && features.has('runOnceRefused'))
-    yield refusal(
+    yield refuse(
       'runOnce',
-      'runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set',
+      '(--runOnce) true, Runonce mode has been deprecated and should not be set',
     )
   yield* swapErrors(c, kubelet)
   yield* backOffErrors(c, kubelet)
@@ -148,27 +146,24 @@ function* gatedErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<Refusa
   yield* throttlingErrors(c, kubelet)
 }
 
-function* quotaErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<Refusal> {
+function* quotaErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet) {
   const quota = c.cpuCFSQuotaPeriod
   if (!isOn('CustomCPUCFSQuotaPeriod')) {
     if (quota !== 100n * millisecond)
-      yield refuseField(
+      yield refuseFlagged(
         'cpuCFSQuotaPeriod',
         `{${formatDuration(quota)}} requires feature gate CustomCPUCFSQuotaPeriod`,
       )
   } else {
     if (quota < millisecond || quota > second)
-      yield refuseField(
+      yield refuseFlagged(
         'cpuCFSQuotaPeriod',
         `{${formatDuration(quota)}} must be between 1ms and 1sec, inclusive`,
       )
   }
 }
 
-function* swapErrors(
-  c: LoadedConfiguration,
-  { features, isGateOn: isOn }: Kubelet,
-): Iterable<Refusal> {
+function* swapErrors(c: LoadedConfiguration, { features, isGateOn: isOn }: Kubelet) {
   const { swapBehavior } = c.memorySwap
   if (!isOn('NodeSwap')) {
     if (swapBehavior !== '')
@@ -191,7 +186,7 @@ function* swapErrors(
   }
 }
 
-function* backOffErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<Refusal> {
+function* backOffErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet) {
   const backOff = c.crashLoopBackOff.maxContainerRestartPeriod
   // Defaulting sets a value if the gate is on. A gate that a flag sets is applied after defaulting.
   if (backOff === null && isOn('KubeletCrashLoopBackOffMax')) {
@@ -215,10 +210,7 @@ function* backOffErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): It
   }
 }
 
-function* throttlingErrors(
-  c: LoadedConfiguration,
-  { features, isGateOn: isOn }: Kubelet,
-): Iterable<Refusal> {
+function* throttlingErrors(c: LoadedConfiguration, { features, isGateOn: isOn }: Kubelet) {
   const factor = c.memoryThrottlingFactor
   if (factor === null) return
   if (
@@ -226,19 +218,19 @@ function* throttlingErrors(
     !isOn('MemoryQoS') &&
     factor !== formerThrottlingFactor
   ) {
-    yield refusal(
+    yield refuse(
       'memoryThrottlingFactor',
-      'memoryThrottlingFactor must not be set when MemoryQoS feature gate is disabled',
+      'must not be set when MemoryQoS feature gate is disabled',
     )
   }
   if (factor <= 0 || factor > 1)
-    yield refusal(
+    yield refuse(
       'memoryThrottlingFactor',
-      `memoryThrottlingFactor ${goFloat(factor)} must be greater than 0 and less than or equal to 1.0`,
+      `${goFloat(factor)} must be greater than 0 and less than or equal to 1.0`,
     )
 }
 
-function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<Refusal> {
+function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet) {
   const { shutdownGracePeriod: total, shutdownGracePeriodCriticalPods: critical } = c
   const isTooShort = (period: bigint) => period < 0n || (period > 0n && period < second)
   const isSet = total > 0n || critical > 0n
@@ -249,16 +241,12 @@ function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<Ref
         ['shutdownGracePeriodCriticalPods', 'shutdownGracePeriod'],
         `shutdownGracePeriodCriticalPods {${formatDuration(critical)}} must be <= shutdownGracePeriod {${formatDuration(total)}}`,
       )
-    if (isTooShort(total))
-      yield refusal(
-        'shutdownGracePeriod',
-        `shutdownGracePeriod {${formatDuration(total)}} must be either zero or otherwise >= 1 sec`,
-      )
-    if (isTooShort(critical))
-      yield refusal(
-        'shutdownGracePeriodCriticalPods',
-        `shutdownGracePeriodCriticalPods {${formatDuration(critical)}} must be either zero or otherwise >= 1 sec`,
-      )
+    for (const field of ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const)
+      if (isTooShort(c[field]))
+        yield refuse(
+          field,
+          `{${formatDuration(c[field])}} must be either zero or otherwise >= 1 sec`,
+        )
   } else if (isSet) {
     yield refusal(
       ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'],
@@ -285,7 +273,7 @@ function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<Ref
  * Read at       1.29 to 1.37
  */
 
-function* imageErrors(c: LoadedConfiguration, { features, isGateOn }: Kubelet): Iterable<Refusal> {
+function* imageErrors(c: LoadedConfiguration, { features, isGateOn }: Kubelet) {
   const {
     imageGCHighThresholdPercent: high,
     imageGCLowThresholdPercent: low,
@@ -308,15 +296,9 @@ function* imageErrors(c: LoadedConfiguration, { features, isGateOn }: Kubelet): 
     )
   }
   if (minimum < 0n && features.has('imageMinimumGCAgeValidated'))
-    yield refusal(
-      'imageMinimumGCAge',
-      `imageMinimumGCAge ${formatDuration(minimum)} must not be negative`,
-    )
+    yield refuse('imageMinimumGCAge', `${formatDuration(minimum)} must not be negative`)
   if (maximum < 0n)
-    yield refusal(
-      'imageMaximumGCAge',
-      `imageMaximumGCAge ${formatDuration(maximum)} must not be negative`,
-    )
+    yield refuse('imageMaximumGCAge', `${formatDuration(maximum)} must not be negative`)
   if (maximum > 0n && maximum <= minimum) {
     yield refusal(
       ['imageMaximumGCAge', 'imageMinimumGCAge'],
@@ -325,10 +307,7 @@ function* imageErrors(c: LoadedConfiguration, { features, isGateOn }: Kubelet): 
   }
   const parallel = c.maxParallelImagePulls
   if (parallel !== null && parallel < 1)
-    yield refusal(
-      'maxParallelImagePulls',
-      `maxParallelImagePulls ${parallel} must be a positive number`,
-    )
+    yield refuse('maxParallelImagePulls', `${parallel} must be a positive number`)
   if (parallel !== null && parallel > 1 && c.serializeImagePulls) {
     yield refusal(
       ['maxParallelImagePulls', 'serializeImagePulls'],
@@ -344,21 +323,18 @@ const verificationPolicies = [
   'AlwaysVerify',
 ]
 
-function* pullCredentialErrors(
-  c: LoadedConfiguration,
-  { features, isGateOn }: Kubelet,
-): Iterable<Refusal> {
+function* pullCredentialErrors(c: LoadedConfiguration, { features, isGateOn }: Kubelet) {
   if (!features.has('pullCredentialsVerified')) return
   const policy = c.imagePullCredentialsVerificationPolicy
   const allowlist = c.preloadedImagesVerificationAllowlist ?? []
   if (!isGateOn('KubeletEnsureSecretPulledImages')) {
-    const refuse = (field: ConfigurationField) =>
+    const refuseGated = (field: ConfigurationField) =>
       refusal(
         field,
         `\`${field}\` must not be set if KubeletEnsureSecretPulledImages feature gate is not enabled`,
       )
-    if (policy !== '') yield refuse('imagePullCredentialsVerificationPolicy')
-    if (allowlist.length > 0) yield refuse('preloadedImagesVerificationAllowlist')
+    if (policy !== '') yield refuseGated('imagePullCredentialsVerificationPolicy')
+    if (allowlist.length > 0) yield refuseGated('preloadedImagesVerificationAllowlist')
     return
   }
   if (!verificationPolicies.includes(policy)) {

@@ -43,7 +43,10 @@ const ranges = [
 export const withFlag = (field: ConfigurationField): string =>
   `${field} (--${flagOfField.get(field)})`
 
-export const refuseField = (field: ConfigurationField, why: string): Refusal =>
+export const refuse = (field: ConfigurationField, why: string): Refusal =>
+  refusal(field, `${field} ${why}`)
+
+export const refuseFlagged = (field: ConfigurationField, why: string): Refusal =>
   refusal(field, `${withFlag(field)} ${why}`)
 
 const isOutside = (value: number, least: number, greatest: number) =>
@@ -51,16 +54,16 @@ const isOutside = (value: number, least: number, greatest: number) =>
 
 export function* numberErrors(c: LoadedConfiguration): Iterable<Refusal> {
   if (c.nodeLeaseDurationSeconds <= 0)
-    yield refusal('nodeLeaseDurationSeconds', 'nodeLeaseDurationSeconds must be greater than 0')
+    yield refuse('nodeLeaseDurationSeconds', 'must be greater than 0')
   if (c.nodeStatusMaxImages < -1)
-    yield refuseField('nodeStatusMaxImages', `${c.nodeStatusMaxImages} must be -1 or greater`)
+    yield refuseFlagged('nodeStatusMaxImages', `${c.nodeStatusMaxImages} must be -1 or greater`)
   for (const field of negatives)
-    if (c[field] < 0) yield refuseField(field, `${c[field]} must not be a negative number`)
+    if (c[field] < 0) yield refuseFlagged(field, `${c[field]} must not be a negative number`)
   // Only this port may be 0, which turns it off.
   const healthz = c.healthzPort === 0 ? [] : [['healthzPort', 1, 65535] as const]
   for (const [field, least, greatest] of [...ranges, ...healthz])
     if (isOutside(c[field], least, greatest))
-      yield refuseField(field, `${c[field]} must be between ${least} and ${greatest}, inclusive`)
+      yield refuseFlagged(field, `${c[field]} must be between ${least} and ${greatest}, inclusive`)
 }
 
 /*
@@ -87,13 +90,13 @@ export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterabl
   }
   if (!topologyPolicies.includes(c.topologyManagerPolicy)) {
     const choices = topologyPolicies.map(goQuote).join(' ')
-    yield refuseField(
+    yield refuseFlagged(
       'topologyManagerPolicy',
       `${goQuote(c.topologyManagerPolicy)} must be one of: [${choices}]`,
     )
   }
   if (!['container', 'pod'].includes(c.topologyManagerScope)) {
-    yield refuseField(
+    yield refuseFlagged(
       'topologyManagerScope',
       `${goQuote(c.topologyManagerScope)} must be one of: "container", or "pod"`,
     )
@@ -107,9 +110,9 @@ export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterabl
   if (!kubelet.features.has('memoryReservationPolicy')) return
   const reservation = c.memoryReservationPolicy
   if (reservation === 'TieredReservation' && !kubelet.isGateOn('MemoryQoS')) {
-    yield refusal(
+    yield refuse(
       'memoryReservationPolicy',
-      `memoryReservationPolicy ${goQuote(reservation)} requires MemoryQoS feature gate to be enabled`,
+      `${goQuote(reservation)} requires MemoryQoS feature gate to be enabled`,
     )
   }
   if (!['None', 'TieredReservation'].includes(reservation)) {
@@ -135,22 +138,18 @@ export const areTooFewLogFiles = (c: LoadedConfiguration, features: KubeletFeatu
 export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): Iterable<Refusal> {
   if (features.has('containerLogWorkers')) {
     if (c.containerLogMaxWorkers < 1)
-      yield refusal(
-        'containerLogMaxWorkers',
-        'containerLogMaxWorkers must be greater than or equal to 1',
-      )
+      yield refuse('containerLogMaxWorkers', 'must be greater than or equal to 1')
     if (c.containerLogMonitorInterval < 3n * second) {
-      yield refusal(
+      yield refuse(
         'containerLogMonitorInterval',
-        'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s',
+        'must be a positive time duration greater than or equal to 3s',
       )
     }
   }
-  if (areTooFewLogFiles(c, features))
-    yield refusal('containerLogMaxFiles', 'containerLogMaxFiles must be greater than 1')
+  if (areTooFewLogFiles(c, features)) yield refuse('containerLogMaxFiles', 'must be greater than 1')
   if (!features.has('podLogsDir')) return
   const shown = goQuote(c.podLogsDir)
-  if (c.podLogsDir === '') yield refusal('podLogsDir', 'podLogsDir was not specified')
+  if (c.podLogsDir === '') yield refuse('podLogsDir', 'was not specified')
   if (!c.podLogsDir.startsWith('/'))
     yield refusal('podLogsDir', `pod logs path ${shown} must be absolute path`)
   if (cleanPath(c.podLogsDir) !== c.podLogsDir)

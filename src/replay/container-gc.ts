@@ -237,9 +237,6 @@ export function deadContainers({ runtime, pods }: NodeInput): string[] {
  * Left out      numbers that are not decimal
  */
 
-/** The kubelet would not start. `message` is upstream's text, or nearly so. */
-class PolicyError extends Error {}
-
 const flags = [
   'minimum-container-ttl-duration',
   'maximum-dead-containers-per-container',
@@ -250,14 +247,14 @@ type Flag = (typeof flags)[number]
 
 const isFlag = (name: string): name is Flag => flags.some(flag => flag === name)
 
-/** @param commandLine the running kubelet's. @throws PolicyError */
+/** @param commandLine the running kubelet's. @throws upstream's text */
 function containerGcPolicy(commandLine: readonly string[]): ContainerGcPolicy {
   const given = givenFlags(commandLine)
   const age = given.get('minimum-container-ttl-duration')
   const minAgeNs =
     age === undefined ? 0n : parseFlag('minimum-container-ttl-duration', age, parseDuration)
   if (minAgeNs < 0n)
-    throw new PolicyError(`invalid minimum garbage collection age: ${formatDuration(minAgeNs)}`)
+    throw new Error(`invalid minimum garbage collection age: ${formatDuration(minAgeNs)}`)
   const limit = (flag: Flag, unset: number) => {
     const text = given.get(flag)
     return text === undefined ? unset : parseFlag(flag, text, parseInt32)
@@ -289,9 +286,7 @@ function parseFlag<Value>(flag: Flag, text: string, parse: (text: string) => Val
     return parse(text)
   } catch (error) {
     const why = messageOf(error)
-    throw new PolicyError(
-      `invalid argument ${goQuote(text)} for ${goQuote(`--${flag}`)} flag: ${why}`,
-    )
+    throw new Error(`invalid argument ${goQuote(text)} for ${goQuote(`--${flag}`)} flag: ${why}`)
   }
 }
 
@@ -300,9 +295,9 @@ const maxInt32 = 2 ** 31 - 1
 function parseInt32(text: string) {
   const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isNaN(value))
-    throw new PolicyError(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
+    throw new Error(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
   if (value > maxInt32 || value < -maxInt32 - 1)
-    throw new PolicyError(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
+    throw new Error(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
   return value
 }
 

@@ -238,20 +238,15 @@ const goStruct = (amount: Quantity) =>
 
 const reservableResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
-/** The kubelet would not start. `message` is upstream's text. */
-class ReservationError extends Error {}
-
-/** @throws ReservationError, QuantityError: upstream's text, without the prefix of the caller */
+/** @throws upstream's text, without the prefix of the caller */
 export function parseResourceList(map: StringMap, features: KubeletFeatures): ResourceList {
   const list = new Map<string, Quantity>()
   for (const [resource, text] of Object.entries(map).sort()) {
     if (!reservableResources.includes(resource))
-      throw new ReservationError(`cannot reserve ${goQuote(resource)} resource`)
+      throw new Error(`cannot reserve ${goQuote(resource)} resource`)
     const quantity = parseReservation(resource, text)
     if (signOf(quantity) < 0)
-      throw new ReservationError(
-        `resource quantity for ${goQuote(resource)} cannot be negative: ${text}`,
-      )
+      throw new Error(`resource quantity for ${goQuote(resource)} cannot be negative: ${text}`)
     list.set(
       resource,
       resource === 'cpu' && features.has('reservedCpuInMilliCores')
@@ -267,7 +262,7 @@ function parseReservation(resource: string, text: string) {
     return parseQuantity(text)
   } catch (error) {
     const why = messageOf(error)
-    throw new ReservationError(
+    throw new Error(
       `failed to parse quantity ${goQuote(text)} for ${goQuote(resource)} resource: ${why}`,
     )
   }
@@ -294,7 +289,7 @@ type ReservationConfiguration = Pick<
   'kubeReserved' | 'systemReserved' | 'reservedSystemCPUs'
 >
 
-/** Both maps with reserved CPUs applied, not yet parsed. @throws ReservationError, NumberError: upstream's text */
+/** Both maps with reserved CPUs applied, not yet parsed. @throws upstream's text */
 function reservationsAsWritten(configuration: ReservationConfiguration): {
   kubeReserved: StringMap
   systemReserved: StringMap
@@ -306,7 +301,7 @@ function reservationsAsWritten(configuration: ReservationConfiguration): {
   return { kubeReserved: others, systemReserved: { ...systemReserved, cpu: String(reservedCpus) } }
 }
 
-/** The number of distinct CPUs in a list like `0-3,8`. Upstream: cpuset Parse. @throws ReservationError, NumberError: upstream's text */
+/** The number of distinct CPUs in a list like `0-3,8`. Upstream: cpuset Parse. @throws upstream's text */
 export function cpuSetSize(list: string): bigint {
   const ranges = list.split(',').map(parseRange)
   let size = 0n
@@ -324,6 +319,6 @@ function parseRange(range: string) {
   const dash = range.indexOf('-')
   const start = atoi(dash < 0 ? range : range.slice(0, dash))
   const end = dash < 0 ? start : atoi(range.slice(dash + 1))
-  if (start > end) throw new ReservationError(`invalid range ${goQuote(range)} (${start} > ${end})`)
+  if (start > end) throw new Error(`invalid range ${goQuote(range)} (${start} > ${end})`)
   return { start, end }
 }

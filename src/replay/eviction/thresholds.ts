@@ -34,9 +34,6 @@ import {
 } from '#model/prediction/prediction.ts'
 import type { DiskLayout } from './observations.ts'
 
-/** The kubelet would not start. `message` is upstream's text. */
-class ThresholdError extends Error {}
-
 const signals: ReadonlySet<string> = new Set<Signal>([
   ...settableSignals,
   'allocatableMemory.available',
@@ -58,7 +55,7 @@ interface ThresholdFlags {
   ignoresAllocatable?: boolean
 }
 
-/** Hard thresholds, then soft ones, each by signal, then the kubelet's own. @throws ThresholdError, QuantityError, DurationError, NumberError: upstream's text */
+/** Hard thresholds, then soft ones, each by signal, then the kubelet's own. @throws upstream's text */
 export function parseThresholdConfig(
   {
     enforceNodeAllocatable,
@@ -108,9 +105,7 @@ function thresholdsOf({
   const soft = softStatements.map(({ signal, value }) => {
     const gracePeriodMs = gracePeriods.get(signal)
     if (gracePeriodMs === undefined)
-      throw new ThresholdError(
-        `grace period must be specified for the soft eviction threshold ${signal}`,
-      )
+      throw new Error(`grace period must be specified for the soft eviction threshold ${signal}`)
     return threshold(signal, value, gracePeriodMs)
   })
   const thresholds = [...hard, ...soft].map(parsed => ({
@@ -140,7 +135,7 @@ const allocatableThresholds = (thresholds: Threshold[]): Threshold[] =>
 function entriesOf(map: StringMap | undefined) {
   const entries: [Signal, string][] = []
   for (const signal of Object.keys(map ?? {}).sort()) {
-    if (!isSignal(signal)) throw new ThresholdError(`unsupported eviction signal ${signal}`)
+    if (!isSignal(signal)) throw new Error(`unsupported eviction signal ${signal}`)
     entries.push([signal, map?.[signal] ?? ''])
   }
   return entries
@@ -158,16 +153,14 @@ function parseThresholdValue(signal: Signal, text: string): ThresholdValue {
   if (text.endsWith('%')) {
     const percentage = parsePercentage(text)
     if (percentage < 0)
-      throw new ThresholdError(`eviction percentage threshold ${signal} must be >= 0%: ${text}`)
+      throw new Error(`eviction percentage threshold ${signal} must be >= 0%: ${text}`)
     if (percentage > 1)
-      throw new ThresholdError(`eviction percentage threshold ${signal} must be <= 100%: ${text}`)
+      throw new Error(`eviction percentage threshold ${signal} must be <= 100%: ${text}`)
     return { percentage, text }
   }
   const quantity = parseQuantity(text)
   if (signOf(quantity) <= 0)
-    throw new ThresholdError(
-      `eviction threshold ${signal} must be positive: ${canonical(quantity)}`,
-    )
+    throw new Error(`eviction threshold ${signal} must be positive: ${canonical(quantity)}`)
   return { quantity, text }
 }
 
@@ -180,9 +173,7 @@ function parsePercentage(text: string) {
 function parseGracePeriod(text: string) {
   const nanoseconds = parseDuration(text)
   if (nanoseconds < 0n)
-    throw new ThresholdError(
-      `invalid eviction grace period specified: ${text}, must be a positive value`,
-    )
+    throw new Error(`invalid eviction grace period specified: ${text}, must be a positive value`)
   return toMilliseconds(nanoseconds)
 }
 
@@ -190,14 +181,12 @@ function parseMinimumReclaim(signal: Signal, text: string): ThresholdValue {
   if (text.endsWith('%')) {
     const percentage = parsePercentage(text)
     if (percentage <= 0)
-      throw new ThresholdError(
-        `eviction percentage minimum reclaim ${signal} must be positive: ${text}`,
-      )
+      throw new Error(`eviction percentage minimum reclaim ${signal} must be positive: ${text}`)
     return { percentage, text }
   }
   const quantity = parseQuantity(text)
   if (signOf(quantity) < 0)
-    throw new ThresholdError(`negative eviction minimum reclaim specified for ${signal}`)
+    throw new Error(`negative eviction minimum reclaim specified for ${signal}`)
   return { quantity, text }
 }
 

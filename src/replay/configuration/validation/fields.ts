@@ -491,18 +491,15 @@ export interface LogRotatePolicy {
   maxFiles: number
 }
 
-/** The kubelet would not start. `message` is upstream's text. */
-class LogRotationError extends Error {}
-
-/** @throws LogRotationError: upstream's text, without the prefix of the caller. Upstream: NewContainerLogManager. */
+/** @throws upstream's text, without the prefix of the caller. Upstream: NewContainerLogManager. */
 export function parseLogRotatePolicy(maxSize: string, maxFiles: number): LogRotatePolicy {
-  if (maxFiles <= 1) throw new LogRotationError(`invalid MaxFiles ${maxFiles}, must be > 1`)
+  if (maxFiles <= 1) throw new Error(`invalid MaxFiles ${maxFiles}, must be > 1`)
   try {
     const maxSizeBytes = asInt64(parseQuantity(maxSize))
-    if (maxSizeBytes === null) throw new LogRotationError('invalid max log size')
+    if (maxSizeBytes === null) throw new Error('invalid max log size')
     return { maxSizeBytes, maxFiles }
   } catch (error) {
     const why = messageOf(error)
-    throw new LogRotationError(`failed to parse container log max size ${goQuote(maxSize)}: ${why}`)
+    throw new Error(`failed to parse container log max size ${goQuote(maxSize)}: ${why}`)
   }
 }

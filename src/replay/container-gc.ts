@@ -10,8 +10,9 @@
  */
 
 import { formatDuration, parseDuration } from '#base/go/duration.ts'
-import { goQuote } from '#base/go/go-text.ts'
+import { goQuote, parseInt64 } from '#base/go/go-text.ts'
 import { messageOf } from '#base/operator-error.ts'
+import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { containerGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type {
@@ -234,71 +235,32 @@ export function deadContainers({ runtime, pods }: NodeInput): string[] {
  * Replays       cmd/kubelet/app/options/options.go  NewKubeletFlags, AddFlags;  pkg/kubelet/container/container_gc.go NewContainerGC
  * Read at       1.29 to 1.37; alike in all
  * Kept exactly  if a flag is given twice, the last counts; with a negative age the kubelet does not start; negative numbers mean no limit
- * Left out      numbers that are not decimal
  */
-
-const flags = [
-  'minimum-container-ttl-duration',
-  'maximum-dead-containers-per-container',
-  'maximum-dead-containers',
-] as const
-
-type Flag = (typeof flags)[number]
-
-const isFlag = (name: string): name is Flag => flags.some(flag => flag === name)
 
 /** @param commandLine the running kubelet's. @throws upstream's text */
 function containerGcPolicy(commandLine: readonly string[]): ContainerGcPolicy {
-  const given = givenFlags(commandLine)
-  const age = given.get('minimum-container-ttl-duration')
-  const minAgeNs =
-    age === undefined ? 0n : parseFlag('minimum-container-ttl-duration', age, parseDuration)
+  const parsedValue = <Value>(flag: string, parse: (text: string) => Value, unset: Value) => {
+    const text = flagValue(commandLine, flag)
+    return text === null ? unset : parseFlag(flag, text, parse)
+  }
+  const minAgeNs = parsedValue('minimum-container-ttl-duration', parseDuration, 0n)
   if (minAgeNs < 0n)
     throw new Error(`invalid minimum garbage collection age: ${formatDuration(minAgeNs)}`)
-  const limit = (flag: Flag, unset: number) => {
-    const text = given.get(flag)
-    return text === undefined ? unset : parseFlag(flag, text, parseInt32)
-  }
+  const parseInt32 = (text: string) => Number(parseInt64(text, 32))
   return {
     minAgeNs,
-    maxPerPodContainer: limit('maximum-dead-containers-per-container', 1),
-    maxContainers: limit('maximum-dead-containers', -1),
+    maxPerPodContainer: parsedValue('maximum-dead-containers-per-container', parseInt32, 1),
+    maxContainers: parsedValue('maximum-dead-containers', parseInt32, -1),
   }
 }
 
-/** Accepts `--flag=value` and `--flag value`, with underscores as dashes, up to `--`. */
-function givenFlags(commandLine: readonly string[]) {
-  const given = new Map<Flag, string>()
-  for (let at = 0; at < commandLine.length; at++) {
-    const argument = commandLine[at] ?? ''
-    if (argument === '--') break
-    if (!argument.startsWith('--')) continue
-    const [name = '', ...value] = argument.slice(2).split('=')
-    const flag = name.replaceAll('_', '-')
-    if (!isFlag(flag)) continue
-    given.set(flag, value.length > 0 ? value.join('=') : (commandLine[++at] ?? ''))
-  }
-  return given
-}
-
-function parseFlag<Value>(flag: Flag, text: string, parse: (text: string) => Value) {
+function parseFlag<Value>(flag: string, text: string, parse: (text: string) => Value) {
   try {
     return parse(text)
   } catch (error) {
     const why = messageOf(error)
     throw new Error(`invalid argument ${goQuote(text)} for ${goQuote(`--${flag}`)} flag: ${why}`)
   }
-}
-
-const maxInt32 = 2 ** 31 - 1
-
-function parseInt32(text: string) {
-  const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isNaN(value))
-    throw new Error(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
-  if (value > maxInt32 || value < -maxInt32 - 1)
-    throw new Error(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
-  return value
 }
 
 /*

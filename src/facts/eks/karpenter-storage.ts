@@ -27,6 +27,10 @@ export function familyOfClass({ spec }: NodeClass): AmiFamily {
   return name.startsWith('windows') ? 'Windows' : 'AL2023'
 }
 
+/** The smallest volume of which pods get so much. */
+export const volumeForPods = (podBytes: number): number =>
+  (podBytes + presets.reservedBytes) / (1 - presets.evictionShare)
+
 /** Size of the volume that counts, and what pods get of it. Null: the instance store counts, or the size is no quantity. */
 export function storageOfClass(
   { spec }: NodeClass,

@@ -31,6 +31,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
+import { isVolumeWritable, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const shown = 5
@@ -60,20 +61,24 @@ export const noSpaceElsewhere = contextRule({
   appliesTo: isLinux,
 
   fact: ({ pods, filesystems, recentStarts, summary }) => ({
-    fullClaims: fullClaimsOf(summary),
+    fullClaims: podsOfFullClaims(summary, pods),
     waiting: pods
       .flatMap(waitingContainers)
-      .filter(({ reason, message }) => isElsewhere(message) && !pullErrors.has(reason))
-      .slice(0, shown),
+      .filter(({ reason, message }) => isElsewhere(message) && !pullErrors.has(reason)),
     startedPods: Object.keys(recentStarts()),
     disks: roomOf(filesystems),
   }),
 
-  *judge({ waiting, disks, startedPods, fullClaims }, context) {
+  *judge({ waiting: all, disks, startedPods, fullClaims }, context) {
     if (disks === null) return
+    // claim-nearly-full reports those.
+    const isOfClaim = (pod: string, message: string) =>
+      fullClaims.includes(pod) && isOfVolume(message) && !isOfKeys(message)
+    const waiting = all.filter(({ pod, message }) => !isOfClaim(pod, message)).slice(0, shown)
     const refused = recentEvents(context.events, context.at, [...startReasons, 'Unhealthy']).filter(
       ({ reason, message, pod }) =>
         isElsewhere(message) &&
+        !isOfClaim(`${pod?.namespace}/${pod?.name}`, message) &&
         (reason === 'Unhealthy'
           ? isOfExec(message)
           : !(reason === 'Failed' && isOfPull(reason, message)) &&
@@ -91,7 +96,6 @@ export const noSpaceElsewhere = contextRule({
     const limit = messages.map(kernelLimitOf).find(one => one !== null)
     const isByPool = messages.every(isOfThinPool)
     const error = errorIn(messages[0] ?? '')
-    const claim = messages.some(isOfVolume) && !isByKeys ? fullClaims[first] : undefined
     yield {
       ...(isByKeys && { title: titles.keys }),
       ...(limit && { steps: [{ id: 'raise-kernel-limit' as const, place: limit }] }),
@@ -100,10 +104,8 @@ export const noSpaceElsewhere = contextRule({
         steps: [{ id: 'read-limits', variant: 'pool' } as const, { id: 'replace-node' as const }],
       }),
       ...seenFirst(
-        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${limit === undefined ? '' : `; the kernel's limit ${limit} is reached, or 0`}${claim === undefined ? '' : `; the PersistentVolumeClaim ${shorten(claim, 253)} of the pod is full`}.`,
-        claim === undefined
-          ? 'Another limit of the node is reached: nothing that frees disk space ends it.'
-          : 'The owner of the claim has to make it larger, or delete data in it.',
+        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${limit === undefined ? '' : `; the kernel's limit ${limit} is reached, or 0`}.`,
+        'Another limit of the node is reached: nothing that frees disk space ends it.',
       ),
       evidence: lines(
         ...waiting.map(({ pod, reason, message }) =>
@@ -128,11 +130,13 @@ const isElsewhere = (message: string) =>
   isOfThinPool(message) ||
   (isNoSpace(message) && !isMemoryCgroupRefused(message))
 
-/** The full PersistentVolumeClaim of a pod, by `namespace/pod`. */
-const fullClaimsOf = (summary: NodeSubject['summary']): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    scarceClaims(summary, least.claim).map(({ podRef, claim }) => [podName(podRef), claim]),
-  )
+/** As `namespace/pod`: those that write to a full PersistentVolumeClaim. */
+const podsOfFullClaims = (summary: NodeSubject['summary'], pods: readonly KubernetesPod[]) =>
+  scarceClaims(summary, least.claim).flatMap(({ podRef, volume }) => {
+    const name = podName(podRef)
+    const pod = pods.find(({ metadata }) => podName(metadata) === name)
+    return pod && isVolumeWritable(pod, volume) ? [name] : []
+  })
 
 /** Null: a disk is short of bytes or inodes, or was not read. */
 function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']): { leastBytes: number } | null {

@@ -1,6 +1,11 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
-import { familyOfClass, poolsWithoutRoom, storageOfClass } from '#facts/eks/karpenter-storage.ts'
+import {
+  familyOfClass,
+  poolsWithoutRoom,
+  storageOfClass,
+  volumeForPods,
+} from '#facts/eks/karpenter-storage.ts'
 import { podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { isOfLocalStorage } from '#facts/kubernetes/volume-events.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
@@ -93,7 +98,9 @@ export const localStorageFitsNoNode = contextRule({
     const [first] = pods
     // Nothing is known of nodes without an amount.
     if (first === undefined || most === 0) return
-    const size = roundBytes * Math.ceil((first.wanted + capacity - most) / roundBytes)
+    // Of a larger volume, eviction keeps the same share.
+    const needed = Math.max(first.wanted + capacity - most, (first.wanted * capacity) / most)
+    const size = roundBytes * Math.ceil(needed / roundBytes)
     const isRaid =
       classOf(poolsOf(context).find(named(pool)), context)?.spec?.instanceStorePolicy === 'RAID0'
     const less: StepAction = {
@@ -161,7 +168,7 @@ function tooSmallClass(
   const isOfSystem = rootDevice !== null && rootDevice !== device
   if (!isOfSystem && (wanted === 0 || wanted < podBytes)) return null
   const source = `EC2NodeClass ${shorten(nodeClass.metadata?.name ?? '', nameLength)}`
-  const size = roundBytes * (Math.floor((wanted + volumeBytes - podBytes) / roundBytes) + 1)
+  const size = roundBytes * (Math.floor(volumeForPods(wanted) / roundBytes) + 1)
   const counted = isOfSystem
     ? `${name}: for the disk of pods it takes ${shorten(rootDevice, 40)} of ${source} with ${bytes(volumeBytes)}, which has rootVolume: true; their data is on ${device}`
     : `${name} requests ${bytes(wanted)}, and ${source} gives at most ${bytes(podBytes)}: a volume of ${bytes(volumeBytes)}, no instance store`

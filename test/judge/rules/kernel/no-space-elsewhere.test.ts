@@ -105,18 +105,20 @@ describe('no-space-elsewhere', () => {
     [
       'a mount of the pod',
       'relabel /var/lib/kubelet/pods/0c1d/volumes/a: no space left on device',
-      true,
+      'pass',
     ],
-    ['a file of the runtime', 'write /run/containerd/a/.b: no space left on device', false],
-    ['keys', 'create session key: disk quota exceeded', false],
-  ])('names the full claim of the pod where the message is of %s', (_, message, isNamed) => {
-    const volume = { pvcRef: { name: 'data' }, capacityBytes: 1000, usedBytes: 985 }
-    const seen = {
-      ...waiting('CreateContainerError', message),
+    ['a file of the runtime', 'write /run/containerd/a/.b: no space left on device', 'fail'],
+    ['keys', 'create session key: disk quota exceeded', 'fail'],
+  ])('leaves a full claim to its rule where the message is of %s: %3$s', (_, message, expected) => {
+    const volume = { name: 'data', pvcRef: { name: 'data' }, capacityBytes: 1000, usedBytes: 985 }
+    const { pods = [], ...seen } = waiting('CreateContainerError', message)
+    const container = { name: 'web', volumeMounts: [{ name: 'data' }] }
+    const example = {
+      ...seen,
+      pods: pods?.map(pod => ({ ...pod, spec: { ...pod.spec, containers: [container] } })),
       summary: { pods: [{ podRef: { namespace: 'shop', name: 'web' }, volume: [volume] }] },
     }
-    const { consequence } = failingOf(noSpaceElsewhere, seen)
-    expect(consequence.includes('PersistentVolumeClaim data')).toBe(isNamed)
+    expect(state(noSpaceElsewhere, example as never)).toBe(expected)
   })
 
   it('does not read the failures of pulls, which have a rule of their own', () => {

@@ -41,3 +41,15 @@ export function volumeProblem(message: string): (typeof volumeProblems)[number] 
 /** By the scheduler: no node has so much local storage left. */
 export const isOfLocalStorage = (message: string): boolean =>
   message.includes('Insufficient ephemeral-storage')
+
+const refusal = /enough resource: ephemeral-storage, requested: (\d+), used: (\d+), capacity: (\d+)/
+
+/** By the kubelet, for a pod that it does not admit. Upstream: pkg/kubelet/lifecycle/predicate.go InsufficientResourceError */
+export function refusedStorage(
+  message: string,
+): { requested: number; used: number; capacity: number } | null {
+  const [, requested, used, capacity] = refusal.exec(message)?.map(Number) ?? []
+  return requested === undefined || used === undefined || capacity === undefined
+    ? null
+    : { requested, used, capacity }
+}

@@ -506,6 +506,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'clean-objects': all('free'),
   'clean-with-owner': all('ask-owner', sizesOn, 'nothing'),
   'compact-datastore': all('free', sizesOn),
+  'count-storage': all('ask-owner'),
   'correct-file': all('set', looksAtJournal),
   'create-group': all('replace', on =>
     isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : [],

@@ -10,6 +10,7 @@ import {
   bytes,
   bytesLine,
   type Failing,
+  imageGcThresholds,
   line,
   type NodeSubject,
   percent,
@@ -339,3 +340,26 @@ export const hasFreeAge = ({
 }: Pick<NodeSubject, 'configuration' | 'identity'>): boolean =>
   (configuration?.imageMaximumGCAge ?? '0s') === '0s' &&
   isGateOn('ImageMaximumGCAge', configuration?.featureGates ?? null, featuresOf(kubeletVersion))
+
+/** Percentages that are above what most disks have in use, the lowest first. */
+const soundThresholds = [
+  { imageGCHighThresholdPercent: 80, imageGCLowThresholdPercent: 70 },
+  { imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 },
+]
+
+/** The thresholds, where only they make a round due: the disk has room. Null: it has not. */
+export function lowThresholds({
+  imageGC,
+  filesystems,
+}: Satisfied<'imageGC'>): Partial<Failing> | null {
+  const high = imageGC.highThresholdPercent
+  const used = filesystems.imagefs?.usedPercent ?? 100
+  const sound = soundThresholds.find(one => used < one.imageGCLowThresholdPercent)
+  if (sound === undefined || high >= sound.imageGCHighThresholdPercent) return null
+  return {
+    cause: imageGcThresholds,
+    steps: [{ id: 'set-fields' }],
+    fix: { config: { ...sound } },
+    seen: `with ${sound.imageGCHighThresholdPercent} no round would be due at ${percent(used)} used; what is in use does not fit below ${imageGC.lowThresholdPercent}.`,
+  }
+}

@@ -138,6 +138,7 @@ export type StepActionId =
   | 'clean-objects'
   | 'clean-with-owner'
   | 'compact-datastore'
+  | 'count-storage'
   | 'correct-file'
   | 'create-group'
   | 'delete-place'

@@ -120,7 +120,7 @@ it.each([
 it.each([
   ['04:40', /; DiskPressure since 2026-09-27 04:40 UTC; 1 pod evicted, at 04:40 UTC;/],
   ['04:20', /; 1 pod evicted earlier, at 04:20 UTC;/],
-  [null, /; computed: no DiskPressure reported/],
+  [null, /; by its use and threshold it evicts; the node reports no DiskPressure/],
 ])('says whether the eviction was observed: a pod at %s', (time, expected) => {
   const [one] = morningReport().nodes
   const node = auditedNode('a', sharedDisk(99))

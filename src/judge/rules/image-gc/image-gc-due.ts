@@ -2,7 +2,7 @@ import { usedPercentOf } from '#base/percent.ts'
 import { by } from '#base/text/text-order.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { diskReason } from '#judge/help/holders.ts'
-import { whyNoRound } from '#judge/help/thresholds.ts'
+import { lowThresholds, whyNoRound } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
@@ -50,7 +50,10 @@ export const imageGcDue = nodeRule({
     const used = usedPercentOf(filesystems.imagefs?.capacityBytes, available)
     yield {
       ...(deletions?.length === 0
-        ? { ...diskReason(subject, 'imagefs.available'), ...nothingGoes(imageGC) }
+        ? {
+            ...(lowThresholds(subject) ?? diskReason(subject, 'imagefs.available')),
+            ...nothingGoes(imageGC),
+          }
         : nextRound(going, imageGC)),
       evidence: lines(
         used !== null && line('summary', 'image filesystem used', percent(used)),

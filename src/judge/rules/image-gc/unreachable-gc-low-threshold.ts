@@ -9,7 +9,7 @@ import {
   withEvidence,
 } from '#judge/events/events.ts'
 import { diskReason } from '#judge/help/holders.ts'
-import { whyNoRound } from '#judge/help/thresholds.ts'
+import { lowThresholds, whyNoRound } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
@@ -34,7 +34,7 @@ export const unreachableGcLowThreshold = contextRule({
   needs: ['imageGC'],
   title: 'Image garbage collection cannot free what it has to',
   why: 'The disk is above the high threshold, and all images that may go are counted as less than must go. Each round deletes what it can, fails, and is repeated: what fills the disk is something else than unused images.',
-  fix: 'Find what else uses the disk: images in use, container logs and writable layers, emptyDir volumes, files of the host. Free space there, or take a larger disk: no threshold solves this.',
+  fix: 'Find what else uses the disk: images in use, container logs and writable layers, emptyDir volumes, files of the host. Free space there, or take a larger disk. Only thresholds below what is in use are raised: with those of the kubelet no round would be due.',
   sources: [
     'pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace',
     'kubernetes/kubernetes#71869',
@@ -46,7 +46,7 @@ export const unreachableGcLowThreshold = contextRule({
     // If the replay finds enough to free, the kubelet's events are doubted.
     return {
       replayed: [...judgeReplay(subject)].map(each =>
-        'consequence' in each ? { ...diskReason(subject, 'imagefs.available'), ...each } : each,
+        'consequence' in each ? { ...reasonOf(subject), ...each } : each,
       ),
       triggered,
       isDoubted: triggered === null || reachesLow === true,
@@ -71,6 +71,12 @@ export const unreachableGcLowThreshold = contextRule({
     if (applies && failures.length > 0) yield failingOf(failures, at, true)
   },
 })
+
+/** Of a disk with room, the thresholds are the cause: nothing is at risk. */
+function reasonOf(subject: Satisfied<'imageGC'>): Partial<Failing> | null {
+  const low = lowThresholds(subject)
+  return low ? { severity: 'medium', ...low } : diskReason(subject, 'imagefs.available')
+}
 
 function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolean): Failing {
   const { last, ...times } = eventTimes(failures, at)

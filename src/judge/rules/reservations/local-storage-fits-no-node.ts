@@ -1,5 +1,5 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { gibibyte } from '#base/units.ts'
+import { dayMs, gibibyte } from '#base/units.ts'
 import {
   familyOfClass,
   poolsWithoutRoom,
@@ -7,7 +7,8 @@ import {
   volumeForPods,
 } from '#facts/eks/karpenter-storage.ts'
 import { podResource } from '#facts/kubernetes/garbage-resources.ts'
-import { isOfLocalStorage } from '#facts/kubernetes/volume-events.ts'
+import { isOfLocalStorage, refusedStorage } from '#facts/kubernetes/volume-events.ts'
+import { isWithin } from '#judge/events/events.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
 import {
   bytes,
@@ -20,6 +21,7 @@ import {
   nameLength,
   plural,
   seenFirst,
+  settingIn,
   shorten,
   shortPodName,
 } from '#judge/rule.ts'
@@ -34,6 +36,7 @@ const shown = 5
 const classes = 'ec2nodeclasses.karpenter.k8s.aws'
 
 const titles = {
+  refused: 'The kubelet refuses pods: other pods request all of its local storage',
   nodeClass: 'Karpenter starts no node for a pod: its node class gives too little local storage',
 }
 
@@ -60,7 +63,8 @@ export const localStorageFitsNoNode = contextRule({
     'aws/karpenter-provider-aws#8535',
   ],
 
-  fact: ({ node, identity }) => ({
+  fact: ({ node, identity, pods, at }) => ({
+    refused: refusedBy(pods ?? [], at),
     allocatable: storageOf(node.status?.allocatable),
     capacity: storageOf(node.status?.capacity),
     pool: identity.owner === 'karpenter' ? identity.group.name : null,
@@ -88,8 +92,9 @@ export const localStorageFitsNoNode = contextRule({
     }
   },
 
-  *judge({ capacity, pool }, context, _, group) {
+  *judge({ capacity, pool, refused }, context, _, group) {
     const { waitingPods, failed } = context
+    if (refused !== null) return yield refused
     const unread = failed(podResource.resource)
     if (unread !== null) yield { unknown: unread }
     if (waitingPods.length === 0) return
@@ -190,6 +195,39 @@ function tooSmallClass(
       bytesLine('declared', `${source}, volume that Karpenter counts`, volumeBytes),
       bytesLine('computed', 'of it for pods, at most', podBytes),
       bytesLine('object', `pod ${shortPodName(pod.metadata)} requests`, wanted),
+    ],
+  }
+}
+
+/** Pods that the kubelet did not admit within a day. Null: none. */
+function refusedBy(pods: readonly KubernetesPod[], at: string): Failing | null {
+  const refused = pods.flatMap(pod => {
+    const amounts = refusedStorage(pod.status?.message ?? '')
+    return amounts && isWithin(pod.status?.startTime ?? null, at, dayMs) ? [{ pod, amounts }] : []
+  })
+  const last = refused.at(-1)
+  if (last === undefined) return null
+  const { pod, amounts } = last
+  return {
+    title: titles.refused,
+    cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
+    ...seenFirst(
+      `${plural(refused.length, 'pod')} were refused within a day, the last ${shortPodName(pod.metadata)}: it requests ${bytes(amounts.requested)} of ephemeral-storage, and other pods request ${bytes(amounts.used)} of ${bytes(amounts.capacity)}.`,
+      'The kubelet counts requests, whatever is used: no disk is full. The default scheduler counts them, too: another one, or spec.nodeName, placed the pod here.',
+    ),
+    steps: [{ id: 'count-storage' }, { id: 'request-less', owner: ownerOf(pod) }],
+    evidence: [
+      bytesLine('object', 'allocatable ephemeral-storage', amounts.capacity),
+      bytesLine('object', 'requests of its pods', amounts.used),
+      ...refused
+        .slice(-shown)
+        .map(one =>
+          line(
+            'object',
+            `pod ${shortPodName(one.pod.metadata)}`,
+            one.pod.status?.reason ?? 'refused',
+          ),
+        ),
     ],
   }
 }

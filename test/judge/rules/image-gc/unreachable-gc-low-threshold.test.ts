@@ -71,6 +71,19 @@ describe('unreachable-gc-low-threshold', () => {
     expect(state(unreachableGcLowThreshold, { imageGC, events: [...events] })).toBe(expected)
   })
 
+  it.each([
+    [62, 50, { imageGCHighThresholdPercent: 80, imageGCLowThresholdPercent: 70 }],
+    [75, 60, { imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 }],
+    [82, 60, undefined],
+    [82, 80, undefined],
+  ])('at %i %% used, with %i %%, has thresholds to raise: %o', (usedPercent, high, config) => {
+    const { fix, severity } = failingOf(unreachableGcLowThreshold, {
+      imageGC: { ...due, reachesLow: false, highThresholdPercent: high, lowThresholdPercent: 40 },
+      filesystems: { imagefs: { usedPercent } } as never,
+    })
+    expect({ config: fix?.config, severity }).toEqual({ config, severity: config && 'medium' })
+  })
+
   it('is only likely where replay finds enough', () => {
     const imageGC = { ...due, reachesLow: true }
     expect(state(unreachableGcLowThreshold, { imageGC, events: [] })).toBe('pass')

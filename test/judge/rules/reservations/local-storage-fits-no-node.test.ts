@@ -151,3 +151,26 @@ describe('a NodePool that starts no node', () => {
     expect(steps?.map(({ id, place }) => [id, place])).toEqual([['unset-root-volume', '/dev/xvda']])
   })
 })
+
+describe('pods that the kubelet refused', () => {
+  const refusedAt = (startTime: string): ContextExample => ({
+    pods: [
+      {
+        metadata: { namespace: 'ws', name: 'a' },
+        status: {
+          ...{ phase: 'Failed', reason: 'OutOfephemeral-storage', startTime },
+          message:
+            "Pod was rejected: Node didn't have enough resource: ephemeral-storage, requested: 5368709120, used: 42949672960, capacity: 47093746742",
+        },
+      },
+    ],
+  })
+  it('names what they request, and what others do', () => {
+    const { seen, steps } = failingOf(localStorageFitsNoNode, refusedAt('2026-11-20T23:00:00Z'))
+    expect(seen).toContain('requests 5.0 GiB of ephemeral-storage, and other pods request 40.0 GiB')
+    expect(steps?.map(({ id }) => id)).toEqual(['count-storage', 'request-less'])
+  })
+  it('counts those of the last day', () => {
+    expect(state(localStorageFitsNoNode, refusedAt('2026-11-18T00:00:00Z'))).toBe('pass')
+  })
+})

@@ -186,6 +186,7 @@ const rows: Record<string, Row[]> = {
   ],
   'src/base/redaction/redact.ts': [
     ['text.replace(pem, removed)', 'text', 'base/redaction/redact'],
+    ['.replace(lettersAndDigits, withoutPassword)', '', 'base/redaction/redact'],
     ['clean = withoutNamedSecrets(', 'clean = (', 'base/redaction/redact'],
     [
       'withoutSecretColumns(withoutProgramSecrets(clean))',
@@ -210,7 +211,7 @@ const rows: Record<string, Row[]> = {
     ['budget && budget.steps <= 0', 'budget && isLikelyCourse', 'cli/predict'],
   ],
   'src/base/redaction/paired-secrets.ts': [
-    ["replaceAll(/[\"'[\\]]/g, '')", 'slice(0, 0)', 'base/redaction/redact'],
+    [String.raw`names.split(/[\s,"'[\]]+/)`, "names.split(',')", 'base/redaction/redact'],
   ],
   'src/snapshot/prune.ts': [
     ['budget.hasLostFacts || (', 'errors.length > 0 || (', 'snapshot/hostile'],

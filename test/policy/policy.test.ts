@@ -152,6 +152,21 @@ logRotation:
   )
 
   it.each([
+    ['requiredImages', '[IT]', '"*a*b*"', 'Too big'],
+    ['criticalPods', '[IT]', '"*a*b*"', 'Too big'],
+    ['reachableRegistries', '[IT]', '"*a*b*"', 'Too big'],
+    ['requiredImages', '["IT"]', '*a', 'Too big'],
+    ['requiredImageSources', '{IT}', '"ID*": h.example.com/a', 'at most 200 names'],
+  ])('bounds %s: %s', (key, form, item, reason) => {
+    const text = (count: number) => {
+      const items = Array.from({ length: count }, (_, index) => item.replace('ID', String(index)))
+      return `${key}: ${form.replace('IT', items.join(form.includes('"') ? '' : ', '))}`
+    }
+    expect(() => parsePolicy(text(200), 'team.yaml', policyTerms)).not.toThrow()
+    expect(() => parsePolicy(text(300), 'team.yaml', policyTerms)).toThrow(reason)
+  })
+
+  it.each([
     ['logRotation: { app: {} }', 'app: Invalid key'],
     [
       'logRotation: { /etc/logrotate.d/app: { sha256: A1 } }',

@@ -123,6 +123,9 @@ function alternativesOf(found: Found): Found[] {
   return refersBack ? [found] : alternatives.map(({ raw }) => ({ ...found, source: raw }))
 }
 
+const written = ({ source, flags }: Found, isRepeated: boolean) =>
+  `${isRepeated ? 'each ' : ''}/${source.replaceAll('\\/', '/')}/${[...flags.replace('g', '')].sort().join('')}`
+
 /** Quadratic, on text of at most 250 characters: scripts match the same expression by POSIX rules, without backtracking. */
 const onShortText = `^(${logPatternForm})$`
 
@@ -213,18 +216,23 @@ describe('regular expressions', () => {
     const each = new Map(
       [...literals, ...built]
         .flatMap(alternativesOf)
-        .map(one => [`${one.isRepeated ? 'each ' : ''}/${one.source}/${one.flags}`, one]),
+        .map(one => [written(one, one.isRepeated), one] as const),
     )
     const isShort = ({ source }: Found) => source === onShortText
     expect([...each.values()].filter(isShort)).toHaveLength(1)
+    // One search takes no longer than the search for all matches.
+    const isKnown = (one: Found) => !one.isRepeated && each.has(written(one, true))
     const suspicious = [...each].filter(
-      ([, one]) => !isPlainlyLinear(withNarrowWindows(one.source), one.flags) && !isShort(one),
+      ([, one]) =>
+        !isKnown(one) &&
+        !isPlainlyLinear(withNarrowWindows(one.source), one.flags) &&
+        !isShort(one),
     )
-    expect(suspicious.length).toBeLessThan(200)
+    expect(suspicious.length).toBeLessThan(150)
     const slow: string[] = []
-    for (const [written, found] of suspicious) {
+    for (const [name, found] of suspicious) {
       const verdict = await verdictOn(found)
-      if (verdict !== 'linear') slow.push(`${found.place} ${written}: ${verdict}`)
+      if (verdict !== 'linear') slow.push(`${found.place} ${name}: ${verdict}`)
     }
     expect(slow).toEqual([])
   })

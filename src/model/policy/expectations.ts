@@ -51,18 +51,21 @@ const limits = {
     .describe('container logs that are deleted sooner are a finding'),
 }
 
+/** Each is compared with the images or pods of each node. */
+const mostPatterns = 200
+const pattern = z.string().min(1).max(512)
+const patterns = z.array(pattern).max(mostPatterns)
+
 const podsAndImages = {
-  criticalPods: z
-    .array(z.string().min(1))
-    .describe('namespace/name of pods that must not be evicted; * matches any characters'),
-  requiredImages: z
-    .array(z.string().min(1))
-    .describe(
-      'images that must never be missing on a node, in addition to those of kube-system and DaemonSets; * as above',
-    ),
+  criticalPods: patterns.describe(
+    'namespace/name of pods that must not be evicted; * matches any characters',
+  ),
+  requiredImages: patterns.describe(
+    'images that must never be missing on a node, in addition to those of kube-system and DaemonSets; * as above',
+  ),
   requiredImageSources: z
     .record(
-      z.string().min(1),
+      pattern,
       z
         .string()
         .refine(
@@ -70,6 +73,7 @@ const podsAndImages = {
           'a whole reference, host/repository:tag or host/repository@sha256:…, or host/repository',
         ),
     )
+    .refine(sources => Object.keys(sources).length <= mostPatterns, `at most ${mostPatterns} names`)
     .superRefine((sources, context) => {
       for (const [pattern, source] of Object.entries(sources))
         if (pattern.includes('*') && !isImageRepository(source))
@@ -82,8 +86,7 @@ const podsAndImages = {
     .describe(
       'source from which a plan pulls a required image, by the name that pods use (* as above): a whole reference, or a repository, which gets the tag of the name',
     ),
-  reachableRegistries: z
-    .array(z.string().min(1))
+  reachableRegistries: patterns
     .nullable()
     .describe('registry hosts that nodes can pull from, * as above; default: all'),
 }

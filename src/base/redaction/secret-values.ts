@@ -1,5 +1,5 @@
 /** How far a value reaches behind the name and the sign of a secret. */
-import { isStaticPodSource } from './secret-names.ts'
+import { isSecretKey, isStaticPodSource } from './secret-names.ts'
 
 export const removed = '(removed)'
 
@@ -65,9 +65,9 @@ export function valueLength(rest: string, name: string, between: string, before:
     return length + assigned.length + end
   }
   // The word was a name of its own: `SetCredential=password: …`.
-  const [further] = /^[ \t]+\S+/.exec(rest.slice(length)) ?? []
-  if (further !== undefined && /=$/.test(between) && rest[length - 1] === ':')
-    return length + further.length
+  const [further] = /^:[ \t]+\S+/.exec(rest.slice(length - 1)) ?? []
+  if (further !== undefined && isSecretKey(rest.slice(0, length - 1)))
+    return length - 1 + further.length
   if (/["']/.test(rest[length - 1] ?? '')) return length - 1
   if (/["']$/.test(before) && !/^["']/.test(between))
     return length + (furtherWords.exec(rest.slice(length))?.[0].length ?? 0)

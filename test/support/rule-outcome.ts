@@ -3,16 +3,25 @@
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { contextOutcomes, FactsOfNodes } from '#judge/run/cohorts.ts'
 import { type Outcome, outcomeOf } from '#judge/run/outcome.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type ContextExample, exampleContext, exampleSubject } from '#test/example.ts'
 
-export function outcomeIn(
+export const outcomeIn = (
   rule: ContextRule,
   example: ContextExample,
   policy: Policy = defaultPolicy,
+): Outcome => outcomeOn(rule, [exampleSubject(example)], example, policy)
+
+/** Of the first of these nodes of one group. */
+export function outcomeOn(
+  rule: ContextRule,
+  subjects: readonly NodeSubject[],
+  example: ContextExample = {},
+  policy: Policy = defaultPolicy,
 ): Outcome {
   const contexts = new FactsOfNodes(rule)
-  contexts.take(exampleSubject(example))
+  for (const subject of subjects) contexts.take(subject)
   const [found] = contextOutcomes(rule, contexts.members(), policy, () => exampleContext(example))
   if (!found) throw new Error('the rule has no outcome')
   return found.outcome

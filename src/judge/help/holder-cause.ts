@@ -132,6 +132,10 @@ const usualSystem: Readonly<Record<Unit, number>> = { bytes: 3 * gibibyte, inode
 export const isTiny = ({ capacityBytes }: FilesystemLedger): boolean =>
   capacityBytes < 3 * usualSystem.bytes
 
+/** A disk that is smaller than what the system of a node takes: whatever holds it, it is too small. */
+export const isAbsurd = ({ capacityBytes }: FilesystemLedger): boolean =>
+  capacityBytes < usualSystem.bytes
+
 const weight = (line: LedgerLine, unit: Unit) =>
   line.holder === 'unread'
     ? expectedAmount(line, unit) - usualSystem[unit]

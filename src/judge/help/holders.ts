@@ -8,7 +8,15 @@ import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
 import { patternsOf } from '#judge/logs/logrotate.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
-import { bytes, kubeletSetting, type NodeSubject, nameLength, shorten, span } from '#judge/rule.ts'
+import {
+  bytes,
+  deviceCause,
+  kubeletSetting,
+  type NodeSubject,
+  nameLength,
+  shorten,
+  span,
+} from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
@@ -23,6 +31,7 @@ import {
   diskOf,
   heldBySignal,
   holderCause,
+  isAbsurd,
   isOdd,
   isOfPod,
   isTiny,
@@ -230,6 +239,8 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const { ledger, identity, imageGC, node, configuration } = subject
   const [first, second] = heldBySignal(ledger, signal)
   if (first === undefined) return null
+  const tooSmall = tooSmallDisk(first, subject)
+  if (tooSmall) return tooSmall
   const unused = first.amount.unit === 'bytes' ? unusedImages(subject) : null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
   const isInUse =
@@ -278,6 +289,24 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
         : []),
       ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
     ],
+  }
+}
+
+const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
+  ...(['unread', 'system', 'images', 'images-in-use', 'images-unused'] as const),
+])
+
+/** Before anybody measures a disk that no system and its first images fit on. Null: any other disk, or one that holds something unusual. */
+function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
+  const { ledger } = subject
+  const disk = ledger && diskOf(ledger, first.filesystem)
+  const isOfImages = ledger?.isShared === true || first.filesystem === 'imagefs'
+  const isUsual = usualOfTiny.has(first.holder) && first.amount.unit === 'bytes'
+  if (!disk || !isOfImages || !isUsual || !isAbsurd(disk)) return null
+  return {
+    cause: deviceCause('too-small'),
+    steps: [withSize({ id: 'larger-disk' }, subject, first), { id: 'look-on-node' }],
+    seen: `${bytes(disk.capacityBytes)} in all is less than a node's system and its first images need.`,
   }
 }
 

@@ -47,6 +47,35 @@ type FolderSize = Required<Pick<MeasuredFolder, 'holder' | 'path' | 'bytes'>> &
   Pick<MeasuredFolder, 'pod'> &
   Amount
 
+/** Smaller logs explain no disk. */
+const leastLogBytes = gibibyte
+
+/** The measurement, with the folders of the largest logs that have no line in it. Undefined: nothing was measured. */
+export function diskUseOf({ host }: Pick<PreparedNode, 'host'>): HostDiskUse | undefined {
+  const use = host?.diskUse
+  const logs = use?.folders?.find(({ holder }) => holder === 'logs')
+  const { path: root, on, bytes: rootBytes } = logs ?? {}
+  if (use?.folders === undefined || root === undefined || rootBytes === undefined) return use
+  const inner = use.folders.flatMap(({ path }) => (path?.startsWith(`${root}/`) ? [path] : []))
+  const isListed = (path: string) =>
+    [...inner, `${root}/pods`, `${root}/containers`].some(
+      one => path === one || path.startsWith(`${one}/`),
+    )
+  const files = (host?.logs?.biggest ?? []).flatMap(({ path = '', bytes = 0 }) =>
+    path.startsWith(`${root}/`) && !isListed(path) ? [{ path, bytes }] : [],
+  )
+  const placeOf = (path: string) => {
+    const folder = path.slice(0, path.lastIndexOf('/'))
+    return folder === root ? path : folder
+  }
+  const found = [...Map.groupBy(files, ({ path }) => placeOf(path))].map(([path, alike]) => ({
+    ...{ holder: 'unknown', path, ...(on !== undefined && { on }) },
+    ...{ bytes: alike.reduce((sum, { bytes }) => sum + bytes, 0), inodes: alike.length },
+  }))
+  const large = found.filter(({ bytes }) => bytes >= leastLogBytes && bytes <= rootBytes)
+  return large.length === 0 ? use : { ...use, folders: [...use.folders, ...large] }
+}
+
 export function folderEntries(
   node: PreparedNode,
   use: HostDiskUse,

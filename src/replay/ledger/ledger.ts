@@ -11,7 +11,7 @@ import type { FilesystemState, NodePrediction } from '#model/prediction/predicti
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { balanceLedger, type Entry } from './balance.ts'
-import { type Disk, folderEntries } from './folder-space.ts'
+import { type Disk, diskUseOf, folderEntries } from './folder-space.ts'
 import { freeableOf } from './freeable.ts'
 import { imageEntries, snapshotSpace } from './image-space.ts'
 import { holderParts } from './parts.ts'
@@ -66,7 +66,7 @@ function filesystemLedger(node: PreparedNode, disk: Disk, pods: PodUse | null) {
   if (state === null || state.capacityBytes === null || state.availableBytes === null) return null
   const { capacityBytes, availableBytes } = state
   const usedBytes = Math.max(0, capacityBytes - Math.max(0, availableBytes))
-  const use = node.host?.diskUse
+  const use = diskUseOf(node)
   const entries = linesByHolder([
     ...(node.filesystems.layout === null ? [] : runtimeEntries(node, disk, pods)),
     ...(use === undefined ? [] : folderEntries(node, use, disk, pods)),

@@ -14,6 +14,7 @@ import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import {
   type Disk,
+  diskUseOf,
   folderParts,
   insideOf,
   type MeasuredPart,
@@ -34,7 +35,7 @@ const shownParts = 5
 const shownWorkloads = 5
 
 export function holderParts(node: PreparedNode, pods: PodUse | null): HolderPart[] {
-  const use = node.host?.diskUse
+  const use = diskUseOf(node)
   const measured = use === undefined ? [] : measuredParts(node, use, pods)
   return [...partsOfPods(node, pods), ...partsOfImages(node), ...measured]
 }

@@ -65,4 +65,64 @@ export const ordinaryIncidents: Incident[] = [
     ],
     never: [imageGc, largerDisk],
   },
+  {
+    name: 'silent-after-its-disk-ran-short',
+    thread: 'https://github.com/awslabs/amazon-eks-ami/issues/79',
+    found:
+      'Nodes of 64 GB go NotReady, two a day: logs are not rotated, and fill them. The lost node cannot be read; another is nearly full of the logs of one pod, which ran on the lost one, too.',
+    world: {
+      nodes: [
+        {
+          ...{ mode: 'proxy', unread: ['configz', 'summary'], silent: true },
+          disk: { gib: 60, usedGib: 58 },
+          workloads: [{ namespace: 'ingest', owner: 'DaemonSet gateway' }],
+          events: [
+            {
+              ...{ type: 'Warning', reason: 'FreeDiskSpaceFailed', count: 5 },
+              message:
+                'Failed to garbage collect required amount of images. Attempted to free 5027870924 bytes, but only found 0 bytes eligible to free.',
+              ...{ firstMinutesAgo: 60, lastMinutesAgo: 41 },
+            },
+            {
+              ...{ type: 'Warning', reason: 'EvictionThresholdMet', count: 9 },
+              message: 'Attempting to reclaim ephemeral-storage',
+              ...{ firstMinutesAgo: 48, lastMinutesAgo: 39 },
+            },
+          ],
+        },
+        {
+          ...{ mode: 'proxy', disk: { gib: 60, usedGib: 48 } },
+          configuration: { containerLogMaxSize: '20Gi' },
+          workloads: [
+            ...users(3),
+            { namespace: 'ingest', owner: 'DaemonSet gateway', logsGib: 41.7 },
+          ],
+          held: { images: images(3, 0.4, 1.2) },
+        },
+      ],
+    },
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more', 'replace'],
+    words: [/disk\s+ran\s+short:.+EvictionThresholdMet\s+\(9\s+times\)/s, /gateway\s+ran\s+here/],
+    notCauses: ['images-in-use', 'images-unused'],
+    never: [imageGc],
+  },
+  {
+    name: 'disk-of-half-a-gibibyte',
+    thread: 'https://github.com/rancher/k3os/issues/55',
+    found:
+      'The installer made a data partition of 545 MB: containerd cannot extract the first images. The node is new; a larger disk ended it.',
+    world: nodeOf({
+      ...{ ...elsewhere, mode: 'proxy', disk: { gib: 0.53, usedGib: 0.512 }, diskPressure: true },
+      ageDays: 0.01,
+      held: { journal: 0, hostLogs: 0, content: 0 },
+    }),
+    cause: [{ kind: 'device', what: 'too-small' }],
+    owner: 'platform',
+    steps: ['resize'],
+    words: [/542\.7 MiB\s+in\s+all/],
+    notCauses: ['images-in-use', 'images-unused', 'unread'],
+    never: [imageGc],
+  },
 ]

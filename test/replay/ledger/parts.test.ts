@@ -180,14 +180,55 @@ describe('parts of folders', () => {
 })
 
 describe('parts that the node measured', () => {
-  const measured = (diskUse: RawObject, change: (input: NodeRecord) => void = () => undefined) => {
+  const measured = (
+    diskUse: RawObject,
+    change: (input: NodeRecord) => void = () => undefined,
+    host: RawObject = {},
+  ) => {
     const input = record()
     change(input)
     const disk = { device: '/dev/nvme0n1p1', mount: '/', capacityBytes: 2e11, availableBytes: 2e10 }
     const filesystems = ['nodefs', 'imagefs'].map(role => ({ role, ...disk }))
-    input.host = { filesystems, diskUse: { folders: [], orphans: [], missed: 0, ...diskUse } }
+    const folders = { folders: [], orphans: [], missed: 0, ...diskUse }
+    input.host = { filesystems, diskUse: folders, ...host }
     return partsOf(input).filter(({ owner }) => owner?.kind !== 'image')
   }
+
+  it('are folders of the largest logs, with the pod that mounts them', () => {
+    const logs = {
+      ...{ files: 2, bytes: 3e10, rotatedByOthers: { files: 0, bytes: 0, sample: [] } },
+      biggest: [
+        { path: '/var/log/glusterfs/a.log', bytes: 1.5e10 },
+        { path: '/var/log/glusterfs/b.log', bytes: 1e10 },
+        { path: '/var/log/messages', bytes: 2e9 },
+        { path: '/var/log/small.log', bytes: 1e6 },
+        { path: '/var/log/pods/shop_a_1/app/0.log', bytes: 4e9 },
+      ],
+    }
+    const parts = measured(
+      { folders: [{ holder: 'logs', path: '/var/log', on: 'nodefs', bytes: 3e10, inodes: 9 }] },
+      input => {
+        const { pod } = firstPod(input)
+        Object.assign(pod.spec, {
+          volumes: [{ name: 'logs', hostPath: { path: '/var/log/glusterfs' } }],
+          containers: [{ name: 'app', volumeMounts: [{ name: 'logs', mountPath: '/logs' }] }],
+        })
+      },
+      { logs },
+    )
+    const shown = parts.map(({ holder, place, lowBytes, owner }) => [
+      ...[holder, place, lowBytes],
+      owner !== null,
+    ])
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        ['host-path', '/var/log/glusterfs', 2.5e10, true],
+        ['host-logs', '/var/log/messages', 2e9, false],
+        ['host-logs', '/var/log', 3e9, false],
+      ]),
+    )
+    expect(shown.some(([, place]) => String(place).includes('small'))).toBe(false)
+  })
 
   it('name the process of deleted files, and its pod only if the API lists it', () => {
     const { metadata } = firstPod(record()).pod

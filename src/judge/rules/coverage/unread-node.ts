@@ -1,25 +1,28 @@
 import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
-import { by } from '#base/text/text-order.ts'
+import { by, byText } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
-import { shownTime } from '#judge/events/events.ts'
+import { isWithin, shownTime } from '#judge/events/events.ts'
 import { diskEvictions, largestEvicted, leastWritten } from '#judge/events/evictions.ts'
+import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
 import {
   bytes,
+  contextRule,
   type Failing,
   line,
   type NodeSubject,
   nameLength,
-  nodeRule,
   plural,
   settingIn,
   shorten,
 } from '#judge/rule.ts'
+import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
 import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
+import { controllerOf, placedWorkload } from '#model/input/kubernetes.ts'
 import { sources as allSources, type ReadFailure, type Source } from '#model/input/record.ts'
 import { conditionOf } from '#model/prediction/prediction.ts'
 
@@ -45,7 +48,20 @@ const titles = {
   memory: 'A node runs short of memory: its evictions name what used it',
 }
 
-export const unreadNode = nodeRule({
+interface UnreadFact {
+  failings: Failing[]
+  /** Workloads of a silent node. Null: the node reports. */
+  lost: string[] | null
+  /** What one workload holds of the disk of a node that was read. */
+  held: Held | null
+}
+
+interface Held {
+  workload: string
+  bytes: number
+}
+
+export const unreadNode = contextRule({
   id: 'unread-node',
   family: 'coverage',
   severity: 'high',
@@ -57,73 +73,172 @@ export const unreadNode = nodeRule({
   fix: 'Run highwater doctor and grant the rights that it names: get nodes/proxy, or the rights of the modes ssm and kubelet. If the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
   sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
 
-  *judge(subject) {
-    const { identity, unread, configuration, isConfigurationOnDisk, summary, host, disks } = subject
-    const sources = allSources.flatMap(source =>
-      unread[source] === undefined ? [] : [[source, unread[source]] as const],
-    )
-    if (sources.length === 0) return yield* unreadPressure(subject)
-    const stoodIn = {
-      ...(isConfigurationOnDisk &&
-        configuration !== null && {
-          configz: 'whether the kubelet was restarted since its files were written',
-        }),
-      ...(disks !== null &&
-        host?.filesystems !== undefined && {
-          summary: 'what its pods use of its disks and memory',
-        }),
-    }
-    const gaps = gapsOf(subject)
-    const openQuestions = (source: Source) =>
-      gaps.filter(gap => gap.source === source).map(gap => gap.open)
-    const said: Readonly<Record<Source, string>> = { ...unsaid, ...stoodIn }
-    // If no source gave a configuration, the running settings are unknown too.
-    const isWithoutThresholds = configuration === null && unread.configz === undefined
-    const unknown = sources.flatMap(([source]) =>
-      openQuestions(source).length > 0 ? openQuestions(source) : [said[source]],
-    )
-    const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`
-    const isDown = subject.isKubeletDown
-    // Data read on the node replaces most data of the kubelet's endpoints.
-    const isStoodIn = !isDown && sources.every(([source]) => Object.hasOwn(stoodIn, source))
-    // If no mode can read the rest of this kind of node, the operator cannot fix the gap.
-    const isLimited =
-      !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
-    const hasRest = configuration !== null && !isConfigurationOnDisk && summary !== null
-    const isExpected =
-      isLimited && hasRest && sources.every(([source]) => source === 'host' || source === 'runtime')
-    const reason = reasonOf({
-      isDown,
-      isExpected,
-      failure: subject.readFailure,
-      isPartly: sources.every(([source]) => openQuestions(source).length > 0),
-    })
-    const isUnreachable = reason.cause?.kind === 'unread' && reason.cause.reason === 'unreachable'
-    const shown = !isDown && summary === null ? shownByNode(subject, reason) : null
-    const known = shown === null ? open : `${shown.seen} ${open}`
-    yield {
-      ...reason,
-      ...(sources.every(([source]) => openQuestions(source).length > 0) && {
-        severity: 'medium' as const,
-        title: titles.partly,
-      }),
-      ...(isStoodIn && { severity: 'low' as const, title: titles.readOnNode }),
-      ...(isExpected && { severity: 'info' as const, title: titles.limitedKind }),
-      ...(isDown && { title: titles.kubeletDown }),
-      // Its pods are evicted by taint, whatever else other nodes have.
-      ...(isDown && identity.ready !== 'True' && { severity: 'critical' as const }),
-      ...(isUnreachable && { title: titles.unreachable }),
-      ...shown,
-      consequence: isDown
-        ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`
-        : known,
-      evidence: [
-        ...sources.map(([source, reason]) => line('unread', source, reason)),
-        line('node', 'node condition Ready', identity.ready ?? 'not reported'),
-      ],
-    }
+  fact: (subject): UnreadFact => {
+    const failings = [...judgeNode(subject)]
+    const isSilent = failings.some(({ title }) => title === titles.silent)
+    return { failings, lost: isSilent ? workloadsOf(subject) : null, held: heldByOne(subject) }
   },
+
+  ofGroup: facts =>
+    facts.flatMap(({ fact }) => fact.held ?? []).toSorted((a, b) => b.bytes - a.bytes),
+
+  judge: ({ failings, lost }, { events, at }, _, group) =>
+    failings.map(each =>
+      lost === null || each.title !== titles.silent
+        ? each
+        : beforeSilence(each, lost, diskEventsOf(events ?? [], at), group()),
+    ),
 })
+
+function* judgeNode(subject: NodeSubject): Generator<Failing> {
+  const { identity, unread, configuration, isConfigurationOnDisk, summary, host, disks } = subject
+  const sources = allSources.flatMap(source =>
+    unread[source] === undefined ? [] : [[source, unread[source]] as const],
+  )
+  if (sources.length === 0) return yield* unreadPressure(subject)
+  const stoodIn = {
+    ...(isConfigurationOnDisk &&
+      configuration !== null && {
+        configz: 'whether the kubelet was restarted since its files were written',
+      }),
+    ...(disks !== null &&
+      host?.filesystems !== undefined && { summary: 'what its pods use of its disks and memory' }),
+  }
+  const gaps = gapsOf(subject)
+  const openQuestions = (source: Source) =>
+    gaps.filter(gap => gap.source === source).map(gap => gap.open)
+  const said: Readonly<Record<Source, string>> = { ...unsaid, ...stoodIn }
+  // If no source gave a configuration, the running settings are unknown too.
+  const isWithoutThresholds = configuration === null && unread.configz === undefined
+  const unknown = sources.flatMap(([source]) =>
+    openQuestions(source).length > 0 ? openQuestions(source) : [said[source]],
+  )
+  const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`
+  const isDown = subject.isKubeletDown
+  // Data read on the node replaces most data of the kubelet's endpoints.
+  const isStoodIn = !isDown && sources.every(([source]) => Object.hasOwn(stoodIn, source))
+  // If no mode can read the rest of this kind of node, the operator cannot fix the gap.
+  const isLimited = !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
+  const hasRest = configuration !== null && !isConfigurationOnDisk && summary !== null
+  const isExpected =
+    isLimited && hasRest && sources.every(([source]) => source === 'host' || source === 'runtime')
+  const reason = reasonOf({
+    isDown,
+    isExpected,
+    failure: subject.readFailure,
+    isPartly: sources.every(([source]) => openQuestions(source).length > 0),
+  })
+  const isUnreachable = reason.cause?.kind === 'unread' && reason.cause.reason === 'unreachable'
+  const shown = !isDown && summary === null ? shownByNode(subject, reason) : null
+  const known = shown === null ? open : `${shown.seen} ${open}`
+  yield {
+    ...reason,
+    ...(sources.every(([source]) => openQuestions(source).length > 0) && {
+      severity: 'medium' as const,
+      title: titles.partly,
+    }),
+    ...(isStoodIn && { severity: 'low' as const, title: titles.readOnNode }),
+    ...(isExpected && { severity: 'info' as const, title: titles.limitedKind }),
+    ...(isDown && { title: titles.kubeletDown }),
+    // Its pods are evicted by taint, whatever else other nodes have.
+    ...(isDown && identity.ready !== 'True' && { severity: 'critical' as const }),
+    ...(isUnreachable && { title: titles.unreachable }),
+    ...shown,
+    consequence: isDown
+      ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`
+      : known,
+    evidence: [
+      ...sources.map(([source, reason]) => line('unread', source, reason)),
+      line('node', 'node condition Ready', identity.ready ?? 'not reported'),
+    ],
+  }
+}
+
+/** Of a lost node only its events and its pods are left: what they say of its disk, and which of its workloads fill the disks of its peers. */
+function beforeSilence(
+  failing: Failing,
+  lost: readonly string[],
+  events: readonly NodeEvent[],
+  peers: readonly Held[],
+): Failing {
+  if (events.length === 0) return failing
+  const times = [...Map.groupBy(events, ({ reason }) => reason)].map(
+    ([reason, alike]) => `${reason} (${eventCount(alike)})`,
+  )
+  const last = events
+    .flatMap(({ lastTime }) => lastTime ?? [])
+    .toSorted(byText)
+    .at(-1)
+  const peer = peers.find(({ workload }) => lost.includes(workload))
+  const before = [
+    `Before that its disk ran short: ${times.join(', ')}${last === undefined ? '' : `, last at ${shownTime(last)}`}.`,
+    ...(peer === undefined
+      ? []
+      : [`${peer.workload} ran here; it holds ${bytes(peer.bytes)} of a peer's disk.`]),
+  ].join(' ')
+  return {
+    ...failing,
+    seen: `${failing.seen} ${before}`,
+    consequence: `${failing.consequence} ${before}`,
+    evidence: [
+      ...failing.evidence,
+      ...events.slice(-shownEvents).map(one => line('event', one.reason, one.message)),
+    ],
+  }
+}
+
+const shownEvents = 3
+const diskReasons: ReadonlySet<string> = new Set([
+  ...['FreeDiskSpaceFailed', 'ImageGCFailed', 'NodeHasDiskPressure', 'EvictionThresholdMet'],
+])
+
+const diskEventsOf = (events: readonly NodeEvent[], at: string) =>
+  events.filter(
+    ({ reason, pod, message, lastTime }) =>
+      pod === null &&
+      diskReasons.has(reason) &&
+      isWithin(lastTime, at, dayMs) &&
+      (reason !== 'EvictionThresholdMet' || isOfDisk(evictionCause(message).resource)),
+  )
+
+const isOfDisk = (resource: string | null) =>
+  resource === 'ephemeral-storage' || resource === 'inodes'
+
+const eventCount = (alike: readonly NodeEvent[]) =>
+  plural(
+    alike.reduce((sum, { count }) => sum + count, 0),
+    'time',
+  )
+
+/** `ReplicaSet ingest/gateway`. */
+const workloadsOf = ({ pods }: NodeSubject) => [
+  ...new Set(
+    (pods ?? []).flatMap(pod => {
+      const workload = controllerOf(pod)
+      return workload === null
+        ? []
+        : [shorten(placedWorkload(pod.metadata?.namespace ?? '', workload), nameLength)]
+    }),
+  ),
+]
+
+/** Share of a disk from which on its holder explains a peer that is lost. */
+const leastShare = 0.25
+
+function heldByOne({ ledger }: NodeSubject): Held | null {
+  const [first] = heldBySignal(ledger, 'nodefs.available')
+  const owner = first?.owner
+  const capacity = ledger && first && diskOf(ledger, first.filesystem)?.capacityBytes
+  if (!first || !owner || !capacity || !('workload' in owner) || owner.workload === null)
+    return null
+  const held = first.largestBytes ?? first.amount.low
+  return held < leastShare * capacity
+    ? null
+    : {
+        workload: shorten(placedWorkload(owner.namespace ?? '', owner.workload), nameLength),
+        bytes: held,
+      }
+}
 
 const nouns = { memory: 'memory', pids: 'process ids' }
 

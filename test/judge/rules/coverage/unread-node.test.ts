@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { unreadNode } from '#judge/rules/coverage/unread-node.ts'
-import { outcomeOf } from '#judge/run/outcome.ts'
 import { sources } from '#model/input/record.ts'
-import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { judge } from '#test/rules/node.ts'
+import { outcomeIn as judge, outcomeOn } from '#test/rule-outcome.ts'
+import { event } from '#test/rules/events.ts'
 
 itJudgesExamples(unreadNode, {
   bad: {
@@ -61,16 +60,14 @@ describe('unread-node', () => {
       const conditions = [{ type, status, lastTransitionTime: '2026-11-21T01:00:00Z' }]
       const message =
         'The node was low on resource: ephemeral-storage. Threshold quantity: 31189488855, available: 29362700Ki. '
-      const outcome = outcomeOf(
-        unreadNode,
+      const outcome = outcomeOn(unreadNode, [
         {
           ...exampleSubject({ unread: { configz: 'HTTP 503', summary: 'HTTP 503' } }),
           ...{ configuration: null, disks: null, summary: null },
           node: { status: { conditions, capacity: { 'ephemeral-storage': '304585828Ki' } } },
           pods: [{ status: { reason: 'Evicted', message } }],
         },
-        defaultPolicy,
-      )
+      ])
       if (outcome.state !== 'fail') throw new Error(outcome.state)
       const { failing } = outcome
       expect(failing.severity).toBe(severity)
@@ -90,8 +87,7 @@ describe('unread-node', () => {
         message: `The node was low on resource: ${resource}. Threshold quantity: ${quantity}, available: ${left}. `,
       },
     })
-    const outcome = outcomeOf(
-      unreadNode,
+    const outcome = outcomeOn(unreadNode, [
       {
         ...exampleSubject({ mode: 'ssm' }),
         ...{ summary: null },
@@ -102,8 +98,7 @@ describe('unread-node', () => {
           evicted('ephemeral-storage', '8Gi', '5Gi'),
         ],
       },
-      defaultPolicy,
-    )
+    ])
     if (outcome.state !== 'fail') throw new Error(outcome.state)
     const { failing } = outcome
     expect(failing.cause).toEqual({ kind: 'unread', source, reason: 'not-asked' })
@@ -214,11 +209,9 @@ describe('unread-node', () => {
   ])(
     'leaves nothing open that files of the node show: %s',
     (_, example, isConfigurationOnDisk, severity, open) => {
-      const outcome = outcomeOf(
-        unreadNode,
+      const outcome = outcomeOn(unreadNode, [
         { ...exampleSubject({ mode: 'both', ...example }), isConfigurationOnDisk },
-        defaultPolicy,
-      )
+      ])
       expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(
         severity,
       )
@@ -263,14 +256,55 @@ describe('unread-node', () => {
   ])('names what a node has left out: %s', (_, example, severity, open) => {
     const isUnconfigured = example.identity?.amiFamily === 'Bottlerocket'
     const subject = exampleSubject({ mode: 'ssm', summary: null, ...example })
-    const outcome = outcomeOf(
-      unreadNode,
+    const outcome = outcomeOn(unreadNode, [
       isUnconfigured ? { ...subject, configuration: null } : subject,
-      defaultPolicy,
-    )
+    ])
     expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(
       severity,
     )
     expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
+  })
+
+  it('tells of a silent node what its last events and its peers show', () => {
+    const pod = {
+      metadata: {
+        namespace: 'ingest',
+        ownerReferences: [{ kind: 'DaemonSet', name: 'gateway', controller: true }],
+      },
+    } as never
+    const lost = {
+      ...exampleSubject({ unread: { configz: 'HTTP 503', summary: 'HTTP 503' } }),
+      ...{ configuration: null, disks: null, summary: null, ledger: null, pods: [pod] },
+      node: { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } },
+    }
+    const owner = {
+      ...{ kind: 'container' as const, namespace: 'ingest', pod: 'gateway-1' },
+      ...{ container: 'app', workload: 'DaemonSet gateway' },
+    }
+    const amount = { lowBytes: 42 * 2 ** 30, highBytes: 42 * 2 ** 30, inodes: null }
+    const peer = exampleSubject({
+      held: { 'container-logs': 42, system: 4 },
+      ofPods: {
+        parts: [{ holder: 'container-logs', filesystem: 'nodefs', place: null, owner, ...amount }],
+        namespaces: [],
+      },
+    })
+    const events = [
+      event({ reason: 'FreeDiskSpaceFailed', count: 5, ago: 40 }),
+      event({
+        ...{ reason: 'EvictionThresholdMet', count: 9, ago: 38 },
+        message: 'Attempting to reclaim ephemeral-storage',
+      }),
+      event({ reason: 'EvictionThresholdMet', message: 'Attempting to reclaim memory', ago: 30 }),
+    ]
+    const outcome = outcomeOn(unreadNode, [lost, peer], { events })
+    expect(outcome).toMatchObject({
+      failing: {
+        seen: 'Ready is Unknown since an unknown time: the kubelet stopped posting its status. Before that its disk ran short: FreeDiskSpaceFailed (5 times), EvictionThresholdMet (9 times), last at 2026-11-20 23:22 UTC. DaemonSet ingest/gateway ran here; it holds 42.0 GiB of a peer\u0027s disk.',
+      },
+    })
+    expect(outcomeOn(unreadNode, [lost], { events: [] })).toMatchObject({
+      failing: { seen: expect.not.stringContaining('ran short') },
+    })
   })
 })

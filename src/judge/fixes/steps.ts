@@ -79,9 +79,11 @@ export function stepsOf(
   return wanted.map(given => {
     const wish = doableOn(site.node, given)
     const isDurable = wish.id === 'set-fields' && fields.length === 0
-    const action = withSource(isDurable ? { ...wish, id: 'set-at-source' } : wish, site)
+    const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
+    const disk = diskOf(own, site)
+    const action = withSource(own, disk)
     const { lines: _, always: __, ...step } = doings[action.id]
-    return { ...step, action, commands: commandsOf(action, finding, site) }
+    return { ...step, action, commands: commandsOf(action, disk, finding, site) }
   })
 }
 
@@ -109,8 +111,7 @@ function diskOf(
   return { name: found.name }
 }
 
-function withSource(action: StepAction, site: StepSite): StepAction {
-  const disk = diskOf(action, site)
+function withSource(action: StepAction, disk: DiskSource | null): StepAction {
   if (disk === null) return action
   const { name: source, className, mapping = disk.other } = disk
   const isPolicy = action.id === 'use-instance-store' && className !== undefined
@@ -129,16 +130,19 @@ export const stepsWithoutCommands = (actions: readonly StepAction[]) =>
     return { kind, ends, disturbs, action, commands: [] }
   })
 
-function commandsOf(action: StepAction, finding: StepFinding, site: StepSite): StepCommand[] {
+function commandsOf(
+  action: StepAction,
+  disk: DiskSource | null,
+  finding: StepFinding,
+  site: StepSite,
+): StepCommand[] {
   const { cluster, place, node, commands } = site
   const { lines, always } = doings[action.id]
   const named = node !== null && isDnsName(node.name) ? node : null
   const found: (Command | null)[] = [
     ...(action.id === 'clean-objects' ? commands : []),
     ...(always?.(place) ?? []),
-    ...(named === null
-      ? []
-      : (lines?.({ action, finding, node: named, place, disk: diskOf(action, site) }) ?? [])),
+    ...(named === null ? [] : (lines?.({ action, finding, node: named, place, disk }) ?? [])),
   ]
   return found.flatMap(line => {
     if (line === null) return []

@@ -186,12 +186,12 @@ import { absentValue, type FieldValue, shownSetting } from './drift.ts'
 import { type Loss, type Running, type StartFact, saidOf, shownRunning } from './layers.ts'
 
 /** By part of the group: its nodes, and by key the nodes that have the key. */
-export type Shares = ReadonlyMap<string, { nodes: number; of: ReadonlyMap<string, number> }>
+export type Shares = ReturnType<typeof sharesOf>
 
 export function sharesOf<Fact>(
   group: readonly FactOfGroup<Fact>[],
   sharedOf: (fact: Fact) => { part: string; keys: Iterable<string> },
-): Shares {
+) {
   const parts = new Map<string, { nodes: number; of: Map<string, number> }>()
   for (const { fact, nodes } of group) {
     const { part, keys } = sharedOf(fact)

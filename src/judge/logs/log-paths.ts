@@ -43,22 +43,16 @@ interface SeenLog {
   bytes: number
 }
 
-export interface SeenLogs {
-  biggest: SeenLog[]
-  /** Whether `biggest` lists every existing file. */
-  areAll: boolean
-  /** Rotated logs that the kubelet did not rotate. */
-  byOthers: { files: number; bytes: number; sample: SeenLog[] } | null
-}
-
 /** Null: logs were not read. */
-export function seenLogsOf(host: Host): SeenLogs | null {
+export function seenLogsOf(host: Host) {
   if (host.logs === undefined) return null
   const { files, biggest, rotatedByOthers } = host.logs
   const logs = logsIn(biggest)
   return {
     biggest: logs,
+    /** Whether `biggest` lists every existing file. */
     areAll: files !== undefined && files <= logs.length,
+    /** Rotated logs that the kubelet did not rotate. */
     byOthers:
       rotatedByOthers !== undefined &&
       isCount(rotatedByOthers.files) &&

@@ -5,7 +5,7 @@
  * Source: logrotate's config.c (readConfigFile, readAllConfigPaths) and logrotate.c (findNeedRotating).
  */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { RawObject } from '#base/raw-object.ts'
 import { by } from '#base/text/text-order.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
@@ -74,7 +74,7 @@ export const settingOf = (settings: Settings, name: string): Setting =>
 
 /** SHA-256 of the file that the policy wants. Null: the policy names no whole file. */
 export const wantedHash = ({ sha256, content }: WantedLogRotation): string | null =>
-  content === null ? sha256 : createHash('sha256').update(content).digest('hex')
+  content === null ? sha256 : hash('sha256', content)
 
 /** Null: no file was read. */
 export function logFilesOf({ logrotate }: Host): LogFiles | null {
@@ -140,7 +140,7 @@ export const patternsOf = (patterns: unknown) =>
 const shortText = (text: string, length: number) =>
   text.length <= length
     ? shorten(text, length)
-    : `${shorten(text, length - 20)} ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+    : `${shorten(text, length - 20)} ${hash('sha256', text).slice(0, 16)}`
 
 /** Directives by the setting they change, in file order: `nocompress` sets `compress`, `daily` sets the `criterion`. */
 export function settingsOf(directives: RawObject): Settings {

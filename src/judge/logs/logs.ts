@@ -23,12 +23,7 @@ export const logGrowth = (logs: readonly ContainerLog[], perContainerBytes: numb
 const boundOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number) =>
   (wasRestarted ? 2 : 1) * perContainerBytes
 
-export interface LogRate {
-  name: string
-  usedBytes: number
-  elapsedMs: number
-  bytesPerMs: number
-}
+export type LogRate = ReturnType<typeof logRates>[number]
 
 /** Below these, no rate is known: a start writes much, and disk blocks count whole. */
 const leastMs = 120_000
@@ -38,7 +33,7 @@ const leastBytes = 1024 ** 2
  * Minimum rate at which the logs were written. Rotation compresses and removes files, so the remaining bytes are at most the written ones.
  * Only blocks that a filesystem (xfs) reserves for a growing file can raise the rate. Source: pkg/kubelet/stats/host_stats_provider.go, by du.
  */
-export function logRates(logs: readonly ContainerLog[], at: string): LogRate[] {
+export function logRates(logs: readonly ContainerLog[], at: string) {
   const nowMs = Date.parse(at)
   return logs.flatMap(({ name, usedBytes, sinceMs }) => {
     const elapsedMs = sinceMs === null ? 0 : nowMs - sinceMs

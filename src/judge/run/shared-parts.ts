@@ -1,16 +1,10 @@
 /** Keeps values once that are equal on many nodes: settings and origins. For nodes read back from a file, also all texts. */
 import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
 
-export interface SharedParts {
-  predictionOf(prediction: AuditedPrediction): AuditedPrediction
-  /** Shares the parts of a node that was parsed from JSON. */
-  nodeOf(node: Omit<AuditedNode, 'details'>): Omit<AuditedNode, 'details'>
-  /** The same parsed value. Its texts are replaced by equal texts of earlier values. */
-  withTexts<Value extends object>(value: Value): Value
-}
+export type SharedParts = ReturnType<typeof openSharedParts>
 
 /** For the nodes of one audit, even if they come from several files. */
-export function openSharedParts(): SharedParts {
+export function openSharedParts() {
   const kept = new Map<string, unknown>()
   const texts = new Map<string, string>()
   const once = onceIn(kept)
@@ -34,8 +28,10 @@ export function openSharedParts(): SharedParts {
   })
   return {
     predictionOf,
+    /** The same parsed value. Its texts are replaced by equal texts of earlier values. */
     withTexts,
-    nodeOf(node) {
+    /** Shares the parts of a node that was parsed from JSON. */
+    nodeOf(node: Omit<AuditedNode, 'details'>) {
       withTexts(node)
       const { identity, outcomes, prediction } = node
       return {

@@ -3,7 +3,7 @@
  * and unknowns, whose bytes do not depend on the order of the nodes.
  */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { withoutAddresses } from '#base/text/addresses.ts'
 import { by } from '#base/text/text-order.ts'
 import { holderKey } from '#judge/causes.ts'
@@ -286,10 +286,10 @@ export function findingId(
   { kind, namespace, name }: Subject,
   part: readonly (string | null)[] = [],
 ) {
-  return createHash('sha256')
-    .update(JSON.stringify([rule, cluster, kind, namespace, name, ...part]))
-    .digest('hex')
-    .slice(0, 16)
+  return hash('sha256', JSON.stringify([rule, cluster, kind, namespace, name, ...part])).slice(
+    0,
+    16,
+  )
 }
 
 /** The largest variant's evidence, then differing evidence of the next variants, then the number of further variants. */

@@ -1,6 +1,6 @@
 /** Keys with the expectations of nodes and clusters: `alertPercent` to `clusterGarbage`. */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { garbageKinds } from '#model/finding/cluster-garbage.ts'
 import { isImageRepository, isImageSource } from '#model/input/image-reference.ts'
@@ -120,9 +120,7 @@ const logRotation = z
       })
       .refine(
         ({ sha256, content }) =>
-          sha256 === null ||
-          content === null ||
-          sha256 === createHash('sha256').update(content).digest('hex'),
+          sha256 === null || content === null || sha256 === hash('sha256', content),
         { path: ['sha256'], message: 'the content has another SHA-256' },
       ),
   )

@@ -10,7 +10,6 @@ export const pageName = 'report.html'
 const heaviestBytes = 1_500_000
 /** Bytes to remove in addition: row sizes are estimates, and a second attempt must be enough. */
 const spareBytes = 5000
-const encoder = new TextEncoder()
 
 /** One page without third parties. It is readable from disk, on paper and without its script. */
 export const htmlIn = (language: Language): Format => ({
@@ -24,7 +23,7 @@ export const htmlIn = (language: Language): Format => ({
 function pageOf(report: AuditReport, language: Language, listedBytes?: number): string {
   const view = pageView(report, language, listedBytes)
   const page = renderPage(view)
-  const over = encoder.encode(page).length - heaviestBytes
+  const over = Buffer.byteLength(page) - heaviestBytes
   const listed = view.fleet.listedBytes
   return over <= 0 || listed === 0
     ? page

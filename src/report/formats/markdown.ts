@@ -136,14 +136,13 @@ export interface Sheet {
 }
 
 export function openSheet(): Sheet {
-  const encoder = new TextEncoder()
   const parts: string[] = []
   let used = 0
   const push = (text: string) => {
     parts.push(text)
-    used += encoder.encode(text).length
+    used += Buffer.byteLength(text)
   }
-  const hasRoom = (text: string) => used + encoder.encode(text).length <= maxBytes - countingBytes
+  const hasRoom = (text: string) => used + Buffer.byteLength(text) <= maxBytes - countingBytes
   return {
     hasRoom,
     add: text => {

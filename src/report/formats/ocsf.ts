@@ -4,7 +4,7 @@
  * yield a result due to missing information"), closed when read. Undecided rules are left out.
  */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type {
   Confidence,
   Finding,
@@ -217,4 +217,4 @@ const eventOn = ({ version, takenAt, account, region }: AuditReport['document'][
 }
 
 /** An id in the same form as the ids of findings. */
-const hashKey = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 16)
+const hashKey = (key: string) => hash('sha256', key).slice(0, 16)

@@ -1,5 +1,5 @@
 /** The answer of a gate as SARIF 2.1.0: each result has the file and line of its setting. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { GateDocument, GateProblem } from '#model/gate.ts'
 import { resultsPerRun, sarifLevels, sarifRun, sarifText } from '#report/formats/sarif.ts'
 import { nameText } from '#report/parts/findings.ts'
@@ -57,5 +57,5 @@ function levelOf({ severity, stops }: GateProblem) {
 function fingerprint(problem: GateProblem) {
   const { file, field, cluster, group } = problem
   const key = JSON.stringify([ruleId(problem), file, field, cluster, group])
-  return createHash('sha256').update(key).digest('hex').slice(0, 32)
+  return hash('sha256', key).slice(0, 32)
 }

@@ -44,12 +44,11 @@ export function renderMail(
   deliveries: Delivery[],
   options: MailOptions = toEverybody,
 ): RenderedMail {
-  const encoder = new TextEncoder()
   const render = (share: number) => {
     const view = mailView(report, deliveries, share, options)
     return { view, html: renderMailHtml(view) }
   }
-  const fits = ({ html }: { html: string }) => encoder.encode(html).length <= htmlLimitBytes
+  const fits = ({ html }: { html: string }) => Buffer.byteLength(html) <= htmlLimitBytes
   let mail = render(shares[0]!)
   for (const share of shares.slice(1)) if (!fits(mail)) mail = render(share)
   const { view, html } = mail

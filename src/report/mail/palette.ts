@@ -9,18 +9,11 @@ import type { SegmentKind } from '#report/parts/segment-kind.ts'
 /** `none`: nothing found; `unread`: nothing could be read. */
 type Tone = Severity | 'none' | 'unread'
 
-export interface SeverityMark {
-  severity: Tone
-  /**
-   * The colour of the light theme of report.css; email.css replaces it in dark mode where
-   * supported.
-   */
-  tone: string
-  /** From the Unicode block "Geometric Shapes": in every font, and never shown as an emoji. */
-  glyph: string
-}
-
-const marks: Record<Tone, Omit<SeverityMark, 'severity'>> = {
+/**
+ * The tone is the colour of the light theme of report.css; email.css replaces it in dark mode where supported. The glyph is from the
+ * Unicode block "Geometric Shapes": in every font, and never shown as an emoji.
+ */
+const marks: Record<Tone, { tone: string; glyph: string }> = {
   critical: { tone: '#a3122f', glyph: '\u25a0' },
   high: { tone: '#a8480a', glyph: '\u25b2' },
   medium: { tone: '#796000', glyph: '\u25c6' },
@@ -30,7 +23,7 @@ const marks: Record<Tone, Omit<SeverityMark, 'severity'>> = {
   unread: { tone: '#545f6c', glyph: '\u25a1' },
 }
 
-export const severityMark = (severity: Tone): SeverityMark => ({ severity, ...marks[severity] })
+export const severityMark = (severity: Tone) => ({ severity, ...marks[severity] })
 
 /** Colours of the bar of a disk, as in the light theme of report.css. */
 export const segmentTones: Record<SegmentKind, string> = {

@@ -231,7 +231,6 @@ function nodeRow(
   }
 }
 
-const encoder = new TextEncoder()
 /** Bytes of a row's tags. */
 const rowTags = '<tr><th><td><td><td><td><td><td>\n'.length
 /** Lengths of the HTML escapes of characters. */
@@ -252,7 +251,7 @@ function rowBytes({ reason, ...cells }: NodeRow) {
   const escapes = text.match(/[&<>"'`=]/g) ?? []
   return escapes.reduce(
     (sum, character) => sum + escapedLengths[character]! - 1,
-    rowTags + encoder.encode(text).length,
+    rowTags + Buffer.byteLength(text),
   )
 }
 

@@ -150,24 +150,13 @@ function changeVerdict(
 const certainty: Confidence[] = ['possible', 'likely', 'certain']
 
 /** For a finding in both runs: whether it is on more, fewer or other nodes than before. */
-interface FindingSpread {
-  /** Above 0: on more nodes than before. Below 0: on fewer nodes; deleted nodes do not count. */
-  grows: number
-  /** The finding started on nodes that passed before. */
-  isElsewhere: boolean
-  /** Some of the finding's previous nodes could not be checked today. */
-  isHidden: boolean
-  /** Some of the finding's current nodes could not be checked before. */
-  isUncovered: boolean
-  why: string[]
-}
 
 function spreadOf(
   before: ComparedFinding,
   after: ComparedFinding,
   then: Knowledge,
   today: Knowledge,
-): FindingSpread {
+) {
   const [now, earlier] = [statesIn(then, after), statesIn(today, before)]
   if (now.open.count + earlier.open.count > 0) return spreadByCount(before, after, then, today)
   const ended = earlier.passing
@@ -191,9 +180,13 @@ function spreadOf(
     ...(earlier.undecided.count > 0 ? doubts(today, before, earlier) : []),
   ].filter(Boolean)
   return {
+    /** Above 0: on more nodes than before. Below 0: on fewer nodes; deleted nodes do not count. */
     grows,
+    /** The finding started on nodes that passed before. */
     isElsewhere: now.passing.count > 0,
+    /** Some of the finding's previous nodes could not be checked today. */
     isHidden: earlier.undecided.count > 0,
+    /** Some of the finding's current nodes could not be checked before. */
     isUncovered: now.undecided.count + now.notFailing.count + earlier.notFailing.count > 0,
     why,
   }
@@ -205,7 +198,7 @@ function spreadByCount(
   after: ComparedFinding,
   then: Knowledge,
   today: Knowledge,
-): FindingSpread {
+) {
   const rise = after.nodes.count - before.nodes.count
   const [hiddenThen, hiddenNow] = [undecidedCount(then, before), undecidedCount(today, after)]
   const shrunk = Math.max(0, nodeCount(then, before.cluster) - nodeCount(today, before.cluster))

@@ -121,9 +121,7 @@ const filesystemOf = (filesystem: FilesystemState | null) =>
     inodesFree: filesystem.inodesFree,
   }
 
-const encoder = new TextEncoder()
-const isTooLong = (facts: NodeFacts) =>
-  encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
+const isTooLong = (facts: NodeFacts) => Buffer.byteLength(JSON.stringify(facts)) > nodeFactsMaxBytes
 
 /** Drops images and rules first, then thresholds, as that day's findings and snapshot contain them. Disk readings, stored nowhere else, go last. */
 function fitFacts(facts: NodeFacts) {

@@ -86,15 +86,7 @@ export const uselessEviction = nodeRule({
   },
 })
 
-interface Room {
-  capacityBytes: number
-  availableBytes: number
-  /** The threshold is no longer met when this many bytes are available. */
-  neededBytes: number
-  missingBytes: number
-}
-
-interface Short extends Room {
+interface Short extends NonNullable<ReturnType<typeof roomOf>> {
   threshold: EvaluatedThreshold
   most: Reclaimable
   shortBytes: number
@@ -104,12 +96,12 @@ interface Short extends Room {
 function roomOf(
   { signal, resolved, margin, minReclaim }: EvaluatedThreshold,
   { eviction }: DiskSubject,
-): Room | null {
+) {
   const capacityBytes = eviction.signals[signal]?.capacityBytes
   if (!capacityBytes || resolved === null || margin === null) return null
   const reclaim = amountOf(minReclaim, capacityBytes) ?? 0
   const availableBytes = resolved + margin
-  // The rule unreachable-min-reclaim reports a minimum reclaim beyond the whole disk.
+  // The threshold is no longer met when this many bytes are available. The rule unreachable-min-reclaim reports one beyond the whole disk.
   const neededBytes = resolved + reclaim < capacityBytes ? resolved + reclaim : resolved
   return { capacityBytes, availableBytes, neededBytes, missingBytes: neededBytes - availableBytes }
 }

@@ -12,7 +12,7 @@ import {
   type Older,
 } from './drift.ts'
 
-const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
+export const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
 const poolResource = 'nodepools.karpenter.sh'
 
 export function declaredNode({

@@ -1,22 +1,5 @@
 /** Kubernetes objects in a snapshot: the API's JSON shapes, without the fields that no rule reads. */
-import type {
-  V1CertificateSigningRequest,
-  V1ControllerRevision,
-  V1CronJob,
-  V1DaemonSet,
-  V1Deployment,
-  V1Job,
-  V1Lease,
-  V1Node,
-  V1ObjectMeta,
-  V1OwnerReference,
-  V1PersistentVolume,
-  V1PersistentVolumeClaim,
-  V1Pod,
-  V1ReplicaSet,
-  V1StatefulSet,
-  VersionInfo,
-} from '@kubernetes/client-node'
+import type * as api from '@kubernetes/client-node'
 
 /** JSON form of a client-node type: dates are RFC 3339 strings, and any field can be absent. */
 type Json<T> = T extends Date
@@ -27,8 +10,8 @@ type Json<T> = T extends Date
       ? { [Key in keyof T]?: Json<T[Key]> }
       : T
 
-export type KubernetesNode = Json<V1Node>
-export type KubernetesPod = Json<V1Pod>
+export type KubernetesNode = Json<api.V1Node>
+export type KubernetesPod = Json<api.V1Pod>
 export type PodSpec = NonNullable<KubernetesPod['spec']>
 export type PodStatus = NonNullable<KubernetesPod['status']>
 export type ContainerSpec = NonNullable<PodSpec['containers']>[number]
@@ -37,21 +20,21 @@ export type VolumeSource = NonNullable<PodSpec['volumes']>[number]
 
 /** Identity of an object. For unknown kinds, only the identity is kept. */
 export interface ClusterObject {
-  metadata?: Json<V1ObjectMeta>
+  metadata?: Json<api.V1ObjectMeta>
 }
-export type ObjectReference = Json<V1OwnerReference>
-export type CertificateSigningRequest = Json<V1CertificateSigningRequest>
-export type ControllerRevision = Json<V1ControllerRevision>
-export type CronJob = Json<V1CronJob>
-export type DaemonSet = Json<V1DaemonSet>
-export type Deployment = Json<V1Deployment>
-export type Job = Json<V1Job>
-export type Lease = Json<V1Lease>
-export type PersistentVolume = Json<V1PersistentVolume>
-export type PersistentVolumeClaim = Json<V1PersistentVolumeClaim>
-export type ReplicaSet = Json<V1ReplicaSet>
-export type ServerVersion = Json<VersionInfo> & ClusterObject
-export type StatefulSet = Json<V1StatefulSet>
+export type ObjectReference = Json<api.V1OwnerReference>
+export type CertificateSigningRequest = Json<api.V1CertificateSigningRequest>
+export type ControllerRevision = Json<api.V1ControllerRevision>
+export type CronJob = Json<api.V1CronJob>
+export type DaemonSet = Json<api.V1DaemonSet>
+export type Deployment = Json<api.V1Deployment>
+export type Job = Json<api.V1Job>
+export type Lease = Json<api.V1Lease>
+export type PersistentVolume = Json<api.V1PersistentVolume>
+export type PersistentVolumeClaim = Json<api.V1PersistentVolumeClaim>
+export type ReplicaSet = Json<api.V1ReplicaSet>
+export type ServerVersion = Json<api.VersionInfo> & ClusterObject
+export type StatefulSet = Json<api.V1StatefulSet>
 
 /** The owner that starts a pod again: its controller, or its node if it is a mirror pod. */
 export const controllerReferenceOf = ({ metadata }: KubernetesPod): ObjectReference | undefined =>

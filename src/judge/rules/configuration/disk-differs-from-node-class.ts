@@ -1,5 +1,5 @@
 import { gibibyte } from '#base/units.ts'
-import { declaredNode } from '#judge/drift/declared.ts'
+import { classResource, declaredNode } from '#judge/drift/declared.ts'
 import { dataDevice, declaredDataVolume, isOfVolume, shareOfVolume } from '#judge/help/disk-size.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
@@ -17,7 +17,7 @@ import type { AmiFamily } from '#model/input/record.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
-const classes = 'ec2nodeclasses.karpenter.k8s.aws'
+
 
 const titles = {
   notGrown: 'The filesystem is smaller than its volume',
@@ -368,8 +368,8 @@ function sizesOfNodegroup(node: NodegroupNode, context: NodeContext): Declaratio
 
 /** A text: why the sizes are unknown. */
 function sizesOfClass(name: string | null, context: NodeContext): Declaration | string {
-  const all = context.objects(classes)
-  if (all === null) return context.why(classes)
+  const all = context.objects(classResource)
+  if (all === null) return context.why(classResource)
   const found = all.find(({ metadata }) => name !== null && metadata?.name === name)
   if (found === undefined) return 'the EC2NodeClass of this node is not among those read'
   const { instanceStorePolicy, blockDeviceMappings = [], userData } = found.spec ?? {}

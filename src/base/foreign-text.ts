@@ -130,9 +130,8 @@ export function composeYaml(text: string, budget: TextBudget, form: YamlForm = {
 }
 
 /** Parses a YAML document to plain values. @throws ForeignTextError */
-export function parseYaml(text: string, budget: TextBudget, form: YamlForm = {}): unknown {
-  return yamlValue(composeYaml(text, budget, form), form.hasAliases)
-}
+export const parseYaml = (text: string, budget: TextBudget, form: YamlForm = {}): unknown =>
+  yamlValue(composeYaml(text, budget, form), form.hasAliases)
 
 /** @throws ForeignTextError if aliases expand too often, or expand to themselves */
 export function yamlValue(document: Document, hasAliases = true): unknown {

@@ -89,8 +89,7 @@ export function leavesOf(patch: RawObject): [path: string, value: unknown][] {
 export function valueAt(running: RawObject, path: string): unknown {
   const at = path.indexOf('.')
   const whole = running[at < 0 ? path : path.slice(0, at)]
-  if (at < 0) return whole
-  return mapOf(whole)[path.slice(at + 1)]
+  return at < 0 ? whole : mapOf(whole)[path.slice(at + 1)]
 }
 
 /** The patch that sets one path. */

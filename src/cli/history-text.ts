@@ -80,9 +80,8 @@ function aboutText(days: Day[], facts: NodeFacts) {
     .join(', ')
 }
 
-function settingsText(days: Day[], { imageGC, thresholds }: NodeFacts) {
-  return `image GC ${imageGcText({ imageGC }) ?? 'not known'}${earlierText(days, imageGcText)}; ${limitsText(thresholds)}`
-}
+const settingsText = (days: Day[], { imageGC, thresholds }: NodeFacts) =>
+  `image GC ${imageGcText({ imageGC }) ?? 'not known'}${earlierText(days, imageGcText)}; ${limitsText(thresholds)}`
 
 const limitsText = (thresholds: NodeFacts['thresholds']) => {
   const shown = thresholds?.slice(0, shownThresholds)

@@ -103,12 +103,11 @@ const roomForWords = 40
 const widest = 160
 
 /** The text ends with a newline; it is empty if nothing is known. */
-export function trendsText(trends: ClusterTrend[], screen: Screen) {
-  return trends
+export const trendsText = (trends: ClusterTrend[], screen: Screen) =>
+  trends
     .flatMap(trend => clusterLines(trend, screen))
     .map(line => `${line}\n`)
     .join('')
-}
 
 function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }: Screen) {
   const last = points.at(-1)

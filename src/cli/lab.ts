@@ -30,8 +30,8 @@ interface LabOptions {
   seed: number
 }
 
-export function labCommand() {
-  return new Command('lab')
+export const labCommand = () =>
+  new Command('lab')
     .addOption(
       new Option('--scenario <names...>', 'what the world looks like')
         .choices(scenarios.map(({ name }) => name))
@@ -69,7 +69,6 @@ Exit codes: 0 ended by Ctrl-C; 2 bad usage; 4 failed.`,
       })
       await lab.close()
     })
-}
 
 function parseCount(text: string) {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('A whole number from 0 to 999999.')
@@ -77,8 +76,8 @@ function parseCount(text: string) {
 }
 
 /** `npm run demo`: one scheduled run of the Lambda handler against the recorded kubelets and the incidents. */
-export function demoCommand() {
-  return new Command('demo')
+export const demoCommand = () =>
+  new Command('demo')
     .option('--out <dir>', 'where report, mail and snapshot go', 'highwater-out')
     .addOption(
       new Option(
@@ -98,7 +97,6 @@ Examples:
 Exit codes: 0 done; 4 failed.`,
     )
     .action(exitAction(runDemo))
-}
 
 /** Each morning uses the history of earlier mornings in the same folder. */
 const mornings: Readonly<Record<string, Scenario>> = {

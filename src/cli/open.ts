@@ -16,8 +16,8 @@ interface OpenOptions {
   print?: boolean
 }
 
-export function openCommand() {
-  return new Command('open')
+export const openCommand = () =>
+  new Command('open')
     .argument('[run]', 'the run as its mail names it, or latest', parseRun, 'latest')
     .requiredOption('--bucket <place>', "the service's bucket, or BUCKET/PREFIX", parseBucket)
     .option('--region <region>', 'the region of the bucket (default: the region of the SDK)')
@@ -39,7 +39,6 @@ Exit codes: 0 opened or printed; 2 no such report, or bad usage; 4 no
 credentials, no right to read it, or no browser.`,
     )
     .action(exitAction(runOpen))
-}
 
 async function runOpen(run: string, { bucket, region, page, print }: OpenOptions): Promise<number> {
   const place = { ...bucket, region: region ?? (await regionOf(`the bucket ${bucket.bucket}`)) }

@@ -335,14 +335,13 @@ function contentOf({ content }: PlanStep) {
   return isRawObject(found) ? found : null
 }
 
-function snippetLines(snippet: string, most = shownSnippetLines) {
-  return firstLines(
+const snippetLines = (snippet: string, most = shownSnippetLines) =>
+  firstLines(
     snippet.trimEnd().split('\n'),
     most,
     line => [`    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`.trimEnd()],
     more => `    … and ${more} lines more, in the plan`,
   )
-}
 
 const waveText = (wave: readonly string[], index: number) =>
   index > 0 && wave.length > shownNodes

@@ -41,8 +41,8 @@ const firstPolicy = `# What your team decided. Every key has a default; docs/pol
 #     reason: replaced with the next AMI
 `
 
-export function initCommand() {
-  return new Command('init')
+export const initCommand = () =>
+  new Command('init')
     .argument('[file]', 'the policy to write', policyFileName)
     .addHelpText(
       'after',
@@ -57,7 +57,6 @@ Exit codes: 0 written; 2 the file exists, or bad usage.`,
       writeFileSync(file, firstPolicy)
       process.stdout.write(`${file} is written. Every setting in it is a comment.\n`)
     })
-}
 
 const checkHelp = `
 Examples:
@@ -97,8 +96,8 @@ interface BaselineOptions {
   until?: string
 }
 
-export function baselineCommand() {
-  return new Command('baseline')
+export const baselineCommand = () =>
+  new Command('baseline')
     .argument('[findings]', 'of an audit', 'highwater-out/findings.json')
     .requiredOption('--reason <text>', 'why the findings are accepted for now', parseText)
     .addOption(
@@ -121,7 +120,6 @@ Exit codes: 0 printed; 2 bad usage or bad input.`,
       if (document === null) throw new OperatorError(`${file} is no findings.json of an audit`)
       process.stdout.write(stringify({ waivers: baselineWaivers(document, options) }))
     })
-}
 
 function parseDay(text: string) {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text)))

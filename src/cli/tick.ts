@@ -21,8 +21,8 @@ interface TickOptions {
   deadline: number
 }
 
-export function tickCommand() {
-  return new Command('tick')
+export const tickCommand = () =>
+  new Command('tick')
     .addOption(
       new Option(
         '--at <tick>',
@@ -60,7 +60,6 @@ Exit codes: 0 published, now or before; 2 bad settings; 4 something could not be
 delivered, or no node could be read: the report has the reasons.`,
     )
     .action(runTick)
-}
 
 function parseTick(text: string) {
   const tick = tickOf(text)

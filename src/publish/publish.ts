@@ -9,12 +9,12 @@ import type { Delivery, RenderedFile } from '#model/report.ts'
 import type { Channel, PublishedFile } from './channel.ts'
 
 /** Returns deliveries in the order of the channels. @param page the file that a link opens */
-export async function publish(
+export const publish = async (
   files: PublishedFile[],
   channels: Channel[],
   page?: string,
-): Promise<Delivery[]> {
-  return Promise.all(
+): Promise<Delivery[]> =>
+  Promise.all(
     channels.map(async channel => {
       try {
         return { channel: channel.id, ...(await channel.deliver(files, page)), error: null }
@@ -23,7 +23,6 @@ export async function publish(
       }
     }),
   )
-}
 
 /**
  * Merges two steps. A channel that failed in one of the steps has failed: the first error and the

@@ -46,18 +46,14 @@ export type Fold = (text: string, limit: number) => string
  * One line of at most `limit` characters, for places where text must not grow: invisible characters
  * become spaces.
  */
-export function foldedLine(text: string, limit: number, mark: CutMark = englishCatalogue.cut) {
-  return cut(text, limit, mark)
+export const foldedLine = (text: string, limit: number, mark: CutMark = englishCatalogue.cut) =>
+  cut(text, limit, mark)
     .replace(foldable, run => (run === '\u00a0' ? run : ' '))
     .trim()
-}
 
 /** Lines with at most `limit` characters in total, and a mark if the text was cut. */
-export function shownBlock(text: string, limit: number, mark: CutMark = englishCatalogue.cut) {
-  return cut(text, limit, mark)
-    .replace(/\r\n?/g, '\n')
-    .replace(invisibleButLineBreaks, codePointName)
-}
+export const shownBlock = (text: string, limit: number, mark: CutMark = englishCatalogue.cut) =>
+  cut(text, limit, mark).replace(/\r\n?/g, '\n').replace(invisibleButLineBreaks, codePointName)
 
 /**
  * Breaks lines at spaces, and within text written without spaces. Continuation lines keep the
@@ -133,18 +129,16 @@ export interface Numbers {
   utc(time: string | null): string
 }
 
-export function numbersIn({ unknown, durations, between }: NumberWords): Numbers {
-  return {
-    bytes: bytes => (isNumber(bytes) ? bytesText(bytes) : unknown),
-    count: count => (isNumber(count) ? counts().format(count) : unknown),
-    percent: percent => (isNumber(percent) ? `${percentNumber(percent)}${noBreak}%` : unknown),
-    duration: durationMs =>
-      !isNumber(durationMs) || durationMs < 0
-        ? unknown
-        : durationText(durationMs, durations, between),
-    utc: time => (time === null ? null : utcMinute(time)) ?? unknown,
-  }
-}
+export const numbersIn = ({ unknown, durations, between }: NumberWords): Numbers => ({
+  bytes: bytes => (isNumber(bytes) ? bytesText(bytes) : unknown),
+  count: count => (isNumber(count) ? counts().format(count) : unknown),
+  percent: percent => (isNumber(percent) ? `${percentNumber(percent)}${noBreak}%` : unknown),
+  duration: durationMs =>
+    !isNumber(durationMs) || durationMs < 0
+      ? unknown
+      : durationText(durationMs, durations, between),
+  utc: time => (time === null ? null : utcMinute(time)) ?? unknown,
+})
 
 export const {
   bytes: formatBytes,
@@ -177,9 +171,8 @@ export function formatRange(low: number, high: number, format: (value: number) =
 }
 
 /** `1 node`, `412 nodes`. */
-export function plural(count: number, noun: string, many = `${noun}s`) {
-  return `${formatCount(count)} ${count === 1 ? noun : many}`
-}
+export const plural = (count: number, noun: string, many = `${noun}s`) =>
+  `${formatCount(count)} ${count === 1 ? noun : many}`
 
 const durationUnits: [DurationUnit, number][] = [
   ['d', 86_400_000],

@@ -141,9 +141,7 @@ const escapes: Readonly<Record<string, string>> = {
 }
 
 /** Upstream: strconv.Quote, and the verb %q. */
-export function goQuote(text: string) {
-  return `"${Array.from(text, escapedRune).join('')}"`
-}
+export const goQuote = (text: string) => `"${Array.from(text, escapedRune).join('')}"`
 
 function escapedRune(character: string): string {
   const short = escapes[character]

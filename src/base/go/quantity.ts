@@ -186,20 +186,13 @@ interface QuantityAmount {
   exponent: number
 }
 
-function decimal(
+const decimal = (
   isNegative: boolean,
   { unscaled, exponent }: QuantityAmount,
   format: QuantityFormat,
   held: Quantity['held'],
-): Quantity {
-  return quantity({
-    format,
-    unscaled: isNegative ? -unscaled : unscaled,
-    exponent,
-    held,
-    written: null,
-  })
-}
+): Quantity =>
+  quantity({ format, unscaled: isNegative ? -unscaled : unscaled, exponent, held, written: null })
 
 function roundUpToNano(magnitude: bigint, exponent: number): QuantityAmount {
   if (magnitude === 0n || exponent >= nanoExponent)
@@ -211,9 +204,10 @@ function roundUpToNano(magnitude: bigint, exponent: number): QuantityAmount {
   return { unscaled: (magnitude + divisor - 1n) / divisor, exponent: nanoExponent }
 }
 
-function quantity(parts: Omit<Quantity, 'safeInteger'>): Quantity {
-  return { ...parts, safeInteger: safeIntegerOf(parts) }
-}
+const quantity = (parts: Omit<Quantity, 'safeInteger'>): Quantity => ({
+  ...parts,
+  safeInteger: safeIntegerOf(parts),
+})
 
 function safeIntegerOf({ unscaled, exponent }: QuantityAmount) {
   if (exponent > 15 || exponent < -64) return unscaled === 0n ? 0 : null

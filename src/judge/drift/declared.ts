@@ -150,13 +150,10 @@ function declarationOfTemplate(template: Template, node: DeclaredNode): Declarat
   )
 }
 
-function isOlder({ template }: DeclaredNode, { id, version }: Template) {
-  return (
-    template.version !== null &&
-    (template.id === null || id === null || template.id === id) &&
-    template.version !== String(version)
-  )
-}
+const isOlder = ({ template }: DeclaredNode, { id, version }: Template) =>
+  template.version !== null &&
+  (template.id === null || id === null || template.id === id) &&
+  template.version !== String(version)
 
 /** The declaration for a node that was made from an older version: settings that the newer version changed are lost on it. Equal ones are not. */
 function withOlderVersion(

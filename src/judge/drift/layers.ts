@@ -160,14 +160,13 @@ function overrider(held: SaidSetting, said: readonly SaidSetting[]) {
   return later.by === 'flag' ? `the flag ${later.where}` : later.where
 }
 
-function ignoredValues({ ignored }: StartFact) {
-  return ignored.flatMap(({ file, key, value, field, why }) => {
+const ignoredValues = ({ ignored }: StartFact) =>
+  ignored.flatMap(({ file, key, value, field, why }) => {
     const words = `${ignoredWords(key, field, why)} (${file})`
     const written =
       field === null ? { [shorten(key, 100)]: value } : writtenSettings({ [field]: value })
     return Object.entries(written).map(([path, value]) => ({ path, value, file, why: words }))
   })
-}
 
 const unreadWhy: Record<UnreadFile['why'], string> = {
   folder: 'the kubelet is given no --config-dir that it lies in',

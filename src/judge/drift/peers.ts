@@ -246,8 +246,8 @@ export function layerEvidence(losses: readonly Loss[]) {
     .map(({ layer }) => line('layer', 'layer', layer))
 }
 
-export function wayEvidence(losses: readonly Loss[], start: StartFact | null, running: Running) {
-  return [...Map.groupBy(losses, ({ path }) => path)].flatMap(([path, own]) => {
+export const wayEvidence = (losses: readonly Loss[], start: StartFact | null, running: Running) =>
+  [...Map.groupBy(losses, ({ path }) => path)].flatMap(([path, own]) => {
     const said =
       start === null
         ? []
@@ -261,7 +261,6 @@ export function wayEvidence(losses: readonly Loss[], start: StartFact | null, ru
       line('configz', path, shownRunning(running, path)),
     ]
   })
-}
 
 const mostReasons = 4
 const mostFields = 4

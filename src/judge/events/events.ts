@@ -33,15 +33,14 @@ export function agoMs(time: string | null, at: string): number | null {
 export const isWithin = (time: string | null, at: string, windowMs: number = eventTtlMs) =>
   (agoMs(time, at) ?? 0) <= windowMs
 
-export function recentEvents(
+export const recentEvents = (
   events: readonly NodeEvent[] | null,
   at: string,
   reasons: readonly string[],
-): NodeEvent[] {
-  return (events ?? []).filter(
+): NodeEvent[] =>
+  (events ?? []).filter(
     ({ reason, lastTime }) => reasons.includes(reason) && isWithin(lastTime, at),
   )
-}
 
 /** Of containers that did not start. */
 export const startReasons = ['Failed', 'FailedCreatePodContainer', 'FailedCreatePodSandBox']

@@ -107,8 +107,7 @@ function diskOf(
   if (source !== undefined) return null
   if (id === 'use-instance-store') return diskSource?.(null) ?? null
   const found = ofVolumes.has(id) && bytes !== undefined ? diskSource?.(place ?? null) : null
-  if (id === 'map-volume' || !found?.other) return found ?? null
-  return { name: found.name }
+  return id === 'map-volume' || !found?.other ? (found ?? null) : { name: found.name }
 }
 
 function withSource(action: StepAction, disk: DiskSource | null): StepAction {

@@ -20,17 +20,16 @@ export interface Held {
   bytes: number
 }
 
-export function heldBy(
+export const heldBy = (
   { filesystems }: NodeLedger,
   holders: readonly DiskHolder[],
   least: LeastHeld,
-): Held[] {
-  return filesystems.flatMap(disk => {
+): Held[] =>
+  filesystems.flatMap(disk => {
     const lines = disk.lines.filter(({ holder }) => holders.includes(holder))
     const sum = lines.reduce((total, one) => total + one.bytes, 0)
     return isMuch(sum, disk, least) ? [{ disk, lines, bytes: sum }] : []
   })
-}
 
 export const isMuch = (held: number, { capacityBytes }: FilesystemLedger, least: LeastHeld) =>
   held >= (least.percent / 100) * capacityBytes && held >= least.gib * gibibyte

@@ -280,17 +280,12 @@ export const findingOf = (
  * A stable id: the same defect on the same subject has the same id in every run. First 64 bits of a SHA-256, in hexadecimal.
  * @param part the holder, if the subject has a finding for another one that holds the disks of more nodes
  */
-export function findingId(
+export const findingId = (
   rule: string,
   cluster: string,
   { kind, namespace, name }: Subject,
   part: readonly (string | null)[] = [],
-) {
-  return hash('sha256', JSON.stringify([rule, cluster, kind, namespace, name, ...part])).slice(
-    0,
-    16,
-  )
-}
+) => hash('sha256', JSON.stringify([rule, cluster, kind, namespace, name, ...part])).slice(0, 16)
 
 /** The largest variant's evidence, then differing evidence of the next variants, then the number of further variants. */
 function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>[]) {

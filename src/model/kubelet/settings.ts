@@ -62,9 +62,8 @@ export function cutSettings(value: unknown): KubeletSettings | undefined {
 }
 
 /** Removes possible secrets from a KubeletConfiguration or a part of one. */
-export function cutConfig(config: unknown): RawObject {
-  return isRawObject(config) ? cutFields(config, isConfigurationField, deepest) : {}
-}
+export const cutConfig = (config: unknown): RawObject =>
+  isRawObject(config) ? cutFields(config, isConfigurationField, deepest) : {}
 
 function cutFields(
   fields: RawObject,

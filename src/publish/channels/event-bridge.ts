@@ -5,8 +5,8 @@ import { messageOnce, type OnceOptions } from './message-once.ts'
 /** Milliseconds; longer than the requests of one run. */
 const leaseMs = 60_000
 
-export function eventBridge({ busArn, ...once }: OnceOptions & { busArn: string }): MailChannel {
-  return messageOnce(
+export const eventBridge = ({ busArn, ...once }: OnceOptions & { busArn: string }): MailChannel =>
+  messageOnce(
     {
       id: 'eventbridge',
       markerName: 'eventbridge.json',
@@ -26,4 +26,3 @@ export function eventBridge({ busArn, ...once }: OnceOptions & { busArn: string 
     },
     once,
   )
-}

@@ -43,18 +43,16 @@ interface S3Options {
 
 const reportName = 'report.html'
 
-export function s3({ store, runId, reportBaseUrl }: S3Options): Channel {
-  return {
-    id: 's3',
-    async deliver(files, page = reportName) {
-      await intoStore(store, name => runKey(runId, name), files)
-      return {
-        location: `${store.location}/${runKey(runId, '')}`,
-        link:
-          reportBaseUrl === null
-            ? null
-            : `${reportBaseUrl.replace(/\/$/, '')}/${runKey(encodeURIComponent(runId), page)}`,
-      }
-    },
-  }
-}
+export const s3 = ({ store, runId, reportBaseUrl }: S3Options): Channel => ({
+  id: 's3',
+  async deliver(files, page = reportName) {
+    await intoStore(store, name => runKey(runId, name), files)
+    return {
+      location: `${store.location}/${runKey(runId, '')}`,
+      link:
+        reportBaseUrl === null
+          ? null
+          : `${reportBaseUrl.replace(/\/$/, '')}/${runKey(encodeURIComponent(runId), page)}`,
+    }
+  },
+})

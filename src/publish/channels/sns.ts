@@ -5,8 +5,8 @@ import { messageOnce, type OnceOptions } from './message-once.ts'
 /** Milliseconds; longer than all attempts of the client together. */
 const leaseMs = 60_000
 
-export function sns({ topicArn, ...once }: OnceOptions & { topicArn: string }): MailChannel {
-  return messageOnce(
+export const sns = ({ topicArn, ...once }: OnceOptions & { topicArn: string }): MailChannel =>
+  messageOnce(
     {
       id: 'sns',
       markerName: 'sns.json',
@@ -20,4 +20,3 @@ export function sns({ topicArn, ...once }: OnceOptions & { topicArn: string }): 
     },
     once,
   )
-}

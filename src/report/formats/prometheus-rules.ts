@@ -118,9 +118,8 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
  */
 const clusterMatcher = (cluster: string) => `cluster=~${promqlString(`${quotedMeta(cluster)}|`)}`
 
-function filesystem(what: string, cluster: string, mountpoints: string[]) {
-  return `node_filesystem_${what}{${clusterMatcher(cluster)},mountpoint=~${promqlString(mountpoints.join('|'))},fstype!~"tmpfs|overlay|squashfs|erofs"}`
-}
+const filesystem = (what: string, cluster: string, mountpoints: string[]) =>
+  `node_filesystem_${what}{${clusterMatcher(cluster)},mountpoint=~${promqlString(mountpoints.join('|'))},fstype!~"tmpfs|overlay|squashfs|erofs"}`
 
 /** The node of each instance of node_exporter: an instance is often an address. */
 const nodeOfInstance = (cluster: string) =>

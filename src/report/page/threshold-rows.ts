@@ -236,11 +236,10 @@ const unknownSetting = ({ words }: Language): SettingView => ({
   value: words.unknown,
 })
 
-function thresholdAt(node: AuditedNode, { signal, hard, nth }: ThresholdKey) {
-  return evictionOf(node)?.thresholds.filter(
+const thresholdAt = (node: AuditedNode, { signal, hard, nth }: ThresholdKey) =>
+  evictionOf(node)?.thresholds.filter(
     threshold => threshold.signal === signal && threshold.hard === hard,
   )[nth]
-}
 
 function thresholdSetting(nodes: Variant, key: ThresholdKey, language: Language): SettingView {
   const { words: all, line } = language

@@ -74,17 +74,14 @@ function assess(cohort: Cohort, language: Language) {
   }
 }
 
-function mostTroubled(a: Assessed, b: Assessed) {
-  return (
-    b.unwatched.size - a.unwatched.size ||
-    nodesWith(b.unwatched) - nodesWith(a.unwatched) ||
-    b.variants.length - a.variants.length ||
-    b.unread.length - a.unread.length ||
-    b.members.length - a.members.length ||
-    byText(a.cluster, b.cluster) ||
-    byText(`${a.title} ${a.about}`, `${b.title} ${b.about}`)
-  )
-}
+const mostTroubled = (a: Assessed, b: Assessed) =>
+  b.unwatched.size - a.unwatched.size ||
+  nodesWith(b.unwatched) - nodesWith(a.unwatched) ||
+  b.variants.length - a.variants.length ||
+  b.unread.length - a.unread.length ||
+  b.members.length - a.members.length ||
+  byText(a.cluster, b.cluster) ||
+  byText(`${a.title} ${a.about}`, `${b.title} ${b.about}`)
 
 function cohortView(cohort: Assessed, isOpen: boolean, language: Language) {
   const { title, cluster, about, variants, unread } = cohort

@@ -311,17 +311,15 @@ function answeredTexts(asked: AuditReport['nodes'], words: Language['words']) {
     .map(({ state, count }) => words.remainder.answered(count, words.coverage[state]))
 }
 
-function rowsOf<Item, Row>(
+const rowsOf = <Item, Row>(
   items: Item[],
   limit: number,
   row: (item: Item) => Row,
   { words }: Language,
-) {
-  return {
-    rows: items.slice(0, limit).map(row),
-    leftOut: items.length > limit ? words.remainder.leftOut(items.length - limit) : null,
-  }
-}
+) => ({
+  rows: items.slice(0, limit).map(row),
+  leftOut: items.length > limit ? words.remainder.leftOut(items.length - limit) : null,
+})
 
 /* What the upgrade to the minor of their control plane changes on nodes that are behind, and nodegroups whose AMI release is behind. */
 

@@ -131,9 +131,8 @@ export const shownTitle = ({ title, ownTitle }: ReturnType<TitleOf>, { line }: L
   ownTitle: ownTitle === null ? null : line(ownTitle, 240),
 })
 
-export function subjectText({ kind, namespace, name }: Subject, { line }: Language) {
-  return line(`${kind} ${namespace === null ? name : `${namespace}/${name}`}`, nameLimit)
-}
+export const subjectText = ({ kind, namespace, name }: Subject, { line }: Language) =>
+  line(`${kind} ${namespace === null ? name : `${namespace}/${name}`}`, nameLimit)
 
 /** Empty for findings that are not on nodes. */
 export const nodeCountText = ({ count }: NodeSample, { words }: Language) =>

@@ -150,12 +150,14 @@ function anchorOnce(name: string, anchored: Set<string>) {
   return `node-${name}`
 }
 
-function notDrawnTexts(inTables: number, notListed: number, { words: { fleet: words } }: Language) {
-  return [
-    ...(inTables > 0 ? [words.notDrawn(inTables)] : []),
-    ...(notListed > 0 ? [words.notListed(notListed)] : []),
-  ]
-}
+const notDrawnTexts = (
+  inTables: number,
+  notListed: number,
+  { words: { fleet: words } }: Language,
+) => [
+  ...(inTables > 0 ? [words.notDrawn(inTables)] : []),
+  ...(notListed > 0 ? [words.notListed(notListed)] : []),
+]
 
 export interface NodeGroup {
   title: string
@@ -358,9 +360,8 @@ export function cohortTitle({ members }: Cohort, language: Language) {
 }
 
 /** Null: the thresholds are unknown, or could not be parsed. */
-export function evictionOf({ prediction: { eviction } }: AuditedNode) {
-  return eviction === null || eviction.error !== null ? null : eviction
-}
+export const evictionOf = ({ prediction: { eviction } }: AuditedNode) =>
+  eviction === null || eviction.error !== null ? null : eviction
 
 export const isKnown = (node: AuditedNode) =>
   evictionOf(node) !== null || node.prediction.settings.imageGC !== null

@@ -10,12 +10,11 @@ export function costText(leastUsd: number, { words, count }: Language, mostUsd =
   return words.garbage.cost(least === most ? least : words.ledger.between(least, most))
 }
 
-export function sizeText({ bytes, monthlyUsd }: GarbageRow, language: Language) {
-  return language.words.list([
+export const sizeText = ({ bytes, monthlyUsd }: GarbageRow, language: Language) =>
+  language.words.list([
     ...(bytes === null ? [] : [language.bytes(bytes)]),
     ...(monthlyUsd === null ? [] : [costText(monthlyUsd, language)]),
   ])
-}
 
 export const gapText = ({ reason, needs }: GarbageGap, { words: { garbage }, line }: Language) =>
   garbage.gap(

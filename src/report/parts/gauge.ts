@@ -126,25 +126,23 @@ function memoryGauge(
   return [gauge]
 }
 
-function emptyGauge(
+const emptyGauge = (
   title: string,
   kind: GaugeKind,
   amounts: GaugeAmounts,
   language: Language,
-): Gauge {
-  return {
-    title,
-    kind,
-    filesystem: null,
-    holdsImages: false,
-    ...usage(amounts, kind, language),
-    state: 'calm',
-    headroomPercent: null,
-    marks: [],
-    warnings: [],
-    facts: [],
-  }
-}
+): Gauge => ({
+  title,
+  kind,
+  filesystem: null,
+  holdsImages: false,
+  ...usage(amounts, kind, language),
+  state: 'calm',
+  headroomPercent: null,
+  marks: [],
+  warnings: [],
+  facts: [],
+})
 
 function usage(
   { capacity, available }: GaugeAmounts,

@@ -118,12 +118,10 @@ function nodeLinks(
   ]
 }
 
-function notesOf({ prediction: { filesystems, settings } }: AuditedNode, language: Language) {
-  return [
-    ...(settings.isOnDisk ? [language.words.node.onDisk] : []),
-    ...layoutNotes(filesystems, language),
-  ]
-}
+const notesOf = ({ prediction: { filesystems, settings } }: AuditedNode, language: Language) => [
+  ...(settings.isOnDisk ? [language.words.node.onDisk] : []),
+  ...layoutNotes(filesystems, language),
+]
 
 function layoutNotes(
   { nodefs, imagefs, layout, layoutCertainty }: Filesystems,

@@ -168,12 +168,11 @@ function endedPods(
 }
 
 /** `shop/a, shop/b, and others`. Null: none. */
-function shownPods(pods: string[], { words, line }: Language): string | null {
-  return shownOf(
+const shownPods = (pods: string[], { words, line }: Language): string | null =>
+  shownOf(
     pods.map(name => line(name, limits.name)),
     words,
   )
-}
 
 function shownOf(names: string[], { list, steps }: Language['words']): string | null {
   const others = names.length > shownNames ? [steps.others] : []
@@ -301,10 +300,8 @@ export function stepsText(
   return together(texts, isTimed, language)
 }
 
-function together([first = '', second]: string[], isTimed: boolean, { words }: Language): string {
-  if (second === undefined) return first
-  return words.steps[isTimed ? 'nowThen' : 'inOrder'](first, second)
-}
+const together = ([first = '', second]: string[], isTimed: boolean, { words }: Language): string =>
+  second === undefined ? first : words.steps[isTimed ? 'nowThen' : 'inOrder'](first, second)
 
 /** `images in use 7.0 GiB (largest in pods: Deployment shop/web 2.5 GiB)`. */
 export const withNote = (

@@ -75,16 +75,19 @@ function recentTrend({ cluster, points }: ReportedTrend): ReportedTrend {
   return { cluster, points: points.filter(({ day }) => newest - numberOf(day) < limits.days) }
 }
 
-function dayOfCluster({ day, grade, findings, groups }: ReportedTrend['points'][number]): TrendDay {
-  return {
-    day,
-    grade,
-    findings,
-    near: sumOf(groups.map(({ nearImageGc }) => nearImageGc)),
-    usedMax: mostOf(groups.map(({ usedPercent }) => usedPercent?.max ?? null)),
-    usedMedian: null,
-  }
-}
+const dayOfCluster = ({
+  day,
+  grade,
+  findings,
+  groups,
+}: ReportedTrend['points'][number]): TrendDay => ({
+  day,
+  grade,
+  findings,
+  near: sumOf(groups.map(({ nearImageGc }) => nearImageGc)),
+  usedMax: mostOf(groups.map(({ usedPercent }) => usedPercent?.max ?? null)),
+  usedMedian: null,
+})
 
 /** All clusters together, by day. Values are null if a cluster known by that day has no point. */
 export function fleetDays(trends: ReportedTrend[]): TrendDay[] {
@@ -136,8 +139,8 @@ interface Went {
 }
 
 /** The groups in the cluster's last point, each with its values by day. */
-function groupsOf({ cluster, points }: ReportedTrend, language: Language) {
-  return (points.at(-1)?.groups ?? []).map(group => ({
+const groupsOf = ({ cluster, points }: ReportedTrend, language: Language) =>
+  (points.at(-1)?.groups ?? []).map(group => ({
     key: JSON.stringify([cluster, group.kind, group.name]),
     title:
       group.kind === 'Node'
@@ -155,7 +158,6 @@ function groupsOf({ cluster, points }: ReportedTrend, language: Language) {
       ),
     ),
   }))
-}
 
 const dayOfGroup = (day: string, group: GroupPoint | undefined): TrendDay => ({
   day,

@@ -250,7 +250,6 @@ function movedHere(
 }
 
 /** A rule reports few places one by one, and many places together. */
-function placesMoved(finding: ComparedFinding, then: Knowledge, today: Knowledge) {
-  return `in ${placesText(placesOf(today, finding))}, before in ${placesOf(then, finding)}: many places are reported together, few one by one`
-}
+const placesMoved = (finding: ComparedFinding, then: Knowledge, today: Knowledge) =>
+  `in ${placesText(placesOf(today, finding))}, before in ${placesOf(then, finding)}: many places are reported together, few one by one`
 const placesText = (count: number) => plural(count, 'place')

@@ -107,12 +107,11 @@ export function growthOf(
   return layout === null ? {} : growthIn({ layout, readings: series?.readings ?? [] })
 }
 
-export function growthIn({
+export const growthIn = ({
   layout,
   readings,
-}: Pick<FillSeries, 'layout' | 'readings'>): NodeGrowth {
-  return Object.fromEntries(disksOf(layout).map(disk => [disk, diskGrowth(readings, disk)]))
-}
+}: Pick<FillSeries, 'layout' | 'readings'>): NodeGrowth =>
+  Object.fromEntries(disksOf(layout).map(disk => [disk, diskGrowth(readings, disk)]))
 
 /**
  * The rate between two readings of one run. Each reading was measured up to 15 s earlier, so the time between them has that

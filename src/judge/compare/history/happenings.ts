@@ -56,14 +56,13 @@ export const withEvents = (
   events: readonly NodeEvent[] | null,
 ): Happening[] => mergeHappenings(fromEvents(events ?? [], identity.name, at), happened)
 
-function fromEvents(events: readonly NodeEvent[], node: string, at: string): Happening[] {
-  return events.flatMap(({ reason, pod, message, lastTime }) => {
+const fromEvents = (events: readonly NodeEvent[], node: string, at: string): Happening[] =>
+  events.flatMap(({ reason, pod, message, lastTime }) => {
     const what = ofEvents[reason]
     if (what === undefined || !isWithin(lastTime, at, windowMs)) return []
     const subject = pod === null ? node : `${pod.namespace}/${pod.name}`
     return [happening(lastTime ?? at, what, subject, message)]
   })
-}
 
 /** Conditions that changed while the node joined are no news. */
 function fromConditions({ node }: NodeInput, at: string): Happening[] {

@@ -64,8 +64,8 @@ function loggedRounds(lines: readonly string[]): Reported[] {
 }
 
 /** An event counted more than once is two rounds, its first and last, that wanted the same. */
-function roundsOfEvents(events: readonly NodeEvent[]): Reported[] {
-  return events.flatMap(({ reason, message, count, firstTime, lastTime }) => {
+const roundsOfEvents = (events: readonly NodeEvent[]): Reported[] =>
+  events.flatMap(({ reason, message, count, firstTime, lastTime }) => {
     const bytes = reason === 'FreeDiskSpaceFailed' ? shortfallBytes(message) : null
     if (bytes === null || lastTime === null) return []
     const round = { wantedBytes: bytes.wantedBytes, countedBytes: bytes.freedBytes }
@@ -73,7 +73,6 @@ function roundsOfEvents(events: readonly NodeEvent[]): Reported[] {
     const before = isRepeated ? [{ ...round, at: firstTime }] : []
     return [...before, { ...round, at: lastTime }]
   })
-}
 
 export const mostImages = 32
 const shownName = 40

@@ -17,8 +17,6 @@ import type { AmiFamily } from '#model/input/record.ts'
 import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
-
-
 const titles = {
   notGrown: 'The filesystem is smaller than its volume',
   partition: 'The image of the node gives the disk of its pods a small partition',

@@ -107,8 +107,7 @@ function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: Fi
     threshold.signal === signal || (threshold.signal === sister && filesystems.layout === 'shared')
   const hards = all.filter(watches)
   const isOpen = filesystems.layout === null && all.some(threshold => threshold.signal === sister)
-  if (isOpen || hards.some(({ resolved }) => resolved === null)) return null
-  return highestThreshold(hards)
+  return isOpen || hards.some(({ resolved }) => resolved === null) ? null : highestThreshold(hards)
 }
 
 const rounding = (threshold: EvaluatedThreshold | undefined) =>

@@ -20,7 +20,7 @@ import type {
   StatefulSet,
 } from './kubernetes.ts'
 import type { ReadError } from './record.ts'
-import { type Shaped, text } from './shape.ts'
+import { type Shaped, type ShapeOf, text } from './shape.ts'
 
 /** From EKS DescribeCluster. */
 export const eksClusterShape = {
@@ -52,17 +52,24 @@ export const nodegroupShape = {
 export type Nodegroup = Shaped<typeof nodegroupShape>
 
 /** From EKS DescribeInsight; from ListInsights if the former failed, without `recommendation`. */
-export const insightShape = {
+export interface Insight {
+  id?: string
+  name?: string
+  kubernetesVersion?: string
+  /** RFC 3339. */
+  lastRefreshTime?: string
+  /** `ERROR`, `WARNING` or `UNKNOWN` */
+  insightStatus?: { status?: string; reason?: string }
+  recommendation?: string
+}
+export const insightShape: ShapeOf<Insight> = {
   id: text(100),
   name: text(200),
   kubernetesVersion: text(40),
-  /** RFC 3339. */
   lastRefreshTime: text(40),
-  /** `ERROR`, `WARNING` or `UNKNOWN` */
   insightStatus: { status: text(40), reason: text(1_000) },
   recommendation: text(2_000),
-} as const
-export type Insight = Shaped<typeof insightShape>
+}
 
 /** Kubelet settings of a launch template, or of one part of user data. */
 export interface KubeletSource {

@@ -35,17 +35,15 @@ const mostClusters = 2000
 
 /**
  * Reads one trend and one day per cluster; reads earlier days only if the last days are missing.
- * @param room unpacked bytes of all clusters together
  * @throws Error with a message for people when the store cannot be read
  */
 export async function earlierOf(
   store: Store,
   previous: RememberedRun,
   ownRunId: string,
-  room: number = historyRoom(),
 ): Promise<Earlier> {
   const earlier = nothingEarlier()
-  const textAt = openTexts(store, room, earlier)
+  const textAt = openTexts(store, earlier)
   await pMap(
     previous.document.clusters.slice(0, mostClusters),
     async ({ name }) => {
@@ -64,7 +62,7 @@ export async function earlierInCluster(
   { takenAt, ownRunId }: { takenAt: string; ownRunId: string },
 ): Promise<EarlierNodes> {
   const earlier = nothingEarlier()
-  const textAt = openTexts(store, historyRoom(), earlier)
+  const textAt = openTexts(store, earlier)
   await takeNodes(shorten(cluster), takenAt, { textAt, ownRunId, earlier })
   return nodesIn(earlier)
 }
@@ -77,8 +75,9 @@ export const nodesIn =
 /** Null: there is no such file. */
 type TextAt = (key: string) => Promise<string | null>
 
-function openTexts(store: Store, room: number, { unread }: Earlier): TextAt {
-  let left = room
+/** At most a limit of unpacked bytes of all clusters together. */
+function openTexts(store: Store, { unread }: Earlier): TextAt {
+  let left = historyRoom()
   return async key => {
     const { text, version, flaw } = await readText(store, key, left)
     left -= text.length

@@ -11,6 +11,7 @@ import type {
 } from '#model/finding/cluster-garbage.ts'
 import type { EksCluster } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, ObjectReference } from '#model/input/kubernetes.ts'
+import { isMoment } from '#model/plan/what-if.ts'
 
 /** What is known after all records have arrived. */
 export interface SectionContext {
@@ -104,20 +105,17 @@ export const controllerOf = ({ ownerReferences }: ObjectMetadata): OwnerReferenc
 export const keyOf = ({ namespace, name }: ObjectMetadata): string =>
   namespace === '' ? name : `${namespace}/${name}`
 
-const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 const goZeroTimeMs = Date.parse('0001-01-01T00:00:00Z')
 
 /** An RFC 3339 time in ms; null: absent, malformed, or Go's zero time. */
 export function timeOf(text: string | null | undefined): number | null {
-  const ms = text && timeForm.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(ms) || ms === goZeroTimeMs ? null : ms
+  const ms = text && isMoment(text) ? Date.parse(text) : goZeroTimeMs
+  return ms === goZeroTimeMs ? null : ms
 }
 
-/** The first condition of that type, as upstream picks it. */
-export const conditionOf = <Condition extends { type?: string }>(
-  { status }: { status?: { conditions?: Condition[] } },
-  type: string,
-): Condition | null => status?.conditions?.find(each => each.type === type) ?? null
+/** The first one of its type, as upstream picks it. */
+export const readyCondition = ({ status }: KubernetesNode) =>
+  status?.conditions?.find(({ type }) => type === 'Ready')
 
 /** A time that is not recorded is Go's zero time, before all others. */
 export function compareTimes(a: number | null, b: number | null): number {

@@ -5,13 +5,13 @@ import type { InstanceGarbage, LeaseGarbage, NodeGarbage } from '#model/finding/
 import { isOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
 import {
-  conditionOf,
   nameOf,
   type ObjectMetadata,
   type OpenSection,
   type OwnerReference,
   Packed,
   parseMetadata,
+  readyCondition,
   type Section,
   type SectionContext,
   timeOf,
@@ -27,7 +27,7 @@ export const nodes: Section<'nodes'> = {
 }
 
 function notReadyNode(node: KubernetesNode): NodeGarbage['notReady'][number][] {
-  const condition = conditionOf(node, 'Ready')
+  const condition = readyCondition(node)
   if (nameOf(node) === '' || condition?.status === 'True') return []
   const ready = condition?.status === 'False' ? 'False' : 'Unknown'
   const sinceMs = timeOf(condition?.lastTransitionTime) ?? timeOf(node.metadata?.creationTimestamp)
@@ -64,11 +64,7 @@ class Instances implements OpenSection<InstanceGarbage> {
         const isOfEc2 = instanceId?.startsWith('i-') === true
         if (!isOfEc2 || ready === 'True' || this.#instances.has(instanceId)) return []
         return [
-          {
-            node: name,
-            instanceId,
-            sinceMs: timeOf(conditionOf(node, 'Ready')?.lastTransitionTime),
-          },
+          { node: name, instanceId, sinceMs: timeOf(readyCondition(node)?.lastTransitionTime) },
         ]
       }),
     }

@@ -13,7 +13,6 @@ import type { ClusterObject, KubernetesNode, KubernetesPod } from '#model/input/
 import type { Certainty } from '#model/prediction/prediction.ts'
 import {
   compareTimes,
-  conditionOf,
   controllerIn,
   controllersIn,
   keyOf,
@@ -22,6 +21,7 @@ import {
   type OpenSection,
   Packed,
   parseMetadata,
+  readyCondition,
   type Section,
   type SectionContext,
   slim,
@@ -53,8 +53,7 @@ class Pods implements OpenSection<PodGarbage> {
     })
     const taken = new Set(round.deletions.map(({ uid, pod }) => uid || pod))
     const readyNodes =
-      nodes &&
-      new Map(nodes.map(node => [nameOf(node), conditionOf(node, 'Ready')?.status === 'True']))
+      nodes && new Map(nodes.map(node => [nameOf(node), readyCondition(node)?.status === 'True']))
     return {
       terminated: round.terminated.flatMap(
         ({ uid, pod }) => terminatedPod(byUid.get(uid || pod)) ?? [],
@@ -317,7 +316,7 @@ function gcTerminating(pods: CountedPod[], nodes: readonly KubernetesNode[]): Ch
 }
 
 const isOutOfService = (node: KubernetesNode) =>
-  conditionOf(node, 'Ready')?.status !== 'True' &&
+  readyCondition(node)?.status !== 'True' &&
   (node.spec?.taints ?? []).some(taint => taint.key === 'node.kubernetes.io/out-of-service')
 
 function gcOrphaned(

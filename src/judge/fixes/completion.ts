@@ -137,20 +137,18 @@ const steps: readonly ((fix: Draft) => void)[] = [
 
 /** Leaves out what a kubelet refuses, with the fields that depend on it. */
 function dropRefused(fix: Draft) {
-  let errors = fix.errorsWith(fix.config)
-  while (errors.length > 0) {
-    const fields = Object.keys(fix.config)
-    const ends = (group: readonly string[]) =>
-      group.some(field => fix.sets(field)) &&
-      fix.errorsWith(withoutKeys(fix.config, group)).length < errors.length
-    const group = [...companions, ...fields.map(field => [field])].find(ends) ?? fields
-    fix.drop(group, refusalText(errors))
-    errors = fix.errorsWith(fix.config)
+  for (;;) {
+    const [error] = fix.errorsWith(fix.config)
+    if (error === undefined) return
+    const all = Object.keys(fix.config)
+    const named = all.filter(field => error.fields.some(one => one === field))
+    const group = companions.find(some => some.some(field => named.includes(field))) ?? named
+    fix.drop(named.length > 0 ? group : all, refusalText(error))
   }
 }
 
-const refusalText = ([error]: Refusal[]) =>
-  `a kubelet does not start with it (${shorten(error?.message ?? '')})`
+const refusalText = ({ message }: Refusal) =>
+  `a kubelet does not start with it (${shorten(message)})`
 
 function rightValues(fix: Draft) {
   for (const [field, value] of Object.entries(fix.config)) {
@@ -236,8 +234,8 @@ function dropRefusedGates(fix: Draft) {
   const running = mapOf(fix.running[field])
   for (const [gate, value] of Object.entries(mapOf(fix.config[field]))) {
     if (running[gate] === value) continue
-    const errors = fix.errorsWith({ [field]: { ...running, [gate]: value } })
-    if (errors.length > 0) fix.dropKey(field, gate, refusalText(errors))
+    const [error] = fix.errorsWith({ [field]: { ...running, [gate]: value } })
+    if (error !== undefined) fix.dropKey(field, gate, refusalText(error))
     else if (gatesOfOtherFields.test(gate)) fix.dropKey(field, gate, 'other fields depend on it')
   }
 }

@@ -160,7 +160,7 @@ const rows: Record<string, Row[]> = {
   ],
   'src/pipeline/fan-out/judged-files.ts': [
     ['nodes.length > maxLines', 'nodes.length < 0', 'pipeline/fan-out/files'],
-    ['judgedLineLimit(bytes.length)', 'judgedLineLimit(1e9)', 'pipeline/fan-out/files'],
+    ['judgedLineLimit(line.length)', 'judgedLineLimit(1e9)', 'pipeline/fan-out/files'],
   ],
   'src/snapshot/read.ts': [
     ['valuesIn(configz) >', '0 >', 'snapshot/hostile'],

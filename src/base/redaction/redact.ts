@@ -195,6 +195,8 @@ const replacements: readonly (readonly [RegExp, string])[] = [
     /((?:^|[\s"'[,])(?:-[fgikLsSv]{0,6}u|--user|--proxy-user|--(?:src-|dest-)?creds)(?:=|[ \t]+|["']?,[ \t]*)["']?)(?!\d+:\d+(?:[\s"',]|$))[^\s:"'=]{0,64}:[^\s"']+/g,
     `$1${removed}`,
   ],
+  // A token in .netrc.
+  [/(\bmachine\s+[\w.:-]+\s+login\s+)\S+/g, `$1${removed}`],
   [/(\blogin\b[^\n]{0,120}\s-p[ \t=]{0,8})[^\s]+/g, `$1${removed}`],
 ]
 

@@ -72,9 +72,8 @@ const programs = [
   String.raw`(:pserver:[\w.-]{1,64}:)[^\s@]+`,
   // A line of .pgpass: host, port, database, user, password. An address of IPv6 does not match.
   String.raw`((?<![\w.:/-])(?!(?:[\da-f]{0,4}:){4})(?:\*|[A-Za-z\d][\w.-]{0,253}):(?:\d{4,5}|\*):(?!\d{1,9}:)[\w.*-]{1,64}:[\w.*-]{1,64}:)(?=\S)${word}+`,
-  // Lines of /etc/shadow and .netrc.
+  // A line of /etc/shadow.
   String.raw`((?<![\w.-])[\w.-]{1,32}:)[^\s:]+(?=:\d{5}:\d{0,5}:\d{0,5}:)`,
-  String.raw`(\bmachine\s+[\w.:-]+\s+login\s+)\S+`,
   // A name of JSON that an error cuts off.
   String.raw`(\.\.\.\|\w{1,64}"[ \t]*:[ \t]*)"[^"\n]*"?`,
   String.raw`(\bSECRET[ \t]+)'[^'\n]*'?`,

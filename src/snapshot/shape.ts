@@ -84,9 +84,13 @@ function leafKeeper(shape: Exclude<Shape, List>): RedactingKeeper {
   if (shape === true) return value => value
   if (typeof shape === 'string') return leaves[shape]
   if (!(shape instanceof TextShape)) return objectKeeper(shape, null)
-  const { maxLength } = shape
-  return (value, budget) =>
-    isText(value) ? shorten(value, maxLength, budget?.redact ?? redact) : undefined
+  const { maxLength, isKept } = shape
+  return (value, budget) => {
+    const kept = isText(value) ? value.split('\n').filter(isKept) : []
+    return kept.length === 0
+      ? undefined
+      : shorten(kept.join('\n'), maxLength, budget?.redact ?? redact)
+  }
 }
 
 function listKeeper(item: RedactingKeeper, isKept: List['isKept']): RedactingKeeper {

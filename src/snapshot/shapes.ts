@@ -3,7 +3,7 @@
 import { isRawObject } from '#base/raw-object.ts'
 import { eventShape, type GarbageObjects } from '#model/input/cluster-input.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
-import { list, type Shape, type ShapeOf } from '#model/input/shape.ts'
+import { list, type Shape, type ShapeOf, text } from '#model/input/shape.ts'
 
 const ownerReferences = list({
   apiVersion: 'text',
@@ -15,6 +15,9 @@ const ownerReferences = list({
 })
 
 const resources = { requests: 'quantities', limits: 'quantities' } as const
+/** The rest of what a program says at its end may be anything. */
+const isOfSpace = (line: string) =>
+  /no space left on device|workers are out of shared memory/i.test(line)
 const containerState = {
   running: { startedAt: 'text' },
   waiting: { reason: 'text', message: 'text' },
@@ -22,6 +25,7 @@ const containerState = {
     exitCode: 'number',
     signal: 'number',
     reason: 'text',
+    message: text(1000, isOfSpace),
     startedAt: 'text',
     finishedAt: 'text',
     containerID: 'text',
@@ -86,6 +90,7 @@ export const podShape: ShapeOf<KubernetesPod> = {
     containers: list(container),
     initContainers: list(container),
     ephemeralContainers: list(container),
+    hostIPC: 'boolean',
     imagePullSecrets: list({ name: 'text' }),
     volumes: list({
       name: 'text',

@@ -122,6 +122,14 @@ const noSpace = /no space left on device|there is not enough space on the disk/i
 
 export const isNoSpace = (message: string): boolean => noSpace.test(message)
 
+/**
+ * A program fails at a file of /dev/shm: the memory that its processes share. The runtime gives a pod 64 MiB of it. Sources: containerd
+ * internal/cri/server/podsandbox/sandbox_run_linux.go; PyTorch torch_shm_manager, utils/data/_utils/signal_handling.py; PostgreSQL dsm_impl.c
+ */
+export const isOfSharedMemory = (message: string): boolean =>
+  /workers are out of shared memory/i.test(message) ||
+  (noSpace.test(message) && /\/dev\/shm\b|shared memory segment|<\/torch_\d/i.test(message))
+
 /** A logical volume of the runtime, which no disk of the kubelet shows. Source: moby and containers/storage, graphdriver devmapper deviceset.go */
 export const isOfThinPool = (message: string): boolean =>
   /thin pool has \d+ free data blocks/i.test(message)

@@ -573,6 +573,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     if (on.disk?.mapping ?? on.disk?.other) return [resize(on)]
     return isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []
   }),
+  'mount-shared-memory': asking,
   'move-into-volume': all(
     'ask-owner',
     looks(action => mountsAndSizes(action, action.place ?? podFolders)),

@@ -284,6 +284,15 @@ export function areOfEvicted(parts: readonly HolderPart[]): boolean {
   return signed.reduce((sum, one) => sum + one, 0) > 0
 }
 
+/** Whether the images of the node are known, and pods use each. */
+export function areAllUsed(parts: readonly HolderPart[]): boolean {
+  const images = parts.flatMap(({ owner }) => (owner?.kind === 'image' ? owner : []))
+  return (
+    images.length > 0 &&
+    images.every(({ workloads, isInUse }) => isInUse === true || workloads.length > 0)
+  )
+}
+
 const imageHolders: ReadonlySet<string> = new Set([
   'images',
   'images-unused',

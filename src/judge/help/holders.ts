@@ -27,6 +27,7 @@ import { isOfMounts, podOf, podsOf, startsAgain } from './deletion.ts'
 import { volumeToWrite } from './disk-size.ts'
 import { isOfDaemonSet } from './drain.ts'
 import {
+  areAllUsed,
   areOfEvicted,
   diskOf,
   heldBySignal,
@@ -310,7 +311,10 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
   }
 }
 
-/** Images hold most files of the disk, or may hold those that were not counted: unused images go first. Null: another disk. */
+/**
+ * Images hold most files of the disk, or may hold those that were not counted: unused images go first. Of images in use, fewer or a disk with
+ * more inodes. Null: another disk.
+ */
 export function filesOfImages(
   { holder, filesystem, amount: { unit } }: HolderCause,
   { ledger, node }: DiskSubject,
@@ -322,14 +326,18 @@ export function filesOfImages(
   const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
   if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
-  const [[largest, alike] = ['', []]] = [...Map.groupBy(names, name => name)].toSorted(
-    ([, a], [, b]) => b.length - a.length,
-  )
+  const [[largest, alike] = ['', []], [, next] = ['', []]] = [
+    ...Map.groupBy(names, name => name),
+  ].toSorted(([, a], [, b]) => b.length - a.length)
+  const look = { id: 'look-on-node', unit } as const
+  const isUsed = areAllUsed(ledger?.parts ?? [])
   return {
-    steps: [{ id: 'prune-images' }, { id: 'look-on-node', unit }],
-    ...(alike.length > 1 && {
-      seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
-    }),
+    steps: isUsed ? [{ id: 'larger-disk', unit }] : [{ id: 'prune-images' }, look],
+    ...(isUsed
+      ? { seen: 'no unused image is known: image GC and eviction free none of these files.' }
+      : alike.length > Math.max(1, next.length) && {
+          seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
+        }),
   }
 }
 

@@ -165,6 +165,7 @@ export type StepActionId =
   | 'limit-processes'
   | 'lower-soft-threshold'
   | 'map-volume'
+  | 'mount-shared-memory'
   | 'move-into-volume'
   | 'move-kubelet-root'
   | 'move-to-volume'

@@ -77,8 +77,12 @@ export const list = <const Item extends Shape>(
 
 export class TextShape {
   readonly maxLength: number
-  constructor(maxLength: number) {
+  /** Which lines of the text are kept. Without such a line, no text is. */
+  readonly isKept: (line: string) => boolean
+  constructor(maxLength: number, isKept: (line: string) => boolean) {
     this.maxLength = maxLength
+    this.isKept = isKept
   }
 }
-export const text = (maxLength: number) => new TextShape(maxLength)
+export const text = (maxLength: number, isKept = (_line: string) => true): TextShape =>
+  new TextShape(maxLength, isKept)

@@ -217,7 +217,7 @@ function stepText(
   )
   const named = folders ? list([...folders.slice(0, 1), steps.others]) : places
   const place = id === 'read-on-node' ? mounts && list(mounts) : named
-  const files = id === 'look-on-node' ? action.unit : undefined
+  const files = id === 'look-on-node' || id === 'larger-disk' ? action.unit : undefined
   const more =
     usdPerMonth === undefined
       ? (variant ?? message ?? files ?? (action.above ?? action.limit)?.toString())

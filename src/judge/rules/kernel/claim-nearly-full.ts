@@ -1,8 +1,22 @@
 import { gibibyte } from '#base/units.ts'
 import { claimName, scarceClaims } from '#judge/help/claims.ts'
-import { line, nodeRule, seenFirst, shorten, shortPodName, worldCause } from '#judge/rule.ts'
+import {
+  line,
+  nodeRule,
+  plural,
+  seenFirst,
+  shorten,
+  shortPodName,
+  worldCause,
+} from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import { controllerOf, isVolumeWritable, placedWorkload } from '#model/input/kubernetes.ts'
+import {
+  controllerOf,
+  isVolumeWritable,
+  type KubernetesPod,
+  placedWorkload,
+  statusesOf,
+} from '#model/input/kubernetes.ts'
 import type { FilesystemStats } from '#model/input/node-input.ts'
 import type { Filesystems } from '#model/prediction/prediction.ts'
 
@@ -13,6 +27,8 @@ const growth = 1.5
 /** Two readings of one disk differ by less. */
 const alike = 0.01
 
+const titles = { full: 'A PersistentVolumeClaim is full: it is no disk of the node' }
+
 export const claimNearlyFull = nodeRule({
   id: 'claim-nearly-full',
   family: 'kernel',
@@ -20,6 +36,7 @@ export const claimNearlyFull = nodeRule({
   cause: worldCause('claim-full'),
   steps: ['expand-claim'],
   needs: ['summary', 'pods'],
+  titles,
   title: 'A PersistentVolumeClaim is nearly full: it is no disk of the node',
   why: 'What writes there fails with "no space left on device". The kubelet watches the disks of the node only.',
   fix: 'Expand the claim if its storage class has allowVolumeExpansion, or have its owner delete what the application keeps too long.',
@@ -41,11 +58,14 @@ export const claimNearlyFull = nodeRule({
       const workload = controllerOf(pod)
       const owner = { kind: 'pod', namespace, pod: podRef.name ?? '', workload, volume } as const
       const wanted = Math.ceil(((stats.capacityBytes ?? 0) * growth) / gibibyte) * gibibyte
+      const isFull = freeShare < least.full
+      const restarts = isFull ? restartsOf(pod) : 0
       yield {
-        severity: freeShare < least.full ? 'high' : 'medium',
+        ...(isFull && { title: titles.full }),
+        severity: isFull ? 'high' : 'medium',
         cause: worldCause('claim-full', claim),
         ...seenFirst(
-          `${what} of pod ${shortPodName(podRef)}${workload === null ? '' : ` (${shorten(placedWorkload(namespace, workload))})`} has ${free} free.`,
+          `${what} of pod ${shortPodName(podRef)}${workload === null ? '' : ` (${shorten(placedWorkload(namespace, workload))})`} has ${free} free${restarts === 0 ? '' : `; its containers crash, with ${plural(restarts, 'restart')}`}.`,
           'It is no disk of the node, whose thresholds do not watch it.',
         ),
         steps: [{ id: 'expand-claim', owner, place: claim, bytes: wanted }],
@@ -54,6 +74,12 @@ export const claimNearlyFull = nodeRule({
     }
   },
 })
+
+/** Restarts of the containers of a pod that wait to be started again. */
+const restartsOf = (pod: KubernetesPod) =>
+  statusesOf(pod)
+    .filter(({ state }) => state?.waiting?.reason === 'CrashLoopBackOff')
+    .reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
 
 /** A folder on the node's own disk, as of a local volume. */
 const isOn = (

@@ -1,9 +1,11 @@
+import { dayMs } from '#base/units.ts'
 import {
   isMemoryCgroupRefused,
   isNoSpace,
   isOfExec,
   isOfKeys,
   isOfPull,
+  isOfSharedMemory,
   isOfThinPool,
   isOfVolume,
   kernelLimitOf,
@@ -12,6 +14,7 @@ import {
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import {
   eventEvidence,
+  isWithin,
   recentEvents,
   startReasons,
   unreadEvents,
@@ -21,6 +24,7 @@ import { scarceClaims } from '#judge/help/claims.ts'
 import {
   bytes,
   contextRule,
+  type Failing,
   isLinux,
   line,
   lines,
@@ -31,7 +35,13 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import { isVolumeWritable, type KubernetesPod } from '#model/input/kubernetes.ts'
+import {
+  controllerOf,
+  isVolumeWritable,
+  type KubernetesPod,
+  placedWorkload,
+  statusesOf,
+} from '#model/input/kubernetes.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const shown = 5
@@ -39,6 +49,8 @@ const shown = 5
 const least = { bytes: 0.1, inodes: 0.05, claim: 0.02 }
 const titles = {
   keys: 'Containers fail with "disk quota exceeded": too many keys of the kernel',
+  memory:
+    'Containers fail with "no space left on device": their /dev/shm is full, no disk of the node',
   pool: 'Containers fail: the thin pool of the runtime is full, which the kubelet does not watch',
 }
 
@@ -51,16 +63,18 @@ export const noSpaceElsewhere = contextRule({
   needs: ['pods'],
   titles,
   title: 'Containers fail with "no space left on device", and every disk has room',
-  why: 'The kernel has the same error for other limits: inotify watches, mounts, cgroups, keys, a project quota, a small tmpfs such as /run, a full volume of the pod, the free space of an XFS filesystem in pieces too small for new inodes, or btrfs whose space is all given to chunks. No image GC, no eviction and no larger disk ends it.',
+  why: 'The kernel has the same error for other limits: inotify watches, mounts, cgroups, keys, a project quota, a small tmpfs such as /run, /dev/shm of the pod (64 MiB unless a volume is mounted there), a full volume of the pod, the free space of an XFS filesystem in pieces too small for new inodes, or btrfs whose space is all given to chunks. No image GC, no eviction and no larger disk ends it.',
   fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files. btrfs: btrfs balance. Keys: raise kernel.keys.root_maxkeys and root_maxbytes, or maxkeys and maxbytes of containers in user namespaces.',
   sources: [
+    'containerd internal/cri/server/podsandbox/sandbox_run_linux.go defaultShmSize',
     'inotify_add_watch(2) ENOSPC',
     'kernel.org Documentation/admin-guide/sysctl/fs.rst mount-max',
     'awslabs/amazon-eks-ami#1224',
   ],
   appliesTo: isLinux,
 
-  fact: ({ pods, filesystems, recentStarts, summary }) => ({
+  fact: ({ pods, filesystems, recentStarts, summary, at }) => ({
+    shared: sharedMemory(pods, at),
     fullClaims: podsOfFullClaims(summary, pods),
     waiting: pods
       .flatMap(waitingContainers)
@@ -69,7 +83,8 @@ export const noSpaceElsewhere = contextRule({
     disks: roomOf(filesystems),
   }),
 
-  *judge({ waiting: all, disks, startedPods, fullClaims }, context) {
+  *judge({ shared, waiting: all, disks, startedPods, fullClaims }, context) {
+    if (shared !== null) yield shared
     if (disks === null) return
     // claim-nearly-full reports those.
     const isOfClaim = (pod: string, message: string) =>
@@ -129,6 +144,55 @@ const isElsewhere = (message: string) =>
   isOfKeys(message) ||
   isOfThinPool(message) ||
   (isNoSpace(message) && !isMemoryCgroupRefused(message))
+
+/** Of containers that ended within a day, or are started again, because the memory that their processes share was full. Null: none did. */
+function sharedMemory(pods: readonly KubernetesPod[], at: string): Failing | null {
+  const ended = pods.flatMap(pod =>
+    statusesOf(pod).flatMap(({ name = '', state, lastState }) =>
+      [state?.terminated, lastState?.terminated].flatMap(end => {
+        const { message = '', finishedAt = null } = end ?? {}
+        const isRecent = isOfSharedMemory(message) && isWithin(finishedAt, at, dayMs)
+        return isRecent ? [{ pod, name, message, ...volumeAt(pod, name) }] : []
+      }),
+    ),
+  )
+  const [first] = ended
+  // Of pods that share the memory of the node, its own tmpfs is full.
+  if (first === undefined || first.pod.spec?.hostIPC === true) return null
+  const { namespace = '', name: pod = '' } = first.pod.metadata ?? {}
+  const workload = controllerOf(first.pod)
+  const owner = { kind: 'pod', namespace, pod, workload, volume: first.volume } as const
+  const named = workload === null ? '' : ` (${shorten(placedWorkload(namespace, workload))})`
+  const count = new Set(ended.map(one => podName(one.pod.metadata))).size
+  return {
+    title: titles.memory,
+    cause: worldCause('no-space-elsewhere', '/dev/shm'),
+    ...seenFirst(
+      `${plural(count, 'pod')} ended, the first ${shorten(podName(first.pod.metadata), 300)}${named}: ${first.volume === null ? 'nothing is mounted at /dev/shm, which has 64 MiB then' : `its volume ${shorten(first.volume, 63)} at /dev/shm is full`}.`,
+      'It is memory: no image GC, no eviction and no larger disk ends it.',
+    ),
+    steps: [{ id: first.volume === null ? 'mount-shared-memory' : 'raise-volume-limit', owner }],
+    evidence: lines(
+      ...ended
+        .slice(0, shown)
+        .map(one =>
+          line(
+            'object',
+            shorten(`container ${one.name} of pod ${podName(one.pod.metadata)}`, 300),
+            shorten(one.message, 300),
+          ),
+        ),
+    ),
+  }
+}
+
+/** Which volume of the pod the container mounts at /dev/shm. Null: none. */
+function volumeAt({ spec }: KubernetesPod, container: string): { volume: string | null } {
+  const mounts = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(
+    ({ name }) => name === container,
+  )?.volumeMounts
+  return { volume: mounts?.find(({ mountPath }) => mountPath === '/dev/shm')?.name ?? null }
+}
 
 /** As `namespace/pod`: those that write to a full PersistentVolumeClaim. */
 const podsOfFullClaims = (summary: NodeSubject['summary'], pods: readonly KubernetesPod[]) =>

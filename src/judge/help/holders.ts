@@ -334,7 +334,7 @@ export function filesOfImages(
   return {
     steps: isUsed ? [{ id: 'larger-disk', unit }] : [{ id: 'prune-images' }, look],
     ...(isUsed
-      ? { seen: 'no unused image is known: image GC and eviction free none of these files.' }
+      ? { seen: 'pods use every image that is known here: image GC frees none of these files.' }
       : alike.length > Math.max(1, next.length) && {
           seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
         }),

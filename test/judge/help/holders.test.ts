@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { podDeletion } from '#judge/help/deletion.ts'
-import { diskReason, reasonOf } from '#judge/help/holders.ts'
+import { diskReason, filesOfImages, reasonOf } from '#judge/help/holders.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction/disk-ledger.ts'
@@ -378,4 +378,37 @@ it.each([
 ])('deletes no file of a datastore: %s', (place, step) => {
   const folder = { ...part('unknown-folder', 'api', 40), owner: null, place }
   expect(reasonFor({ 'unknown-folder': 40 }, [folder]).steps).toEqual([step])
+})
+
+describe('files of images', () => {
+  const image = (name: string, workloads: string[]): HolderPart => ({
+    ...part('images', name, 1),
+    owner: { kind: 'image', reference: `registry/${name}:1`, workloads, isInUse: null },
+  })
+  const cause = {
+    ...{ kind: 'holder' as const, holder: 'images' as const, filesystem: 'nodefs' as const },
+    ...{ freedBy: 'image-gc' as const, owner: null, place: null },
+    amount: { unit: 'inodes' as const, low: 5, high: 5 },
+  }
+  const names = (...images: string[]) => ({
+    status: { images: images.map(name => ({ names: [`registry/${name}`] })) },
+  })
+  const filesOf = (parts: HolderPart[], node = names('a:1', 'a:2', 'b:1')) => {
+    const subject = exampleSubject({ held: { images: 5 } })
+    const found = filesOfImages(cause, { ...subject, node, ledger: { ...subject.ledger!, parts } })
+    return { ids: found?.steps.map(({ id }) => id), seen: found?.seen }
+  }
+
+  it('get a larger disk where pods use all images', () => {
+    const { ids, seen } = filesOf([image('a', ['shop/Deployment a'])])
+    expect(ids).toEqual(['larger-disk'])
+    expect(seen).toContain('pods use every image')
+  })
+
+  it('get a deletion of unused images, and name a repository that has more images than any other', () => {
+    const unused = [image('a', ['shop/Deployment a']), image('b', [])]
+    expect(filesOf(unused).ids).toEqual(['prune-images', 'look-on-node'])
+    expect(filesOf(unused).seen).toContain('2 of the 3 images')
+    expect(filesOf(unused, names('a:1', 'a:2', 'b:1', 'b:2')).seen).toBeUndefined()
+  })
 })

@@ -88,4 +88,20 @@ describe('claim-nearly-full', () => {
     const example = { ...mounted(free(1 / 128)), filesystems: { nodefs: disk(0.5) } }
     expect(state(claimNearlyFull, example)).toBe('fail')
   })
+
+  it('says that a claim is full, and how often its containers were started again', () => {
+    const waiting = { waiting: { reason: 'CrashLoopBackOff' } }
+    const crashing = (share: number): NodeExample => {
+      const example = mounted(free(share))
+      const containerStatuses = [{ name: 'db', restartCount: 339, state: waiting }]
+      return {
+        ...example,
+        pods: example.pods!.map(pod => ({ ...pod, status: { containerStatuses } })),
+      }
+    }
+    const failing = failingOf(claimNearlyFull, crashing(0))
+    expect(failing.title).toContain('is full')
+    expect(failing.seen).toContain('339 restarts')
+    expect(failingOf(claimNearlyFull, crashing(0.03125)).seen).not.toContain('restarts')
+  })
 })

@@ -129,4 +129,53 @@ describe('no-space-elsewhere', () => {
     })
     expect(state(noSpaceElsewhere, { pods: [], events: [pull] })).toBe('pass')
   })
+
+  describe('/dev/shm', () => {
+    const torch = 'unable to write to file </torch_739_144252761_4>: No space left on device (28)'
+    const ended = (message: string, more: object = {}, mountPath = '/data'): NodeExample => ({
+      pods: [
+        {
+          metadata: { namespace: 'ml', name: 'train-1' },
+          spec: {
+            containers: [{ name: 'train', volumeMounts: [{ name: 'scratch', mountPath }] }],
+            ...more,
+          },
+          status: {
+            containerStatuses: [
+              {
+                ...{ name: 'train', image: 'a:1' },
+                state: { terminated: { message, exitCode: 1, finishedAt: minutesAgo(30) } },
+              },
+            ],
+          },
+        },
+      ],
+    })
+
+    it.each([
+      torch,
+      "It is possible that dataloader's workers are out of shared memory.",
+      'could not resize shared memory segment "/PostgreSQL.1" to 8388608 bytes: No space left on device',
+      'write /dev/shm/a: no space left on device',
+    ])('is full: %s', message => {
+      const failing = failingOf(noSpaceElsewhere, ended(message))
+      expect(failing.title).toContain('/dev/shm')
+      expect(failing.seen).toContain('ml/train-1')
+      expect(failing.seen).toContain('64 MiB')
+      expect(failing.steps?.map(({ id }) => id)).toEqual(['mount-shared-memory'])
+    })
+
+    it('has a volume that is too small', () => {
+      const failing = failingOf(noSpaceElsewhere, ended(torch, {}, '/dev/shm'))
+      expect(failing.steps?.map(({ id }) => id)).toEqual(['raise-volume-limit'])
+    })
+
+    it.each([
+      ['locks of a database', ended('ERROR: out of shared memory')],
+      ['another folder', ended('write /data/a: no space left on device')],
+      ['the memory of the node', ended(torch, { hostIPC: true })],
+    ])('is not full of %s', (_, example) => {
+      expect(state(noSpaceElsewhere, example)).toBe('pass')
+    })
+  })
 })

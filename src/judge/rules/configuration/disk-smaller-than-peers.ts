@@ -1,0 +1,81 @@
+import { gibibyte } from '#base/units.ts'
+import { dataDevice } from '#judge/help/disk-size.ts'
+import {
+  bytes,
+  cohortRule,
+  deviceCause,
+  isLinux,
+  line,
+  plural,
+  seenFirst,
+  shorten,
+} from '#judge/rule.ts'
+
+/** A disk is smaller from this ratio on. Filesystem overhead alone makes a smaller difference. */
+const smallerRatio = 1.5
+const fullPercent = 80
+
+export const diskSmallerThanPeers = cohortRule({
+  id: 'disk-smaller-than-peers',
+  family: 'configuration',
+  severity: 'high',
+  cause: deviceCause('too-small'),
+  steps: ['larger-disk'],
+  needs: ['disks'],
+  title: 'A node has a smaller disk than its peers, and it is filling up',
+  why: 'The same pods and images fit on the larger disks of the group. Mostly a new version of the launch template, or an update of the group, has lost the size of the volume.',
+  fix: 'Write the size of the peers where the nodes come from, before more nodes are replaced, and replace the small ones.',
+  sources: ['terraform-aws-modules/terraform-aws-eks#2572'],
+  appliesTo: isLinux,
+
+  // Node pools mix instance types, some of which have disks of their own.
+  cohort: ({ identity }) => identity.instanceType ?? '',
+
+  fact: ({ disks, conditions, identity }) => {
+    const { capacityBytes = null, availableBytes = null } = disks?.nodefs ?? {}
+    const used = (capacityBytes ?? 0) - (availableBytes ?? capacityBytes ?? 0)
+    const isPast = 100 * used >= fullPercent * (capacityBytes ?? 0)
+    return {
+      capacityBytes: capacityBytes ?? 0,
+      isFull: capacityBytes !== null && (isPast || conditions.DiskPressure === 'True'),
+      device: identity.owner === 'hybrid' ? null : dataDevice(identity),
+    }
+  },
+
+  *judge(members) {
+    const sizes = members
+      .flatMap(({ fact: { capacityBytes } }) => capacityBytes || [])
+      .toSorted((a, b) => a - b)
+    const usualBytes = sizes[Math.floor(sizes.length / 2)] ?? 0
+    const small = members.filter(
+      ({ fact: { capacityBytes } }) =>
+        capacityBytes > 0 && smallerRatio * capacityBytes <= usualBytes,
+    )
+    const full = small.filter(({ fact: { isFull } }) => isFull)
+    const [first] = full
+    if (first === undefined) return
+    const { capacityBytes, device } = first.fact
+    yield {
+      nodes: full.map(({ node }) => node).toSorted(),
+      failing: {
+        cause: deviceCause('too-small', { device }),
+        // A node that is replaced before comes back with the small disk.
+        steps: [
+          {
+            id: 'larger-disk',
+            ...(device !== null && { place: device }),
+            bytes: Math.ceil(usualBytes / gibibyte) * gibibyte,
+          },
+        ],
+        ...seenFirst(
+          `${shorten(first.node)}${full.length > 1 ? ` and ${plural(full.length - 1, 'other')}` : ''} of ${plural(members.length, 'node')} in the group: ${bytes(capacityBytes)}; most others have ${bytes(usualBytes)}.`,
+          'What runs on its peers does not fit on it.',
+        ),
+        evidence: [
+          line('computed', 'its disk', `${bytes(capacityBytes)} (${shorten(first.node)})`),
+          line('computed', 'median disk of the group', bytes(usualBytes)),
+        ],
+      },
+    }
+  },
+})

@@ -74,6 +74,13 @@ export function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
   return isWindows || amiFamily === 'Bottlerocket' ? null : 'ssh'
 }
 
+/** By what the node says of its image: k3d runs that of K3s, kind names itself. Null: it says nothing. */
+export function shellOfImage({ spec, status }: NodeSubject['node']): StepNode['shell'] {
+  const osImage = status?.nodeInfo?.osImage ?? ''
+  if (osImage.startsWith('Talos')) return 'talos'
+  return osImage.startsWith('K3s ') || spec?.providerID?.startsWith('kind://') ? 'docker' : null
+}
+
 export class FixFacts {
   readonly #facts = new Map<string, { key: string; fact: FixFact }>()
   readonly #ofNode = new Map<string, string>()
@@ -84,13 +91,12 @@ export class FixFacts {
     const { cluster, identity } = subject
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
-    const osImage = subject.node.status?.nodeInfo?.osImage
     this.#stepNodes.set(nodeKey(cluster, name), {
       name,
       instanceId,
       owner,
       hasSessions: inspectTargetOf(identity).isReachable,
-      shell: osImage?.startsWith('Talos') ? 'talos' : shellOf(identity),
+      shell: shellOfImage(subject.node) ?? shellOf(identity),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

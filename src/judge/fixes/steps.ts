@@ -25,8 +25,8 @@ export interface StepNode {
   instanceId: string | null
   /** Systems Manager runs documents on it. */
   hasSessions: boolean
-  /** What opens a shell of the host. `container`: of Bottlerocket, whose sessions open one of a container. `talos`: its API has no shell. */
-  shell: 'session' | 'ssh' | 'powershell' | 'container' | 'talos' | null
+  /** What opens a shell of the host. `container`: of Bottlerocket, whose sessions open one of a container. `talos`: its API has no shell. `docker`: the node is a container of Docker (kind, k3d). */
+  shell: 'session' | 'ssh' | 'powershell' | 'container' | 'docker' | 'talos' | null
   owner: NodeOwner
 }
 
@@ -88,10 +88,13 @@ export function stepsOf(
 }
 
 /** No command of ours runs on the host. */
-const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'talos', null])
+const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'docker', 'talos', null])
 
 /** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */
 function doableOn(node: StepNode | null, wish: StepAction): StepAction {
+  // The disk of such a node is that of its host, of which the node shows nothing.
+  if (node?.shell === 'docker' && wish.id === 'look-on-node' && wish.place === undefined)
+    return { id: 'look-on-host' }
   const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
   if (!isRestart || node === null || !withoutShell.has(node.shell)) return wish
   return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
@@ -193,6 +196,11 @@ function session(
 ): Command {
   if (shell === 'ssh' && command !== undefined)
     return [effect, `ssh ${shellWord(name)} ${shellWord(command)}`]
+  if (shell === 'docker' && command !== undefined)
+    return [
+      effect,
+      `docker exec ${shellWord(name)} sh -c ${shellWord(command.replaceAll('sudo ', ''))}`,
+    ]
   if (shell !== 'session' || instanceId === null) return shown
   const start = aws('ssm', 'start-session', '--target', clusterWord(instanceId))
   if (command === undefined) return ['reads', start]
@@ -559,6 +567,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ),
   ),
   'list-processes': shows(usage('ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20')),
+  'look-on-host': shows(() => [['reads', 'docker system df -v; df -h']]),
   'look-on-node': shows(sizesOn),
   // Mounted once more, for this command alone, the disk has nothing mounted on it.
   'look-under-mounts': shows(

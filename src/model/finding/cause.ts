@@ -160,6 +160,7 @@ export type StepActionId =
   | 'list-deletions'
   | 'list-memory'
   | 'list-processes'
+  | 'look-on-host'
   | 'look-on-node'
   | 'look-under-mounts'
   | 'limit-processes'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { shellOf } from '#judge/fixes/fix-facts.ts'
+import { shellOf, shellOfImage } from '#judge/fixes/fix-facts.ts'
 import { exampleSubject } from '#test/example.ts'
 
 it.each([
@@ -14,4 +14,14 @@ it.each([
 ] as const)('the shell of %s is %j', (_, identity, shell) => {
   const { identity: machine } = exampleSubject({ identity: { instanceId: 'i-0a1b' } })
   expect(shellOf({ ...machine, ...identity })).toBe(shell)
+})
+
+it.each([
+  ['k3d', undefined, 'K3s v1.31.5+k3s1', 'docker'],
+  ['kind', 'kind://docker/kind/kind-worker', 'Debian GNU/Linux 12 (bookworm)', 'docker'],
+  ['Talos', undefined, 'Talos (v1.13.2)', 'talos'],
+  ['K3s on a host', 'k3s://worker-1', 'Ubuntu 24.04 LTS', null],
+])('the shell by the image of %s is %4$j', (_, providerID, osImage, shell) => {
+  const spec = providerID === undefined ? {} : { providerID }
+  expect(shellOfImage({ spec, status: { nodeInfo: { osImage } } })).toBe(shell)
 })

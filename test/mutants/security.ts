@@ -211,7 +211,7 @@ const rows: Record<string, Row[]> = {
     ['budget && budget.steps <= 0', 'budget && isLikelyCourse', 'cli/predict'],
   ],
   'src/base/redaction/paired-secrets.ts': [
-    [String.raw`names.split(/[\s,"'[\]]+/)`, "names.split(',')", 'base/redaction/redact'],
+    [String.raw`names.split(/[\s,"'[\]]+/)`, "['']", 'base/redaction/redact'],
   ],
   'src/snapshot/prune.ts': [
     ['budget.hasLostFacts || (', 'errors.length > 0 || (', 'snapshot/hostile'],

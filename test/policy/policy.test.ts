@@ -156,6 +156,7 @@ logRotation:
     ['criticalPods', '[IT]', '"*a*b*"', 'Too big'],
     ['reachableRegistries', '[IT]', '"*a*b*"', 'Too big'],
     ['requiredImages', '["IT"]', '*a', 'Too big'],
+    ['logRotation', '{IT}', '"/aID": {}', 'at most 200 names'],
     ['requiredImageSources', '{IT}', '"ID*": h.example.com/a', 'at most 200 names'],
   ])('bounds %s: %s', (key, form, item, reason) => {
     const text = (count: number) => {

@@ -51,10 +51,12 @@ const limits = {
     .describe('container logs that are deleted sooner are a finding'),
 }
 
-/** Each is compared with the images or pods of each node. */
+/** Each is compared with images, pods or files of each node. */
 const mostPatterns = 200
 const pattern = z.string().min(1).max(512)
 const patterns = z.array(pattern).max(mostPatterns)
+const hasFewKeys = (map: object) => Object.keys(map).length <= mostPatterns
+const fewKeys = `at most ${mostPatterns} names`
 
 const podsAndImages = {
   criticalPods: patterns.describe(
@@ -73,7 +75,7 @@ const podsAndImages = {
           'a whole reference, host/repository:tag or host/repository@sha256:…, or host/repository',
         ),
     )
-    .refine(sources => Object.keys(sources).length <= mostPatterns, `at most ${mostPatterns} names`)
+    .refine(hasFewKeys, fewKeys)
     .superRefine((sources, context) => {
       for (const [pattern, source] of Object.entries(sources))
         if (pattern.includes('*') && !isImageRepository(source))
@@ -124,6 +126,7 @@ const logRotation = z
         { path: ['sha256'], message: 'the content has another SHA-256' },
       ),
   )
+  .refine(hasFewKeys, fewKeys)
   .describe(
     'logrotate files that every node must have, and their contents; for other files the majority of a group is the norm',
   )

@@ -11,7 +11,7 @@ export function withoutPairs(text: string) {
 
 /** An environment variable as JSON, `"name":"A","value":"b"`, and as Go prints it, `Name:A,Value:b`; a tag, `"Key":"A","Value":"b"`. */
 const nameAndValue =
-  /(\b(?:name|env|type|path|(?:parameter)?key|k|field|id|property|param|option|setting)["']?[ \t]*[:=][ \t]*(?:["'])?([\w./-]{1,256})(?:["'])?[ \t]{0,8}(?:(?:,|(?:\r?\n[ \t]{1,40}[^-\s][^\n]{0,80})?\r?\n)[ \t]{0,40}(?:"op":[ \t]?"\w{1,9}",[ \t]?)?)?(?:["'])?((?:parameter)?value|val|v|content|data|default)(?:["'])?[ \t]*(?::|=(?=["']))[ \t]*)(?:(")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[|>][-+\d]{0,2}[ \t]*\r?\n[^\n]*|(?:[^\s,}"]|,(?![A-Z]\w{0,40}:|["'{}\s]|$))+)/gi
+  /(\b(?:name|env|type|path|(?:parameter)?key|k|field|id|property|param|option|setting)["']?[ \t]*[:=][ \t]*(?:["'])?([\w./-]{1,256})(?:["'])?[ \t]{0,8}(?:(?:,|(?:\r?\n[ \t]{1,40}[^-\s][^\n]{0,80})??\r?\n)[ \t]{0,40}(?:"op":[ \t]?"\w{1,9}",[ \t]?)?)?(?:["'])?((?:parameter)?value|val|v|content|data|default)(?:["'])?[ \t]*(?::|=(?=["']))[ \t]*)(?:(")(?:[^"\\]|\\(?!")[^"])*|'[^'\n]*'?|[|>][-+\d]{0,2}[ \t]*\r?\n[^\n]*|(?:[^\s,}"]|,(?![A-Z]\w{0,40}:|["'{}\s]|$))+)/gi
 
 /** The same with the value first; an element of XML with both as attributes; a variable of Terraform with its default. */
 const valueAndName =

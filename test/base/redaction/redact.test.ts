@@ -56,6 +56,11 @@ describe('a secret in a text', () => {
     ],
     ['basic credentials', 'sent Basic dXNlcjpodW50ZXIy once', 'sent Basic (removed) once'],
     ['a header', `401: Authorization: Bearer ${secret}`, '401: Authorization: (removed)'],
+    [
+      'a value beside the name of the next one',
+      `- name: DB_PASSWORD\n  value: ${secret} x: - key: token\n  value: ${secret}`,
+      '- name: DB_PASSWORD\n  value: (removed) x: - key: token\n  value: (removed)',
+    ],
     ['a cookie', `Set-Cookie: a=${secret}; b=${secret}`, 'Set-Cookie: (removed)'],
     ['a value after a bar', `password|${secret}`, 'password|(removed)'],
     ['an invalid value', `token: invalid ${secret}`, 'token: invalid (removed)'],

@@ -20,7 +20,7 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { type Refusal, refusal, withPrefix } from '#model/kubelet/refusal.ts'
+import { type Refusal, refusal } from '#model/kubelet/refusal.ts'
 import type { AllocatablePrediction, OverRequest, Unknown } from '#model/prediction/prediction.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
@@ -59,7 +59,10 @@ export function predictAllocatable(
     }
   }
   const answer = nodeAllocatable(machine, { ...configuration, ...pods }, features)
-  if ('field' in answer) return { ...nothing, refusals: [reservationRefusal(answer)] }
+  if ('field' in answer) {
+    const { field, message } = answer
+    return { ...nothing, refusals: [refusal(field, prefixes[field] + message)] }
+  }
   const overReserved = overReservationError(answer, features)
   const differing = differences(answer.allocatable, status?.allocatable)
   return {
@@ -167,16 +170,11 @@ export function overRequested(
   })
 }
 
-const prefixes: Partial<Record<ReservationRefusal['field'], string>> = {
-  reservedSystemCPUs: 'unable to parse reserved-cpus list',
-  kubeReserved: '--kube-reserved value failed to parse',
-  systemReserved: '--system-reserved value failed to parse',
-}
-
-function reservationRefusal({ field, message }: ReservationRefusal) {
-  const prefix = prefixes[field]
-  const own = refusal(field, message)
-  return prefix === undefined ? own : withPrefix(prefix, own)
+const prefixes: Record<ReservationRefusal['field'], string> = {
+  reservedSystemCPUs: 'unable to parse reserved-cpus list: ',
+  kubeReserved: '--kube-reserved value failed to parse: ',
+  systemReserved: '--system-reserved value failed to parse: ',
+  evictionHard: '',
 }
 
 /** configz always shows both limits; a hand-written record may omit them to use the defaults. Null: one is not a whole number. */

@@ -23,7 +23,11 @@ export function withoutNamedSecrets(text: string) {
     ].filter(cut => cut !== null)
     for (const cut of cuts.sort(([a], [b]) => a - b)) {
       const start = end + cut[0]
-      if (start >= at) out += `${text.slice(at, start)}${removed}`
+      // A command's line before its heredoc can have secrets, too.
+      const from = Math.max(at, Math.min(start, end))
+      const line = text.slice(from, start)
+      const clean = line.includes('<<') ? withoutNamedSecrets(line) : line
+      if (start >= at) out += `${text.slice(at, from)}${clean}${removed}`
       // A value on several lines can begin in the last line of another.
       if (start >= at || isNested) at = Math.max(at, end + cut[1])
     }

@@ -61,6 +61,11 @@ describe('a secret in a text', () => {
       `- name: DB_PASSWORD\n  value: ${secret} x: - key: token\n  value: ${secret}`,
       '- name: DB_PASSWORD\n  value: (removed) x: - key: token\n  value: (removed)',
     ],
+    [
+      'what stands before the heredoc of a command',
+      `cmdkey /pass:${secret} y = <<EOT\n${secret}\nEOT`,
+      'cmdkey /pass:(removed) y = <<EOT\n(removed)\nEOT',
+    ],
     ['a cookie', `Set-Cookie: a=${secret}; b=${secret}`, 'Set-Cookie: (removed)'],
     ['a value after a bar', `password|${secret}`, 'password|(removed)'],
     ['an invalid value', `token: invalid ${secret}`, 'token: invalid (removed)'],

@@ -83,6 +83,7 @@ export const podShape: ShapeOf<KubernetesPod> = {
     priority: 'number',
     priorityClassName: 'text',
     restartPolicy: 'text',
+    schedulerName: 'text',
     overhead: 'quantities',
     resources,
     terminationGracePeriodSeconds: 'number',

@@ -68,6 +68,10 @@ export interface Workload {
   limits?: Record<string, string>
   /** The kubelet evicted them, with this message. */
   evicted?: string
+  /** The kubelet refused them at admission, with this reason and message. */
+  refused?: { reason: string; message: string }
+  /** Not the default one. */
+  scheduler?: string
   /** They have ended, and their objects are still there. */
   hasEnded?: boolean
   /** Their deletion was asked for so long ago, and they still run. */
@@ -331,11 +335,12 @@ function podProfiles(workload: Workload): PodProfile[] {
     ...(workload.evicted !== undefined && {
       failure: { reason: 'Evicted', message: workload.evicted },
     }),
+    ...(workload.refused !== undefined && { failure: workload.refused }),
   }))
 }
 
-function phaseOf({ evicted, hasEnded }: Workload): PodProfile['phase'] {
-  if (evicted !== undefined) return 'Failed'
+function phaseOf({ evicted, refused, hasEnded }: Workload): PodProfile['phase'] {
+  if (evicted !== undefined || refused !== undefined) return 'Failed'
   return hasEnded === true ? 'Succeeded' : 'Running'
 }
 
@@ -384,7 +389,11 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
               deletionGracePeriodSeconds: 30,
             }),
           },
-          spec: { ...object.spec, volumes, containers },
+          spec: {
+            ...object.spec,
+            ...{ volumes, containers },
+            ...(workload.scheduler !== undefined && { schedulerName: workload.scheduler }),
+          },
           ...(workload.waiting !== undefined && {
             status: waitingStatus(object, workload.waiting, workload.message),
           }),

@@ -1,12 +1,16 @@
 /** The smallest volume with which image GC acts before eviction, from what the disk holds now. It does not wait for a history. */
 
+import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { FilesystemLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
 const roundGib = 10
+/** Of a volume, what partitions and metadata of the filesystem take. */
+const metadataShare = 0.02
 /** Where the configuration is unknown. Image GC that starts above 80 % and frees down to 70 % stays clear of eviction. */
 const presetLowPercent = 70
 
@@ -95,6 +99,47 @@ export function volumeToWrite(
     ...(place !== undefined && { place }),
     ...(usdPerMonth !== null && { usdPerMonth }),
   }
+}
+
+/** A disk as the scheduler counts it. */
+export interface RequestableDisk {
+  capacityBytes: number
+  allocatableBytes: number
+  /** Share of the disk that the hard eviction threshold keeps from pods. A threshold in bytes counts as reserved. */
+  evictionShare: number
+}
+
+/** Upstream: pkg/kubelet/eviction/defaults_linux.go nodefs.available */
+const defaultEvictionShare = 0.1
+
+/** Upstream: pkg/kubelet/cm/node_container_manager_linux.go getNodeAllocatableAbsolute, helpers hardEvictionReservation */
+export function requestableDisk({
+  node: { status },
+  eviction,
+}: Pick<NodeSubject, 'node' | 'eviction'>): RequestableDisk {
+  const amountIn = (amounts: { [name: string]: string | undefined } | undefined) =>
+    amountOrNull(amounts?.['ephemeral-storage']) ?? 0
+  const [capacityBytes, allocatableBytes] = [
+    amountIn(status?.capacity),
+    amountIn(status?.allocatable),
+  ]
+  const hard = eviction?.thresholds.find(one => one.hard && one.signal === 'nodefs.available')
+  const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(hard?.value ?? '') ?? []
+  const known = percent === undefined ? 0 : Number(percent) / 100
+  const share = eviction === null ? defaultEvictionShare : known
+  const isShareKept = allocatableBytes <= (1 - share) * capacityBytes
+  return { capacityBytes, allocatableBytes, evictionShare: isShareKept ? share : 0 }
+}
+
+/** The smallest volume of which pods can request so many bytes: beside them it has what is reserved and what eviction keeps. */
+export function volumeForRequests(
+  wantedBytes: number,
+  { capacityBytes, allocatableBytes, evictionShare }: RequestableDisk,
+): number {
+  const reservedBytes = (1 - evictionShare) * capacityBytes - allocatableBytes
+  const filesystemBytes = (wantedBytes + reservedBytes) / (1 - evictionShare)
+  const bytes = filesystemBytes * (1 + metadataShare)
+  return Math.ceil(bytes / (roundGib * gibibyte)) * roundGib * gibibyte
 }
 
 /** The first action, with the smallest and the largest amount of all: each node has its own. */

@@ -1,6 +1,6 @@
 /** Ordinary threads that a reader outside of the project chose, with what was missed at first: limits, refusals, sizes. */
 import type { Incident } from '../incident.ts'
-import { imageGc, images, nodeOf, users } from '../short-forms.ts'
+import { imageGc, images, nodeOf, setting, users } from '../short-forms.ts'
 
 const largerDisk = /larger (?:disk|volume)/
 const ofLimit = { kind: 'setting', field: 'resources.limits.ephemeral-storage' } as const
@@ -124,5 +124,61 @@ export const ordinaryIncidents: Incident[] = [
     words: [/542\.7 MiB\s+in\s+all/],
     notCauses: ['images-in-use', 'images-unused', 'unread'],
     never: [imageGc],
+  },
+  {
+    name: 'requests-that-a-scheduler-does-not-count',
+    thread: 'https://github.com/gitpod-io/gitpod/issues/2269',
+    found:
+      'Workspaces request ephemeral storage, and ws-scheduler does not count it: the kubelet refuses pods with OutOfephemeral-storage. The disk is half empty.',
+    world: nodeOf({
+      ...{ ...elsewhere, mode: 'proxy', disk: { gib: 95, usedGib: 42 } },
+      workloads: [
+        ...users(2),
+        {
+          ...{ namespace: 'default', owner: 'Bare ws', pods: 8, scheduler: 'ws-scheduler' },
+          requests: { 'ephemeral-storage': '5Gi' },
+        },
+        {
+          ...{ namespace: 'default', owner: 'Bare late', pods: 3, scheduler: 'ws-scheduler' },
+          requests: { 'ephemeral-storage': '5Gi' },
+          refused: {
+            reason: 'OutOfephemeral-storage',
+            message:
+              "Pod was rejected: Node didn't have enough resource: ephemeral-storage, requested: 5368709120, used: 42949672960, capacity: 47093746742",
+          },
+        },
+      ],
+      held: { images: images(2, 0.5, 1.5) },
+    }),
+    cause: [{ kind: 'setting', field: 'resources.requests.ephemeral-storage' }],
+    owner: 'platform',
+    steps: ['ask-owner'],
+    words: [/40\.0 GiB\s+of\s+43\.9 GiB/, /ws-scheduler/, /Scheduler\s+ws-scheduler/],
+    never: [imageGc, /evict/],
+  },
+  {
+    name: 'image-gc-thresholds-of-fifty-and-forty',
+    thread: 'https://github.com/deckhouse/deckhouse/pull/1189',
+    found:
+      'Low thresholds of image GC on a small disk: constant rounds, and a great amount of error events, because nothing can be freed. The thresholds were raised; nothing was in danger.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 30, usedGib: 18.6 } },
+      configuration: { imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 40 },
+      workloads: users(8),
+      held: { images: images(8, 0.5, 1.5) },
+      events: [
+        {
+          ...{ type: 'Warning', reason: 'FreeDiskSpaceFailed', count: 1714 },
+          message:
+            'Failed to garbage collect required amount of images. Attempted to free 7027870924 bytes, but only found 0 bytes eligible to free.',
+          ...{ firstMinutesAgo: 8640, lastMinutesAgo: 3 },
+        },
+      ],
+    }),
+    cause: [setting('imageGCHighThresholdPercent')],
+    owner: 'platform',
+    steps: ['set'],
+    words: [/no\s+round\s+would\s+be\s+due/, /imageGCHighThresholdPercent\s+80/],
+    never: [largerDisk],
   },
 ]

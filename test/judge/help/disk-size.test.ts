@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { volumeToWrite, withAmounts } from '#judge/help/disk-size.ts'
+import { volumeForRequests, volumeToWrite, withAmounts } from '#judge/help/disk-size.ts'
 import type { FilesystemLedger, HolderPart, LedgerLine } from '#model/prediction/disk-ledger.ts'
 
 const GiB = 1024 ** 3
@@ -30,6 +30,24 @@ const sizeOf = (
   const whole = { parts: [], namespaces: [], volumes: null, ...ledger }
   return volumeToWrite(used, whole, amiFamily, lowPercent)
 }
+
+describe('volumeForRequests', () => {
+  it.each([
+    // 0.9 × 110 - 1 = 98 GiB.
+    { wanted: 93.1, share: 0.1, capacity: 20, allocatable: 17, volume: 110 },
+    // A threshold in bytes is a constant.
+    { wanted: 93.1, share: 0, capacity: 20, allocatable: 17, volume: 100 },
+    { wanted: 30, share: 0.15, capacity: 20, allocatable: 12, volume: 50 },
+  ])('of $wanted GiB is $volume GiB', ({ wanted, share, capacity, allocatable, volume }) => {
+    const disk = {
+      ...{ capacityBytes: capacity * GiB, allocatableBytes: allocatable * GiB },
+      evictionShare: share,
+    }
+    expect(volumeForRequests(wanted * GiB, disk)).toBe(volume * GiB)
+    const reserved = (1 - share) * capacity - allocatable
+    expect((1 - share) * volume - reserved).toBeGreaterThanOrEqual(wanted)
+  })
+})
 
 describe('volumeToWrite', () => {
   const full = disk(20, [lineOf('images-in-use', 15), lineOf('system', 3)])

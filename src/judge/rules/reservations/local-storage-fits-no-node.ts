@@ -9,7 +9,7 @@ import {
 import { podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { isOfLocalStorage, refusedStorage } from '#facts/kubernetes/volume-events.ts'
 import { isWithin } from '#judge/events/events.ts'
-import { dataDevice } from '#judge/help/disk-size.ts'
+import { dataDevice, requestableDisk, volumeForRequests } from '#judge/help/disk-size.ts'
 import {
   bytes,
   bytesLine,
@@ -28,11 +28,12 @@ import {
 import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeClass, NodePool } from '#model/input/cluster-input.ts'
-import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerOf, controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 
 const roundBytes = 10 * gibibyte
 const shown = 5
+const defaultScheduler = 'default-scheduler'
 const classes = 'ec2nodeclasses.karpenter.k8s.aws'
 
 const titles = {
@@ -63,17 +64,20 @@ export const localStorageFitsNoNode = contextRule({
     'aws/karpenter-provider-aws#8535',
   ],
 
-  fact: ({ node, identity, pods, at }) => ({
+  fact: ({ node, identity, eviction, pods, at }) => ({
     refused: refusedBy(pods ?? [], at),
-    allocatable: storageOf(node.status?.allocatable),
-    capacity: storageOf(node.status?.capacity),
+    disk: requestableDisk({ node, eviction }),
+    // A new node has these, too.
+    daemons: (pods ?? [])
+      .filter(pod => controllerReferenceOf(pod)?.kind === 'DaemonSet')
+      .reduce((sum, pod) => sum + requestOf(pod), 0),
     pool: identity.owner === 'karpenter' ? identity.group.name : null,
   }),
 
   // Once for a group: a cluster may have thousands of nodes and of waiting pods.
   ofGroup: (facts, context) => {
     const { waitingPods, podEvents } = context
-    const most = Math.max(...facts.map(({ fact }) => fact.allocatable))
+    const most = Math.max(...facts.map(({ fact }) => fact.disk.allocatableBytes))
     const pods = waitingPods
       .map((pod): WaitingPod => {
         const said = [...(pod.status?.conditions ?? []), ...podEvents(podName(pod.metadata))]
@@ -92,7 +96,7 @@ export const localStorageFitsNoNode = contextRule({
     }
   },
 
-  *judge({ capacity, pool, refused }, context, _, group) {
+  *judge({ disk, daemons, pool, refused }, context, _, group) {
     const { waitingPods, failed } = context
     if (refused !== null) return yield refused
     const unread = failed(podResource.resource)
@@ -103,9 +107,7 @@ export const localStorageFitsNoNode = contextRule({
     const [first] = pods
     // Nothing is known of nodes without an amount.
     if (first === undefined || most === 0) return
-    // Of a larger volume, eviction keeps the same share.
-    const needed = Math.max(first.wanted + capacity - most, (first.wanted * capacity) / most)
-    const size = roundBytes * Math.ceil(needed / roundBytes)
+    const size = volumeForRequests(first.wanted + daemons, disk)
     const isRaid =
       classOf(poolsOf(context).find(named(pool)), context)?.spec?.instanceStorePolicy === 'RAID0'
     const less: StepAction = {
@@ -203,16 +205,23 @@ function tooSmallClass(
 function refusedBy(pods: readonly KubernetesPod[], at: string): Failing | null {
   const refused = pods.flatMap(pod => {
     const amounts = refusedStorage(pod.status?.message ?? '')
-    return amounts && isWithin(pod.status?.startTime ?? null, at, dayMs) ? [{ pod, amounts }] : []
+    // A kubelet that has just started may not know its disk yet (kubernetes#70618).
+    const isKnown = amounts !== null && amounts.capacity > 0
+    return isKnown && isWithin(pod.status?.startTime ?? null, at, dayMs) ? [{ pod, amounts }] : []
   })
   const last = refused.at(-1)
   if (last === undefined) return null
   const { pod, amounts } = last
+  const scheduler = pod.spec?.schedulerName ?? defaultScheduler
+  const placed =
+    scheduler === defaultScheduler
+      ? ''
+      : ` Scheduler ${shorten(scheduler, nameLength)} placed it beyond that.`
   return {
     title: titles.refused,
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
     ...seenFirst(
-      `${plural(refused.length, 'pod')} were refused within a day, the last ${shortPodName(pod.metadata)}: it requests ${bytes(amounts.requested)} of ephemeral-storage, and other pods request ${bytes(amounts.used)} of ${bytes(amounts.capacity)}.`,
+      `${plural(refused.length, 'pod')} were refused within a day, the last ${shortPodName(pod.metadata)}: it requests ${bytes(amounts.requested)} of ephemeral-storage, and other pods request ${bytes(amounts.used)} of ${bytes(amounts.capacity)}.${placed}`,
       'The kubelet counts requests, whatever is used: no disk is full. The default scheduler counts them, too: another one, or spec.nodeName, placed the pod here.',
     ),
     steps: [{ id: 'count-storage' }, { id: 'request-less', owner: ownerOf(pod) }],

@@ -26,7 +26,7 @@ export function mergePatches(
 ): RawObject {
   const merged = new Map(Object.entries(target))
   for (const patch of patches) apply(merged, patch, depth)
-  return plain(merged)
+  return objectOfMap(merged)
 }
 
 function apply(merged: Map<string, unknown>, patch: RawObject, depth: number) {
@@ -42,9 +42,9 @@ function apply(merged: Map<string, unknown>, patch: RawObject, depth: number) {
   }
 }
 
-const plain = (merged: ReadonlyMap<string, unknown>): RawObject =>
+const objectOfMap = (merged: ReadonlyMap<string, unknown>): RawObject =>
   Object.fromEntries(
-    [...merged].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]),
+    [...merged].map(([key, value]) => [key, value instanceof Map ? objectOfMap(value) : value]),
   )
 
 /** Removes nulls from an object in a list. Nulls of the list itself stay. */

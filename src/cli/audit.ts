@@ -171,7 +171,7 @@ function chosenRules({ rule, skipRule }: AuditOptions) {
 }
 
 /** Whether the run is partial: a partial run is not recorded, and only its nodes are compared. */
-const isPart = (options: AuditOptions) =>
+const isPartialRun = (options: AuditOptions) =>
   !selectsEverything(selectionOf(options)) ||
   options.rule.length + options.skipRule.length > 0 ||
   options.severity !== undefined
@@ -259,7 +259,7 @@ function placesText(
   return `${line(report, page)}${line(snapshot, saved ?? join(folder, snapshotName))}${next}`
 }
 
-const isFile = (format: AuditOptions['format']): format is FormatId =>
+const isFileFormat = (format: AuditOptions['format']): format is FormatId =>
   format !== 'text' && format !== 'table' && format !== 'wide'
 
 /** Audits by the options and writes all results into `options.out`. @throws OperatorError and the errors of the sources. */
@@ -288,7 +288,7 @@ async function auditInto(options: AuditOptions, policy: Policy, keep: Keep) {
         [
           ...policy.report.formats,
           ...options.outputs,
-          ...(isFile(options.format) ? [options.format] : []),
+          ...(isFileFormat(options.format) ? [options.format] : []),
         ],
         languages[policy.report.language],
       ),
@@ -297,7 +297,7 @@ async function auditInto(options: AuditOptions, policy: Policy, keep: Keep) {
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
       options: { allNodes: options.allNodes, keep },
-      isPart: isPart(options),
+      isPart: isPartialRun(options),
       plan: options.plan
         ? snapshot =>
             planBeside(snapshot ?? options.snapshot ?? null, {
@@ -330,7 +330,7 @@ async function historyOf(options: AuditOptions, policy: Policy) {
   const isEnumerated = others.every(one => one === undefined)
   return openHistory({
     store: await storeAt(options.store),
-    isWhole: !isPart(options),
+    isWhole: !isPartialRun(options),
     isComparable: options.severity === undefined,
     scope: isEnumerated ? scopeOf(policy) : null,
     now: new Date(),

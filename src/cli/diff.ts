@@ -251,7 +251,7 @@ function unreadLines(unread: NotReadNow[], { indented }: Sheet) {
     if (first === undefined) return []
     const earlier = first.before === 'read' ? ', read before' : ', partly read before'
     const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? earlier : ''}`
-    return indented(`${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`)
+    return indented(`${unreadNodesText(first, entries)}${how}: ${clean(first.reason, shownReason)}`)
   }
   const moreReasons = (more: number) => `  … and for ${more} more reasons`
   return [
@@ -260,7 +260,7 @@ function unreadLines(unread: NotReadNow[], { indented }: Sheet) {
   ]
 }
 
-function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]) {
+function unreadNodesText({ cluster }: NotReadNow, entries: NotReadNow[]) {
   const names = entries.flatMap(({ node }) => node ?? []).map(node => clean(node))
   if (names.length === 0) return `cluster ${clean(cluster)}`
   return names.length === 1

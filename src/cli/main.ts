@@ -132,13 +132,13 @@ function printSourceable() {
       String(text)
         .replaceAll(/^readonly (?=ShellComp)/gm, '')
         .replace('compopt +o default', ':')
-        .replace(/_get_comp_words_by_ref .*/, wordsOrOwn)
+        .replace(/_get_comp_words_by_ref .*/, bashWordsCall)
         .replace(/^complete -F/m, 'complete -o default -F'),
     )
 }
 
 /** Bash has the words itself; the package bash-completion joins those with = and : again. */
-const wordsOrOwn = (call: string) =>
+const bashWordsCall = (call: string) =>
   `if declare -F _get_comp_words_by_ref >/dev/null; then ${call}; else
         words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD cur=\${COMP_WORDS[COMP_CWORD]}
     fi`

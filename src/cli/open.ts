@@ -52,7 +52,7 @@ async function runOpen(run: string, { bucket, region, page, print }: OpenOptions
     process.stdout.write(`${url}\n`)
     return exitCode.ok
   }
-  if (await isOpened(url)) return exitCode.ok
+  if (await openUrl(url)) return exitCode.ok
   process.stderr.write('No browser could be started. Open this URL, or use --print:\n')
   process.stdout.write(`${url}\n`)
   return exitCode.failed
@@ -64,7 +64,7 @@ const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
 }
 
 /** Starts the system's opener without a shell: the URL is one argument. */
-function isOpened(url: string): Promise<boolean> {
+function openUrl(url: string): Promise<boolean> {
   const [program, ...args] = openers[process.platform] ?? ['xdg-open']
   return new Promise(resolve => {
     const child = spawn(program, [...args, url], { stdio: 'ignore' })

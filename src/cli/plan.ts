@@ -168,7 +168,7 @@ function planInPlace({ out, force }: PlanOptions, plan: Plan): Plan | null {
   if (force === true || !existsSync(out) || !statSync(out).isFile() || statSync(out).size === 0)
     return null
   const present = presentPlan(out)
-  if (present !== null && doesTheSame(present, plan)) return present
+  if (present !== null && isSamePlan(present, plan)) return present
   throw new OperatorError(
     `${out} exists, and may be an approved plan: give another --out, or --force`,
   )
@@ -184,7 +184,7 @@ function presentPlan(file: string): Plan | null {
 }
 
 /** Whether two plans differ only in when they were made. */
-function doesTheSame(a: Plan, b: Plan) {
+function isSamePlan(a: Plan, b: Plan) {
   const timeless = (plan: Plan) =>
     planText({
       ...plan,

@@ -133,7 +133,7 @@ export function remediationText(
       reasonLines(title, reasonsOf(steps.filter(step => step.state === state)), sheet, rest),
     ),
     run.unasked?.map(one => wrap(`Not asked: ${clean(one, 600)}.`)),
-    backLines(steps, sheet),
+    rolledBackLines(steps, sheet),
     reasonLines('Left alone by the plan', leftAlone, sheet, rest),
     next !== null && ['', wrap(next)],
   )
@@ -154,7 +154,7 @@ function countsOf(steps: readonly StepEntry[]) {
 }
 
 /** Rolled-back nodes that a later reading confirmed: a node's own answer is not enough. */
-function backLines(steps: readonly StepEntry[], { wrap }: Sheet) {
+function rolledBackLines(steps: readonly StepEntry[], { wrap }: Sheet) {
   const seen = steps.filter(({ state, seenBack }) => state === 'rolled-back' && seenBack === true)
   return (
     seen.length > 0 &&

@@ -115,13 +115,13 @@ async function namedEndpoints(options: PlaceOptions, policy: Policy) {
       '--region chooses EKS clusters. With --kubeconfig, --context or --in-cluster it names the one region in which modes ssm and both use SSM',
     )
   // Loaded only if needed: client-node is large, and most runs do not use it.
-  if (inCluster !== undefined) return [await endpointAround(inCluster)]
+  if (inCluster !== undefined) return [await ownClusterEndpoint(inCluster)]
   const { kubeconfigEndpoints } = await import('#clients/kubernetes/kubeconfig.ts')
   return kubeconfigEndpoints(kubeconfig ?? null, allContexts === true ? ['*'] : context)
 }
 
 /** The cluster whose pod runs this process. @throws OperatorError */
-export async function endpointAround(name: string): Promise<NamedEndpoint> {
+export async function ownClusterEndpoint(name: string): Promise<NamedEndpoint> {
   const { inClusterEndpoint } = await import('#clients/kubernetes/kubeconfig.ts')
   return inClusterEndpoint(name)
 }

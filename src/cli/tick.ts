@@ -12,7 +12,7 @@ import { runService } from '#pipeline/service/service.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseSettings } from '#settings.ts'
 import { deadlineOption, parseClusterName } from './options.ts'
-import { endpointAround } from './source.ts'
+import { ownClusterEndpoint } from './source.ts'
 import { clean, version } from './terminal.ts'
 
 interface TickOptions {
@@ -108,7 +108,7 @@ async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickO
       isObservation: false,
       isMailed: true,
     }
-    const around = inCluster === undefined ? null : await endpointAround(inCluster)
+    const around = inCluster === undefined ? null : await ownClusterEndpoint(inCluster)
     const folder = join(tmpdir(), `highwater-${requestId}`)
     const answer = await runService(request, parseSettings(process.env), {
       version,

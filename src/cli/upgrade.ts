@@ -94,7 +94,7 @@ function upgradesText(document: UpgradeDocument, screen: Screen) {
     inputErrors.map(error => sheet.wrap(clean(error, lineLimit), '! ', '  ')),
     [...Map.groupBy(upgrades, ({ cluster }) => cluster).values()].map(ofCluster => [
       clusterLines(ofCluster, sheet),
-      ofCluster.map(upgrade => groupLines(upgrade, commonOf(ofCluster), sheet)),
+      ofCluster.map(upgrade => groupLines(upgrade, commonStepText(ofCluster), sheet)),
     ]),
     minorLines(upgrades, sheet),
     insightsLines(document.insights, sheet),
@@ -130,7 +130,7 @@ function summaryLines(document: UpgradeDocument, { bold, wrap }: Sheet) {
 function clusterLines(all: readonly PlannedUpgrade[], { bold, indented }: Sheet) {
   const [first] = all
   if (first === undefined) return null
-  const common = commonOf(all)
+  const common = commonStepText(all)
   const { cluster, controlPlane, steps, to } = first
   const version = controlPlane === null ? 'version not read' : clean(controlPlane)
   const command = `aws eks update-cluster-version --name ${clusterOf(first)} --kubernetes-version ${nextMinor(controlPlane ?? to)}`
@@ -144,7 +144,7 @@ function clusterLines(all: readonly PlannedUpgrade[], { bold, indented }: Sheet)
 }
 
 /** The step between, if every group of the cluster has it, is said once. */
-const commonOf = (all: readonly PlannedUpgrade[]) => {
+const commonStepText = (all: readonly PlannedUpgrade[]) => {
   const [first, ...others] = all.map(upgrade =>
     upgrade.steps.includes('in-between') ? stepTexts['in-between'](upgrade) : null,
   )

@@ -136,7 +136,7 @@ function readPart(type: string, written: LocatedText, budget: TextBudget) {
     /shellscript|boothook/.test(type) &&
     /^(?:#(?!!).*\n|\s)*apiVersion: *node\.eks\.aws/.test(start)
   )
-    return [passedOver(openYaml(located, budget))]
+    return [ignoredPiece(openYaml(located, budget))]
   if (start.startsWith('#cloud-config') || type === 'text/cloud-config')
     return readCloudConfig(located, budget)
   if (
@@ -244,7 +244,7 @@ function split(text: string): { headers: Map<string, string>; body: string } {
   }
 }
 
-const passedOver = (document: YamlPlace): Piece => ({
+const ignoredPiece = (document: YamlPlace): Piece => ({
   ...pieceOfNodeConfig(document),
   unread: `cloud-init gets it, and nodeadm reads only parts of type ${nodeConfigType}`,
 })
@@ -252,7 +252,7 @@ const passedOver = (document: YamlPlace): Piece => ({
 /** Reads `write_files`, `runcmd` and `bootcmd` of a #cloud-config. Source: cloud-init, Module reference. @throws ForeignTextError */
 function readCloudConfig(located: LocatedText, budget: TextBudget) {
   const document = openYaml(located, budget)
-  if (isRawObject(document.value) && isNodeConfig(document.value)) return [passedOver(document)]
+  if (isRawObject(document.value) && isNodeConfig(document.value)) return [ignoredPiece(document)]
   return [
     ...placesIn(document.at('write_files')).flatMap(file => readFile(file, budget)),
     ...['bootcmd', 'runcmd'].flatMap(list => readCommands(document, list, budget)),

@@ -101,7 +101,7 @@ export async function* collect(
     if (asksForObjects(options.selection, isSaid, errors)) {
       if (!isSaid) {
         yield record
-        yield* noNodes(record.cluster, errors)
+        yield* emptyNodeList(record.cluster, errors)
       }
       isSaid = true
       yield* readAllObjects(record.cluster, kubernetes, nodesWithPods, options, errors)
@@ -157,7 +157,9 @@ export async function countNodes(
     }
   } catch (error) {
     // The collectors meet the same error and report it.
-    return isKeptOut(error) ? { nodes: 0, reason: null } : { nodes: null, reason: messageOf(error) }
+    return isPermanentFailure(error)
+      ? { nodes: 0, reason: null }
+      : { nodes: null, reason: messageOf(error) }
   } finally {
     kubernetes.close()
   }
@@ -165,7 +167,7 @@ export async function countNodes(
 
 const keptOut: readonly FailureKind[] = ['gone', 'name', 'refused', 'tls']
 /** Whether a repeated request would fail, too: not if the API server is only busy or slow. */
-const isKeptOut = (error: unknown) =>
+const isPermanentFailure = (error: unknown) =>
   error instanceof RequestFailure &&
   (keptOut.includes(error.kind) || [401, 403].includes(error.status ?? 0))
 
@@ -204,7 +206,7 @@ export const asksForObjects = (
 const forbidden = 403
 
 /** An empty record if the list of nodes was read and is empty, so that it differs from an unread list. @param errors of the list of nodes */
-export const noNodes = (cluster: string, errors: readonly ReadError[]): ObjectsRecord[] =>
+export const emptyNodeList = (cluster: string, errors: readonly ReadError[]): ObjectsRecord[] =>
   errors.length > 0 ? [] : [{ kind: 'Objects', cluster, resource: 'nodes', items: [] }]
 
 async function* readNodes(

@@ -178,7 +178,7 @@ async function describe(
   const nodegroups = names === null ? null : answers.filter(nodegroup => nodegroup !== null)
   const launchTemplates = nodegroups && (await launchTemplatesOf(nodegroups, place, errors, signal))
   const insights = eks === null ? null : await insightsOf(place.eks, name, errors, signal)
-  const way = eks === null ? noWay : wayTo(eks, name, place, policy, errors)
+  const way = eks === null ? noWay : clusterEndpoints(eks, name, place, policy, errors)
   const cluster = await calledBy(eks)
   const read = { eks, nodegroups, launchTemplates, insights }
   return { record: { kind: 'Cluster', cluster, ...read, errors }, ...way, place }
@@ -206,7 +206,7 @@ export async function targetAt(
   const eks = new EksApi(region, place.credentials)
   try {
     const described = await eks.describeCluster(name, signal)
-    return { record, ...wayTo(described, name, place, policy, errors), place, errors }
+    return { record, ...clusterEndpoints(described, name, place, policy, errors), place, errors }
   } catch (error) {
     signal.throwIfAborted()
     errors.push(readErrorOf('cluster', error))
@@ -220,7 +220,7 @@ type ClusterWay = Required<Pick<ClusterTarget, 'endpoint' | 'kubelet'>>
 const noWay: ClusterWay = { endpoint: null, kubelet: null }
 
 /** Adds the reasons why the cluster cannot be read to `errors`. */
-function wayTo(
+function clusterEndpoints(
   eks: RawObject,
   name: string,
   place: AwsPlace,

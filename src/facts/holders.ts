@@ -23,7 +23,7 @@ const ofVendor = row('nothing', 'vendor')
 const ofOwner = row('nothing', 'owner')
 const ofPods = row('pod-deletion', 'owner')
 /** Of the usual contents of a node. */
-const usual = (step: StepActionId): HolderFacts => ({ ...ofVendor(step), isUsual: true })
+const usualHolder = (step: StepActionId): HolderFacts => ({ ...ofVendor(step), isUsual: true })
 
 export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   // Written by: the runtime, as it pulls what pods name
@@ -79,7 +79,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'orphaned-pods': left('delete-pod-folder', 'read-journal'),
   // Written by: the kubelet, its plugins and checkpoints of containers
   // Source: pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs
-  kubelet: usual('look-on-node'),
+  kubelet: usualHolder('look-on-node'),
   // Written by: every service of the node, above all the kubelet and the runtime
   // Source: journald.conf(5) SystemMaxUse
   journal: left('vacuum-journal'),
@@ -100,13 +100,13 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   'other-runtime': left('delete-place'),
   // Written by: who makes the AMI
   // Source: hier(7)
-  system: usual('larger-disk'),
+  system: usualHolder('larger-disk'),
   // Written by: processes that write on into a file after its deletion
   // Source: unlink(2); kubernetes/kubernetes#83107
   'deleted-open-files': row('process-end', 'owner')('restart-pod'),
   // Written by: mkfs, as it makes the filesystem
   // Source: mke2fs(8) -m
-  'reserved-blocks': usual('larger-disk'),
+  'reserved-blocks': usualHolder('larger-disk'),
   // Written by: processes of containers, into folders of the node
   // Source: kubernetes/kubernetes#35017: no eviction frees a hostPath volume
   'host-path': ofOwner('clean-with-owner'),

@@ -9,7 +9,7 @@ export const sharedFolders: ReadonlySet<string> = new Set(
 )
 
 /** Folders of containers: almost all in them is in volumes that images declare. Source: containerd internal/cri/server/container_create.go volumeMounts */
-export const isOfImageVolumes = (path: string): boolean => imageVolumes.test(path)
+export const isImageVolume = (path: string): boolean => imageVolumes.test(path)
 
 const imageVolumes =
   /\/io\.containerd\.grpc\.v1\.cri(?:\/containers(?:\/(?<container>[^/]+)(?:\/volumes)?)?)?$/

@@ -1,5 +1,5 @@
 /** Middle function of a fan-out: reads a shard of nodes, judges a cluster whose shards are read, or notes why either failed. */
-import { type FanOutContext, inFanOut } from '#pipeline/fan-out/context.ts'
+import { type FanOutContext, withFanOut } from '#pipeline/fan-out/context.ts'
 import { judgeCluster } from '#pipeline/fan-out/judge-cluster.ts'
 import { noteLost } from '#pipeline/fan-out/lost.ts'
 import { readShard } from '#pipeline/fan-out/read-shard.ts'
@@ -14,7 +14,7 @@ export const handler = (event: unknown, context: LambdaContext): Promise<Record<
     const { run, step, cluster } = parsed
     const shard = 'shard' in parsed && parsed.shard !== null && { shard: parsed.shard }
     log.about({ step, clusterNumber: cluster, ...shard })
-    const lost = await inFanOut(run, parseSettings(process.env), runtime, inRun =>
+    const lost = await withFanOut(run, parseSettings(process.env), runtime, inRun =>
       stepOf(parsed, inRun),
     )
     await log.stepped(lost === null ? 'step ended' : 'lost', {}, lost)

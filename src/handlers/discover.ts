@@ -1,5 +1,5 @@
 /** First function of a fan-out: finds clusters and nodes, and divides them into shards. */
-import { inFanOut } from '#pipeline/fan-out/context.ts'
+import { withFanOut } from '#pipeline/fan-out/context.ts'
 import { type Discovered, discoverShards } from '#pipeline/fan-out/discover.ts'
 import { parseSettings } from '#settings.ts'
 import { parseRunEvent } from './fan-out-event.ts'
@@ -9,7 +9,7 @@ export const handler = (event: unknown, context: LambdaContext): Promise<Discove
   runLogged(context, 'step', async (log, runtime) => {
     log.about({ step: 'discover' })
     const { run } = parseRunEvent(event)
-    const found = await inFanOut(run, parseSettings(process.env), runtime, discoverShards)
+    const found = await withFanOut(run, parseSettings(process.env), runtime, discoverShards)
     await log.stepped('discovered', { clusters: found.clusters, nodes: found.nodes }, null)
     return found
   })

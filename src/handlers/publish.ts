@@ -1,6 +1,6 @@
 /** Last function of a fan-out: publishes one report of all judged clusters. It answers as the function `audit` does. */
 import { isTickRun, type RunAnswer } from '#model/run.ts'
-import { inFanOut } from '#pipeline/fan-out/context.ts'
+import { withFanOut } from '#pipeline/fan-out/context.ts'
 import { publishRun } from '#pipeline/service/publish.ts'
 import { parseSettings } from '#settings.ts'
 import { parsePublishEvent } from './fan-out-event.ts'
@@ -10,7 +10,7 @@ export const handler = (event: unknown, context: LambdaContext): Promise<RunAnsw
   runLogged(context, 'run', async (log, runtime) => {
     const { run, failure } = parsePublishEvent(event)
     if (isTickRun(run)) log.scheduled()
-    const answer = await inFanOut(run, parseSettings(process.env), runtime, inRun =>
+    const answer = await withFanOut(run, parseSettings(process.env), runtime, inRun =>
       publishRun({ ...inRun, mapFailure: failure }),
     )
     await log.ended(answer)

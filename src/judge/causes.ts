@@ -30,14 +30,16 @@ export function causesOf({
   nodes,
 }: Pick<AuditReport, 'document' | 'nodes'>): CauseGroup[] {
   const nodeOf = nodesByName(nodes)
-  const least = ({ cluster, nodes }: Finding, of: (node: AuditedNode | undefined) => number) =>
-    Math.min(...nodes.sample.map(name => of(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
+  const leastAmongNodes = (
+    { cluster, nodes }: Finding,
+    of: (node: AuditedNode | undefined) => number,
+  ) => Math.min(...nodes.sample.map(name => of(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
   const rank = ({ severity }: Finding) => severities.indexOf(severity)
   const ranked = withDevices(findings)
     .map(finding => ({
       finding,
-      hours: least(finding, hoursToEnd),
-      room: least(finding, headroomShare),
+      hours: leastAmongNodes(finding, hoursToEnd),
+      room: leastAmongNodes(finding, headroomShare),
     }))
     .toSorted(
       by(
@@ -68,7 +70,7 @@ export function causesOf({
         part => mildness(part),
         ({ worst }) => worst.hours,
         ({ worst }) => worst.room,
-        part => !isOfDisk(part),
+        part => !isDiskCause(part),
         ({ worst }) => !hasHappened(worst.finding),
         ({ group }) => -group.nodes.count,
         ({ group }) => -group.findings.length,
@@ -82,7 +84,7 @@ export function causesOf({
 const hasHappened = ({ seen }: Finding) => seen !== undefined
 
 /** What fills a disk, or makes it small, counts more than a setting that does not see it. */
-const isOfDisk = ({ group: { cause } }: { group: CauseGroup }) =>
+const isDiskCause = ({ group: { cause } }: { group: CauseGroup }) =>
   cause.kind === 'holder' || cause.kind === 'device'
 
 /** 1: a setting of which nothing was seen. 2: an untouched default below severity high, or drift: neither says that something breaks. */
@@ -110,7 +112,7 @@ function withDevices(findings: Finding[]) {
   return findings.map(finding => {
     const device = devices.find(
       ({ cluster, nodes, cause }) =>
-        (isOfImages(finding) ||
+        (isImageCause(finding) ||
           isUnsized(finding) ||
           (finding.cause.kind === 'unread' &&
             finding.cause.source === diskUse &&
@@ -136,7 +138,7 @@ const isMuchTooSmall = (cause: Cause) =>
 const isUnsized = ({ cause }: Finding) => cause.kind === 'device' && cause.what === 'too-small'
 
 /** Whether images fill a disk: not whether a threshold is set well. */
-function isOfImages({ cause, steps }: Finding) {
+function isImageCause({ cause, steps }: Finding) {
   if (cause.kind === 'holder') return /^images(?:-|$)/.test(cause.holder)
   return (
     cause.kind === 'setting' &&
@@ -265,12 +267,12 @@ function stepsOf(findings: Finding[]): Step[] {
         ...(pods.length > 0 && { pods }),
         ...(action.lost && { lost: joinedLosses(lost) }),
       },
-      commands: distinct(commands),
+      commands: distinctItems(commands),
     }
   })
 }
 
-const distinct = <Item>(items: readonly Item[]): Item[] => [
+const distinctItems = <Item>(items: readonly Item[]): Item[] => [
   ...new Map(items.map(item => [JSON.stringify(item), item])).values(),
 ]
 
@@ -311,7 +313,7 @@ function placesOf(findings: Finding[]): CausePlace[] {
     return {
       cluster,
       nodes: counts.reduce((sum, count) => sum + count, 0),
-      subjects: distinct(own.map(({ subject }) => subject)),
+      subjects: distinctItems(own.map(({ subject }) => subject)),
     }
   })
 }
@@ -363,7 +365,7 @@ function settingsOf(
       now,
       values: byValue.map(([value, ones]) => ({
         value,
-        subjects: distinct(ones.map(({ cluster, subject }) => ({ cluster, subject }))),
+        subjects: distinctItems(ones.map(({ cluster, subject }) => ({ cluster, subject }))),
       })),
     }
   })

@@ -79,13 +79,13 @@ export async function keepNotices(
   await update(store, noticesKey, rounds, async () => {
     const { version, list, isForeign } = await readList(store)
     const next = extendedList(list, isForeign ? [...keys, noticesKey] : keys, runs, now)
-    if (!isForeign && canonical(next) === canonical(list)) return null
+    if (!isForeign && comparableText(next) === comparableText(list)) return null
     return { version, body: `${JSON.stringify(next)}\n`, contentType: 'application/json' }
   })
 }
 
 /** The list without `at` of its runs: noting an unchanged run again is no change. */
-const canonical = (list: Notices) =>
+const comparableText = (list: Notices) =>
   JSON.stringify({ ...list, runs: list.runs.map(({ at: _at, ...run }) => run) })
 
 async function readList(

@@ -207,11 +207,11 @@ function isSelected(
 ) {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(expression => isMet(expression, labels))
+    matchExpressions.every(expression => isRequirementMet(expression, labels))
   )
 }
 
-function isMet(
+function isRequirementMet(
   { key, operator, values }: z.infer<typeof requirement>,
   labels: Readonly<Record<string, unknown>>,
 ) {

@@ -144,7 +144,7 @@ function roundOf(
   return {
     triggered: imagefs || isStopped ? mayFree : null,
     wantedBytes: asRead.wantedBytes,
-    round: { ...freed, error: inBoth(asRead.error, other.error), ...prediction },
+    round: { ...freed, error: agreedValue(asRead.error, other.error), ...prediction },
     unknowns,
   }
 }
@@ -183,11 +183,15 @@ function freedIn({ freed, error }: World) {
 }
 
 /** What is the same in both worlds; else null. */
-const inBoth = <Value>(asRead: Value, other: Value) => (asRead === other ? asRead : null)
+const agreedValue = <Value>(asRead: Value, other: Value) => (asRead === other ? asRead : null)
 
 function freedInBoth({ freedBytes, reachesLow, shortfallBytes }: Freed, other: Freed) {
   if (freedBytes !== other.freedBytes || reachesLow !== other.reachesLow) return notKnown
-  return { freedBytes, reachesLow, shortfallBytes: inBoth(shortfallBytes, other.shortfallBytes) }
+  return {
+    freedBytes,
+    reachesLow,
+    shortfallBytes: agreedValue(shortfallBytes, other.shortfallBytes),
+  }
 }
 
 /** The most bytes that deletions by age free: packed and unpacked layers. */
@@ -335,7 +339,7 @@ function candidateReason(outcomes: Outcomes, place: number, mayFree: boolean): K
 
 /** What a round counts as freed if it has to free `wantedBytes`. */
 function freedOf(prepared: PreparedImages, outcomes: Outcomes, wantedBytes: number): Freed {
-  const reachesLow = wantedBytes <= 0 || reaches(prepared, outcomes, wantedBytes)
+  const reachesLow = wantedBytes <= 0 || reachesWanted(prepared, outcomes, wantedBytes)
   const freedBytes = freedBytesOf(prepared, outcomes, wantedBytes)
   const shortfallBytes = shortfallOf(reachesLow, freedBytes, wantedBytes)
   return { freedBytes, reachesLow, shortfallBytes }
@@ -346,7 +350,11 @@ function shortfallOf(reachesLow: boolean | null, freedBytes: number | null, want
   return reachesLow === null || freedBytes === null ? null : wantedBytes - freedBytes
 }
 
-function reaches({ images, isComplete }: PreparedImages, outcomes: Outcomes, wantedBytes: number) {
+function reachesWanted(
+  { images, isComplete }: PreparedImages,
+  outcomes: Outcomes,
+  wantedBytes: number,
+) {
   let leastBytes = 0
   let mostBytes = isComplete ? 0 : Number.POSITIVE_INFINITY
   for (let place = 0; place < images.length; place++) {

@@ -15,7 +15,7 @@ import { atoi, goQuote } from '#base/go/go-text.ts'
 import {
   addQuantities,
   binaryQuantity,
-  canonical,
+  canonicalText,
   milliValue,
   parseQuantity,
   type Quantity,
@@ -225,7 +225,7 @@ export function overReservationError(
 const goStruct = (amount: Quantity) =>
   amount.held === 'fast'
     ? `{{${amount.unscaled} ${amount.exponent}} {<nil>}  ${amount.format}}`
-    : canonical(amount)
+    : canonicalText(amount)
 
 /*
  * Reservations for the system and for Kubernetes, parsed as the kubelet parses them at its start.

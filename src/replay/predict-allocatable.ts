@@ -8,7 +8,7 @@
 import {
   addQuantities,
   binaryQuantity,
-  canonical,
+  canonicalText,
   compareQuantities,
   type Quantity,
   quantityNumber,
@@ -68,7 +68,7 @@ export function predictAllocatable(
   return {
     allocatable: {
       ...Object.fromEntries(
-        [...answer.allocatable].map(([name, amount]) => [name, canonical(amount)]),
+        [...answer.allocatable].map(([name, amount]) => [name, canonicalText(amount)]),
       ),
       matchesNode: differing && differing.length === 0,
     },
@@ -102,7 +102,7 @@ const amountsText = ({ overReserved, reservation, capacity }: NodeAllocatable) =
 function amountText(name: string, amount: Quantity | undefined) {
   if (amount === undefined) return '0'
   return name === 'cpu' || name === 'pid'
-    ? canonical(amount)
+    ? canonicalText(amount)
     : `${(quantityNumber(amount) / gibibyte).toFixed(1)} GiB`
 }
 
@@ -165,7 +165,7 @@ export function overRequested(
     if (amount === null || resource.startsWith('hugepages-')) return []
     const sum = resource === 'pods' ? binaryQuantity(pods.length) : requested(resource)
     return compareQuantities(sum, amount) > 0
-      ? [{ resource, requested: canonical(sum), allocatable: canonical(amount) }]
+      ? [{ resource, requested: canonicalText(sum), allocatable: canonicalText(amount) }]
       : []
   })
 }

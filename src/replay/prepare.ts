@@ -228,7 +228,7 @@ function victimsAmong(
   const overLimits = () => localStorageEviction(pods, podStats, disks, kubelet)
   return {
     podsByName: pods,
-    rankedPods: signal => rankedPods(alikeSignal(signal, isOneDisk)),
+    rankedPods: signal => rankedPods(rankingSignal(signal, isOneDisk)),
     overLimits,
     nearLimits() {
       const over = new Set(overLimits().map(({ pod }) => pod))
@@ -255,7 +255,7 @@ function bothRemoved(since: RemovedContainers, now: RemovedContainers): RemovedC
 const byName = (a: Pod, b: Pod) => byText(a.namespace, b.namespace) || byText(a.name, b.name)
 
 /** Signals of one resource on one disk rank pods alike, so one ranking serves both. */
-function alikeSignal(signal: Signal, isOneDisk: boolean) {
+function rankingSignal(signal: Signal, isOneDisk: boolean) {
   const resource = resourceOf(signal)
   if (resource === 'memory') return 'memory.available'
   if (!isOneDisk) return signal

@@ -70,7 +70,7 @@ export function replay(
     supportedInput(kubelet === undefined ? input : withKubelet(input, kubelet)),
   )
   const unknowns: Unknown[] = [...configured.unknowns]
-  const changed = restartedWith(configured.input, whatIf)
+  const changed = inputAfterStart(configured.input, whatIf)
   const node = prepare(changed, takenAt, whatIf.at, configured.input)
   if (!node.features.exact) {
     unknowns.push({
@@ -369,7 +369,7 @@ function allocatableOf(
 }
 
 /** The node after a start of its kubelet with the changes. */
-const restartedWith = (input: NodeInput, { changes }: WhatIf) =>
+const inputAfterStart = (input: NodeInput, { changes }: WhatIf) =>
   withPodsLimit(withChanges(input, changes), input.configuration?.fields ?? null)
 
 function distinctUnknowns(unknowns: readonly Unknown[]) {

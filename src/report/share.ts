@@ -94,7 +94,7 @@ export function ownerlessFindings(
   owners: readonly Pick<ReportOwner, 'match'>[],
 ): Finding[] {
   if (owners.length === 0) return []
-  const all = owners.map(({ match }) => ownershipTests(report, ownedBy(report, match)))
+  const all = owners.map(({ match }) => ownershipTests(report, ownershipOf(report, match)))
   return report.document.findings.filter(finding => !all.some(({ isTheirs }) => isTheirs(finding)))
 }
 
@@ -208,9 +208,9 @@ function ownership(
   match: OwnerMatch,
   others: readonly OwnerMatch[],
 ): Ownership {
-  const own = ownedBy(report, match)
+  const own = ownershipOf(report, match)
   if (others.length === 0) return own
-  const foreign = others.map(other => ownedBy(report, other))
+  const foreign = others.map(other => ownershipOf(report, other))
   const group: Ownership['group'] = (cluster, subject) =>
     own.group(cluster, subject) && !foreign.some(other => other.group(cluster, subject))
   return {
@@ -226,12 +226,12 @@ interface Ownership {
   someOf(cluster: string): boolean
 }
 
-const isEach = (wanted: Record<string, string> = {}, found: Record<string, string>) =>
+const matchesLabels = (wanted: Record<string, string> = {}, found: Record<string, string>) =>
   Object.entries(wanted).every(
     ([key, value]) => Object.hasOwn(found, key) && matchesGlob(value, found[key] ?? ''),
   )
 
-function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownership {
+function ownershipOf({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownership {
   const tagsOf = new Map(
     tags
       .filter(({ group }) => group === undefined)
@@ -244,7 +244,7 @@ function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownershi
       ...ofCluster,
       ...(nodegroup === null ? {} : tagsOf.get(JSON.stringify([cluster, nodegroup]))),
     }
-    return isEach(match.tags, found)
+    return matchesLabels(match.tags, found)
   }
   // A nodepool that is in two separately read parts of the fleet has an entry from each part.
   const labelled = Map.groupBy(tags, ({ cluster, nodegroup, group }) =>
@@ -253,7 +253,7 @@ function ownedBy({ tags = [], nodes }: AuditReport, match: OwnerMatch): Ownershi
   const isLabelled = (cluster: string, subject: Subject | null) =>
     (
       labelled.get(JSON.stringify([cluster, subject?.kind, subject?.name])) ?? [{ labels: {} }]
-    ).every(({ labels }) => isEach(match.labels, labels ?? {}))
+    ).every(({ labels }) => matchesLabels(match.labels, labels ?? {}))
   const group = (cluster: string, subject: Subject | null) => {
     const isGroup = subject?.kind === 'Nodegroup' || subject?.kind === 'NodePool'
     if (!inCluster(cluster)) return false
@@ -323,7 +323,10 @@ function partOf(cluster: ClusterResult, part: SharePart) {
     : ofNodes
   const open = part.findings
     .filter(finding => finding.cluster === name)
-    .map(({ severity, subject, nodes }) => ({ severity, nodes: concernedBy(subject, nodes, own) }))
+    .map(({ severity, subject, nodes }) => ({
+      severity,
+      nodes: concernedNodes(subject, nodes, own),
+    }))
   // If too little was read to grade the cluster, its part has a grade only if that grade is bad.
   return {
     ...cluster,
@@ -354,7 +357,7 @@ function combineCounts(a: OutcomeCounts, b: OutcomeCounts, sign: 1 | -1 = 1): Ou
 /**
  * The nodes of a finding. Nodes beyond its sample are taken from the owner's nodes of its group.
  */
-function concernedBy(subject: Subject, { count, sample }: NodeSample, own: AuditedNode[]) {
+function concernedNodes(subject: Subject, { count, sample }: NodeSample, own: AuditedNode[]) {
   const isOfGroup = ({ identity: { group } }: AuditedNode) =>
     group.kind === subject.kind && group.name === subject.name
   const others =

@@ -211,7 +211,7 @@ export function pruneParts<P extends KeptParts>(parts: P): P {
     if (value === undefined) continue
     const budget = budgetOf(name)
     kept[name] = nodeParts[name].cut(value, budget)
-    if (!isWrong(name, budget)) continue
+    if (!isPartLost(name, budget)) continue
     if (name !== 'node') kept[name] = null
     lost.push(tooMuchText(name === 'known' ? 'runtime' : name))
   }
@@ -219,7 +219,7 @@ export function pruneParts<P extends KeptParts>(parts: P): P {
   return kept as P
 }
 
-const isWrong = (name: NodePart, { hasLostFacts, hasLostMessages }: RedactionBudget) =>
+const isPartLost = (name: NodePart, { hasLostFacts, hasLostMessages }: RedactionBudget) =>
   hasLostFacts || (hasLostMessages && nodeParts[name].hasMessages !== true)
 
 /** Completes a record whose parts are cut: their order, and its own fields. */

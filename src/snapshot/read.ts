@@ -52,7 +52,7 @@ export async function* readSnapshot(
   let malformed = 0
   for await (const record of recordsIn(path, options)) {
     for (const page of pagesOf(record)) {
-      const needed = page.kind === 'Malformed' ? page : (options.cut ?? whole)(page)
+      const needed = page.kind === 'Malformed' ? page : (options.cut ?? keepRecord)(page)
       if (needed !== null) yield needed.kind === 'Malformed' ? needed : prune(needed)
     }
     if (record.kind !== 'Malformed' || ++malformed < maxMalformedLines) continue
@@ -62,7 +62,7 @@ export async function* readSnapshot(
   }
 }
 
-const whole: RecordCut = record => record
+const keepRecord: RecordCut = record => record
 
 /** Long lists of objects are cut page by page: each takes up to a second. */
 function* pagesOf(record: SnapshotRecord | MalformedLine): Iterable<typeof record> {

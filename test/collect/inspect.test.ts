@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type InspectAnswer, readAnswer, whyOfOther } from '#collect/inspect/answer.ts'
+import { type InspectAnswer, readAnswer, whyOtherNode } from '#collect/inspect/answer.ts'
 
 const instance = 'i-0123456789abcdef0'
 const document = {
@@ -90,7 +90,7 @@ describe('an answer', () => {
         host: { ...document.host, kubelet: { files: [], commandLine } },
       }),
     )
-    expect(whyOfOther(answer, node)).toEqual(
+    expect(whyOtherNode(answer, node)).toEqual(
       isOther ? expect.stringContaining(`"${nodeName}", not ${node}`) : null,
     )
   })

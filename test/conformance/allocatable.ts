@@ -1,4 +1,4 @@
-import { canonical, formatBytes, milliValue, type Quantity } from '#base/go/quantity.ts'
+import { canonicalText, formatBytes, milliValue, type Quantity } from '#base/go/quantity.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { nodeAllocatable } from '#replay/node-allocatable.ts'
@@ -56,6 +56,6 @@ const shown = (list: ReadonlyMap<string, Quantity>) =>
   Object.fromEntries(
     [...list].map(([name, amount]) => [
       name,
-      { canonical: canonical(amount), milliValue: String(milliValue(amount)) },
+      { canonical: canonicalText(amount), milliValue: String(milliValue(amount)) },
     ]),
   )

@@ -1,6 +1,6 @@
 import {
   asInt64,
-  canonical,
+  canonicalText,
   milliValue,
   parseQuantity,
   QuantityError,
@@ -18,7 +18,7 @@ export const quantity: Family<{ quantity: string }> = {
         ok: true,
         value: String(quantityValue(parsed)),
         milliValue: String(milliValue(parsed)),
-        canonical: canonical(parsed),
+        canonical: canonicalText(parsed),
         format: parsed.format,
         sign: signOf(parsed),
         asInt64: asInt64(parsed)?.toString() ?? null,

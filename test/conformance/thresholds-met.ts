@@ -1,6 +1,6 @@
 /** Thresholds against observations. */
 
-import { canonical, quantityValue } from '#base/go/quantity.ts'
+import { canonicalText, quantityValue } from '#base/go/quantity.ts'
 import type { Observation, Signal, ThresholdValue } from '#model/prediction/prediction.ts'
 import {
   getThresholdQuantity,
@@ -45,5 +45,5 @@ export const thresholdsMet: Family<Input> = {
 function shownQuantity(value: ThresholdValue | null, capacity: number | null) {
   if (value === null || capacity === null) return null
   const quantity = getThresholdQuantity(value, capacity)
-  return { canonical: canonical(quantity), value: String(quantityValue(quantity)) }
+  return { canonical: canonicalText(quantity), value: String(quantityValue(quantity)) }
 }

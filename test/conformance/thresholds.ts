@@ -1,6 +1,6 @@
 /** evictionHard and its companions as the kubelet reads them at its start. */
 import { formatDuration } from '#base/go/duration.ts'
-import { canonical, quantityValue } from '#base/go/quantity.ts'
+import { canonicalText, quantityValue } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
 import type { Threshold, ThresholdValue } from '#model/prediction/prediction.ts'
 import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
@@ -29,7 +29,7 @@ const shown = (threshold: Threshold) => ({
 
 const shownValue = (value: ThresholdValue) =>
   'quantity' in value
-    ? { quantity: canonical(value.quantity), value: String(quantityValue(value.quantity)) }
+    ? { quantity: canonicalText(value.quantity), value: String(quantityValue(value.quantity)) }
     : { percentage: Number.isNaN(value.percentage) ? 'NaN' : value.percentage }
 
 export const shownGracePeriod = ({ gracePeriodMs }: Threshold): string =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { holders } from '#facts/holders.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
-import { inPlace, type StepNode, stepsOf } from '#judge/fixes/steps.ts'
+import { type StepNode, stepsOf, withPlaceOptions } from '#judge/fixes/steps.ts'
 import { clusterWord, kubectl } from '#judge/garbage/kubectl.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { Step, StepActionId } from '#model/finding/cause.ts'
@@ -36,9 +36,9 @@ describe('the context of a command', () => {
   })
 
   it('stands in each kubectl line, and the region in each aws line', () => {
-    expect(inPlace('kubectl delete pod a', onEks)).toMatchSnapshot()
-    expect(inPlace('aws ec2 x', onEks)).toMatchSnapshot()
-    expect(inPlace('aws ec2 x', elsewhere)).toBe('aws ec2 x')
+    expect(withPlaceOptions('kubectl delete pod a', onEks)).toMatchSnapshot()
+    expect(withPlaceOptions('aws ec2 x', onEks)).toMatchSnapshot()
+    expect(withPlaceOptions('aws ec2 x', elsewhere)).toBe('aws ec2 x')
   })
 })
 

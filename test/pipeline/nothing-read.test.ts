@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NotAudited } from '#model/finding/finding.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { nothingRead } from '#pipeline/service/report.ts'
+import { whyNothingRead } from '#pipeline/service/report.ts'
 import {
   auditedNode,
   findingsDocument,
@@ -11,7 +11,7 @@ import {
 } from '#test/report-builder.ts'
 
 const of = (nodes: AuditedNode[], notAudited: NotAudited[] = []) =>
-  nothingRead({ nodes, document: findingsDocument({ notAudited }) })
+  whyNothingRead({ nodes, document: findingsDocument({ notAudited }) })
 const refused = [{ what: 'configz' as const, message: 'HTTP 403' }]
 const silent = unreadNode('n1', refused)
 const onlyPods = auditedNode('n2', nothingPredicted, { coverage: 'partlyRead', errors: refused })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonical, type Quantity } from '#base/go/quantity.ts'
+import { canonicalText, type Quantity } from '#base/go/quantity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type KubeletConfiguration, parseConfigz } from '#model/kubelet/configuration.ts'
 import {
@@ -24,7 +24,7 @@ const machine: Machine = {
 }
 
 const shown = (list: ReadonlyMap<string, Quantity>) =>
-  Object.fromEntries([...list].map(([name, amount]) => [name, canonical(amount)]))
+  Object.fromEntries([...list].map(([name, amount]) => [name, canonicalText(amount)]))
 
 function answerOf(
   given: Partial<AllocatableConfiguration> = {},

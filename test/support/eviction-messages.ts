@@ -12,7 +12,7 @@
 import { goQuote } from '#base/go/go-text.ts'
 import {
   binaryQuantity,
-  canonical,
+  canonicalText,
   compareQuantities,
   formatBytes,
   parseQuantity,
@@ -65,14 +65,14 @@ const setsDisruptionTarget = ({ features, isGateOn }: Kubelet) =>
 /** For a pod above a limit of local storage. */
 export function limitMessage({ pod, limit, what }: StorageLimitExceeded): string {
   if (limit === 'pod')
-    return `Pod ephemeral local storage usage exceeds the total limit of containers ${canonical(ephemeralStorageLimit(pod) ?? noQuantity)}. `
+    return `Pod ephemeral local storage usage exceeds the total limit of containers ${canonicalText(ephemeralStorageLimit(pod) ?? noQuantity)}. `
   if (limit === 'emptyDir') {
     const sizeLimit = pod.volumes.find(({ name }) => name === what)?.emptyDir?.sizeLimit
-    return `Usage of EmptyDir volume ${goQuote(what)} exceeds the limit ${goQuote(canonical(sizeLimit ?? noQuantity))}. `
+    return `Usage of EmptyDir volume ${goQuote(what)} exceeds the limit ${goQuote(canonicalText(sizeLimit ?? noQuantity))}. `
   }
   const container = [...pod.containers, ...pod.initContainers].find(({ name }) => name === what)
   const storage = container?.limits.get('ephemeral-storage') ?? noQuantity
-  return `Container ${what} exceeded its local ephemeral storage limit ${goQuote(canonical(storage))}. `
+  return `Container ${what} exceeded its local ephemeral storage limit ${goQuote(canonicalText(storage))}. `
 }
 
 const noQuantity = binaryQuantity(0)
@@ -105,9 +105,9 @@ function thresholdMetInfo({ signal, value }: Threshold, observed: Observation | 
   if (!observed) return ''
   const isCounted = resourceOf(signal) === 'inodes' || resourceOf(signal) === 'pids'
   const available = isCounted
-    ? canonical(parseQuantity(String(BigInt(observed.available))))
+    ? canonicalText(parseQuantity(String(BigInt(observed.available))))
     : formatBytes(observed.available)
-  return `Threshold quantity: ${canonical(getThresholdQuantity(value, observed.capacity))}, available: ${available}. `
+  return `Threshold quantity: ${canonicalText(getThresholdQuantity(value, observed.capacity))}, available: ${available}. `
 }
 
 interface Usage {
@@ -125,7 +125,7 @@ function podUsage(pod: Pod, { memory }: PodStats, kubelet: Kubelet): Usage | nul
   const usage = formatBytes(memory.workingSetBytes ?? 0)
   return {
     usage,
-    sentence: `Pod ${pod.name} was using ${usage}, request is ${canonical(request)}, has larger consumption of memory. `,
+    sentence: `Pod ${pod.name} was using ${usage}, request is ${canonicalText(request)}, has larger consumption of memory. `,
   }
 }
 
@@ -148,7 +148,7 @@ function offendingContainers(
     )
       return []
     const usage = formatBytes(usedBytes)
-    const asked = canonical(request)
+    const asked = canonicalText(request)
     const sentence = `Container ${running.name} was using ${usage}, request is ${asked}, has larger consumption of ${resource}. `
     return [{ name: running.name, usage, sentence }]
   })

@@ -131,8 +131,13 @@ function parse(text: string): Quantity {
   if (zeros === '' && digits === '' && fraction === '') throw new QuantityError(wrongNumber)
   const magnitude = BigInt(whole + fraction)
   return format === 'BinarySI'
-    ? binary(isNegative, magnitude << BigInt(exponent), -fraction.length)
-    : decimal(isNegative, roundUpToNano(magnitude, exponent - fraction.length), format, 'decimal')
+    ? makeBinary(isNegative, magnitude << BigInt(exponent), -fraction.length)
+    : makeDecimal(
+        isNegative,
+        roundUpToNano(magnitude, exponent - fraction.length),
+        format,
+        'decimal',
+      )
 }
 
 interface QuantityParts extends Suffix {
@@ -167,13 +172,13 @@ function onFastPath(
   })
 }
 
-function binary(isNegative: boolean, magnitude: bigint, exponent: number): Quantity {
+function makeBinary(isNegative: boolean, magnitude: bigint, exponent: number): Quantity {
   const rounded = roundUpToNano(magnitude, exponent)
   const nanos = rounded.unscaled * 10n ** BigInt(rounded.exponent - nanoExponent)
   if (nanos > maxInt64 * 10n ** 9n)
-    return decimal(isNegative, { unscaled: maxInt64, exponent: 0 }, 'BinarySI', 'capped')
+    return makeDecimal(isNegative, { unscaled: maxInt64, exponent: 0 }, 'BinarySI', 'capped')
   // Upstream prints values below 1 in decimal, "to avoid confusion".
-  return decimal(
+  return makeDecimal(
     isNegative,
     rounded,
     nanos > 0n && nanos < 10n ** 9n ? 'DecimalSI' : 'BinarySI',
@@ -186,7 +191,7 @@ interface QuantityAmount {
   exponent: number
 }
 
-const decimal = (
+const makeDecimal = (
   isNegative: boolean,
   { unscaled, exponent }: QuantityAmount,
   format: QuantityFormat,
@@ -234,7 +239,7 @@ export const binaryQuantity = (value: number | bigint): Quantity =>
   })
 
 /** The canonical BinarySI text of a whole number of bytes or counts: `107374182400` is `100Gi`. */
-export const formatBytes = (bytes: number | bigint) => canonical(binaryQuantity(bytes))
+export const formatBytes = (bytes: number | bigint) => canonicalText(binaryQuantity(bytes))
 
 /** Upstream: AsInt64. Null: the fast path fails, for fractions and most large numbers even where the value is a whole int64. */
 export function asInt64({ held, unscaled, exponent }: Quantity): bigint | null {
@@ -339,7 +344,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
 }
 
 /** Upstream: String(). */
-export function canonical({ written, format, unscaled, exponent }: Quantity) {
+export function canonicalText({ written, format, unscaled, exponent }: Quantity) {
   if (written !== null) return written
   if (unscaled === 0n) return '0'
   const whole = format === 'BinarySI' ? wholeFrom1024(unscaled, exponent) : null

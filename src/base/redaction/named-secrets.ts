@@ -53,7 +53,7 @@ function assignedCut(word: string, before: string, rest: string): Cut | null {
   const name = word.replace(/^22(?=\D)/, '')
   if (isNoSecretName(name, before, rest)) return null
   const element = elementOf(before, rest)
-  const between = element ?? betweenOf(name, before, rest)
+  const between = element ?? textBeforeValue(name, before, rest)
   if (between === null) return null
   const value = rest.slice(between.length)
   // First, because the length of a value that stays would be measured again from the next name.
@@ -174,7 +174,7 @@ const opensBracket = /[[({][ \t]*["']?$/
 const constantName = /^[A-Z][A-Z\d_]+$/
 const headerName = /authorization|cookie|^x-[a-z-]+(?:key|token)$/i
 
-function betweenOf(name: string, before: string, rest: string) {
+function textBeforeValue(name: string, before: string, rest: string) {
   const [found] = sign.exec(rest) ?? []
   if (found !== undefined) {
     const value = rest.slice(found.length)

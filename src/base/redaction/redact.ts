@@ -9,7 +9,7 @@ import { withoutPairs } from './paired-secrets.ts'
 import { replaceFields, replaceItems } from './replaced.ts'
 import { isSecretKey } from './secret-names.ts'
 import { isMixed, removed } from './secret-values.ts'
-import { anyOf, withoutPiped, withoutProgramSecrets } from './stated-secrets.ts'
+import { joinPatterns, withoutPiped, withoutProgramSecrets } from './stated-secrets.ts'
 import { visibleText } from './visible-text.ts'
 
 /** Removes possible secrets from a text. A second call changes nothing. */
@@ -101,12 +101,12 @@ const widePlainForms = [
 ]
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
 
-const isPlain = (text: string) => isFree(text) || isWidePlain(text)
+const isPlain = (text: string) => isPlainForm(text) || isWidePlain(text)
 
 const isWithoutTokens = (text: string) =>
   text.search(bootstrapToken) < 0 && text.search(base64Text) < 0
 
-const isFree = (text: string) =>
+const isPlainForm = (text: string) =>
   plainForms.some(form => form.test(text)) && !tokenStart.test(text) && isWithoutTokens(text)
 
 const isWidePlain = (text: string) =>
@@ -208,7 +208,7 @@ const withoutPath = (url: string, place: string) =>
   admission.test(url.slice(place.length)) ? url : `${place}/${removed}`
 
 /** One test is faster than all forms: most texts have none. */
-const anyReplacement = anyOf([webhook, ...replacements.map(([form]) => form)])
+const anyReplacement = joinPatterns([webhook, ...replacements.map(([form]) => form)])
 
 /** User and password before the @ of a registry without a scheme. A digest after the @ does not match. */
 const imageUser =
@@ -328,13 +328,13 @@ interface Clean {
 const wideShare = 1 / 8
 
 function cleanOf(text: string): Clean {
-  if (isFree(text)) return { clean: text, cost: 0 }
+  if (isPlainForm(text)) return { clean: text, cost: 0 }
   if (isWidePlain(text)) return { clean: text, cost: text.length * wideShare }
   return { clean: redact(text), cost: text.length }
 }
 
 const isPlainWithin = (text: string, left: number) =>
-  isFree(text) || (left >= text.length * wideShare && isWidePlain(text))
+  isPlainForm(text) || (left >= text.length * wideShare && isWidePlain(text))
 
 const redactKnown = oncePerText(cleanOf)
 

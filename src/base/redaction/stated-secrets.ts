@@ -13,7 +13,7 @@ export function withoutProgramSecrets(text: string) {
 }
 
 /** Matches at least where one of the forms does: a flag of one of them, such as `i`, counts for all. */
-export const anyOf = (forms: readonly RegExp[]): RegExp => {
+export const joinPatterns = (forms: readonly RegExp[]): RegExp => {
   const flags = new Set(forms.flatMap(form => [...form.flags]))
   flags.delete('g')
   return new RegExp(forms.map(({ source }) => source).join('|'), [...flags].join(''))
@@ -87,4 +87,4 @@ const programs = [
   String.raw`(\bcredentials?[ \t]*[:=][ \t]{1,3}[\w.@-]{1,64}[ \t]/[ \t])(?!\()${bare}`,
   String.raw`((?:\blogin:[ \t]+|\bauth_basic_user[ \t]+|\bstatic:|\brelayhost[ \t]+|username=|\b(?:logged in|login|tried) (?:with )?|\]:\d{2,5}[ \t]+|\b[Aa]uthentication failed for )[\w.@-]{1,64}:)(?![:/(])${bare}`,
 ].map(form => new RegExp(form, 'g'))
-const anyProgram = anyOf(programs)
+const anyProgram = joinPatterns(programs)

@@ -27,7 +27,7 @@ export function visibleText(text: string) {
   return named
     .replace(/\\{1,8}(?:x00|0(?!\d))/g, ' ')
     .replace(wideText, wide => wide.replaceAll('\0', ''))
-    .replace(escapedSign, signOf)
+    .replace(escapedSign, decodeCharacter)
     .replace(/(?:%20|\+)(?=%3[AaDd])|(?<=%3[AaDd])(?:%20|\+)/g, '')
     .replace(colour, '')
     .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu, '')
@@ -42,12 +42,12 @@ export function visibleText(text: string) {
     .replace(/[\ufe66\u207c\u2254]/g, '=')
     .replace(/[←→⇒↦⇨⇾⟶⟹⟼➔➙➛➜➝➞➡]/g, '=>')
     .replace(foreignWord, word => {
-      const latin = unusual.test(word) ? latinOf(word) : word
+      const latin = unusual.test(word) ? latinText(word) : word
       return isSecretKey(latin) ? latin : word
     })
 }
 
-function signOf(
+function decodeCharacter(
   _: string,
   name?: string,
   decimal?: string,
@@ -67,7 +67,7 @@ const [lookAlikes, latinLetters] = [
   'асԁеіјкорѕтухԝԛһοανκρτυικłøıꜱᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ',
   'acdeijkopstyxwqhoavkptuikloisabcdefghijklmnoprtuvwyz',
 ]
-const latinOf = (word: string) =>
+const latinText = (word: string) =>
   [...word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss')]
     .map(letter => latinLetters[lookAlikes.indexOf(letter)] ?? letter)
     .join('')

@@ -48,8 +48,10 @@ export const connectionTimeout = 5_000
 export const regionInArn = (arn: string): string => arn.split(':')[3] ?? ''
 
 /** Aborted by the caller's signal, or at the time limit. */
-export const orAfter = (signal: AbortSignal | undefined, limit: AbortSignal): AbortSignal =>
-  signal === undefined ? limit : AbortSignal.any([signal, limit])
+export const signalWithLimit = (
+  signal: AbortSignal | undefined,
+  limit: AbortSignal,
+): AbortSignal => (signal === undefined ? limit : AbortSignal.any([signal, limit]))
 
 type AbortableCall = AwsCall & { signal?: AbortSignal | undefined }
 

@@ -191,7 +191,7 @@ export class SsmApi {
       `GetCommandInvocation of ${instanceId}`,
       signal,
       options => this.client.send(command, options),
-      error => isPassing(error) || awsError(error).name === 'InvocationDoesNotExist',
+      error => isTransient(error) || awsError(error).name === 'InvocationDoesNotExist',
     )
     return {
       status: answer.Status ?? '',
@@ -233,7 +233,7 @@ export class SsmApi {
     what: string,
     signal: AbortSignal,
     run: (options: CallOptions) => Promise<T>,
-    isWorthATry = isPassing,
+    isWorthATry = isTransient,
   ) {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -266,7 +266,7 @@ async function* pagesOf<Page extends { NextToken?: string | undefined }>(
 /** Half a second, doubled each time: together 15 s. */
 const retryAfterMs = (attempt: number) => 500 * 2 ** (attempt - 1)
 
-const isPassing = (error: unknown) => {
+const isTransient = (error: unknown) => {
   const { status, code } = awsError(error)
   return isThrottling(error) || (status !== null && status >= 500) || code === 'ECONNRESET'
 }

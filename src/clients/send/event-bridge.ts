@@ -4,8 +4,8 @@ import {
   type AwsError,
   awsCall,
   connectionTimeout,
-  orAfter,
   regionInArn,
+  signalWithLimit,
 } from '#clients/aws/aws-failure.ts'
 import { oneLine, RequestFailure } from '#clients/failure.ts'
 import { eventsPerRequest } from '#facts/aws/limits.ts'
@@ -32,7 +32,7 @@ export async function putEvents(
   signal?: AbortSignal,
 ): Promise<void> {
   const region = regionInArn(busArn)
-  const abortSignal = orAfter(signal, AbortSignal.timeout(putTimeLimitMs))
+  const abortSignal = signalWithLimit(signal, AbortSignal.timeout(putTimeLimitMs))
   const client = new EventBridgeClient({ region, requestHandler: { connectionTimeout } })
   const what = `PutEvents to ${busArn}`
   const grant = `${eventPermissions.join(', ')} on ${busArn}`

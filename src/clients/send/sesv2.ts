@@ -14,7 +14,7 @@ import {
   connectionTimeout,
   countingSlowDowns,
   isThrottling,
-  orAfter,
+  signalWithLimit,
 } from '#clients/aws/aws-failure.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import { oneLine, RequestFailure } from '#clients/failure.ts'
@@ -56,12 +56,12 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   } = options
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), timeLimitMs)
-  const signal = orAfter(options.signal, limit.signal)
+  const signal = signalWithLimit(options.signal, limit.signal)
   const client = clientOf({ region, credentials }, 1)
   try {
     const { MessageId } = await retry(
       () => client.send(new SendEmailCommand(request(mail)), { abortSignal: signal }),
-      { tries, backoffMs, signal, isPassing: wasNotTaken },
+      { tries, backoffMs, signal, isPassing: isSafeToResend },
     )
     return MessageId ?? ''
   } catch (error) {
@@ -192,7 +192,7 @@ export async function suppressedAmong(
 ): Promise<Suppression> {
   const { region, credentials, timeLimitMs = 10_000, gapMs = 1000 } = options
   const limit = AbortSignal.timeout(timeLimitMs)
-  const signal = orAfter(options.signal, limit)
+  const signal = signalWithLimit(options.signal, limit)
   const client = clientOf({ region, credentials }, 3)
   const suppressed: SuppressedAddress[] = []
   let answered = 0
@@ -245,7 +245,7 @@ async function suppressionOf(
 const bareAddress = (address: string) => /^[^<>]*<([^<>]+)>$/.exec(address)?.[1] ?? address
 
 /** SES refused the mail or never received it, so a second try cannot send a second mail. */
-function wasNotTaken(error: unknown) {
+function isSafeToResend(error: unknown) {
   const { text, status, code } = awsError(error)
   if (isTooMuch(error)) return !isDailyQuota(text)
   if (status !== null) return [500, 502, 503, 504].includes(status)
@@ -276,7 +276,7 @@ function sesFailure(error: unknown, mail: Mail, region: string) {
   })
   const isUncertain =
     failure.status === null &&
-    !wasNotTaken(error) &&
+    !isSafeToResend(error) &&
     (failure.kind === 'network' || failure.kind === 'timeout')
   return isUncertain
     ? new RequestFailure(failure.kind, `${failure.message}. Whether the mail went is not known`, {

@@ -4,8 +4,8 @@ import {
   type AwsError,
   awsCall,
   connectionTimeout,
-  orAfter,
   regionInArn,
+  signalWithLimit,
 } from '#clients/aws/aws-failure.ts'
 import { oneLine } from '#clients/failure.ts'
 import { snsMessageMaxBytes, snsSubjectMaxCharacters } from '#facts/aws/limits.ts'
@@ -40,7 +40,7 @@ export async function publishToTopic(
   }
   const what = `Publish to ${topicArn}`
   const grant = `${snsPermissions.join(', ')} on ${topicArn}`
-  const abortSignal = orAfter(signal, AbortSignal.timeout(publishTimeLimitMs))
+  const abortSignal = signalWithLimit(signal, AbortSignal.timeout(publishTimeLimitMs))
   try {
     const { MessageId } = await awsCall(
       { service: 'SNS', what, region, grant, signal, explain },

@@ -2,7 +2,7 @@
 
 import { request } from 'node:https'
 import { codeOf } from '#base/operator-error.ts'
-import { orAfter } from '#clients/aws/aws-failure.ts'
+import { signalWithLimit } from '#clients/aws/aws-failure.ts'
 import { connectionFailure, oneLine, RequestFailure } from '#clients/failure.ts'
 import { SentSecrets } from '#clients/kubernetes/sent-secrets.ts'
 import { retry } from '#clients/pace.ts'
@@ -33,10 +33,10 @@ export async function postJson(
   const { timeLimitMs = postTimeLimitMs, backoffMs = defaultBackoffMs } = options
   const { host } = new URL(url)
   const limit = AbortSignal.timeout(timeLimitMs)
-  const signal = orAfter(options.signal, limit)
+  const signal = signalWithLimit(options.signal, limit)
   try {
     const request = () => postOnce(url, JSON.stringify(body), signal)
-    await retry(request, { tries, backoffMs, signal, isPassing: wasNotTaken })
+    await retry(request, { tries, backoffMs, signal, isPassing: isSafeToResend })
   } catch (error) {
     options.signal?.throwIfAborted()
     if (!limit.aborted) throw error
@@ -56,7 +56,7 @@ async function postOnce(url: string, body: string, signal: AbortSignal) {
     throw new RequestFailure('http', refusalText(host, status, text, url), { status })
 }
 
-const wasNotTaken = (failure: unknown) =>
+const isSafeToResend = (failure: unknown) =>
   failure instanceof RequestFailure &&
   (['refused', 'name'].includes(failure.kind) || [429, 503].includes(failure.status ?? 0))
 

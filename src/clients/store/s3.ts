@@ -176,7 +176,7 @@ class Bucket {
       }
     }
     const backoffMs = 2 * this.#backoffMs
-    await retry(putOnce, { tries, signal: this.#signal, isPassing, backoffMs })
+    await retry(putOnce, { tries, signal: this.#signal, isPassing: isTransient, backoffMs })
   }
 
   async hasVersions(at: string) {
@@ -317,7 +317,7 @@ async function digest(path: string) {
 }
 
 /** Whether the same request may succeed a moment later. */
-function isPassing(error: unknown) {
+function isTransient(error: unknown) {
   if (!(error instanceof RequestFailure)) return false
   return error.status === null
     ? error.kind !== 'tls' && error.kind !== 'name'

@@ -86,7 +86,7 @@ export function checkKey(key: string): string {
 const awayKinds = new Set(['timeout', 'network', 'refused', 'name', 'tls'])
 
 /** The same store. After one failure to reach the store, every call throws that failure at once. */
-export function givingUp(store: Store): Store {
+export function failFastStore(store: Store): Store {
   let away: RequestFailure | null = null
   async function attempt<T>(call: () => Promise<T>) {
     if (away !== null) throw away

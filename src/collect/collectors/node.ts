@@ -173,9 +173,11 @@ export const inspect: Collector = {
       // Absent if the kubelet does not serve configz, or refuses root.
       ...(configz !== null && { configz }),
       errors: [
-        ...(isBare ? [lack('host', host, 'the node reported nothing about itself')] : []),
+        ...(isBare
+          ? [missingPartError('host', host, 'the node reported nothing about itself')]
+          : []),
         ...(runtime === null
-          ? [lack('runtime', host, 'the node reported no images and no containers')]
+          ? [missingPartError('runtime', host, 'the node reported no images and no containers')]
           : []),
       ],
     }
@@ -183,7 +185,11 @@ export const inspect: Collector = {
   },
 }
 
-function lack(what: 'host' | 'runtime', { unread }: RawObject, otherwise: string): ReadError {
+function missingPartError(
+  what: 'host' | 'runtime',
+  { unread }: RawObject,
+  otherwise: string,
+): ReadError {
   const reasons = (Array.isArray(unread) ? unread.filter(isRawObject) : [])
     .map(entry => ({ of: String(entry.what), why: String(entry.why) }))
     .filter(({ of }) => of === 'host' || of.startsWith(what))

@@ -48,7 +48,7 @@ export function readAnswer(
     const document = outer.encoding === undefined ? outer : parseDocument(unpackAnswer(outer))
     if (document.encoding !== undefined) throw new AnswerRefusal('it is packed twice')
     const answer = answerOf(document, asked)
-    const other = node === null ? null : whyOfOther(answer, node)
+    const other = node === null ? null : whyOtherNode(answer, node)
     if (other !== null) throw new AnswerRefusal(other)
     return answer
   } catch (error) {
@@ -117,7 +117,7 @@ export function readWholeAnswer(
  * small letters. The in-tree AWS cloud provider ignores the host's name, so then the reported name proves nothing.
  * Source: pkg/util/node GetHostname; k8s.io/legacy-cloud-providers aws.go CurrentNodeName.
  */
-export function whyOfOther({ nodeName, host }: InspectAnswer, node: string): string | null {
+export function whyOtherNode({ nodeName, host }: InspectAnswer, node: string): string | null {
   const reported = nodeName.trim().toLowerCase()
   const isSame =
     reported === '' ||

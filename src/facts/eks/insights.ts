@@ -25,5 +25,5 @@ export const openInsights = (insights: readonly Insight[]): Insight[] =>
     .slice(0, mostInsights)
 
 /** Whether the error leaves insights unread. Nodes are judged without them. */
-export const isOfInsights = ({ what }: ReadError): boolean =>
+export const isInsightError = ({ what }: ReadError): boolean =>
   what === 'insights' || what.startsWith('insight ')

@@ -53,7 +53,7 @@ const readerOf = (path: string) =>
   readers.find(([known]) => (known.endsWith('/') ? path.startsWith(known) : path === known))
 
 /** Whether the kubelet of an image gets the settings in a file of the node. An unknown file may be copied anywhere. */
-export const isReadOn = (path: string, family: AmiFamily): boolean =>
+export const isReadByImage = (path: string, family: AmiFamily): boolean =>
   readerOf(path)?.[1].includes(family) ?? true
 
 const placesOf: Readonly<Record<PlanMethod, (path: string) => boolean>> = {
@@ -65,7 +65,7 @@ const placesOf: Readonly<Record<PlanMethod, (path: string) => boolean>> = {
   'pull-image': isImageName,
 }
 
-export const isPlace = (method: PlanMethod, path: string): boolean => placesOf[method](path)
+export const isAllowedPath = (method: PlanMethod, path: string): boolean => placesOf[method](path)
 
 /** First day of AMI releases whose nodeadm reads the folder, as YYYYMMDD. */
 const nodeadmFolderSince = 20251023

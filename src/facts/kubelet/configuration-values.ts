@@ -112,7 +112,7 @@ const ofSignal = { wanted: 'an eviction signal', form: signals }
 const threshold: EntryForm = {
   key: ofSignal,
   wanted: 'a percentage up to 100%, or a quantity above 0',
-  holds: value => amountHolds(value, { zeroPercent: true, zero: false }),
+  holds: value => isAmountInRange(value, { zeroPercent: true, zero: false }),
 }
 const reservation: EntryForm = {
   key: {
@@ -133,7 +133,7 @@ const entryForms: Readonly<Record<string, EntryForm>> = {
   evictionMinimumReclaim: {
     key: ofSignal,
     wanted: 'a percentage above 0%, or a quantity that is not negative',
-    holds: value => amountHolds(value, { zeroPercent: false, zero: true }),
+    holds: value => isAmountInRange(value, { zeroPercent: false, zero: true }),
   },
   kubeReserved: reservation,
   systemReserved: reservation,
@@ -203,7 +203,7 @@ const isQuantity = (value: string) => quantityOrNull(value) !== null
 const isWholeQuantity = (value: string) =>
   isQuantity(value) && asInt64(parseQuantity(value)) !== null
 
-function amountHolds(
+function isAmountInRange(
   value: string,
   { zeroPercent, zero }: { zeroPercent: boolean; zero: boolean },
 ) {

@@ -69,7 +69,7 @@ export interface OwnLimit {
 }
 
 /** Null: the node was low, or the message has another form. */
-export function ownLimitOf(message: string): OwnLimit | null {
+export function exceededLimit(message: string): OwnLimit | null {
   const found = ownLimits.map(form => form.exec(message)?.groups).find(one => one !== undefined)
   if (found?.quantity === undefined) return null
   const { quantity, volume = null, container = null } = found
@@ -131,11 +131,11 @@ export const isOfSharedMemory = (message: string): boolean =>
   (noSpace.test(message) && /\/dev\/shm\b|shared memory segment|<\/torch_\d/i.test(message))
 
 /** A logical volume of the runtime, which no disk of the kubelet shows. Source: moby and containers/storage, graphdriver devmapper deviceset.go */
-export const isOfThinPool = (message: string): boolean =>
+export const isThinPoolFull = (message: string): boolean =>
   /thin pool has \d+ free data blocks/i.test(message)
 
 /** By runc, which joins a keyring for each container: the quota is of keys, and no disk has one. */
-export const isOfKeys = (message: string): boolean =>
+export const isKeyQuotaError = (message: string): boolean =>
   /session key[^"]{0,100}: disk quota exceeded/i.test(message)
 
 const kernelLimits = [
@@ -150,7 +150,7 @@ export const kernelLimitOf = (message: string): string | null =>
   kernelLimits.find(([form]) => noSpace.test(message) && form.test(message))?.[1] ?? null
 
 /** The runtime could not begin a command in a container, such as a probe. */
-export const isOfExec = (message: string): boolean =>
+export const isExecFailure = (message: string): boolean =>
   /failed to (?:start|create) exec|failed to exec in container/.test(message)
 
 /**
@@ -165,7 +165,7 @@ export const writeErrorIn = (message: string): string | null =>
   unwritable.exec(message)?.[1]?.toLowerCase() ?? null
 
 /** Whether the message is of a volume of a pod. */
-export const isOfVolume = (message: string): boolean =>
+export const namesPodVolume = (message: string): boolean =>
   /\/var\/lib\/kubelet\/pods\/[^/\s]{1,100}\/volume/.test(message)
 
 /** The upper folders of the path at which there was no space: `/run/containerd/runc`. Null: the message names none. */
@@ -237,11 +237,11 @@ const ofPull: Readonly<Record<string, RegExp>> = {
   FailedCreatePodSandBox: /failed to get sandbox image "/,
 }
 
-export const isOfPull = (reason: string, message: string): boolean =>
+export const isPullEvent = (reason: string, message: string): boolean =>
   !Object.hasOwn(ofPull, reason) || ofPull[reason]!.test(message)
 
 /** Whether the kubelet sent the start event: kube-proxy sends one, too. */
-export const isOfKubelet = (message: string): boolean => message.includes('kubelet')
+export const isFromKubelet = (message: string): boolean => message.includes('kubelet')
 
 /** Whether a container exceeded its own limit while the node had memory left. */
 export const isOwnMemoryLimit = (message: string): boolean => message.includes('Memory cgroup')

@@ -56,7 +56,7 @@ const otherFlags: ReadonlySet<string> = new Set(
 const everRemoved: ReadonlySet<string> = new Set(Object.values(removedIn).flat())
 
 /** @param flag without hyphens before it */
-export const isFlagOf = (flag: string, kubeletVersion: string | null): boolean =>
+export const isKnownFlag = (flag: string, kubeletVersion: string | null): boolean =>
   everRemoved.has(flag)
     ? !flagsRemovedBy(kubeletVersion ?? '').includes(flag)
     : otherFlags.has(flag) || Object.hasOwn(configurationFlags, flag)

@@ -39,7 +39,7 @@ export function volumeProblem(message: string): (typeof volumeProblems)[number] 
 }
 
 /** By the scheduler: no node has so much local storage left. */
-export const isOfLocalStorage = (message: string): boolean =>
+export const isStorageShortage = (message: string): boolean =>
   message.includes('Insufficient ephemeral-storage')
 
 const refusal = /enough resource: ephemeral-storage, requested: (\d+), used: (\d+), capacity: (\d+)/

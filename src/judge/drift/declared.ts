@@ -142,7 +142,7 @@ function versionNamed(
 
 function declarationOfTemplate(template: Template, node: DeclaredNode): Declaration | string {
   const { name, version, entries } = template
-  const where = whereOf(template)
+  const where = templateText(template)
   if (entries.some(({ kubelet }) => kubelet === undefined))
     return `launchTemplates: what version ${version} of ${name} tells the kubelet is not known`
   return mergeDeclarations(
@@ -174,7 +174,7 @@ function withOlderVersion(
       ...withReason(declared, lostBy),
       older: { lostBy, version: String(named.version), hash: null },
     }
-  const isSaid = (settings: DeclaredSetting[], { path, value }: DeclaredSetting) =>
+  const isDeclaredIn = (settings: DeclaredSetting[], { path, value }: DeclaredSetting) =>
     settings.some(
       other =>
         other.path === path &&
@@ -182,7 +182,9 @@ function withOlderVersion(
           meaningOf(path, value, node.kubeletVersion),
     )
   const changed = declared.settings.map(setting =>
-    isSaid(before.settings, setting) ? setting : { ...setting, lostBy: setting.lostBy ?? lostBy },
+    isDeclaredIn(before.settings, setting)
+      ? setting
+      : { ...setting, lostBy: setting.lostBy ?? lostBy },
   )
   const dropped = before.settings.filter(
     ({ path, lostBy }) =>
@@ -193,14 +195,14 @@ function withOlderVersion(
       ...setting,
       value: undefined,
       before: setting.value,
-      where: whereOf(named),
+      where: templateText(named),
       lostBy,
     }),
   )
   return { ...declared, settings: [...changed, ...gone] }
 }
 
-const whereOf = ({ name, version }: Template) => `launch template ${name} version ${version}`
+const templateText = ({ name, version }: Template) => `launch template ${name} version ${version}`
 
 function templateOfPool({ group }: DeclaredNode, context: ClusterContext) {
   const pool = context.objects(poolResource)?.find(({ metadata }) => metadata?.name === group)

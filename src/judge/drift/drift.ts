@@ -269,7 +269,7 @@ function fromConfig(
       source === 'nodeadm' ? dropInForm(features) : 'file',
     )
     const lostBy =
-      unreadBy(amiFamily, source, by) ??
+      whySourceUnread(amiFamily, source, by) ??
       ignoredWords(key, field, ignored) ??
       withoutSetting(amiFamily, source, key)
     const setting = (path: string, entry: unknown): DeclaredSetting => ({
@@ -311,7 +311,7 @@ const families: Partial<Record<AmiFamily, string>> = {
 export const imageName = (family: AmiFamily) => families[family] ?? family
 
 /** Why an image never reads such a source. Sources: amazon-eks-ami nodeadm/doc, templates/al2/runtime/bootstrap.sh; Bottlerocket's README, User data */
-function unreadBy(family: AmiFamily, source: string | null, by: DeclaredSetting['by']) {
+function whySourceUnread(family: AmiFamily, source: string | null, by: DeclaredSetting['by']) {
   if (source === null) return null
   const name = families[family]
   if (family === 'AL2023' && (source === 'bootstrap' || (source === 'script' && by === 'flag'))) {

@@ -55,18 +55,18 @@ export function startFact(nextStart: NextStartPrediction | null): StartFact | nu
   if (settings === null) return null
   const { configuration, withoutFlags, said, ignored, unread } = settings
   return {
-    comesTo: comesTo(configuration),
-    withoutFlags: comesTo(withoutFlags),
+    comesTo: effectiveSettings(configuration),
+    withoutFlags: effectiveSettings(withoutFlags),
     said: Object.fromEntries(Object.entries(said).filter(([path]) => isCompared(path))),
     ignored,
     unread,
   }
 }
 
-const comesTo = (configuration: KubeletConfiguration) =>
+const effectiveSettings = (configuration: KubeletConfiguration) =>
   writtenSettings({ ...configurationDefaults, ...configuration })
 
-export const runs = (running: Running, path: string) => running[path]?.canonical ?? ''
+export const runningMeaning = (running: Running, path: string) => running[path]?.canonical ?? ''
 export const shownRunning = (running: Running, path: string) => running[path]?.shown ?? 'none'
 
 /** Paths whose value changes at the next start, if what it comes to is known. */
@@ -77,7 +77,7 @@ export function pendingPaths(
 ) {
   const paths = [...new Set([...Object.keys(running), ...Object.keys(comesTo)])]
   return paths.filter(
-    path => meaningOf(path, comesTo[path], kubeletVersion) !== runs(running, path),
+    path => meaningOf(path, comesTo[path], kubeletVersion) !== runningMeaning(running, path),
   )
 }
 
@@ -104,28 +104,32 @@ export function lossOfDeclared(
       lostBy ?? 'where it was lost is not known, as the files were not read',
     )
   const meaning = meaningOf(path, value, kubeletVersion)
-  const isIt = (other: unknown) =>
+  const isSameMeaning = (other: unknown) =>
     other !== undefined && meaningOf(path, other, kubeletVersion) === meaning
-  const said = saidOf(start, path)
+  const said = settingsOfPath(start, path)
   const last = said.at(-1)
-  if (isIt(start.comesTo[path]))
+  if (isSameMeaning(start.comesTo[path]))
     return lossAt(
       'configz',
       'the files and flags come to it, and the kubelet was not restarted since',
     )
   // However the misnamed key reached the disk, its declaration lost the value.
   if (isMisnamed && lostBy !== null) return lossAt('declared', lostBy)
-  if (isIt(start.withoutFlags[path]) && last !== undefined)
+  if (isSameMeaning(start.withoutFlags[path]) && last !== undefined)
     return lossAt('flags', `the flag ${last.where} takes its place`)
-  const held = said.find(entry => isIt(entry.value))
+  const held = said.find(entry => isSameMeaning(entry.value))
   if (held !== undefined)
     return lossAt('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
-  const ignored = ignoredValues(start).find(entry => entry.path === path && isIt(entry.value))
+  const ignored = ignoredValues(start).find(
+    entry => entry.path === path && isSameMeaning(entry.value),
+  )
   if (ignored !== undefined) return lossAt('disk', ignored.why)
-  const unread = start.unread.find(file => isIt(file.values[path]))
+  const unread = start.unread.find(file => isSameMeaning(file.values[path]))
   if (unread !== undefined) return lossAt('disk', unreadWords(unread))
   const edited =
-    lostBy === null ? editedBy(fieldOf(path), start, imageValues(amiFamily, kubeletVersion)) : null
+    lostBy === null
+      ? editedFile(fieldOf(path), start, imageValues(amiFamily, kubeletVersion))
+      : null
   if (edited !== null)
     return lossAt('disk', `${edited} says something else, which is not the image's own`)
   return lossAt('declared', lostBy ?? 'nothing on the disk of the node has it')
@@ -134,7 +138,7 @@ export function lossOfDeclared(
 type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>
 
 /** The file with a value that its image would not write, or whose map lacks keys that the image writes. Null: none. */
-function editedBy(field: string, { said }: StartFact, ofImage: ReturnType<typeof imageValues>) {
+function editedFile(field: string, { said }: StartFact, ofImage: ReturnType<typeof imageValues>) {
   const own = Object.entries(said).filter(([path]) => fieldOf(path) === field)
   const inFile = own.flatMap(([path, entries]) =>
     entries.filter(({ by }) => by === 'file').map(entry => ({ path, ...entry })),
@@ -151,7 +155,7 @@ function editedBy(field: string, { said }: StartFact, ofImage: ReturnType<typeof
   return foreign[0]?.where ?? (lacks ? (first?.where ?? null) : null)
 }
 
-export const saidOf = ({ said }: StartFact, path: string): SaidSetting[] =>
+export const settingsOfPath = ({ said }: StartFact, path: string): SaidSetting[] =>
   Object.hasOwn(said, path) ? (said[path] ?? []) : []
 
 function overrider(held: SaidSetting, said: readonly SaidSetting[]) {
@@ -186,9 +190,9 @@ export function lossesOnDisk(
   running: Running,
   { amiFamily, kubeletVersion }: NodeImage,
 ): Loss[] {
-  const means = (path: string, value: unknown) => meaningOf(path, value, kubeletVersion)
+  const meaningFor = (path: string, value: unknown) => meaningOf(path, value, kubeletVersion)
   const isRunning = (path: string, value: unknown) =>
-    isCompared(path) && means(path, value) === runs(running, path)
+    isCompared(path) && meaningFor(path, value) === runningMeaning(running, path)
   const ofImage = imageValues(amiFamily, kubeletVersion)
   const isPreset = (path: string, value: unknown) =>
     ofImage === null || ofImage.isPreset(path, value)
@@ -204,11 +208,11 @@ export function lossesOnDisk(
       losses.push({ path, layer, value, where, by, why, confidence: 'certain' })
   }
   for (const [path, said] of Object.entries(start.said)) {
-    const final = means(path, start.comesTo[path])
-    const beforeFlags = means(path, start.withoutFlags[path])
+    const final = meaningFor(path, start.comesTo[path])
+    const beforeFlags = meaningFor(path, start.withoutFlags[path])
     for (const entry of said) {
       const { by, where, value } = entry
-      const meaning = means(path, value)
+      const meaning = meaningFor(path, value)
       if (by === 'flag' || meaning === final || (by === 'file' && isPreset(path, value))) continue
       const layer = meaning === beforeFlags ? 'flags' : 'disk'
       add(

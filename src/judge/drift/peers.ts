@@ -87,7 +87,7 @@ export function driftOfValues(
     ),
   )
   const tied = ranked.filter(({ nodes }) => nodes.length === ranked[0]?.nodes.length)
-  const meant = tied.length > 1 ? meantAmong(tied, values) : null
+  const meant = tied.length > 1 ? intendedValue(tied, values) : null
   // Nodes that differ from their own declared or baseline value are reported by other rules.
   if (meant === 'none') return null
   const norm = (wanted && groups.get(wanted.canonical)) ?? meant?.group ?? normOf(tied)
@@ -102,7 +102,7 @@ export function driftOfValues(
     .map(({ value, nodes }) => ({ value, nodes: nodes.filter(node => !sound.has(node)) }))
     .filter(({ nodes }) => nodes.length > 0)
   if (outlying.length === 0) return null
-  const standing = standingOf(Boolean(wanted), norm !== null, meant?.by)
+  const standing = standingText(Boolean(wanted), norm !== null, meant?.by)
   const held = reference.nodes.length === 0 ? '' : ` on ${plural(reference.nodes.length, 'node')}`
   return {
     hasNorm: norm !== null,
@@ -120,7 +120,11 @@ export function driftOfValues(
   }
 }
 
-function standingOf(isWanted: boolean, hasNorm: boolean, meantBy: Meant['by'] | undefined): string {
+function standingText(
+  isWanted: boolean,
+  hasNorm: boolean,
+  meantBy: Meant['by'] | undefined,
+): string {
   if (isWanted) return '(the policy)'
   if (!hasNorm) return '(no value has a majority: compared with this one)'
   if (meantBy === undefined) return '(the norm)'
@@ -128,7 +132,7 @@ function standingOf(isWanted: boolean, hasNorm: boolean, meantBy: Meant['by'] | 
 }
 
 /** Among tied values, the one that nodes are meant to have. `none`: nodes are meant to have another value. Null: no node has an intended value. */
-function meantAmong(
+function intendedValue(
   tied: readonly NodesOfValue[],
   values: readonly NodeValue[],
 ): { group: NodesOfValue; by: Meant['by'] } | 'none' | null {
@@ -183,7 +187,7 @@ import { matchesCluster, type NodeIdentity } from '#model/input/record.ts'
 import type { Baseline, Policy } from '#model/policy.ts'
 import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue, shownSetting } from './drift.ts'
-import { type Loss, type Running, type StartFact, saidOf, shownRunning } from './layers.ts'
+import { type Loss, type Running, type StartFact, settingsOfPath, shownRunning } from './layers.ts'
 
 /** By part of the group: its nodes, and by key the nodes that have the key. */
 export type Shares = ReturnType<typeof sharesOf>
@@ -251,7 +255,7 @@ export const wayEvidence = (losses: readonly Loss[], start: StartFact | null, ru
     const said =
       start === null
         ? []
-        : saidOf(start, path).filter(
+        : settingsOfPath(start, path).filter(
             ({ where, value }) => !own.some(loss => loss.where === where && loss.value === value),
           )
     return [

@@ -13,7 +13,7 @@ export interface Variant<Value> {
 }
 
 /** @param commonText of the values of one variant, from the value as JSON */
-export function add<Value>(
+export function addVariant<Value>(
   variants: Map<string, Variant<Value>>,
   node: string,
   value: Value,

@@ -41,7 +41,7 @@ export function bottlerocketTerms(request: DurableRequest) {
   })
   const settings = Object.fromEntries(
     Object.entries(config).map(([field, value]) =>
-      inTerms(bottlerocketSettingOf.get(field) ?? field, value),
+      bottlerocketEntry(bottlerocketSettingOf.get(field) ?? field, value),
     ),
   )
   const young = Object.keys(settings).filter(setting => Object.hasOwn(bottlerocketSince, setting))
@@ -59,7 +59,7 @@ export function bottlerocketTerms(request: DurableRequest) {
   }
 }
 
-const inTerms = (setting: string, value: unknown): [string, unknown] => [
+const bottlerocketEntry = (setting: string, value: unknown): [string, unknown] => [
   setting,
   bottlerocketTexts.has(setting) ? String(value) : value,
 ]

@@ -29,7 +29,7 @@ export const karpenter: DurableTarget = {
       { ...request, config: Object.fromEntries(Object.entries(config).filter(isTyped)) },
       { keys: field => nodeClassKubeletFields[field]?.keys },
     )
-    const rest = inUserData({
+    const rest = userDataFix({
       ...request,
       notes: [],
       config: Object.fromEntries(Object.entries(config).filter(entry => !isTyped(entry))),
@@ -66,7 +66,7 @@ function hasNodeClassField({ amiFamily }: Origin, field: string) {
   return facts !== undefined && !(amiFamily === 'Bottlerocket' && facts.isIgnoredOnBottlerocket)
 }
 
-function inUserData(request: DurableRequest) {
+function userDataFix(request: DurableRequest) {
   if (request.origin.amiFamily === 'Bottlerocket') {
     const { settings, notes } = bottlerocketTerms(request)
     return { userData: bottlerocketToml(settings), notes }

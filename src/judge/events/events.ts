@@ -2,8 +2,8 @@ import { oncePerText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { utcMinute } from '#base/text/utc-time.ts'
 import {
-  isOfKubelet,
-  isOfPull,
+  isFromKubelet,
+  isPullEvent,
   isShortfall,
   type PullCause,
   pullCause,
@@ -30,7 +30,7 @@ export function agoMs(time: string | null, at: string): number | null {
 }
 
 /** Whether the time is within the window. True without a time: the API server keeps events for an hour. */
-export const isWithin = (time: string | null, at: string, windowMs: number = eventTtlMs) =>
+export const isWithinWindow = (time: string | null, at: string, windowMs: number = eventTtlMs) =>
   (agoMs(time, at) ?? 0) <= windowMs
 
 export const recentEvents = (
@@ -39,7 +39,7 @@ export const recentEvents = (
   reasons: readonly string[],
 ): NodeEvent[] =>
   (events ?? []).filter(
-    ({ reason, lastTime }) => reasons.includes(reason) && isWithin(lastTime, at),
+    ({ reason, lastTime }) => reasons.includes(reason) && isWithinWindow(lastTime, at),
   )
 
 /** Of containers that did not start. */
@@ -122,7 +122,7 @@ const stillFailingMs = 2 * imageGcPeriodMs
 const startingMs = 10 * 60_000
 
 const isStillFailing = (event: NodeEvent, at: string) =>
-  isWithin(event.lastTime, at, stillFailingMs)
+  isWithinWindow(event.lastTime, at, stillFailingMs)
 
 export const isJustReported = (time: string | null, at: string) =>
   (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
@@ -156,7 +156,7 @@ export function failingGc(
   if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
     return []
   const starts = recentEvents(events, at, ['Starting']).filter(({ message }) =>
-    isOfKubelet(message),
+    isFromKubelet(message),
   )
   const rounds = 1 + startingMs / (periodMs[reason] ?? startingMs)
   const isStarting =
@@ -196,7 +196,7 @@ const podOf = ({ pod }: NodeEvent) => (pod ? `${pod.namespace}/${pod.name}` : ''
 export function pullFailures(events: readonly NodeEvent[] | null, at: string): PullFailure[] {
   const pulled = recentEvents(events, at, ['Pulled'])
   const failed = recentEvents(events, at, reasons).filter(
-    event => event.pod !== null && isOfPull(event.reason, event.message),
+    event => event.pod !== null && isPullEvent(event.reason, event.message),
   )
   return [...Map.groupBy(failed, podOf)].flatMap(([pod, ofPod]) => {
     const byImage = Map.groupBy(ofPod, ({ message }) => pulledImage(message))
@@ -246,7 +246,7 @@ export function recentStarts(pods: readonly KubernetesPod[], at: string): Record
     let last: string | null = null
     for (const { state } of statusesOf(pod))
       for (const time of [state?.running?.startedAt, state?.terminated?.startedAt])
-        if (isLater(time, last) && isWithin(time, at)) last = time
+        if (isLater(time, last) && isWithinWindow(time, at)) last = time
     if (last !== null && waitingOf(pod).length === 0) starts[podName(metadata)] = last
   }
   return starts

@@ -14,7 +14,7 @@ import {
 } from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
-import { isWithin, recentEvents } from './events.ts'
+import { isWithinWindow, recentEvents } from './events.ts'
 
 /** Evictions of one owner that are no chance. */
 export const manyEvictions = 3
@@ -49,7 +49,7 @@ export function recordedEvictions(
   const evicted = pods.flatMap(pod => {
     const { metadata, status } = pod
     const time = status?.phase === 'Failed' && status.reason === reason ? failedAt(pod) : null
-    if (time === null || !isWithin(time, at, windowMs)) return []
+    if (time === null || !isWithinWindow(time, at, windowMs)) return []
     const [namespace, name] = [metadata?.namespace ?? '', metadata?.name ?? '']
     const message = shorten(String(status?.message ?? ''), 1024)
     return [

@@ -94,8 +94,8 @@ export function withLowestImageGc(config: RawObject, all: readonly RawObject[]):
 function agreeOnMap(field: string, own: readonly Wish[]) {
   const agreed = new Map<string, Map<string, unknown>>()
   for (const wish of own) {
-    const entries = agreed.get(sizeOf(field, wish)) ?? new Map<string, unknown>()
-    agreed.set(sizeOf(field, wish), entries)
+    const entries = agreed.get(instanceTypeFor(field, wish)) ?? new Map<string, unknown>()
+    agreed.set(instanceTypeFor(field, wish), entries)
     for (const [key, value] of changesOf(field, wish)) {
       const before = entries.get(key)
       if (before === undefined || (dependsOnSize(field) && amount(value) > amount(before)))
@@ -103,7 +103,7 @@ function agreeOnMap(field: string, own: readonly Wish[]) {
     }
   }
   for (const wish of own) {
-    const entries = Object.fromEntries(agreed.get(sizeOf(field, wish)) ?? [])
+    const entries = Object.fromEntries(agreed.get(instanceTypeFor(field, wish)) ?? [])
     wish.config = {
       ...wish.config,
       [field]: { ...runningMap(field, wish), ...mapOf(wish.config[field]), ...entries },
@@ -111,7 +111,7 @@ function agreeOnMap(field: string, own: readonly Wish[]) {
   }
 }
 
-const sizeOf = (field: string, { fact }: Wish) =>
+const instanceTypeFor = (field: string, { fact }: Wish) =>
   dependsOnSize(field) ? (fact?.instanceType ?? '') : ''
 const runningMap = (field: string, { fact }: Wish) => mapOf(fact?.running?.[field])
 

@@ -126,8 +126,8 @@ class Draft {
 
 const steps: readonly ((fix: Draft) => void)[] = [
   rightValues,
-  percentages,
-  softThresholds,
+  completePercentages,
+  pairSoftThresholds,
   fix => fix.mend('serializeImagePulls', false),
   pairShutdownPeriods,
   dropUnreservedManagers,
@@ -175,7 +175,7 @@ function withoutNulls(fix: Draft, field: string, map: RawObject) {
 }
 
 /** Always sets both, because on new nodes an unset percentage may be the image's value. */
-function percentages(fix: Draft) {
+function completePercentages(fix: Draft) {
   const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
   if (!fix.sets(high) && !fix.sets(low)) return
   const start = Number(fix.value(high))
@@ -185,7 +185,7 @@ function percentages(fix: Draft) {
 }
 
 /** A soft threshold without a grace period stops the kubelet. A grace period without a threshold has no effect. */
-function softThresholds(fix: Draft) {
+function pairSoftThresholds(fix: Draft) {
   const [soft, grace] = ['evictionSoft', 'evictionSoftGracePeriod'] as const
   if (fix.sets(soft)) {
     const signals = Object.keys(fix.map(soft))

@@ -43,7 +43,7 @@ const runningOf = (configuration: KubeletConfiguration): RawObject =>
   )
 
 /** The part that does not follow from the running configuration. */
-function factBeside(subject: NodeSubject): Omit<FixFact, 'running'> {
+function factWithoutRunning(subject: NodeSubject): Omit<FixFact, 'running'> {
   const start = subject.startFact()
   const unreadFile = start?.unread.find(({ path }) => baseName(path) === nodeadmName)
   const later = Object.entries(start?.said ?? {}).flatMap(([path, said]): Later[] => {
@@ -106,7 +106,10 @@ export class FixFacts {
   /** The stored key, not an equal copy: keys are long. */
   #keyOf(subject: NodeSubject) {
     const { configuration } = subject
-    const fact = { ...factBeside(subject), running: configuration && runningOf(configuration) }
+    const fact = {
+      ...factWithoutRunning(subject),
+      running: configuration && runningOf(configuration),
+    }
     const key = JSON.stringify(fact)
     const known = this.#facts.get(key) ?? { key, fact }
     this.#facts.set(key, known)

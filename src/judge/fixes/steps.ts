@@ -4,7 +4,7 @@
  */
 import { shellWord } from '#base/text/shell-word.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
-import { aws, type Command, clusterWord, kubectl, reads } from '#judge/garbage/kubectl.ts'
+import { aws, type Command, clusterWord, kubectl, readCommand } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,
@@ -77,7 +77,7 @@ export function stepsOf(
   const isSettable = fields.length + durable.length > 0
   const wanted = actions ?? [{ id: isSettable ? 'set-fields' : 'advice' }]
   return wanted.map(given => {
-    const wish = doableOn(site.node, given)
+    const wish = feasibleAction(site.node, given)
     const isDurable = wish.id === 'set-fields' && fields.length === 0
     const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
     const disk = diskOf(own, site)
@@ -91,7 +91,7 @@ export function stepsOf(
 const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'docker', 'talos', null])
 
 /** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */
-function doableOn(node: StepNode | null, wish: StepAction): StepAction {
+function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   // The disk of such a node is that of its host, of which the node shows nothing.
   if (node?.shell === 'docker' && wish.id === 'look-on-node' && wish.place === undefined)
     return { id: 'look-on-host' }
@@ -151,7 +151,7 @@ function commandsOf(
     const [effect, text, count] = line
     const command = [text]
       .flat()
-      .map(one => inPlace(one, place))
+      .map(one => withPlaceOptions(one, place))
       .join(' && ')
     // A truncated command does something else. A command with invisible characters is deceptive.
     const isWhole = command.length <= longestCommand && isPrintable(command)
@@ -160,7 +160,7 @@ function commandsOf(
 }
 
 /** Our own commands begin with their program, so that options for the place can follow. */
-export function inPlace(command: string, { context, region }: CommandPlace) {
+export function withPlaceOptions(command: string, { context, region }: CommandPlace) {
   const [program = '', ...rest] = command.split(' ')
   if (program === 'kubectl') return [program, '--context', shellWord(context), ...rest].join(' ')
   if (program === 'aws' && region !== null)
@@ -192,7 +192,7 @@ function session(
   { instanceId, shell, name }: StepNode,
   effect: CommandEffect,
   command?: string,
-  shown: Command = reads('describe', 'node', clusterWord(name)),
+  shown: Command = readCommand('describe', 'node', clusterWord(name)),
 ): Command {
   if (shell === 'ssh' && command !== undefined)
     return [effect, `ssh ${shellWord(name)} ${shellWord(command)}`]
@@ -212,12 +212,12 @@ function session(
 const usage =
   (command: string): Lines =>
   ({ node }) =>
-    shownByWindows(node, windowsProcesses) ?? [
+    windowsReadCommands(node, windowsProcesses) ?? [
       session(
         node,
         'reads',
         command,
-        reads('get', '--raw', `/api/v1/nodes/${node.name}/proxy/stats/summary`),
+        readCommand('get', '--raw', `/api/v1/nodes/${node.name}/proxy/stats/summary`),
       ),
     ]
 
@@ -236,7 +236,7 @@ const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
     ...(id === 'reboot' && owner !== undefined ? ['--skip-wait-for-delete-timeout=60'] : []),
   )
 const podsOfNode = ({ node }: OnNode) =>
-  reads('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
+  readCommand('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
 const readAgain = ({ node, place }: OnNode): Command =>
   highwater('audit', place, ...(node.hasSessions ? ['--mode', 'both'] : []), '--node', node.name)
 
@@ -352,7 +352,7 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
   if (pod === null || place === '') return []
   const spec = `{"spec":{"resources":{"requests":{"storage":"${bytes / gibibyte}Gi"}}}}`
   return [
-    reads('get', 'storageclass'),
+    readCommand('get', 'storageclass'),
     ['changes', kubectl('patch', 'pvc', '-n', pod.namespace, clusterWord(place), '-p', spec)],
   ]
 }
@@ -390,7 +390,7 @@ const disturbing: Partial<Record<Step['kind'], Step['disturbs']>> = {
   replace: 'node-replaced',
   resize: 'node-replaced',
 }
-const doing =
+const stepForm =
   (ends: Step['ends']) =>
   (kind: Step['kind'], lines?: Lines, disturbs = disturbing[kind] ?? 'nothing'): Doing => ({
     kind,
@@ -399,10 +399,10 @@ const doing =
     ...(lines && { lines }),
   })
 /** Steps that end all of the cause, and a part of it. */
-const all = doing('all')
-const part = doing('part')
+const all = stepForm('all')
+const part = stepForm('part')
 /** A step that only shows more. */
-const shows = (lines?: Lines) => doing('nothing')('read-more', lines)
+const readMoreStep = (lines?: Lines) => stepForm('nothing')('read-more', lines)
 
 /** Options of `du`, and of `sort` for its output. */
 const waysToCount = ({ unit }: StepAction) =>
@@ -435,7 +435,7 @@ function sizesOn({ action, node }: OnNode): Command[] {
     return [session({ ...node, shell: 'session' }, 'reads', inAdminContainer(action))]
   const isOfAll = action.place === undefined && action.unit === undefined
   return (
-    shownByWindows(node, windowsSizes) ?? [
+    windowsReadCommands(node, windowsSizes) ?? [
       session(
         node,
         'reads',
@@ -446,7 +446,7 @@ function sizesOn({ action, node }: OnNode): Command[] {
 }
 
 /** Null: the node has no PowerShell of Systems Manager. */
-function shownByWindows({ shell, instanceId }: StepNode, text: string): Command[] | null {
+function windowsReadCommands({ shell, instanceId }: StepNode, text: string): Command[] | null {
   if (shell !== 'powershell' || instanceId === null) return null
   return [
     inPowerShell(instanceId, 'reads', text),
@@ -486,7 +486,7 @@ const windowsProcesses =
 const podFolders = '/var/lib/kubelet/pods'
 
 /** Lines that only read on the node. */
-const looks =
+const readOnNode =
   (text: string | ((action: StepAction) => string)): Lines =>
   ({ action, node }) => [session(node, 'reads', typeof text === 'string' ? text : text(action))]
 /** Source: docs.siderolabs.com talosctl logs */
@@ -503,10 +503,10 @@ const askingForPart = part('ask-owner', showsPods)
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
   'ask-owner': asking,
-  'attach-volume': { ...all('set'), always: () => [reads('get', 'volumeattachments')] },
+  'attach-volume': { ...all('set'), always: () => [readCommand('get', 'volumeattachments')] },
   'clean-namespace': all(
     'free',
-    looks(({ place }) =>
+    readOnNode(({ place }) =>
       place === undefined
         ? 'sudo ctr namespaces ls'
         : ['images', 'containers', 'leases']
@@ -522,8 +522,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'create-group': all('replace', on =>
     isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : [],
   ),
-  'check-rotation': shows(
-    looks(({ place = '', variant }) => {
+  'check-rotation': readMoreStep(
+    readOnNode(({ place = '', variant }) => {
       if (variant === 'auditd')
         return 'sudo grep -e max_log_file -e num_logs /etc/audit/auditd.conf'
       return variant === 'writer'
@@ -535,7 +535,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'delete-pod': part('free', deletePods, 'pods'),
   'delete-pod-folder': all(
     'free',
-    looks(action => {
+    readOnNode(action => {
       const [place = podFolders, ...others] = action.folders ?? [action.place ?? podFolders]
       return mountsAndSizes(action, place, ...others)
     }),
@@ -544,34 +544,38 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'drop-idle-log-blocks': all('set', plan),
   'empty-log': all(
     'free',
-    looks(({ place = '/var/log/pods' }) => `sudo ls -l -h ${shellWord(place)}`),
+    readOnNode(({ place = '/var/log/pods' }) => `sudo ls -l -h ${shellWord(place)}`),
   ),
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
   'expand-claim': all('ask-owner', expandClaim, 'nothing'),
-  'find-container': shows(looks('sudo crictl ps -a; sudo docker ps -a')),
+  'find-container': readMoreStep(readOnNode('sudo crictl ps -a; sudo docker ps -a')),
   'grant-pull': all('set', showsPods),
-  'grant-rights': { ...shows(), always: place => [highwater('doctor', place)] },
-  'grow-partition': all('resize', looks('lsblk --fs; df -h')),
+  'grant-rights': { ...readMoreStep(), always: place => [highwater('doctor', place)] },
+  'grow-partition': all('resize', readOnNode('lsblk --fs; df -h')),
   'import-image': all('set'),
   'import-sandbox': all(
     'set',
-    looks('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
+    readOnNode('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
   ),
   'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, resize(on)]),
   'larger-instance': all('resize'),
-  'list-deletions': shows(({ node, place }) => [highwater('predict', place, '--node', node.name)]),
-  'list-memory': shows(
+  'list-deletions': readMoreStep(({ node, place }) => [
+    highwater('predict', place, '--node', node.name),
+  ]),
+  'list-memory': readMoreStep(
     usage(
       'ps -e -o rss=,pid=,comm= --sort=-rss | head -n 20; grep -e ^Slab -e ^SUnreclaim -e ^Shmem: -e ^PageTables -e ^Hugetlb /proc/meminfo',
     ),
   ),
-  'list-processes': shows(usage('ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20')),
-  'look-on-host': shows(() => [['reads', 'docker system df -v; df -h']]),
-  'look-on-node': shows(sizesOn),
+  'list-processes': readMoreStep(
+    usage('ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20'),
+  ),
+  'look-on-host': readMoreStep(() => [['reads', 'docker system df -v; df -h']]),
+  'look-on-node': readMoreStep(sizesOn),
   // Mounted once more, for this command alone, the disk has nothing mounted on it.
-  'look-under-mounts': shows(
-    looks(action => {
+  'look-under-mounts': readMoreStep(
+    readOnNode(action => {
       const [counting, sorting] = waysToCount(action)
       return `sudo unshare --mount sh -c 'mount --bind / /mnt && du -a -x ${counting} -d 3 /mnt' | sort ${sorting} | tail -n 20`
     }),
@@ -585,11 +589,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'mount-shared-memory': asking,
   'move-into-volume': all(
     'ask-owner',
-    looks(action => mountsAndSizes(action, action.place ?? podFolders)),
+    readOnNode(action => mountsAndSizes(action, action.place ?? podFolders)),
   ),
-  'move-kubelet-root': all('resize', looks('findmnt -T /var/lib/kubelet; lsblk --fs; df -h')),
+  'move-kubelet-root': all('resize', readOnNode('findmnt -T /var/lib/kubelet; lsblk --fs; df -h')),
   'move-to-volume': asking,
-  'open-port': shows(({ node: { instanceId }, place }) =>
+  'open-port': readMoreStep(({ node: { instanceId }, place }) =>
     instanceId === null || place.region === null
       ? []
       : [
@@ -600,28 +604,30 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'pin-images': all('set', plan),
   'provide-image': asking,
   'prune-dead-containers': all('free', showsPods),
-  'prune-docker': all('free', looks('sudo docker system df -v')),
+  'prune-docker': all('free', readOnNode('sudo docker system df -v')),
   'prune-images': part('free', on => plan(on, '--prune-images'), 'kubelet-restart'),
-  'prune-volumes': all('free', looks('sudo docker volume ls -f dangling=true')),
+  'prune-volumes': all('free', readOnNode('sudo docker volume ls -f dangling=true')),
   'raise-kernel-limit': all(
     'set',
-    looks(({ place = '' }) => `sysctl ${shellWord(place)}`),
+    readOnNode(({ place = '' }) => `sysctl ${shellWord(place)}`),
   ),
   'raise-process-limit': askingForPart,
   'raise-volume-limit': asking,
-  'read-again': shows(readsAgain),
-  'read-devices': shows(looks('lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd')),
-  'read-journal': shows(looksAtJournal),
-  'read-limits': shows(
-    looks(
+  'read-again': readMoreStep(readsAgain),
+  'read-devices': readMoreStep(
+    readOnNode('lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'),
+  ),
+  'read-journal': readMoreStep(looksAtJournal),
+  'read-limits': readMoreStep(
+    readOnNode(
       'df -hT; df -i; sysctl fs.inotify fs.mount-max kernel.keys; cat /proc/key-users; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status; sudo btrfs filesystem usage /',
     ),
   ),
-  'read-on-node': shows(readsAgain),
-  'read-pods': shows(showsPods),
+  'read-on-node': readMoreStep(readsAgain),
+  'read-pods': readMoreStep(showsPods),
   'read-pull-events': {
-    ...shows(),
-    always: () => [reads('get', 'events', '-A', '--field-selector=reason=Failed')],
+    ...readMoreStep(),
+    always: () => [readCommand('get', 'events', '-A', '--field-selector=reason=Failed')],
   },
   reboot: part('replace', restart),
   // Pods that hang on the disk do not end: the node gets no more of them first.
@@ -636,7 +642,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ]),
   'replace-node': all('replace', replacement),
   'request-less': all('ask-owner'),
-  'restart-agent': shows(({ node: { instanceId } }) => [
+  'restart-agent': readMoreStep(({ node: { instanceId } }) => [
     instanceId === null
       ? null
       : [
@@ -664,7 +670,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'set-at-source': all('set', undefined, 'node-replaced'),
   'set-discard-unpacked': all(
     'set',
-    looks('sudo containerd config dump | grep discard_unpacked_layers'),
+    readOnNode('sudo containerd config dump | grep discard_unpacked_layers'),
     'node-replaced',
   ),
   'set-ephemeral-storage': all('ask-owner', setStorage),

@@ -37,7 +37,7 @@ import type {
 } from '#model/finding/cluster-garbage.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { ClusterGarbagePolicy } from '#model/policy.ts'
-import { type Command, clusterWord, kubectl, reads } from './kubectl.ts'
+import { type Command, clusterWord, kubectl, readCommand } from './kubectl.ts'
 
 /** An object without a namespace is cluster-scoped. */
 interface NamedObject {
@@ -69,9 +69,14 @@ export function* garbageIn<Item extends NamedObject>(
         ? { kind: 'Cluster', namespace: null, name: cluster }
         : { kind: 'Namespace', namespace: null, name }
     const found = group.toSorted(by(({ name }) => name)) as [Item, ...Item[]]
-    const one = (singular: string, plural: string) => (found.length === 1 ? singular : plural)
-    const all = (noun: string) => `${plural(found.length, noun)} of ${subject.name}`
-    yield { subject, count: found.length, noun, ...failingOf(found, { subject, all, one }) }
+    const nounForm = (singular: string, plural: string) => (found.length === 1 ? singular : plural)
+    const countedText = (noun: string) => `${plural(found.length, noun)} of ${subject.name}`
+    yield {
+      subject,
+      count: found.length,
+      noun,
+      ...failingOf(found, { subject, all: countedText, one: nounForm }),
+    }
   }
 }
 
@@ -85,10 +90,10 @@ export const inNamespace = (namespace = '') => (namespace === '' ? [] : ['-n', n
 
 /** `kubectl get Job import -n shop -o yaml` */
 export const getYaml = (kind: string, { namespace, name }: NamedObject) =>
-  reads('get', clusterWord(kind), clusterWord(name), ...inNamespace(namespace), '-o', 'yaml')
+  readCommand('get', clusterWord(kind), clusterWord(name), ...inNamespace(namespace), '-o', 'yaml')
 
 export const describe = (kind: string, { namespace, name }: NamedObject) =>
-  reads('describe', kind, clusterWord(name), ...inNamespace(namespace))
+  readCommand('describe', kind, clusterWord(name), ...inNamespace(namespace))
 
 /** Deletes the first of the objects by name. */
 export const deleteObjects = (
@@ -200,7 +205,7 @@ export const isOld = (timeMs: number | null, at: string, minAgeHours: number) =>
   timeMs === null || Date.parse(at) - timeMs >= minAgeHours * hourMs
 
 /** The objects that are old enough to be garbage. @param key of their time */
-export const oldOf = <Key extends string, Item extends Timed<Key>>(
+export const oldItems = <Key extends string, Item extends Timed<Key>>(
   items: readonly Item[],
   key: Key,
   at: string,
@@ -430,7 +435,7 @@ const byNode: ReadonlySet<string | null> = new Set([
 ])
 
 /** @param isDebris true: pods that their node ended; false: the other failed pods */
-export function stayingPods(
+export function endedPodFailings(
   { cluster, at, pods: { terminated, threshold, excess } }: WithPods,
   { minAgeHours }: ClusterGarbagePolicy,
   isDebris: boolean,
@@ -442,7 +447,7 @@ export function stayingPods(
     )
     // A pod that the kubelet refused or evicted may have no container that ended.
     .map(pod => ({ ...pod, endedMs: pod.finishedMs ?? pod.createdMs }))
-  const left = oldOf(failed, 'endedMs', at, minAgeHours)
+  const left = oldItems(failed, 'endedMs', at, minAgeHours)
   const noun = isDebris ? 'evicted pod' : 'failed pod'
   return garbageIn(cluster, noun, left, (found, { all, one, subject }) => ({
     consequence: `${all(noun)} ${one('stays', 'stay')} as long as what owns ${one('it', 'them')}: ${whenDeleted(threshold, excess)}.`,
@@ -458,7 +463,7 @@ export function stayingPods(
       threshold.isAssumed && line('object', 'threshold of pod GC', thresholdText(threshold)),
     ),
     commands: [
-      reads('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
+      readCommand('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
       deleteObjects('pods', subject.name, found),
     ],
   }))

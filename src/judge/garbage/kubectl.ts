@@ -16,23 +16,26 @@ export interface ClusterWord {
 }
 export const clusterWord = (word: string): ClusterWord => ({ said: word })
 
-const isSaid = (word: string | ClusterWord): word is ClusterWord => typeof word !== 'string'
+const isClusterWord = (word: string | ClusterWord): word is ClusterWord => typeof word !== 'string'
 
 /**
  * `kubectl delete pod -n shop cart-0`
  * @param words texts from a cluster are given as `said`, unless they are an option's value. After `--` nothing is an option (kubectl: POSIX, by pflag).
  */
 export function kubectl(...words: readonly (string | ClusterWord)[]) {
-  const ordered = words.some(word => isSaid(word) && word.said.startsWith('-'))
-    ? [...words.filter(word => !isSaid(word)), '--', ...words.filter(isSaid)]
+  const ordered = words.some(word => isClusterWord(word) && word.said.startsWith('-'))
+    ? [...words.filter(word => !isClusterWord(word)), '--', ...words.filter(isClusterWord)]
     : words
-  return ['kubectl', ...ordered.map(word => (isSaid(word) ? word.said : word))]
+  return ['kubectl', ...ordered.map(word => (isClusterWord(word) ? word.said : word))]
     .map(shellWord)
     .join(' ')
 }
 
 /** A `kubectl` command that changes nothing. */
-export const reads = (...words: (string | ClusterWord)[]): Command => ['reads', kubectl(...words)]
+export const readCommand = (...words: (string | ClusterWord)[]): Command => [
+  'reads',
+  kubectl(...words),
+]
 
 /** `aws ec2 describe-volumes --volume-ids vol-0123`. The last word is the last option's value. */
 export function aws(...words: readonly [...string[], option: string, value: ClusterWord]) {

@@ -51,7 +51,8 @@ export function deletionOf(
   pods: NodeSubject['pods'],
 ): StepAction | null {
   if (owner === null || !('workload' in owner) || owner.pod === null) return null
-  if (isOfDaemonSet(owner)) return isOfMounts(pods, owner) ? null : { id: 'restart-pod', owner }
+  if (isOfDaemonSet(owner))
+    return usesKubeletFolder(pods, owner) ? null : { id: 'restart-pod', owner }
   if (owner.workload !== null) return { id: 'delete-pod', owner }
   return startsAgain(pods, owner) === 'nothing' ? { id: 'end-pod', owner } : null
 }
@@ -85,7 +86,7 @@ export function startsAgain(
   return kind === 'Node' ? 'kubelet' : 'controller'
 }
 
-export const isOfMounts = (pods: NodeSubject['pods'], owner: PodName) =>
+export const usesKubeletFolder = (pods: NodeSubject['pods'], owner: PodName) =>
   podOf(pods, owner)?.spec?.volumes?.some(({ hostPath }) =>
     hostPath?.path?.startsWith('/var/lib/kubelet'),
   ) === true

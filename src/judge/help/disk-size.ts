@@ -26,7 +26,7 @@ export function dataDevice({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>) {
 /** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
 export const shareOfVolume = { least: 0.85, most: 1.02 }
 
-export const isOfVolume = (capacityBytes: number, sizeBytes: number) =>
+export const hasVolumeSize = (capacityBytes: number, sizeBytes: number) =>
   capacityBytes >= shareOfVolume.least * sizeBytes &&
   capacityBytes <= shareOfVolume.most * sizeBytes
 
@@ -58,7 +58,7 @@ function volumeOf(
   const sized = (volumes ?? []).flatMap(({ device, sizeBytes }) =>
     device === null || sizeBytes === null ? [] : [{ device, sizeBytes }],
   )
-  const alike = sized.filter(({ sizeBytes }) => isOfVolume(capacityBytes, sizeBytes))
+  const alike = sized.filter(({ sizeBytes }) => hasVolumeSize(capacityBytes, sizeBytes))
   if (alike.length === 1) return alike[0]?.device
   if (filesystem === 'imagefs') return alike.length === 0 && sized.length > 0 ? null : undefined
   const own = sized.find(({ device }) => device === data)

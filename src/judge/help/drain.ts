@@ -60,12 +60,12 @@ interface MeasuredPods {
 
 /** Null: no pod that the API lists for the node uses any, or statistics were not read. */
 export const largestPod = (measured: MeasuredPods, amountOf: (pod: PodSummary) => number) =>
-  users(measured, amountOf)[0] ?? null
+  largestUsers(measured, amountOf)[0] ?? null
 
 /** All pods of a workload together. Null: as for one pod. */
 export const largestOwner = (measured: MeasuredPods, amountOf: (pod: PodSummary) => number) =>
   [
-    ...Map.groupBy(users(measured, amountOf), ({ owner }) =>
+    ...Map.groupBy(largestUsers(measured, amountOf), ({ owner }) =>
       podName({ namespace: owner.namespace, name: owner.workload ?? owner.pod }),
     ).values(),
   ]
@@ -77,7 +77,7 @@ export const largestOwner = (measured: MeasuredPods, amountOf: (pod: PodSummary)
     .toSorted((a, b) => b.amount - a.amount)[0] ?? null
 
 /** The largest first. */
-function users(
+function largestUsers(
   { summary, pods }: MeasuredPods,
   amountOf: (pod: PodSummary) => number,
 ): LargestUser[] {

@@ -20,7 +20,7 @@ export interface Held {
   bytes: number
 }
 
-export const heldBy = (
+export const findHeld = (
   { filesystems }: NodeLedger,
   holders: readonly DiskHolder[],
   least: LeastHeld,
@@ -28,14 +28,14 @@ export const heldBy = (
   filesystems.flatMap(disk => {
     const lines = disk.lines.filter(({ holder }) => holders.includes(holder))
     const sum = lines.reduce((total, one) => total + one.bytes, 0)
-    return isMuch(sum, disk, least) ? [{ disk, lines, bytes: sum }] : []
+    return isLargeShare(sum, disk, least) ? [{ disk, lines, bytes: sum }] : []
   })
 
-export const isMuch = (held: number, { capacityBytes }: FilesystemLedger, least: LeastHeld) =>
+export const isLargeShare = (held: number, { capacityBytes }: FilesystemLedger, least: LeastHeld) =>
   held >= (least.percent / 100) * capacityBytes && held >= least.gib * gibibyte
 
 /** `12.0 GiB of nodefs (12 %)`. */
-export const heldText = ({ disk, bytes: held }: Held) =>
+export const heldAmountText = ({ disk, bytes: held }: Held) =>
   `${bytes(held)} of ${disk.filesystem} (${percent((100 * held) / disk.capacityBytes)})`
 
 /** The largest of the lines as a cause. */

@@ -55,8 +55,8 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
       const isUsual = holders[line.holder].isUsual === true
       return expectedAmount(line, unit) >= size * (isUsual ? least.usual : least.share)
     })
-    .toSorted((a, b) => weight(b, unit) - weight(a, unit))
-  const first = firstOf(lines, disk, unit, size)
+    .toSorted((a, b) => lineWeight(b, unit) - lineWeight(a, unit))
+  const first = mainLine(lines, disk, unit, size)
   return [...(first ? [first] : []), ...lines.filter(line => line !== first)]
     .slice(0, ranked)
     .map(line => holderCause(line, disk, ledger, unit))
@@ -68,20 +68,22 @@ function withEqual(first: HolderCause, others: readonly HolderCause[]): HolderCa
   const { holder, amount, also } = first
   const other = others.find(
     one =>
-      one.holder !== 'unread' && !holders[one.holder].isUsual && isEqual(one.amount, amount.low),
+      one.holder !== 'unread' &&
+      !holders[one.holder].isUsual &&
+      isAboutAsLarge(one.amount, amount.low),
   )
-  const isVague = holder === 'unread' || !isKnown(amount)
+  const isVague = holder === 'unread' || !isAmountKnown(amount)
   return isVague || also !== undefined || other === undefined ? first : { ...first, also: other }
 }
 
 /** Bounds far apart do not say which of two is larger. */
-const isKnown = ({ low, high }: Pick<Amount, 'low' | 'high'>) =>
+const isAmountKnown = ({ low, high }: Pick<Amount, 'low' | 'high'>) =>
   low > 0 && equal * (high ?? Number.POSITIVE_INFINITY) <= low
 
-const isEqual = ({ low }: Pick<Amount, 'low'>, first: number) => low >= equal * first
+const isAboutAsLarge = ({ low }: Pick<Amount, 'low'>, first: number) => low >= equal * first
 
 /** @param lines by weight */
-function firstOf(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size: number) {
+function mainLine(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size: number) {
   const [first] = lines
   if (first === undefined) return undefined
   const large = lines.filter(line => expectedAmount(line, unit) >= size * least.beforeUnread)
@@ -136,7 +138,7 @@ export const isTiny = ({ capacityBytes }: FilesystemLedger): boolean =>
 export const isAbsurd = ({ capacityBytes }: FilesystemLedger): boolean =>
   capacityBytes < usualSystem.bytes
 
-const weight = (line: LedgerLine, unit: Unit) =>
+const lineWeight = (line: LedgerLine, unit: Unit) =>
   line.holder === 'unread'
     ? expectedAmount(line, unit) - usualSystem[unit]
     : expectedAmount(line, unit) * weights[holders[line.holder].freedBy]
@@ -182,10 +184,11 @@ export function holderCause(
       unit === 'inodes' ? (b.inodes ?? 0) - (a.inodes ?? 0) : b.lowBytes - a.lowBytes,
     )
   const largestBytes = unit === 'bytes' ? bytesOfLargest(own, owners) : null
-  const isOfMany = largestBytes !== null && largestBytes < leastOwned * lowBytes && isOfPod(own[0])
+  const isOfMany =
+    largestBytes !== null && largestBytes < leastOwned * lowBytes && isPodPart(own[0])
   const largest = isOfMany ? undefined : own[0]
   const isHalf = largest !== undefined && lowBytes > 0 && largest.lowBytes >= leastHalf * lowBytes
-  const second = unit === 'bytes' && isHalf && own.find(part => isOther(part, largest))
+  const second = unit === 'bytes' && isHalf && own.find(part => isOtherOwner(part, largest))
   const shared = owners.filter(one => usedFor(one, holder) > 0).length
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
@@ -213,9 +216,13 @@ export function holderCause(
 }
 
 /** Whether the part is another owner's or lies elsewhere, and is about as large. One image beside another says nothing. */
-function isOther({ owner, place, ...size }: HolderPart, largest: HolderPart): boolean {
+function isOtherOwner({ owner, place, ...size }: HolderPart, largest: HolderPart): boolean {
   const { lowBytes: low, highBytes: high } = size
-  if (owner?.kind === 'image' || !isKnown({ low, high }) || !isEqual({ low }, largest.lowBytes))
+  if (
+    owner?.kind === 'image' ||
+    !isAmountKnown({ low, high }) ||
+    !isAboutAsLarge({ low }, largest.lowBytes)
+  )
     return false
   return owner === null || largest.owner === null
     ? owner !== largest.owner || place !== largest.place
@@ -238,7 +245,7 @@ const nearlyAll = 0.9
 /** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */
 export const leastOwned = 0.1
 
-export const isOfPod = (part: HolderPart | undefined): boolean =>
+export const isPodPart = (part: HolderPart | undefined): boolean =>
   part?.owner?.kind === 'container' || part?.owner?.kind === 'pod'
 
 /** Of all parts that have the owner of the first, which is the largest. Null: images, or the parts that are not listed may have that owner, too. */
@@ -268,7 +275,7 @@ function ownerOf({ owner, place }: HolderPart) {
 }
 
 /** Whether a holder is neither of pods nor of images, and larger than on other nodes. What was not read has the system in it. */
-export function isOdd(line: LedgerLine, capacityBytes: number): boolean {
+export function isUnusuallyLarge(line: LedgerLine, capacityBytes: number): boolean {
   const { actor, isUsual } = holders[line.holder]
   if (actor === 'owner' || imageHolders.has(line.holder)) return false
   const share = isUsual === true || line.holder === 'unread' ? least.usual : least.share

@@ -23,7 +23,7 @@ import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { HolderOwner, NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
-import { isOfMounts, podOf, podsOf, startsAgain } from './deletion.ts'
+import { podOf, podsOf, startsAgain, usesKubeletFolder } from './deletion.ts'
 import { volumeToWrite } from './disk-size.ts'
 import { isOfDaemonSet } from './drain.ts'
 import {
@@ -33,10 +33,10 @@ import {
   heldBySignal,
   holderCause,
   isAbsurd,
-  isOdd,
-  isOfPod,
+  isPodPart,
   isTiny,
   isUnmounted,
+  isUnusuallyLarge,
   type Reason,
   roomy,
   usedFor,
@@ -116,7 +116,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const alike = parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const [own] = alike
   const folders = alike.flatMap(part => (part.owner === null ? (part.place ?? []) : []))
-  const isOfMany = owner === null && isOfPod(own)
+  const isOfMany = owner === null && isPodPart(own)
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
     ...(place !== null && { place }),
@@ -199,7 +199,7 @@ type Other = Partial<Reason>
 const mostEndingMs = 600_000
 
 /** Of a pod that was deleted and does not end: only a reboot ends its processes, and with them its volumes and layers. */
-function ofEndlessPod(cause: HolderCause, { pods, at }: DiskSubject): Other | null {
+function endlessPodReason(cause: HolderCause, { pods, at }: DiskSubject): Other | null {
   const owner = podHolding(cause)
   if (owner === null || owner.kind === 'process') return null
   const deleted = podOf(pods, owner)?.metadata?.deletionTimestamp
@@ -222,7 +222,7 @@ function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const hasWorkload = 'workload' in owner && owner.workload !== null
   if (!hasWorkload && again === 'nothing') return withStep(reason, 'end-pod')
   const isLog = cause.kind === 'holder' && cause.holder === 'container-logs'
-  if (again !== 'kubelet' && (isLog || !isOfMounts(pods, owner))) return reason
+  if (again !== 'kubelet' && (isLog || !usesKubeletFolder(pods, owner))) return reason
   return withStep(reason, isLog ? 'empty-log' : null)
 }
 
@@ -257,9 +257,9 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
     (cause.holder === 'container-logs'
       ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
       : largerReserve(configuration, cause, ledger)) ??
-    ofEndlessPod(cause, subject) ??
+    endlessPodReason(cause, subject) ??
     spreadPods(cause, subject) ??
-    withoutLimit(cause, reason, ledger) ??
+    uncountedLayer(cause, reason, ledger) ??
     (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
   if (other) return { ...reason, ...other }
   const isMoreUnread =
@@ -438,7 +438,7 @@ function largerReserve(
   const disk = diskOf(ledger, filesystem)
   const reserved = reservedOf(configuration, 'ephemeral-storage')
   if (!use || !disk || reserved === null || use.bytes > (use.requestBytes ?? 0)) return null
-  if (disk.lines.some(line => isOdd(line, disk.capacityBytes))) return null
+  if (disk.lines.some(line => isUnusuallyLarge(line, disk.capacityBytes))) return null
   const unused = disk.lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
   const ofPods = ledger.namespaces.reduce((sum, one) => sum + one.bytes, 0)
   const others = disk.usedBytes - unused - ofPods
@@ -488,7 +488,7 @@ function useOf(owner: HolderOwner | null, ledger: NodeLedger | null) {
 }
 
 /** Of a layer above its limit that the kubelet does not count: another limit would not hold either. */
-function withoutLimit(
+function uncountedLayer(
   { holder, owner }: HolderCause,
   { steps }: Reason,
   ledger: NodeLedger | null,

@@ -49,7 +49,7 @@ export function memoryReason(subject: NodeSubject): Reason {
   const isLess = daemons.some(({ bytes }) => bytes > (largest?.amount ?? bytes))
   // More than half of it is not with pods, whatever they use.
   const isOfDaemon = daemons.some(({ bytes }) => 2 * bytes > capacityBytes)
-  const outer = outsidePods(subject)
+  const outer = nodeMemoryCause(subject)
   const { subject: daemon, bytes: outside = 0 } = outer
   // A pod this small would not make room.
   const isMostly = 2 * outside > capacityBytes && outside > 3 * (largest?.amount ?? 0)
@@ -86,7 +86,7 @@ export function memoryReason(subject: NodeSubject): Reason {
 }
 
 /** The program of the node with most of the memory that no pod uses, if the kubelet counts it. */
-function outsidePods({ summary, eviction }: NodeSubject): Extract<Cause, { kind: 'world' }> {
+function nodeMemoryCause({ summary, eviction }: NodeSubject): Extract<Cause, { kind: 'world' }> {
   const { capacityBytes = 0, availableBytes = 0 } = eviction?.signals['memory.available'] ?? {}
   const ofPods = (summary?.pods ?? []).reduce(
     (sum, { memory }) => sum + Number(memory?.workingSetBytes ?? 0),

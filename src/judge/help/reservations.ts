@@ -87,7 +87,7 @@ export function reservedMemory(subject: Satisfied<'configuration'>) {
       const bytes = Math.max(0, daemons.bytes + (threshold ?? 0) - reserved.kube)
       const memory = `${Math.ceil(bytes / mebibyte)}Mi`
       const systemReserved = { ...configuration.systemReserved, memory }
-      return whereItFits({ systemReserved }, subject, threshold ?? 0)
+      return feasibleFix({ systemReserved }, subject, threshold ?? 0)
     },
   }
 }
@@ -115,7 +115,7 @@ export function memoryThreshold(
  * The fix, if pods then keep at least half of the node's memory; otherwise undefined. A kubelet does not start if nothing is left for pods. On such
  * small nodes, the number of pods or the instance type is wrong. Upstream: pkg/kubelet/cm/node_container_manager_linux.go validateNodeAllocatable.
  */
-export function whereItFits(
+export function feasibleFix(
   config: KubeletConfiguration,
   { configuration, node }: Satisfied<'configuration'>,
   thresholdBytes: number,

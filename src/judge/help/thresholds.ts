@@ -30,11 +30,11 @@ import {
   type RankedPod,
   type Ranking,
   type Signal,
-  sisterOf,
+  sisterSignal,
 } from '#model/prediction/prediction.ts'
 
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
-export function configuredAt(
+export function thresholdEvidence(
   { signal, value, hard }: EvaluatedThreshold,
   configuration: KubeletConfiguration | null,
 ) {
@@ -49,7 +49,7 @@ export function configuredAt(
 const reportedMs = 1_200_000
 
 /** Age from which on a condition does not end by itself. Null: evictionPressureTransitionPeriod is no duration. */
-export function settledMs(configuration: KubeletConfiguration | null): number | null {
+export function staleConditionMs(configuration: KubeletConfiguration | null): number | null {
   const { evictionPressureTransitionPeriod } = { ...configurationDefaults, ...configuration }
   const transitionMs = durationMs(evictionPressureTransitionPeriod)
   return transitionMs === null ? null : transitionMs + reportedMs
@@ -90,17 +90,18 @@ export function lostDefaults({
         (signal.startsWith('imagefs.') ? filesystems.imagefs : filesystems.nodefs)?.inodes === 0
       ),
   )
-  const isSeen = (signal: string) => isWatched(signal, eviction.thresholds, filesystems.layout)
+  const isSignalWatched = (signal: string) =>
+    isWatched(signal, eviction.thresholds, filesystems.layout)
   // If a shared disk's inodes are off under the other name, unwatched-inodes reports them.
-  const isOff = (signal: string) =>
+  const isSisterOff = (signal: string) =>
     filesystems.layout === 'shared' &&
     signal.endsWith('.inodesFree') &&
-    Object.hasOwn(present, sisterOf(signal) ?? signal)
+    Object.hasOwn(present, sisterSignal(signal) ?? signal)
   return {
     /** The kubelet's defaults that `evictionHard` omits, by signal. Nothing watches in their place. */
-    lost: absent.filter(([signal]) => isSeen(signal) === false && !isOff(signal)),
+    lost: absent.filter(([signal]) => isSignalWatched(signal) === false && !isSisterOff(signal)),
     /** Omitted defaults for which the unknown disk layout decides whether another signal watches. */
-    open: absent.filter(([signal]) => isSeen(signal) === null).map(([signal]) => signal),
+    open: absent.filter(([signal]) => isSignalWatched(signal) === null).map(([signal]) => signal),
   }
 }
 
@@ -129,8 +130,10 @@ export const isEvictable = (pod: RankedPod, { protected: spared }: EvictionPredi
   !spared?.some(({ namespace, name }) => pod.namespace === namespace && pod.name === name)
 
 /** Pods of a ranking that can be evicted, in the ranking's order. */
-export const evictable = (pods: readonly RankedPod[], eviction: EvictionPrediction): RankedPod[] =>
-  pods.filter(pod => isEvictable(pod, eviction))
+export const evictablePods = (
+  pods: readonly RankedPod[],
+  eviction: EvictionPrediction,
+): RankedPod[] => pods.filter(pod => isEvictable(pod, eviction))
 
 /** Disk signals whose thresholds can be set. The kubelet derives those of containerfs. */
 export const isSettableDisk = (signal: Signal) => /^(nodefs|imagefs)\./.test(signal)
@@ -274,7 +277,7 @@ const resourceOf = (signal: Signal) =>
     : signal.replace(/^(?:nodefs|imagefs|containerfs)\./, 'disk ')
 
 /** The first ranking per resource and order. Signals that can be set precede derived ones. */
-export function ownRankings(rankings: readonly Ranking[]): Ranking[] {
+export function distinctRankings(rankings: readonly Ranking[]): Ranking[] {
   const settableFirst = rankings.toSorted(
     (a, b) => Number(derived.includes(a.signal)) - Number(derived.includes(b.signal)),
   )
@@ -319,12 +322,12 @@ export const withEntries = (
 ) => ({ config: { [map]: { ...configuration?.[map], ...entries } } })
 
 /** The thresholds of the filesystem of a signal. */
-export const watchingOf = (
+export const watchingThresholds = (
   signal: Signal,
   { eviction, filesystems: { layout } }: Satisfied<'eviction'>,
 ): EvaluatedThreshold[] =>
   eviction.thresholds.filter(
-    one => one.signal === signal || (layout === 'shared' && one.signal === sisterOf(signal)),
+    one => one.signal === signal || (layout === 'shared' && one.signal === sisterSignal(signal)),
   )
 
 /** Why it is not known whether image GC begins. */

@@ -17,7 +17,7 @@ import {
   type LogBlock,
   type LogFiles,
   limitBytes,
-  refusedOf,
+  refusedValues,
   rotationsOf,
   type Settings,
   settingOf,
@@ -148,18 +148,18 @@ export function* doubleFailings(
 }
 
 export function* refusedFailings(blocks: PlacedBlock[]): Iterable<Failing> {
-  const wrong = blocks.filter(({ block }) => refusedOf(block).length > 0)
+  const wrong = blocks.filter(({ block }) => refusedValues(block).length > 0)
   const [first] = wrong
   if (first)
     yield {
-      consequence: `logrotate cannot read "${refusedOf(first.block).join('", "')}" in ${blockNames(wrong)} and leaves the block out: nothing rotates these logs.`,
+      consequence: `logrotate cannot read "${refusedValues(first.block).join('", "')}" in ${blockNames(wrong)} and leaves the block out: nothing rotates these logs.`,
       evidence: evidenceOf(wrong),
     }
 }
 
 export function* deletedFailings(blocks: PlacedBlock[]): Iterable<Failing> {
   const without = blocks.filter(
-    ({ block }) => rotationsOf(block.settings) === 0 && refusedOf(block).length === 0,
+    ({ block }) => rotationsOf(block.settings) === 0 && refusedValues(block).length === 0,
   )
   if (without.length > 0)
     yield {
@@ -192,7 +192,7 @@ export function* lateFailings(
   { by, schedule, periodMs, unclear, last, unsure }: LogrotateRuns,
 ): Iterable<Failing | Undecided> {
   const wanting = blocks.filter(
-    ({ block }) => wantedMs(block) !== null && refusedOf(block).length === 0,
+    ({ block }) => wantedMs(block) !== null && refusedValues(block).length === 0,
   )
   if (wanting.length > 0 && periodMs === null)
     return yield {
@@ -233,14 +233,14 @@ function doubleRotation(subject: Satisfied<'host'>, { settings }: LogBlock): Fai
   return {
     consequence: isIdle
       ? `The kubelet acts first: it rotates a log at ${shorten(kubelet.maxSize)}, looking every ${span(logMonitorMs(subject))}, so hardly one comes to the ${bytes(leastBytes)} that logrotate waits for.`
-      : `The kubelet rotates the same logs, and neither knows of the other. ${whatHappens(settings)}`,
-    severity: !isIdle && isLeftBehind(settings) ? 'medium' : 'low',
+      : `The kubelet rotates the same logs, and neither knows of the other. ${rotationEffect(settings)}`,
+    severity: !isIdle && leavesOldLog(settings) ? 'medium' : 'low',
     evidence: [
       line('configz', 'containerLogMaxSize', kubelet ? shorten(kubelet.maxSize) : 'not known'),
       line('configz', 'containerLogMaxFiles', kubelet ? String(kubelet.files) : 'not known'),
       ...debrisOf(subject),
     ],
-    fix: kubelet ? kubeletsOwn(subject, settings, kubelet) : undefined,
+    fix: kubelet ? kubeletLogFix(subject, settings, kubelet) : undefined,
   }
 }
 
@@ -255,9 +255,9 @@ function leastSizeOf(settings: Settings) {
 const isCopied = (settings: Settings) => isSet(settings, 'copytruncate') || isSet(settings, 'copy')
 
 /** The log is renamed and an empty file replaces it. The kubelet then requests no reopening. */
-const isLeftBehind = (settings: Settings) => !isCopied(settings) && isSet(settings, 'create')
+const leavesOldLog = (settings: Settings) => !isCopied(settings) && isSet(settings, 'create')
 
-function whatHappens(settings: Settings) {
+function rotationEffect(settings: Settings) {
   const name = isSet(settings, 'dateext') ? '0.log-DATE' : '0.log.1'
   const copies = isSet(settings, 'dateext')
     ? `The kubelet knows no ${name}: what logrotate does not remove stays until the pod is gone.`
@@ -266,7 +266,7 @@ function whatHappens(settings: Settings) {
     return `Lines written between copy and truncation are lost (copytruncate), and log readers start again. ${copies}`
   if (isSet(settings, 'copy'))
     return `Each run adds a copy of lines that the kubelet keeps already. ${copies}`
-  return isLeftBehind(settings)
+  return leavesOldLog(settings)
     ? `The container keeps writing to the renamed ${name}, and logrotate creates an empty log (create). kubectl logs shows no new lines, and the renamed file grows unrotated until the container restarts.`
     : `The container keeps writing to the renamed ${name} until the kubelet finds the log missing and has it reopened. ${copies}`
 }
@@ -286,7 +286,7 @@ function debrisOf({ host }: Satisfied<'host'>) {
 const mostFiles = 100
 
 /** The block's size and count as kubelet settings. Undefined if the size is no whole number of MiB, or the disk has no room. */
-function kubeletsOwn(subject: Satisfied<'host'>, settings: Settings, kubelet: LogRotation) {
+function kubeletLogFix(subject: Satisfied<'host'>, settings: Settings, kubelet: LogRotation) {
   const sizeBytes = limitBytes(settings)
   const files = (rotationsOf(settings) ?? 0) + 1
   if (

@@ -59,11 +59,11 @@ export function periodOf(schedule: string): number | null {
   const { weekday, month, day, hour, minute } = times
   // If both days are set, cron runs on either, but systemd only if both match.
   if (weekday !== '*' && day !== '*') return null
-  if (month !== '*') return part(yearMs, month, 12)
-  if (day !== '*') return part(monthMs, day, 30)
-  if (weekday !== '*') return part(weekMs, weekday, 7)
-  if (hour !== '*') return part(dayMs, hour, 24)
-  return minute === '*' ? minuteMs : part(hourMs, minute, 60)
+  if (month !== '*') return fieldPeriodMs(yearMs, month, 12)
+  if (day !== '*') return fieldPeriodMs(monthMs, day, 30)
+  if (weekday !== '*') return fieldPeriodMs(weekMs, weekday, 7)
+  if (hour !== '*') return fieldPeriodMs(dayMs, hour, 24)
+  return minute === '*' ? minuteMs : fieldPeriodMs(hourMs, minute, 60)
 }
 
 /** `Mon *-*-* 00:00:00` */
@@ -87,7 +87,7 @@ function cronTimes(text: string) {
 }
 
 /** `wholeMs` divided by the number of times in the field: `0,30` of 60 are two, `*\/6` of 24 are four. */
-function part(wholeMs: number, field: string, most: number) {
+function fieldPeriodMs(wholeMs: number, field: string, most: number) {
   const counts = field.split(',').map(item => timesOf(item, most))
   const sum = counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0)
   return sum > 0 ? wholeMs / Math.min(sum, most) : null

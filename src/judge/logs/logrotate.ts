@@ -64,13 +64,13 @@ const defaults: Settings = {
 const notSet: Setting = { canonical: '', shown: 'not set' }
 
 /** The record's own value; names from outside like `constructor` must not match inherited ones. */
-export const ownOf = <Value>(
+export const ownValue = <Value>(
   record: Readonly<Record<string, Value>>,
   name: string,
 ): Value | null => (Object.hasOwn(record, name) ? (record[name] ?? null) : null)
 
 export const settingOf = (settings: Settings, name: string): Setting =>
-  ownOf(settings, name) ?? ownOf(defaults, name) ?? notSet
+  ownValue(settings, name) ?? ownValue(defaults, name) ?? notSet
 
 /** SHA-256 of the file that the policy wants. Null: the policy names no whole file. */
 export const wantedHash = ({ sha256, content }: WantedLogRotation): string | null =>
@@ -223,7 +223,7 @@ export function sizeIn(settings: Settings, name: 'size' | 'maxsize' | 'minsize')
 }
 
 /** The values in a block that logrotate refuses. It ignores a block with such a value. */
-export function refusedOf({ settings }: LogBlock) {
+export function refusedValues({ settings }: LogBlock) {
   const sizesOf = (['size', 'maxsize', 'minsize'] as const).filter(name => {
     const { canonical } = settingOf(settings, name === 'size' ? 'criterion' : name)
     return name === 'size'
@@ -252,7 +252,7 @@ export function limitBytes(settings: Settings): number | null {
 export function keptBytes(block: LogBlock, beyondBytes = 0): number | null {
   const rotations = rotationsOf(block.settings)
   const limit = limitBytes(block.settings)
-  return limit === null || rotations === null || rotations < 0 || refusedOf(block).length > 0
+  return limit === null || rotations === null || rotations < 0 || refusedValues(block).length > 0
     ? null
     : (rotations + 1) * (limit + beyondBytes)
 }
@@ -295,7 +295,7 @@ export function nodeRotation({
     files,
     unread: unreadFiles(host),
     changedOn: daysOf(host),
-    beyondBytes: files ? beyondOf(files, host) : {},
+    beyondBytes: files ? overshootBytes(files, host) : {},
     roomBytes: room === null ? null : roundDown(room),
   }
 }
@@ -344,7 +344,7 @@ function daysOf({ logrotate = [] }: Host): Record<string, string> {
 }
 
 /** Bytes above a rotation size were written since logrotate's last run, which would have rotated them. */
-function beyondOf(files: LogFiles, host: Host): Record<string, number> {
+function overshootBytes(files: LogFiles, host: Host): Record<string, number> {
   const seen = seenLogsOf(host)?.biggest ?? []
   const found = new Map<string, number>()
   for (const { patterns, settings } of Object.values(files).flatMap(({ blocks }) =>
@@ -363,17 +363,17 @@ function beyondOf(files: LogFiles, host: Host): Record<string, number> {
 /** Whether the existence of a file is known: the file was read, or all files were listed. */
 export const knowsFile = ({ files, unread }: NodeRotation, path: string) =>
   files !== null &&
-  ownOf(unread, path) === null &&
-  (ownOf(files, path) !== null || ownOf(unread, '') === null)
+  ownValue(unread, path) === null &&
+  (ownValue(files, path) !== null || ownValue(unread, '') === null)
 
 /** Null: the file is missing, empty or commented out. logrotate treats these cases alike. */
 export function fileIn({ files }: NodeRotation, path: string): LogFile | null {
-  const file = files && ownOf(files, path)
+  const file = files && ownValue(files, path)
   return file && Object.keys(file.blocks).length > 0 ? file : null
 }
 
 export const blockIn = (fact: NodeRotation, path: string, block: string): LogBlock | null =>
-  ownOf(fileIn(fact, path)?.blocks ?? {}, block)
+  ownValue(fileIn(fact, path)?.blocks ?? {}, block)
 
-export const beyondIn = ({ beyondBytes }: NodeRotation, { patterns }: LogBlock) =>
-  Math.max(0, ...patterns.map(pattern => ownOf(beyondBytes, pattern) ?? 0))
+export const blockOvershoot = ({ beyondBytes }: NodeRotation, { patterns }: LogBlock) =>
+  Math.max(0, ...patterns.map(pattern => ownValue(beyondBytes, pattern) ?? 0))

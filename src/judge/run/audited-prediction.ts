@@ -101,7 +101,7 @@ function settingsOf(
       minor === null
         ? null
         : evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
-    off: eviction && configuration ? offThresholds(configuration, eviction.thresholds) : [],
+    off: eviction && configuration ? disabledThresholds(configuration, eviction.thresholds) : [],
     imageGC:
       imageGC && configuration && imageGcFields.map(field => imageGcSetting(field, configuration)),
     missing: {
@@ -112,7 +112,7 @@ function settingsOf(
 }
 
 /** The kubelet accepts no containerfs thresholds. It copies those of the underlying filesystem. */
-function offThresholds(
+function disabledThresholds(
   { evictionHard = {}, evictionSoft = {} }: KubeletConfiguration,
   thresholds: EvaluatedThreshold[],
 ): OffThreshold[] {

@@ -122,8 +122,8 @@ function gatherFailings(
   const confidences = sorted.map(({ confidence }) => confidence ?? 'certain')
   const totalLines = [
     line('places', 'places', sorted.length),
-    ...surenessOf(confidences),
-    ...sums(
+    ...confidenceEvidence(confidences),
+    ...mergeEvidence(
       sorted.flatMap(({ evidence }) => evidence),
       noun,
     ),
@@ -154,7 +154,7 @@ const countIn = (failings: readonly ClusterFailing[]) =>
   failings.reduce((sum, { count }) => sum + count, 0)
 
 /** Evidence of the places by confidence. Empty if all are equal: the finding states it itself. */
-function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
+function confidenceEvidence(confidences: readonly string[]): ClusterEvidence[] {
   const shares = Map.groupBy(confidences, confidence => confidence)
   if (shares.size === 1) return []
   return [
@@ -167,7 +167,7 @@ function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
 }
 
 /** Merges evidence over all places: most frequent reasons, largest shares, earliest times, sums of amounts. */
-function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEvidence[] {
+function mergeEvidence(evidence: readonly ClusterEvidence[], noun: string): ClusterEvidence[] {
   const byWhat = [...Map.groupBy(evidence, ({ what }) => what)]
   /** What a property of some lines is together, for each text that has such lines. */
   const mergeLines = <Part, Sum>(

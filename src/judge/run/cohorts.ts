@@ -13,7 +13,13 @@ import {
   type NodeSubject,
 } from '#judge/subject/node-subject.ts'
 import type { Policy } from '#model/policy.ts'
-import { fromYields, missingNeeds, type Outcome, ruleError, unlessThrown } from './outcome.ts'
+import {
+  missingNeeds,
+  type Outcome,
+  outcomeOfYields,
+  outcomeOrError,
+  ruleError,
+} from './outcome.ts'
 
 /* The facts that a rule keeps of each node until all nodes have been seen. Equal facts are kept once to save memory in large fleets. */
 
@@ -168,7 +174,10 @@ function* outcomesOfCohort(
     return
   }
   for (const { subject } of members)
-    yield { subject, outcome: fromYields(yieldsOf.get(subject.identity.name) ?? [], rule.severity) }
+    yield {
+      subject,
+      outcome: outcomeOfYields(yieldsOf.get(subject.identity.name) ?? [], rule.severity),
+    }
 }
 
 /** A node without peers cannot be compared, whether it was read or not. */
@@ -204,7 +213,7 @@ export function* contextOutcomes(
   const known = new Map<string, unknown>()
   for (const member of members) {
     const { subject, fact, settled } = member
-    const outcome = unlessThrown(() => {
+    const outcome = outcomeOrError(() => {
       if (settled) return outcomeOfUnread(rule, settled, () => contextOf(subject))
       const context = contextOf(subject)
       const key = groupOf(member)
@@ -212,7 +221,7 @@ export function* contextOutcomes(
         if (!known.has(key)) known.set(key, rule.ofGroup?.(groups.get(key) ?? [], context))
         return known.get(key)
       }
-      return fromYields(rule.judge(fact?.read(), context, policy, group), rule.severity)
+      return outcomeOfYields(rule.judge(fact?.read(), context, policy, group), rule.severity)
     })
     yield { subject, outcome }
   }
@@ -221,5 +230,5 @@ export function* contextOutcomes(
 function outcomeOfUnread(rule: ContextRule, settled: Outcome, context: () => NodeContext) {
   if (rule.judgeUnread === undefined || settled.state === 'error') return settled
   const failings = [...rule.judgeUnread(context(), settled.state !== 'notApplicable')]
-  return failings.length === 0 ? settled : fromYields(failings, rule.severity)
+  return failings.length === 0 ? settled : outcomeOfYields(failings, rule.severity)
 }

@@ -147,7 +147,7 @@ function settledGroup(group: readonly Wishes[], refusalsOf: Refusals) {
     const complete = completeWishes(found)
     const finding = withFix(complete)
     return isDeclaring(finding)
-      ? withWhatGaveWay(finding, complete.wishes, group[index]?.wishes[0]?.config ?? {})
+      ? withYieldedValues(finding, complete.wishes, group[index]?.wishes[0]?.config ?? {})
       : finding
   })
 }
@@ -191,7 +191,7 @@ const withoutReservations = ({
 }: RawObject): RawObject => config
 
 /** A fix does not restore a value that another finding on the same nodes reports. */
-function withWhatGaveWay(finding: Finding, wishes: readonly Wish[], proposed: RawObject) {
+function withYieldedValues(finding: Finding, wishes: readonly Wish[], proposed: RawObject) {
   const agreed = writtenSettings(wishes[0]?.config ?? {})
   const changed = Object.entries(writtenSettings(proposed)).filter(
     ([path, value]) =>
@@ -243,7 +243,7 @@ function durableReservations(
       ? []
       : changed.filter(([key]) => isOverride(key, running)).map(([key]) => key)
     const kept = changed.filter(([key]) => !overridden.includes(key))
-    if (overridden.length > 0) notes.push(takeAway(overridden, image, declaration))
+    if (overridden.length > 0) notes.push(removalText(overridden, image, declaration))
     // On AL2 the flag replaces the whole map, including the values that bootstrap.sh computed.
     const isWhole = origin.amiFamily === 'AL2' && origin.owner !== 'karpenter' && kept.length > 0
     if (isWhole && sizes.length > 1) {
@@ -284,7 +284,7 @@ function isOverride(key: string, running: RawObject) {
   return key !== 'memory' || !isEksReservation('memory', String(running.memory), null)
 }
 
-function takeAway(keys: readonly string[], image: string, declaration: Declaration | null) {
+function removalText(keys: readonly string[], image: string, declaration: Declaration | null) {
   const by = declaration?.settings.find(
     ({ path, value }) => value !== undefined && keys.some(key => path === `kubeReserved.${key}`),
   )

@@ -28,7 +28,7 @@ import type { AuditedNode, TakenNode } from '#model/report.ts'
 import { gatherSubjects, type JudgedCluster, judgeCluster } from './cluster-rules.ts'
 import { cohortOutcomes, contextOutcomes, type KeptNode } from './cohorts.ts'
 import { completeFindings } from './fixing.ts'
-import { inOrder, type JudgementResult, manyFindings, withoutRepeats } from './result.ts'
+import { type JudgementResult, manyFindings, sortedErrors, withoutRepeats } from './result.ts'
 import { Taken } from './taking.ts'
 import { byUnknown, type FoundFinding, fewNodes, gatherLooseNodes, Tally } from './tally.ts'
 import { utcDay, waiverOf } from './waivers.ts'
@@ -72,7 +72,7 @@ export function openJudgement(
     takeObjects: input => taken.takeObjects(input),
     take: (input, prediction) => taken.take(input, prediction),
     close: (takenAt, predictions = [], before = () => null) =>
-      closed(taken, { takenAt, predictions, before, onFound }),
+      closeJudgement(taken, { takenAt, predictions, before, onFound }),
   }
 }
 
@@ -91,7 +91,7 @@ interface Beside {
   onFound: (found: FoundFinding) => void
 }
 
-function closed(taken: Taken, { takenAt, predictions, before, onFound }: Beside): Closed {
+function closeJudgement(taken: Taken, { takenAt, predictions, before, onFound }: Beside): Closed {
   const { counts, policy, allNodes } = taken
   const day = utcDay(takenAt)
   const nodes = new Map(
@@ -153,7 +153,7 @@ function closed(taken: Taken, { takenAt, predictions, before, onFound }: Beside)
     ].toSorted(byUnknown),
     notAudited: withoutRepeats(counts.notAudited),
     delta: { new: [], resolved: [] },
-    ruleErrors: inOrder(counts.ruleErrors),
+    ruleErrors: sortedErrors(counts.ruleErrors),
     garbage: garbage.flatMap(({ overview }) => overview ?? []).toSorted(byCluster),
   }
 }

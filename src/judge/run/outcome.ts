@@ -29,7 +29,7 @@ import {
 } from '#model/finding/finding.ts'
 import { promisedSources, type ReadMode } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import { conditionOf, type Signal, sisterOf } from '#model/prediction/prediction.ts'
+import { conditionOf, type Signal, sisterSignal } from '#model/prediction/prediction.ts'
 
 export type Outcome =
   | { state: 'pass' | 'notApplicable' }
@@ -38,18 +38,18 @@ export type Outcome =
   | { state: 'error'; message: string }
 
 export const outcomeOf = (rule: NodeRule, subject: NodeSubject, policy: Policy): Outcome =>
-  unlessThrown(() => {
+  outcomeOrError(() => {
     if (!rule.appliesTo(subject)) return { state: 'notApplicable' }
     const reason = missingNeeds(rule, subject)
     if (reason !== null) return { state: 'unknown', reason }
-    const outcome = fromYields(rule.judge(subject, policy), rule.severity)
+    const outcome = outcomeOfYields(rule.judge(subject, policy), rule.severity)
     return outcome.state === 'fail'
       ? { ...outcome, failing: withRoomFirst(outcome.failing, subject) }
       : outcome
   })
 
 /** A rule that throws has the outcome `error`; the other rules still run. */
-export function unlessThrown(judge: () => Outcome): Outcome {
+export function outcomeOrError(judge: () => Outcome): Outcome {
   try {
     return judge()
   } catch (error) {
@@ -69,7 +69,10 @@ export const ruleError = (error: unknown): Outcome => ({
   message: shorten(messageOf(error)),
 })
 
-export function fromYields(yielded: Iterable<Failing | Undecided>, severity: Severity): Outcome {
+export function outcomeOfYields(
+  yielded: Iterable<Failing | Undecided>,
+  severity: Severity,
+): Outcome {
   const failings: Failing[] = []
   const reasons: string[] = []
   for (const each of yielded) {
@@ -160,7 +163,7 @@ function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
     return { ...failing, steps: steps.map(step => (step.id === 'set-fields' ? late : step)) }
   const reason = diskReason(subject, signal)
   const isWatched = subject.eviction?.thresholds.some(
-    one => one.signal === signal || one.signal === sisterOf(signal),
+    one => one.signal === signal || one.signal === sisterSignal(signal),
   )
   const freeing = reason && !isWatched ? withDeletion(reason, subject) : reason
   const room = freeing?.steps.filter(({ id }) => id !== 'set-fields') ?? []

@@ -41,7 +41,7 @@ export const mergedJudgements = (results: readonly JudgementResult[]): Judgement
   unknowns: results.flatMap(({ unknowns }) => unknowns).toSorted(byUnknown),
   notAudited: withoutRepeats(results.flatMap(({ notAudited }) => notAudited)),
   delta: { new: [], resolved: [] },
-  ruleErrors: inOrder(results.flatMap(({ ruleErrors }) => ruleErrors)),
+  ruleErrors: sortedErrors(results.flatMap(({ ruleErrors }) => ruleErrors)),
   garbage: results.flatMap(({ garbage }) => garbage).toSorted(by(({ cluster }) => cluster)),
 })
 
@@ -54,7 +54,7 @@ export const withoutRepeats = (entries: readonly NotAudited[]): NotAudited[] =>
     ),
   )
 
-export const inOrder = (errors: readonly RuleError[]): RuleError[] =>
+export const sortedErrors = (errors: readonly RuleError[]): RuleError[] =>
   errors.toSorted(
     by(
       ({ rule }) => rule,

@@ -7,7 +7,7 @@ export type SharedParts = ReturnType<typeof openSharedParts>
 export function openSharedParts() {
   const kept = new Map<string, unknown>()
   const texts = new Map<string, string>()
-  const once = onceIn(kept)
+  const once = interner(kept)
   const withTexts = <Value extends object>(value: Value) => shareTexts(value, texts)
   const predictionOf = ({
     filesystems,
@@ -45,7 +45,7 @@ export function openSharedParts() {
 }
 
 /** Equal JSON means equal values here: all are plain data with keys in one order. */
-const onceIn =
+const interner =
   (kept: Map<string, unknown>) =>
   <Value>(value: Value) => {
     const key = JSON.stringify(value)
@@ -56,7 +56,7 @@ const onceIn =
 
 /** If two filesystems of a node are one disk, their states and signals are equal and shared. */
 function withinNode(prediction: AuditedPrediction) {
-  const once = onceIn(new Map())
+  const once = interner(new Map())
   for (const alike of [prediction.filesystems, prediction.eviction?.signals ?? {}] as Record<
     string,
     unknown

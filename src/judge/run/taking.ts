@@ -1,7 +1,7 @@
 /** Takes records as they arrive: judges each node, and keeps compact facts for `closed`. */
 
 import type { Keep } from '#base/keep.ts'
-import { isOfInsights, openInsights } from '#facts/eks/insights.ts'
+import { isInsightError, openInsights } from '#facts/eks/insights.ts'
 import { happeningsOf, pressuresOf } from '#judge/compare/history/happenings.ts'
 import { imagesOf, reportedRounds } from '#judge/compare/history/reclaim.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
@@ -84,9 +84,9 @@ export class Taken {
     state.isListCut ||= errors?.some(({ what }) => what === 'nodes') === true
     const open = openInsights(insights ?? [])
     if (open.length > 0) state.insights = open
-    const [first] = (errors ?? []).filter(isOfInsights)
+    const [first] = (errors ?? []).filter(isInsightError)
     if (first !== undefined) state.coverage.insightsUnread = shorten(first.message)
-    const others = (errors ?? []).filter(error => !isOfInsights(error))
+    const others = (errors ?? []).filter(error => !isInsightError(error))
     this.#leaveOut(cluster, others)
     const status = eks?.status ?? 'ACTIVE'
     if (others.length === 0 && status !== 'ACTIVE')

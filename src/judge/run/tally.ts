@@ -8,7 +8,7 @@ import { withoutAddresses } from '#base/text/addresses.ts'
 import { by } from '#base/text/text-order.ts'
 import { holderKey } from '#judge/causes.ts'
 import {
-  add,
+  addVariant,
   largestFirst,
   nodeCount,
   sample,
@@ -108,11 +108,11 @@ export class Tally {
   }
 
   #addFailing(node: string, value: NodeFailing) {
-    add(this.#failings, node, value, commonText)
+    addVariant(this.#failings, node, value, commonText)
   }
 
   #addReason(node: string, reason: string) {
-    add(this.#reasons, node, reason, withoutAddresses)
+    addVariant(this.#reasons, node, reason, withoutAddresses)
   }
 
   /** @param isEnded whether mode `both` would decide the outcome */

@@ -132,7 +132,7 @@ export type JudgedNode = Pick<
 >
 
 /** Whether the mode reads this of such a node. If it was not read, rules on it are unknown. The documents of SSM run on Linux only. */
-export const isExpected = (
+export const isSourceExpected = (
   { mode, identity }: Pick<NodeSubject, 'mode' | 'identity'>,
   source: 'host' | 'runtime',
 ) => identity.operatingSystem === 'linux' && promisedSources[mode].includes(source)

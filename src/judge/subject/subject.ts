@@ -67,8 +67,8 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     readFailure: failureOf(input.errors.filter(({ what }) => what in unread)),
     missing: missingNeeds(input, prediction, sources),
     doubts:
-      nextStart && leftOpen('nextStart', prediction) !== ''
-        ? { nextStart: shorten(leftOpen('nextStart', prediction)) }
+      nextStart && whyLeftOpen('nextStart', prediction) !== ''
+        ? { nextStart: shorten(whyLeftOpen('nextStart', prediction)) }
         : {},
   }
 }
@@ -136,7 +136,7 @@ function whyNotConfigured(
   runningError: string,
   prediction: NodePrediction,
 ) {
-  const onDisk = leftOpen('configuration', prediction)
+  const onDisk = whyLeftOpen('configuration', prediction)
   if (promisedSources[mode].includes('configz') || configuration !== null)
     return shorten(`configz: ${[runningError, onDisk].filter(Boolean).join('; ')}`)
   return shorten(
@@ -238,14 +238,14 @@ function coverageState(
 }
 
 /** Why the replay left a need open. */
-const leftOpen = (need: Need, { unknowns }: NodePrediction) =>
+const whyLeftOpen = (need: Need, { unknowns }: NodePrediction) =>
   unknowns
     .filter(({ part }) => part === need)
     .map(({ effect }) => effect)
     .join('; ')
 
 const notComputed = (need: Need, prediction: NodePrediction) =>
-  shorten(leftOpen(need, prediction) || `${need} was not computed`)
+  shorten(whyLeftOpen(need, prediction) || `${need} was not computed`)
 
 function missingEviction(prediction: NodePrediction) {
   const error = prediction.eviction?.error
@@ -274,7 +274,7 @@ export function gapsOf({ host, runtime, summary, pods }: GapInput): Gap[] {
   const reasonFor = (parts: readonly ProbePart['is'][]) =>
     unread.find(({ part }) => parts.includes(part.is))?.why ?? 'not in the answer'
   const gaps: Gap[] = []
-  const miss = (
+  const noteGap = (
     part: unknown,
     [source, name, open]: readonly [Gap['source'], string, string],
     ...parts: ProbePart['is'][]
@@ -303,14 +303,14 @@ export function gapsOf({ host, runtime, summary, pods }: GapInput): Gap[] {
     })
   if (host !== null) {
     const files = ['host', 'kubelet', 'what the files and flags of its kubelet say'] as const
-    miss(host.kubelet?.files, files, 'kubelet', 'kubelet-file')
+    noteGap(host.kubelet?.files, files, 'kubelet', 'kubelet-file')
     gaps.push(...unreadFiles(host, unread))
-    miss(host.filesystems, ['host', 'filesystems', 'how full its disks are'], 'filesystems')
+    noteGap(host.filesystems, ['host', 'filesystems', 'how full its disks are'], 'filesystems')
   }
   if (runtime !== null) {
-    miss(runtime.images, ['runtime', 'images', 'which images it has'], 'runtime', 'images')
+    noteGap(runtime.images, ['runtime', 'images', 'which images it has'], 'runtime', 'images')
     const containers = ['runtime', 'containers', 'which containers it has'] as const
-    miss(runtime.containers, containers, 'runtime', 'containers')
+    noteGap(runtime.containers, containers, 'runtime', 'containers')
   }
   return gaps
 }

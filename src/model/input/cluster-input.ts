@@ -216,7 +216,7 @@ export interface ObjectsInput {
 }
 
 /** Whether an object belongs to a resource and so has its type: the snapshot has checked the object's fields. */
-export const isOf = <Resource extends keyof ReadObjects>(
+export const isObjectOf = <Resource extends keyof ReadObjects>(
   wanted: Resource,
   resource: string,
   _object: ClusterObject,

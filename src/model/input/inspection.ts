@@ -23,7 +23,7 @@ const cgroups = count.max(100_000_000)
 const time = z.string().refine(isTime)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 /** Fields that keep any value. A node has few of them. */
-const anyOf = (names: string) =>
+const anyFields = (names: string) =>
   z.object(Object.fromEntries(names.split(/\s+/).map(name => [name, z.unknown().optional()])))
 
 const file = z.object({
@@ -149,7 +149,7 @@ export const hostParts = {
   /** Declared settings of a Bottlerocket node, whose files cannot be read. Other keys include keys, certificates and tokens. */
   bottlerocket: z.object({
     kubernetes:
-      anyOf(`allowed-unsafe-sysctls cloud-provider cluster-dns-ip cluster-domain cluster-name container-log-max-files
+      anyFields(`allowed-unsafe-sysctls cloud-provider cluster-dns-ip cluster-domain cluster-name container-log-max-files
         container-log-max-size container-log-max-workers container-log-monitor-interval cpu-cfs-quota-enforced cpu-manager-policy
         cpu-manager-reconcile-period event-burst event-qps eviction-hard eviction-max-pod-grace-period eviction-soft
         eviction-soft-grace-period hostname-override ids-per-pod image-gc-high-threshold-percent image-gc-low-threshold-percent
@@ -157,7 +157,7 @@ export const hostParts = {
         memory-manager-policy memory-manager-reserved-memory node-ip pod-pids-limit registry-burst registry-qps reserved-cpus
         seccomp-default server-tls-bootstrap shutdown-grace-period shutdown-grace-period-for-critical-pods single-process-oom-kill
         standalone-mode system-reserved topology-manager-policy topology-manager-scope`).optional(),
-    containerRegistry: anyOf('mirrors').optional(),
+    containerRegistry: anyFields('mirrors').optional(),
     os: z.record(text, text).optional(),
   }),
   /** One entry per block of a file, and one for the directives outside blocks. `modifiedAt` null: unknown. */

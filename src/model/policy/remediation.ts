@@ -106,7 +106,7 @@ const times = {
     ),
 }
 
-const autoOf = (plannableFields: readonly string[]) =>
+const autoSchema = (plannableFields: readonly string[]) =>
   z
     .strictObject({
       fields: z
@@ -147,7 +147,7 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
           .describe(
             'plan: each audit of the service writes a plan of all fixes beside the report; no node is changed',
           ),
-        auto: autoOf(plannableFields),
+        auto: autoSchema(plannableFields),
       }),
     )
     .describe('how plans are made and applied, and when nodes may be changed'),

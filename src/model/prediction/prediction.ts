@@ -484,7 +484,7 @@ const sisters: Record<string, Signal> = {
   'imagefs.inodesFree': 'nodefs.inodesFree',
 }
 
-export const sisterOf = (signal: string): Signal | null => sisters[signal] ?? null
+export const sisterSignal = (signal: string): Signal | null => sisters[signal] ?? null
 
 /** Whether a hard or soft threshold watches `signal` or, on a shared disk, its sister. Null: the answer depends on the unknown layout. */
 export function isWatched(
@@ -496,7 +496,7 @@ export function isWatched(
     thresholds.filter(canBeMet).map(threshold => threshold.signal),
   )
   if (watchedSignals.has(signal)) return true
-  const sister = sisterOf(signal)
+  const sister = sisterSignal(signal)
   if (sister === null || !watchedSignals.has(sister)) return false
   return layout === null ? null : layout === 'shared'
 }

@@ -3,7 +3,7 @@
 import { sharedValue } from '#base/once.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { byText } from '#base/text/text-order.ts'
-import { isOfInsights, openInsights } from '#facts/eks/insights.ts'
+import { isInsightError, openInsights } from '#facts/eks/insights.ts'
 import { isAmiPublished, nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf, requireSupported } from '#facts/kubelet/features.ts'
 import { isOlderMinor, versionSkew } from '#facts/kubernetes/version-skew.ts'
@@ -140,7 +140,7 @@ export async function plannedUpgrades(
 
 /** Empty: the record has neither insights nor a reason why. */
 function insightsOf({ cluster, insights, errors }: ClusterInput): ClusterInsights[] {
-  const failed = errors?.find(isOfInsights)
+  const failed = errors?.find(isInsightError)
   if (insights === null && failed === undefined) return []
   const unread = failed === undefined ? null : shorten(failed.message)
   return [{ cluster, insights: openInsights(insights ?? []), unread }]

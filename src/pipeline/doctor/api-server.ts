@@ -33,7 +33,7 @@ export interface ServerReach {
 }
 
 /** Checks endpoint, certificate, clock and token by one request that every authenticated identity may make. */
-export async function wayToServer(
+export async function checkServer(
   request: ServerRequest,
   server: string,
   { eks }: ClusterRecord,
@@ -173,7 +173,7 @@ export async function kubeletChecks(
   )
   const request = { kubernetes, signal, timeoutMs }
   try {
-    const { checks: way, isKnown } = await wayToServer(request, endpoint.server, {
+    const { checks: way, isKnown } = await checkServer(request, endpoint.server, {
       kind: 'Cluster',
       cluster: '',
     })

@@ -27,7 +27,7 @@ import {
 } from '#pipeline/access/permissions.ts'
 import { clusterInAws } from '#pipeline/audit/fleet.ts'
 import { clusterInput } from '#snapshot/input.ts'
-import { kubeletChecks, rightChecks, wayToServer } from './api-server.ts'
+import { checkServer, kubeletChecks, rightChecks } from './api-server.ts'
 import { callCheck, check, everything } from './checks.ts'
 import { fixesOf } from './fixes.ts'
 import { type NodeAtHand, nodesAtHand, sampleChecks } from './sample.ts'
@@ -126,7 +126,7 @@ async function checkInCluster(
   const kubernetes = new KubernetesClient(endpoint, { pace: policy.pace })
   const request = { kubernetes, signal, timeoutMs: policy.timeoutsMs.list }
   try {
-    const way = await wayToServer(request, endpoint.server, record)
+    const way = await checkServer(request, endpoint.server, record)
     const reader = [...way.checks]
     if (!way.isKnown) return { reader, kubelet: [], isReached: way.isReached }
     const reading = kubernetesRights(mode, 'reader', policy)

@@ -37,7 +37,7 @@ export interface FanOutContext {
 }
 
 /** @throws OperatorError if the function has no bucket */
-export const inFanOut = <T>(
+export const withFanOut = <T>(
   runId: string,
   settings: Settings,
   runtime: ServiceRuntime,

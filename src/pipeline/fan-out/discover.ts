@@ -124,7 +124,7 @@ async function writeCluster(
   const nodes: NodeRecord[] = []
   if (endpoint !== null)
     for await (const node of listNodes(record, endpoint, context, listErrors))
-      nodes.push(keptOf(cluster, node))
+      nodes.push(keptRecord(cluster, node))
   for (const { node } of nodes) listed.nodes.push({ identity: { name: nodeIdentity(node).name } })
   listed.areWhole &&= isListWhole(record) && listErrors.length === 0
   const shards = shardsOf(nodes, nodesPerShard)
@@ -142,7 +142,7 @@ async function writeCluster(
 }
 
 /** Keeps only the fields of the snapshot and the kubelet's port. */
-function keptOf(cluster: string, node: KubernetesNode) {
+function keptRecord(cluster: string, node: KubernetesNode) {
   const kept = prune<NodeRecord>({ kind: 'Node', cluster, node })
   const { kubeletEndpoint: { Port } = {} } = node.status?.daemonEndpoints ?? {}
   if (typeof Port !== 'number') return kept

@@ -114,7 +114,7 @@ export const readJson = <T>(store: Store, key: string): Promise<T | null> =>
 export const writeJson = (store: Store, key: string, value: unknown): Promise<void> =>
   store.write(key, `${JSON.stringify(value)}\n`, 'application/json')
 
-export async function isThere(store: Store, key: string): Promise<boolean> {
+export async function hasFile(store: Store, key: string): Promise<boolean> {
   for await (const found of store.list(key)) if (found === key) return true
   return false
 }
@@ -198,7 +198,7 @@ export async function noteInvocation(
 }
 
 /** Null: no invocation left a file. */
-export async function spentBefore(store: Store, runId: string): Promise<SpentBefore | null> {
+export async function earlierSpent(store: Store, runId: string): Promise<SpentBefore | null> {
   const names = await Array.fromAsync(store.list(keys.invocation(runId, null))).catch(() => [])
   const found = await pMap(
     names,

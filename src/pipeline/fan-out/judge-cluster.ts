@@ -1,7 +1,7 @@
 /** Last step of a cluster in a fan-out: reads the cluster's own objects and judges the cluster with the same code as a whole fleet. */
 
 import { join } from 'node:path'
-import { asksForObjects, collectObjects, noNodes } from '#collect/collect.ts'
+import { asksForObjects, collectObjects, emptyNodeList } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { EarlierNodes } from '#model/history.ts'
@@ -18,7 +18,7 @@ import {
   runPolicy,
   workOf,
 } from './context.ts'
-import { BrokenFile, type FanOutRun, isThere, keys, openRecords } from './files.ts'
+import { BrokenFile, type FanOutRun, hasFile, keys, openRecords } from './files.ts'
 import { writeJudged } from './judged-files.ts'
 import { type Failure, lostNodes, whyLost } from './lost.ts'
 import { shardRecords } from './read-shard.ts'
@@ -26,7 +26,7 @@ import { shardRecords } from './read-shard.ts'
 /** Does nothing if the result exists already. @throws Error if the result could not be written */
 export async function judgeCluster(cluster: number, context: FanOutContext): Promise<void> {
   const { runId, store, runtime } = context
-  if (await isThere(store, keys.judged(runId, cluster))) return
+  if (await hasFile(store, keys.judged(runId, cluster))) return
   const run = await runOf(context)
   runtime.watch.isAbout(workOf(run, cluster).cluster)
   const open = await openCluster(run, cluster, context)
@@ -151,7 +151,7 @@ async function* recordsOf(
   }
   if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors)) {
     if (nodes === 0)
-      for (const none of noNodes(record.cluster, errors)) yield await keepRecord(none)
+      for (const none of emptyNodeList(record.cluster, errors)) yield await keepRecord(none)
     const { cluster: name } = record
     for await (const objects of collectObjects(name, endpoint, nodesWithPods, options, errors))
       yield await keepRecord(prune(objects))

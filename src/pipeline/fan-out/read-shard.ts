@@ -7,7 +7,7 @@ import { type FanOutContext, openCluster, runOf, workOf } from './context.ts'
 import {
   BrokenFile,
   type FanOutRun,
-  isThere,
+  hasFile,
   keys,
   MissingFile,
   readRecords,
@@ -22,7 +22,7 @@ export async function readShard(
 ): Promise<void> {
   const { runId, store, runtime } = context
   const kept = keys.records(runId, cluster, shard)
-  if (await isThere(store, kept)) return
+  if (await hasFile(store, kept)) return
   runtime.watch.enters('read')
   const run = await runOf(context)
   runtime.watch.isAbout(workOf(run, cluster).cluster)

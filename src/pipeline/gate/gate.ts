@@ -10,7 +10,7 @@ import { openBudget, readChangedFile } from './changed-file.ts'
 import { type ChangedFile, type ChangedPart, fileProblem } from './changed-part.ts'
 import { patchTargets } from './documents.ts'
 import { type Change, judgeNodes, type Part, setsSomething } from './judging.ts'
-import { added } from './node-change.ts'
+import { addedItems } from './node-change.ts'
 import { Problems, verdictOf } from './problems.ts'
 import { type GroupOption, isOfGroup, type ReachedNode, reachOf } from './reach.ts'
 import { surveyOf } from './survey.ts'
@@ -121,13 +121,13 @@ const partsOf = (
   files.flatMap(({ parts }) =>
     parts.map(part => ({
       ...part,
-      lineOf: onceForEach(part.lineOf),
+      lineOf: memoizeLines(part.lineOf),
       reach: reachOf(part, groups, nodes),
     })),
   )
 
 /** The nodes of a group have the same problems. */
-function onceForEach(lineOf: ChangedPart['lineOf']): ChangedPart['lineOf'] {
+function memoizeLines(lineOf: ChangedPart['lineOf']): ChangedPart['lineOf'] {
   const lines = new Map<string | null, number>()
   return path => {
     const line = lines.get(path) ?? lineOf(path)
@@ -148,7 +148,7 @@ function addFileProblems(
       problems.add({ file, ...fileProblem('unread', unreadLine, text) }, null)
     }
     const before = bases.find(base => base.file === file)?.problems ?? []
-    for (const problem of added(own, before, ({ kind, field }) => [kind, field]))
+    for (const problem of addedItems(own, before, ({ kind, field }) => [kind, field]))
       problems.add({ ...problem, file }, null)
   }
 }
@@ -156,10 +156,14 @@ function addFileProblems(
 /** Parts whose nodes are not known, so nothing of them is judged but what any kubelet refuses. */
 function addUnknownReach(problems: Problems, { head, base }: Change) {
   const isUnknown = (part: Part) => part.reach.unknown !== undefined && setsSomething(part)
-  const unknown = added(head.filter(isUnknown), base, ({ file, config, flags, volumes = [] }) => [
-    ...[file, config, flags],
-    volumes.map(({ path, written }) => [path, written]),
-  ])
+  const unknown = addedItems(
+    head.filter(isUnknown),
+    base,
+    ({ file, config, flags, volumes = [] }) => [
+      ...[file, config, flags],
+      volumes.map(({ path, written }) => [path, written]),
+    ],
+  )
   for (const { file, kind, lineOf, reach } of unknown) {
     const text = `The nodes of this ${kind} are not known: ${reach.unknown}.`
     problems.add({ file, ...fileProblem('unread', lineOf(null), text) }, null)
@@ -175,7 +179,7 @@ function fileOf(
   const now = partsOfFile(head)
   const own = now.length > 0 ? now : partsOfFile(base)
   const kinds = [...new Set(own.map(({ kind }) => kind))]
-  const how = [...new Set(own.map(part => howOf(part, standIns.get(part))))].join('; ')
+  const how = [...new Set(own.map(part => reachText(part, standIns.get(part))))].join('; ')
   return {
     file,
     kinds,
@@ -185,7 +189,7 @@ function fileOf(
   }
 }
 
-function howOf({ reach }: Part, standIn: ReachedNode | undefined) {
+function reachText({ reach }: Part, standIn: ReachedNode | undefined) {
   if (standIn === undefined) return reach.how
   const { cluster, identity } = standIn
   const where = `${identity.name} of ${cluster}/${identity.group.name} (${identity.amiFamily})`

@@ -66,12 +66,12 @@ export function takeHclVolumes(reading: FileReading, text: string, whole: string
     const isClear = new Set(sameDevice.map(({ written }) => written)).size < 2
     if (target !== unnamed || isClear)
       takeVolumes(reading, [volume], { target, userData: whole, line })
-    else reading.problems.push(fileProblem('unread', line, several(path), path))
+    else reading.problems.push(fileProblem('unread', line, ambiguousText(path), path))
   }
 }
 
 const noDevice = 'volumeSize is not judged: its device is not written out beside it.'
-const several = (path: string) =>
+const ambiguousText = (path: string) =>
   `${path} is not judged: this file has several sizes, and does not say of which nodegroup each is. Give the plan as JSON.`
 
 interface Block {

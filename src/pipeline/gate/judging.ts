@@ -84,7 +84,7 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
     if (record.kind === 'Cluster') judgement.takeCluster(clusterInput(record))
     if (record.kind === 'Objects') judgement.takeObjects(objectsInput(record))
     if (record.kind !== 'Node') continue
-    const input = withoutCalm(nodeInput(record))
+    const input = withoutFalsePressure(nodeInput(record))
     const own = survey.nodes.get(place)
     if (own !== undefined) standIns.take(own, input)
     const node = nodes.get(place)
@@ -117,7 +117,7 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
 }
 
 /** Without conditions that are false: they say nothing of a kubelet with other settings. */
-function withoutCalm(input: NodeInput): NodeInput {
+function withoutFalsePressure(input: NodeInput): NodeInput {
   const { status } = input.node
   const conditions = status?.conditions?.filter(
     ({ type, status }) => !type?.endsWith('Pressure') || status !== 'False',
@@ -145,7 +145,7 @@ async function readAgain(
   )
   for await (const [record, place] of records) {
     if (record.kind !== 'Node') continue
-    take(place, withoutCalm(nodeInput(record)))
+    take(place, withoutFalsePressure(nodeInput(record)))
     if (--left === 0) return
   }
 }
@@ -361,7 +361,7 @@ function openStandIns({ change, survey, problems }: Judging) {
   const unreached = change.head.filter(({ reach }) => !nodes.some(node => reach.has(node)))
   const found = new Map<Part, StandIn>()
   const isBetter = (part: Part, node: ReachedNode) =>
-    fitOf(part, node) > (found.get(part)?.fit ?? 0)
+    standInScore(part, node) > (found.get(part)?.fit ?? 0)
   return {
     /** Whether the node may be a better one. */
     isWanted: (node: ReachedNode | undefined) =>
@@ -369,7 +369,7 @@ function openStandIns({ change, survey, problems }: Judging) {
     take(node: ReachedNode, input: NodeInput): void {
       const own = unreached.filter(part => isBetter(part, node))
       if (own.length === 0 || !isReadable(input)) return
-      for (const part of own) found.set(part, { node, input, fit: fitOf(part, node) })
+      for (const part of own) found.set(part, { node, input, fit: standInScore(part, node) })
     },
     end(): ReadonlyMap<Part, ReachedNode> {
       const byInput = Map.groupBy(unreached, part => found.get(part)?.input ?? null)
@@ -382,7 +382,7 @@ function openStandIns({ change, survey, problems }: Judging) {
 }
 
 /** 0: it cannot stand in. The image counts most, then the cluster. */
-function fitOf({ amiFamily, by, image, target }: Part, { cluster, identity }: ReachedNode) {
+function standInScore({ amiFamily, by, image, target }: Part, { cluster, identity }: ReachedNode) {
   const family = by === 'bottlerocket' ? 'Bottlerocket' : (amiFamily ?? image)
   const isLike = (identity.amiFamily === 'Bottlerocket') === (family === 'Bottlerocket')
   const ofImage = identity.amiFamily === family ? 3 : Number(isLike)

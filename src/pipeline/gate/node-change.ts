@@ -30,7 +30,7 @@ import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import type { ChangedPart, Place } from './changed-part.ts'
-import { asItRuns, type RolledOut, type Rollout, rolledOut, type Starts } from './rollout.ts'
+import { presentRollout, type RolledOut, type Rollout, rollOut, type Starts } from './rollout.ts'
 import {
   lostSettings,
   type PlacedSetting,
@@ -93,16 +93,16 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
   const image = withImage(identity, head)
   const earlier: Rollout = { parts: base, gone: pathsBefore(parts), isAppended, starts }
   const before = hasBase
-    ? rolledOut(input, withImage(image, base), earlier)
-    : asItRuns(input, image)
+    ? rollOut(input, withImage(image, base), earlier)
+    : presentRollout(input, image)
   const rollout = rolloutOf(parts)
-  const after = rolledOut(input, image, rollout)
+  const after = rollOut(input, image, rollout)
   const settings = placedSettings(head)
   const disk = diskChange(input, image, parts)
   const refusedFields = refusalsIn(head, input)
   const flags = unknownFlagsIn(head, node)
   const isRefused = ({ part, path }: Place) =>
-    refusedFields.some(one => one.part === part && checkOf(one.path) === checkOf(path))
+    refusedFields.some(one => one.part === part && checkName(one.path) === checkName(path))
   const lostIn = (own: readonly ChangedPart[], { settings }: RolledOut) =>
     lostSettings(own, { ...withImage(node, own), isAppended }, settings)
   const changed = head.length > 0 ? head : base
@@ -126,26 +126,26 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
         ...refusals(after, before, openCauses(input, image, causes)).filter(
           place => !isRefused(place),
         ),
-      ].map(problem => withOtherHalf(atChangedSetting(problem, base))),
-      ...added(flags, unknownFlagsIn(base, node), ({ path }) => path),
+      ].map(problem => withOtherLine(blameChangedField(problem, base))),
+      ...addedItems(flags, unknownFlagsIn(base, node), ({ path }) => path),
       // A kubelet that does not start applies no setting.
-      ...added(lostIn(head, after), lostIn(base, before), ({ part: { file }, path, why }) => [
+      ...addedItems(lostIn(head, after), lostIn(base, before), ({ part: { file }, path, why }) => [
         file,
         path,
         why,
       ])
         .filter(place => !isRefused(place))
         .map(({ why, ...lost }) => withoutEffect({ ...lost, text: why })),
-      ...added(
+      ...addedItems(
         misplacedVolumes(head, image),
         misplacedVolumes(base, image),
         ({ text }) => text,
       ).map(withoutEffect),
       ...settingsLost(after, before, input.host !== null),
-      ...added(unclearSettings(head), unclearSettings(base), unclearKey).map(
+      ...addedItems(unclearSettings(head), unclearSettings(base), unclearKey).map(
         (setting): NodeProblem => ({ kind: 'unread', text: unclearText(setting), ...setting }),
       ),
-      ...unjudged(after, added(settings, placedSettings(base), unclearKey)),
+      ...unjudged(after, addedItems(settings, placedSettings(base), unclearKey)),
     ],
   }
 }
@@ -169,12 +169,12 @@ const rolloutOf = (parts: Parts): Rollout => ({
 /** The node after the change alone, as `changeOf` has it. Null: its kubelet would not start, or that is not known. */
 export function startedWith(input: NodeInput, parts: Parts): NodeInput | null {
   const image = withImage(nodeIdentity(input.node), parts.head)
-  const { input: started } = rolledOut(input, image, rolloutOf(parts))
+  const { input: started } = rollOut(input, image, rolloutOf(parts))
   return started && (diskChange(input, image, parts)?.apply(started) ?? started)
 }
 
 /** Of the fields that a refusal names, one that the change sets. */
-function atChangedSetting(problem: NodeProblem, base: readonly ChangedPart[]) {
+function blameChangedField(problem: NodeProblem, base: readonly ChangedPart[]) {
   const { part, path, fields = [] } = problem
   const isKept = (field: string) =>
     base.some(({ config }) => isEqual(valueAt(config, field), valueAt(part.config, field)))
@@ -184,7 +184,7 @@ function atChangedSetting(problem: NodeProblem, base: readonly ChangedPart[]) {
 }
 
 /** Of two fields that a refusal compares, the line of the other one. */
-function withOtherHalf(problem: NodeProblem) {
+function withOtherLine(problem: NodeProblem) {
   const { part, path, fields = [], kind } = problem
   if (kind !== 'refused' || path === null) return problem
   const others = Object.keys(part.config).filter(
@@ -199,7 +199,7 @@ function withOtherHalf(problem: NodeProblem) {
 const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /** Those that the files did not have before the change. */
-export function added<One>(
+export function addedItems<One>(
   now: readonly One[],
   before: readonly One[],
   keyOf: (one: One) => unknown,
@@ -289,7 +289,7 @@ const openCauses =
     if (known !== undefined && parts.includes(known.part)) return known
     const refusalsWithout = ({ part, path }: PlacedSetting) => {
       const others = parts.map(each => (each === part ? withoutSetting(part, path) : each))
-      return rolledOut(input, image, { ...rollout, parts: others }).refusals
+      return rollOut(input, image, { ...rollout, parts: others }).refusals
     }
     // Another refusal of the same fields does not end it, unless no setting ends it.
     let second: PlacedSetting | undefined
@@ -311,7 +311,7 @@ export const newRefusals = (
   base: readonly ChangedPart[],
   node: NodeInput | null,
 ): NodeProblem[] =>
-  added(refusalsIn(parts, node), refusalsIn(base, node), ({ part: { file }, path, text }) => [
+  addedItems(refusalsIn(parts, node), refusalsIn(base, node), ({ part: { file }, path, text }) => [
     file,
     path,
     text,
@@ -344,7 +344,7 @@ function nodeClassRefusals(part: ChangedPart, node: NodeInput | null): NodeProbl
 }
 
 /** Fields that are checked against each other have one name. */
-const checkOf = (path: string | null) =>
+const checkName = (path: string | null) =>
   path?.replace(/(?:High|Low)ThresholdPercent|GracePeriod/, '') ?? null
 
 const mostNamed = 8
@@ -352,7 +352,7 @@ const mostNamed = 8
 /** One problem for all. @param areFilesKnown false: the kubelet's flags and drop-ins were not read */
 function settingsLost(after: RolledOut, before: RolledOut, areFilesKnown: boolean): NodeProblem[] {
   const dropped = after.input === null ? [] : after.dropped
-  const lost = added(dropped, before.dropped, ({ path }) => path)
+  const lost = addedItems(dropped, before.dropped, ({ path }) => path)
   const [first] = lost
   if (first === undefined) return []
   const names = [...new Set(lost.map(({ path }) => fieldOf(path)))]
@@ -387,7 +387,7 @@ export function changesOf(change: NodeChange, path: string): GateSetting[] {
 }
 
 const startNow = (input: NodeInput) =>
-  rolledOut(input, nodeIdentity(input.node), {
+  rollOut(input, nodeIdentity(input.node), {
     parts: [],
     gone: [],
     isAppended: false,
@@ -420,7 +420,7 @@ type Predictions = Record<'before' | 'after', NodePrediction>
 export function startsAtOnce({ before, after }: Predictions, change: NodeChange): NodeProblem[] {
   const problems: NodeProblem[] = []
   const add = (kind: GateProblemKind, field: string, text: string) =>
-    problems.push({ kind, text, ...placeNear(change, [field]) })
+    problems.push({ kind, text, ...nearestPlace(change, [field]) })
   const lost = lostThresholds(before, after)
   if (lost.length > 0) {
     const shown = lost.map(({ signal, value }) => `${signal} ${value}`).join(', ')
@@ -429,7 +429,7 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
   }
   if (isEvicting(after) && !isEvicting(before)) {
     const [signal] = after.eviction?.actsOn ?? []
-    const place = placeNear(change, [
+    const place = nearestPlace(change, [
       `evictionHard.${signal}`,
       ...(signal === 'allocatableMemory.available' ? memoryOfPods : []),
     ])
@@ -516,7 +516,7 @@ export function placeOfFinding(finding: Finding, change: NodeChange): Place | nu
   const { disk, isStarted } = change
   if (disk !== null && changed.length === 0) return disk
   const isTried = isStarted && (disk !== null || changed.length > 1)
-  return isTried ? null : settingNear(change, named)
+  return isTried ? null : nearestSetting(change, named)
 }
 
 interface Trials {
@@ -535,14 +535,14 @@ export function placeByTrials(
 ): Place {
   const named = namesIn(finding)
   const { disk } = change
-  if (after === null) return settingNear(change, named)
+  if (after === null) return nearestSetting(change, named)
   if (disk !== null && !isAsAfter(disk.undo(after, input))) return disk
   const changed = changedPaths(change, named)
-  if (changed.length < 2 || !isAsAfter(after)) return settingNear(change, named)
+  if (changed.length < 2 || !isAsAfter(after)) return nearestSetting(change, named)
   const blamed = changed
     .slice(0, mostBlamed)
     .find(path => !isAsAfter(withOldValue(change, after, path)))
-  return settingNear(change, blamed === undefined ? named : [blamed])
+  return nearestSetting(change, blamed === undefined ? named : [blamed])
 }
 
 /** Those that the finding names come first. */
@@ -562,13 +562,13 @@ function withOldValue(change: NodeChange, after: NodeInput, path: string) {
 }
 
 /** The setting, or the size of the disk if the setting stays. */
-const placeNear = (change: NodeChange, [path = '', ...more]: readonly string[]): Place =>
+const nearestPlace = (change: NodeChange, [path = '', ...more]: readonly string[]): Place =>
   change.disk !== null && valuesOf(change, path) === null
     ? change.disk
-    : settingNear(change, [path, ...more])
+    : nearestSetting(change, [path, ...more])
 
 /** @param texts paths, or texts with paths as words */
-function settingNear(change: NodeChange, texts: readonly string[]): Place {
+function nearestSetting(change: NodeChange, texts: readonly string[]): Place {
   const { settings, parts } = change
   const names = texts.flatMap(text => text.split(' '))
   const fields = new Set(names.map(fieldOf))

@@ -13,7 +13,7 @@ import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults, bottlerocketSettings } from '#facts/eks/ami-defaults.ts'
 import { isTranslatedForBottlerocket, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import {
-  isReadOn,
+  isReadByImage,
   kubeletFiles as mainFiles,
   nodeadmDropIn,
   nodeadmEnvironment,
@@ -79,7 +79,7 @@ const folder = nodeadmDropIn.slice(0, nodeadmDropIn.lastIndexOf('/'))
 const [mainFile = ''] = mainFiles
 
 /** The node without a change, as it was read. */
-export function asItRuns(input: NodeInput, image: NodeImage): RolledOut {
+export function presentRollout(input: NodeInput, image: NodeImage): RolledOut {
   const files = filesNow(input, image)
   const rollout = { parts: [], gone: [], isAppended: false, starts: new Map() }
   return {
@@ -99,7 +99,7 @@ interface StartFiles {
   commandLine: string[]
 }
 
-export function rolledOut(input: NodeInput, identity: NodeImage, rollout: Rollout): RolledOut {
+export function rollOut(input: NodeInput, identity: NodeImage, rollout: Rollout): RolledOut {
   const { parts, gone, isAppended } = rollout
   const known = filesNow(input, identity)
   const files = known ?? unknownFiles(identity)
@@ -109,7 +109,7 @@ export function rolledOut(input: NodeInput, identity: NodeImage, rollout: Rollou
   for (const part of parts) {
     if (part.unused !== undefined) continue
     if (identity.amiFamily === 'Bottlerocket') Object.assign(settings, bottlerocketConfig(part))
-    else take(files, part, { ...identity, isAppended })
+    else takePart(files, part, { ...identity, isAppended })
   }
   if (Object.keys(settings).length > 0) takeBottlerocket(files, settings, input, identity)
   if (known === null) {
@@ -224,13 +224,13 @@ function reset(files: StartFiles, path: string, image: NodeImage) {
     files.dropIns.set(file, mergePatch(content, patchAt(path, null)))
 }
 
-function take(
+function takePart(
   files: StartFiles,
   part: ChangedPart,
   image: NodeImage & Pick<Rollout, 'isAppended'>,
 ) {
   const { config, by, nodePath } = part
-  if (nodePath !== undefined && !isReadOn(nodePath, image.amiFamily)) return
+  if (nodePath !== undefined && !isReadByImage(nodePath, image.amiFamily)) return
   const dropIn = dropInOf(part)
   if (dropIn !== null) {
     const dir = flagValue(files.commandLine, 'config-dir') ?? folder
@@ -268,12 +268,12 @@ function writeMain(files: StartFiles, part: ChangedPart, written?: ReadonlySet<s
       Object.entries(config).filter(([field]) => (written?.has(field) ?? false) === isWritten),
     )
   files.main.content = isMainFile(part)
-    ? { ...inPlaceOf(content, part.config), ...fieldsOf(content, true) }
+    ? { ...wholeFileContent(content, part.config), ...fieldsOf(content, true) }
     : mergePatch(content, fieldsOf(knownConfig(part.config), false))
 }
 
 /** A whole file. A value that is not known stays as it runs. */
-function inPlaceOf(before: Readonly<RawObject>, config: Readonly<RawObject>) {
+function wholeFileContent(before: Readonly<RawObject>, config: Readonly<RawObject>) {
   const known = knownConfig(config)
   return unclearPaths(config).reduce<RawObject>((content, path) => {
     const value = valueAt(before, path)

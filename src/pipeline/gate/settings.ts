@@ -4,12 +4,12 @@ import { durationMs } from '#base/go/duration.ts'
 import { leavesOf, mergePatch, patchAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
-import { isReadOn, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
+import { isReadByImage, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults, fieldOf, isCompared, meaningOf } from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagName, flagSettings } from '#facts/kubelet/flag-settings.ts'
-import { isFlagOf } from '#facts/kubelet/minor-changes.ts'
+import { isKnownFlag } from '#facts/kubelet/minor-changes.ts'
 import {
   type DeclaredNode,
   type DeclaredSetting,
@@ -79,7 +79,7 @@ export const unknownFlags = (
     if (!isRead || unused !== undefined) return []
     return flags
       .flatMap(flag => flagName(flag) ?? [])
-      .filter(name => !isFlagOf(name, kubeletVersion))
+      .filter(name => !isKnownFlag(name, kubeletVersion))
   })
 
 export interface LostSetting extends PlacedSetting {
@@ -111,7 +111,7 @@ export function lostSettings(
       if (isMisnamed && unknown.length > 0) continue
       const winner = later.find(one => one.path === path)
       const own =
-        part.unused ?? unreadOn(node, part) ?? setting.lostBy ?? rewrittenBy(part, path, node)
+        part.unused ?? whyFileUnread(node, part) ?? setting.lostBy ?? rewrittenBy(part, path, node)
       const why =
         own ??
         (unread === undefined ? null : unreadWords(unread)) ??
@@ -162,8 +162,8 @@ function unknownKeys(part: ChangedPart, node: DeclaredNode): LostSetting[] {
 const isDropInOf = (part: ChangedPart, path: string) => path.split('/').at(-1) === dropInOf(part)
 
 /** Why the image does not read the file in which a script puts the settings. Null: it may. */
-function unreadOn({ amiFamily }: DeclaredNode, { nodePath, flags }: ChangedPart) {
-  return nodePath === undefined || isReadOn(nodePath, amiFamily) || flags.length > 0
+function whyFileUnread({ amiFamily }: DeclaredNode, { nodePath, flags }: ChangedPart) {
+  return nodePath === undefined || isReadByImage(nodePath, amiFamily) || flags.length > 0
     ? null
     : `${imageName(amiFamily)} does not read ${nodePath}`
 }

@@ -3,7 +3,7 @@
 import { OperatorError } from '#base/operator-error.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { isOf, type KubeletSource, type ObjectsInput } from '#model/input/cluster-input.ts'
+import { isObjectOf, type KubeletSource, type ObjectsInput } from '#model/input/cluster-input.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeRecord, Selection, SnapshotRecord } from '#model/input/record.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
@@ -98,7 +98,7 @@ function addClasses(
   { cluster, resource, items }: ObjectsInput,
 ) {
   for (const item of items) {
-    if (!isOf(nodeClasses, resource, item)) continue
+    if (!isObjectOf(nodeClasses, resource, item)) continue
     const { userData, kubelet } = item.spec ?? {}
     const sources = [...(userData ?? []), ...(kubelet ? [{ config: kubelet }] : [])]
     classes.set(nodeKey(cluster, item.metadata?.name ?? ''), sources)

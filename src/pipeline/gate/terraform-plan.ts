@@ -33,7 +33,7 @@ interface Resource {
 
 /** @throws ForeignTextError */
 export function takePlan(reading: FileReading, { text }: LocatedText): void {
-  const plan = mapOf(parsed(text))
+  const plan = mapOf(parsePlanJson(text))
   const { root_module: root } = mapOf(plan.planned_values)
   if (!isRawObject(root)) {
     if (ofNodes.test(text)) throw new ForeignTextError(notPlanned)
@@ -72,7 +72,7 @@ const ofNodes = /"(?:aws_launch_template|aws_eks_node_group|kubernetes_manifest|
 const notPlanned = 'it has no planned values: give what `terraform show -json PLAN` prints'
 
 /** @throws ForeignTextError */
-function parsed(text: string): unknown {
+function parsePlanJson(text: string): unknown {
   const limit = inputLimits.terraformPlan
   const plan = parsedJson(text, limit)
   if (plan === undefined)

@@ -11,7 +11,12 @@ import { gibibyte } from '#base/units.ts'
 import { placesIn, type YamlPlace } from '#base/yaml-place.ts'
 import { volumeSizeMistake } from '#facts/eks/karpenter.ts'
 import { isExpression } from '#judge/drift/drift.ts'
-import { dataDevice, declaredDataVolume, isOfVolume, shareOfVolume } from '#judge/help/disk-size.ts'
+import {
+  dataDevice,
+  declaredDataVolume,
+  hasVolumeSize,
+  shareOfVolume,
+} from '#judge/help/disk-size.ts'
 import type { GateValues } from '#model/gate.ts'
 import type { FilesystemStats, NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
@@ -131,7 +136,7 @@ export function diskChange(
   const disk = diskOf(input, image)
   if (declared === null || bytes === null || bytes === before || disk === null) return null
   const volumeBytes = disk.volumeBytes ?? before
-  if (volumeBytes === null && isOfVolume(disk.capacityBytes, bytes)) return null
+  if (volumeBytes === null && hasVolumeSize(disk.capacityBytes, bytes)) return null
   if (volumeBytes === bytes) return null
   const capacityBytes =
     volumeBytes === null ? bytes : Math.round((disk.capacityBytes * bytes) / volumeBytes)

@@ -106,9 +106,9 @@ export function openHistory(options: HistoryOptions): History {
     }
   }
 
-  const look = (runId: string) => readEarlier(store, runId, attempt)
+  const readLastRun = (runId: string) => readEarlier(store, runId, attempt)
   // The history is read while the fleet is read: a run near its deadline has no time left for it.
-  let early = options.runId === undefined ? null : look(options.runId)
+  let early = options.runId === undefined ? null : readLastRun(options.runId)
 
   const failures = (): Delivery[] =>
     errors.map(error => ({ channel: 'history', location: null, link: null, error }))
@@ -116,7 +116,7 @@ export function openHistory(options: HistoryOptions): History {
   return {
     async observe(run) {
       const runId = options.runId ?? runIdOf(run.document.run.takenAt)
-      const looked = await (early ?? look(runId))
+      const looked = await (early ?? readLastRun(runId))
       if (looked === null || looked.found.run === null) return failures()
       const day = utcDay(looked.found.run.document.run.takenAt)
       errors.push(...looked.earlier.unread)
@@ -125,13 +125,13 @@ export function openHistory(options: HistoryOptions): History {
     },
 
     async earlier(takenAt) {
-      early ??= look(options.runId ?? runIdOf(takenAt))
+      early ??= readLastRun(options.runId ?? runIdOf(takenAt))
       return nodesIn((await early)?.earlier ?? nothingEarlier())
     },
 
     async compare(run) {
       const runId = options.runId ?? runIdOf(run.document.run.takenAt)
-      const looked = await (early ?? look(runId))
+      const looked = await (early ?? readLastRun(runId))
       // Frees the memory for later stages.
       early = null
       if (looked === null) return null
@@ -215,7 +215,7 @@ function comparedWith(
   const now = { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) }
   if (!isWhole) {
     const part = isComparable ? partCompared(found.run, now, day, forgetBefore) : notCompared
-    const since = sinceOnly(found.run, run)
+    const since = knownSince(found.run, run)
     return { result: { ...part, since, disks, trends: [], unread }, kept: null }
   }
   const ledger = nextLedger(found.run, now, day, forgetBefore)
@@ -273,7 +273,7 @@ function partCompared(
   return { delta, before }
 }
 
-function sinceOnly(previous: RememberedRun | null, { document }: AuditedRun) {
+function knownSince(previous: RememberedRun | null, { document }: AuditedRun) {
   const known = [...(previous?.document.findings ?? []), ...(previous?.document.waived ?? [])]
   const ids = new Set([...document.findings, ...document.waived].map(({ id }) => id))
   return new Map(known.filter(({ id }) => ids.has(id)).map(({ id, since }) => [id, since]))

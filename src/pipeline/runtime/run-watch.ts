@@ -61,7 +61,7 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
   let before: SpentBefore | null = null
   const stages: TracedStage[] = []
   let current: { stage: Stage; startMs: number } | null = null
-  const leave = (isFailed: boolean) => {
+  const endStage = (isFailed: boolean) => {
     if (current === null) return
     const { stage, startMs } = current
     const endMs = Date.now()
@@ -78,12 +78,12 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
       before = others
     },
     enters(stage) {
-      leave(false)
+      endStage(false)
       current = { stage, startMs: Date.now() }
       lines.stageBegan?.(stage)
     },
     async close(isFailed) {
-      leave(isFailed)
+      endStage(isFailed)
       await openTrace()?.send(stages)
       slowDowns.end()
       return { own: spentNow(), before }

@@ -6,7 +6,7 @@ import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import { RunEnd } from '#clients/failure.ts'
 import { s3Store } from '#clients/store/s3.ts'
-import { givingUp, type Store } from '#clients/store/store.ts'
+import { failFastStore, type Store } from '#clients/store/store.ts'
 import { defaultPolicy, type Policy, type PolicyGrants } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
 import { openKeptFile } from '#pipeline/audit/kept-file.ts'
@@ -59,7 +59,7 @@ export function storeOf(
     silenceMs.most,
     Math.max(silenceMs.least, remainingMs * silenceShare),
   )
-  return givingUp(s3Store({ bucket, prefix, kmsKeyId, region, signal, idleTimeoutMs }))
+  return failFastStore(s3Store({ bucket, prefix, kmsKeyId, region, signal, idleTimeoutMs }))
 }
 
 function timeLimit(durationMs: number) {

@@ -11,12 +11,12 @@ import { conclude } from '#pipeline/audit/audit.ts'
 import { type Judged, mergedJudged } from '#pipeline/audit/judge-records.ts'
 import type { KeptRecords } from '#pipeline/audit/saved/kept-records.ts'
 import { type FanOutContext, runOf, runPolicy } from '#pipeline/fan-out/context.ts'
-import { BrokenFile, type FanOutRun, keys, spentBefore } from '#pipeline/fan-out/files.ts'
+import { BrokenFile, earlierSpent, type FanOutRun, keys } from '#pipeline/fan-out/files.ts'
 import { judgeLostCluster, type LostCluster } from '#pipeline/fan-out/judge-cluster.ts'
 import { readJudged } from '#pipeline/fan-out/judged-files.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import { doneBefore, openServiceReport } from './report.ts'
+import { earlierAnswer, openServiceReport } from './report.ts'
 
 export type PublishContext = FanOutContext & Pick<LostCluster, 'mapFailure'>
 
@@ -26,9 +26,9 @@ export type PublishContext = FanOutContext & Pick<LostCluster, 'mapFailure'>
  */
 export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   const { runId, store, runtime, limits, settings, region } = context
-  const before = await doneBefore(store, runId)
+  const before = await earlierAnswer(store, runId)
   if (before !== null) return before
-  const others = await spentBefore(store, runId)
+  const others = await earlierSpent(store, runId)
   if (others !== null) runtime.watch.goesOnFrom(others)
   const run = await runOf(context)
   const { request, mistakes } = run

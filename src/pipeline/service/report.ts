@@ -101,7 +101,7 @@ export function openServiceReport(
       const failures = [
         ...wrong,
         ...failuresOf(result),
-        ...[nothingRead(result)].filter(reason => reason !== null),
+        ...[whyNothingRead(result)].filter(reason => reason !== null),
       ]
       if (failures.length === 0 && store !== null && !isDryRun)
         failures.push(...(await markPublished(run, store, runtime.now(), result)))
@@ -155,7 +155,7 @@ const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot:
   )
 
 /** The answer of an earlier, complete delivery of the same tick; null: none is known. */
-export async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null> {
+export async function earlierAnswer(store: Store, runId: string): Promise<RunAnswer | null> {
   try {
     const deliveries = await readDone(store, runId)
     if (deliveries === null) return null
@@ -328,7 +328,7 @@ function summaryOf(report: AuditResult['report'], language: Language): RunSummar
  * Why no node was read, for people; null: a node was read, or nothing can be read. A cluster may have no nodes, and a Fargate node
  * cannot be read.
  */
-export function nothingRead({
+export function whyNothingRead({
   document: { notAudited },
   nodes,
 }: Pick<AuditResult, 'document' | 'nodes'>): string | null {

@@ -27,7 +27,7 @@ import {
 } from '#pipeline/runtime/runtime.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import { doneBefore, openServiceReport } from './report.ts'
+import { earlierAnswer, openServiceReport } from './report.ts'
 
 export interface AuditRuntime extends ServiceRuntime {
   /** Default: every EKS cluster that the policy names. */
@@ -60,7 +60,7 @@ async function runUntil(
   runtime.watch.began(runId)
   runtime.watch.enters('prepare')
   const store = storeOf(settings, region, limits.remainingMs, limits.end)
-  const before = store && scheduledTime !== null ? await doneBefore(store, runId) : null
+  const before = store && scheduledTime !== null ? await earlierAnswer(store, runId) : null
   if (before !== null) return before
 
   const { policy, mistakes } = await policyOf(store, runtime, settings)

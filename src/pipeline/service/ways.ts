@@ -34,7 +34,7 @@ export function waysOf(
     webhookHosts: allowedHosts,
     webhookFormat: format,
   } = settings
-  const byMail = (to: string[], owner?: string, language?: LanguageId) =>
+  const mailChannels = (to: string[], owner?: string, language?: LanguageId) =>
     from === null || to.length === 0
       ? []
       : [ses({ ...context, from, to, unsubscribe, bouncesTo, owner, language })]
@@ -44,15 +44,15 @@ export function waysOf(
     others: MailChannel[],
   ): Readers[] => {
     const own = ownLanguage(report, owner)
-    const reading = (language: LanguageId) =>
+    const recipientsIn = (language: LanguageId) =>
       recipients.filter(address => (report.languages[address] ?? own) === language)
     return [
-      { language: own, channels: [...byMail(reading(own), owner?.name), ...others] },
+      { language: own, channels: [...mailChannels(recipientsIn(own), owner?.name), ...others] },
       ...languageIds
-        .filter(language => language !== own && reading(language).length > 0)
+        .filter(language => language !== own && recipientsIn(language).length > 0)
         .map(language => ({
           language,
-          channels: byMail(reading(language), owner?.name, language),
+          channels: mailChannels(recipientsIn(language), owner?.name, language),
         })),
     ]
   }

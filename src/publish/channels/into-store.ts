@@ -6,7 +6,7 @@ import type { Channel, PublishedFile } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'
 
 /** @throws Error with a message for people, at the first file that cannot be stored */
-async function intoStore(store: Store, keyOf: (name: string) => string, files: PublishedFile[]) {
+async function storeFiles(store: Store, keyOf: (name: string) => string, files: PublishedFile[]) {
   for (const file of files) {
     if ('path' in file) await store.writeFile(keyOf(file.name), file.path, file.contentType)
     else await store.write(keyOf(file.name), file.body, file.contentType)
@@ -21,7 +21,7 @@ export function folder(path: string): Channel {
   return {
     id: 'folder',
     async deliver(files) {
-      await intoStore(store, name => name, files)
+      await storeFiles(store, name => name, files)
       return { location: path, link: null }
     },
   }
@@ -46,7 +46,7 @@ const reportName = 'report.html'
 export const s3 = ({ store, runId, reportBaseUrl }: S3Options): Channel => ({
   id: 's3',
   async deliver(files, page = reportName) {
-    await intoStore(store, name => runKey(runId, name), files)
+    await storeFiles(store, name => runKey(runId, name), files)
     return {
       location: `${store.location}/${runKey(runId, '')}`,
       link:

@@ -171,7 +171,7 @@ async function takeMarker(
       if (marker?.holder === holder) return { state: 'taken', doubt }
       if (marker?.state === 'sent')
         return { state: 'sent-before', messageId: marker.messageId ?? '', at: marker.at }
-      if (marker?.state === 'sending' && isHeld(marker, now()))
+      if (marker?.state === 'sending' && isLeaseHeld(marker, now()))
         return { state: 'being-sent', until: marker.expiresAt ?? '' }
       doubt = doubtAfter(marker)
       if (await store.replace(key, mine, 'application/json', found.version))
@@ -220,7 +220,7 @@ const markerText = (marker: Omit<Marker, 'schema'>) =>
 
 const timeAfter = (now: Date, leaseMs: number) => new Date(now.getTime() + leaseMs).toISOString()
 
-function isHeld({ expiresAt }: Marker, now: Date) {
+function isLeaseHeld({ expiresAt }: Marker, now: Date) {
   const leftMs = Date.parse(expiresAt ?? '') - now.getTime()
   return leftMs > 0 && leftMs <= longestLeaseMs
 }

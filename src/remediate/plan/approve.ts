@@ -195,9 +195,13 @@ export function autoApprove(
 const whyNotByPolicy = (plan: Plan, auto: AutoApproval | null, now: Date) =>
   auto === null
     ? 'the policy approves nothing by itself (remediation.auto)'
-    : whyNot(plan, auto, now)
+    : whyNotApproved(plan, auto, now)
 
-function whyNot({ steps, cohorts }: Plan, { fields, clusters, windows }: AutoApproval, now: Date) {
+function whyNotApproved(
+  { steps, cohorts }: Plan,
+  { fields, clusters, windows }: AutoApproval,
+  now: Date,
+) {
   if (steps.length === 0) return 'it changes no node'
   if (!isWindowOpen(windows, now)) return `the policy approves only ${windowsText(windows)}`
   const foreign = steps.find(

@@ -5,7 +5,7 @@ import { OperatorError } from '#base/operator-error.ts'
 import { parsedJson } from '#base/raw-object.ts'
 import { listOf } from '#base/text/list-of.ts'
 import type { MacKey } from '#clients/store/store.ts'
-import { isPlace } from '#facts/eks/kubelet-places.ts'
+import { isAllowedPath } from '#facts/eks/kubelet-places.ts'
 import { digestIn } from '#model/input/image-reference.ts'
 import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
 import {
@@ -140,7 +140,7 @@ interface WrittenPlan extends Omit<Plan, 'cohorts'> {
 
 function withSharedSettings(plan: Plan): WrittenPlan {
   const steps = Map.groupBy(plan.steps, ({ cohort }) => cohort)
-  const shared = new Map(plan.cohorts.map(({ id }) => [id, sharedBy(steps.get(id) ?? [])]))
+  const shared = new Map(plan.cohorts.map(({ id }) => [id, sharedSettings(steps.get(id) ?? [])]))
   return {
     ...plan,
     cohorts: plan.cohorts.map(cohort => {
@@ -165,7 +165,7 @@ function withOwnSettings({ cohorts, ...plan }: WrittenPlan): Plan {
 }
 
 /** Fields that each of these steps has, with the same digest. */
-function sharedBy(steps: readonly PlanStep[]): RunningSettings {
+function sharedSettings(steps: readonly PlanStep[]): RunningSettings {
   const [first, ...rest] = steps.flatMap(({ others }) => (others === undefined ? [] : [others]))
   return Object.fromEntries(
     Object.entries(first ?? {}).filter(([field, digest]) =>
@@ -291,7 +291,7 @@ const step = z
       .optional(),
   })
   .refine(
-    ({ method, path }) => isPlace(method, path),
+    ({ method, path }) => isAllowedPath(method, path),
     'not a path that a plan may write by this method',
   )
   .refine(

@@ -105,14 +105,14 @@ function whyOtherFields(step: PlanStep, fields: PlanCohort['fields'], written: W
     : Object.keys(written.fields).find(field => !isPlannable(field))
   if (foreign !== undefined)
     return `what it would write to ${step.path} says ${foreign.slice(0, 60)}, which no plan changes`
-  const promised = step.expect.find(({ field }) => !isOf(field, names))
+  const promised = step.expect.find(({ field }) => !isFieldAmong(field, names))
   return promised === undefined
     ? null
     : `it promises ${promised.field}, of which its cohort says nothing`
 }
 
 /** `mergeDefaultEvictionSettings` adds defaults to evictionHard, so it covers that field, too. */
-function isOf(path: string, names: readonly string[]) {
+function isFieldAmong(path: string, names: readonly string[]) {
   const [field = path] = path.split('.')
   return (
     names.includes(field) ||

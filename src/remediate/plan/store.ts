@@ -67,13 +67,13 @@ export async function openRuns(store: Store): Promise<string[]> {
   const open: string[] = []
   for await (const key of store.list('remediation/runs/')) {
     const run = headForm.exec(key)?.[1]
-    if (run !== undefined && (await isToGoOn(new Journal(store, run, 'no writer')))) open.push(run)
+    if (run !== undefined && (await isOpenRun(new Journal(store, run, 'no writer')))) open.push(run)
   }
   return open
 }
 
 /** A run that cannot be read counts as open: the attempt to resume it reports the error. */
-async function isToGoOn(journal: Journal) {
+async function isOpenRun(journal: Journal) {
   const head = await journal.head().catch((error: unknown) => {
     if (error instanceof OperatorError) return 'unreadable' as const
     throw error

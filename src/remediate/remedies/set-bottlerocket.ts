@@ -43,11 +43,11 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
       return { refused: `Bottlerocket cannot take ${gone} away: apiclient only sets` }
     const before = present[setting] ?? running[field]
     settings[setting] = bottlerocketTexts.has(setting) ? String(value) : mergedValue(before, value)
-    const was = wayBack(setting, settings[setting], present[setting], running[field])
+    const was = rollbackValues(setting, settings[setting], present[setting], running[field])
     if (was.back !== undefined) back[setting] = was.back
     staysSet.push(...was.staysSet.map(key => (key === setting ? field : `${field}.${key}`)))
   }
-  const allowed = allowedOf(present)
+  const allowed = plannableValues(present)
   const kubernetes = mergePatch(present, settings)
   return {
     method: 'bottlerocket',
@@ -60,13 +60,13 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
       canonicalJson(mergePatch(mergePatch(mergePatch(allowed, settings), back), allowed)),
     ),
     staysSet,
-    ...saysOf(back, staysSet),
+    ...rollbackNotes(back, staysSet),
     host: { ...host, bottlerocket: { ...host?.bottlerocket, kubernetes } },
   }
 }
 
 /** For unset settings: the running values, which a rollback sets, and the keys without a value. */
-function wayBack(
+function rollbackValues(
   setting: string,
   value: unknown,
   before: unknown,
@@ -87,7 +87,7 @@ function wayBack(
 
 const isValue = (ran: unknown) => ['string', 'number', 'boolean'].includes(typeof ran)
 
-function saysOf(back: RawObject, staysSet: readonly string[]): { says?: string } {
+function rollbackNotes(back: RawObject, staysSet: readonly string[]): { says?: string } {
   const settings = Object.keys(back).sort()
   const said = [
     ...(settings.length > 0
@@ -102,7 +102,7 @@ function saysOf(back: RawObject, staysSet: readonly string[]): { says?: string }
   return said.length > 0 ? { says: said.join(' ') } : {}
 }
 
-const allowedOf = (kubernetes: RawObject): RawObject =>
+const plannableValues = (kubernetes: RawObject): RawObject =>
   Object.fromEntries(
     Object.entries(kubernetes).filter(([setting]) => plannableSettings.includes(setting)),
   )
@@ -110,5 +110,5 @@ const allowedOf = (kubernetes: RawObject): RawObject =>
 /** SHA-256 (hex) of the present settings that a plan may change; null: unread. */
 export function settingsSha256(host: Host | null): string | null {
   const settings = host?.bottlerocket?.kubernetes
-  return settings ? sha256(canonicalJson(allowedOf(settings))) : null
+  return settings ? sha256(canonicalJson(plannableValues(settings))) : null
 }

@@ -64,8 +64,8 @@ function setFile(node: NodeToSet, patch: RawObject): Remedied {
     }
   const folder = flagValue(commandLine, 'config-dir')?.replace(/(?<!\/)\/+$/, '') ?? null
   const place = placeOf(node, folder !== null)
-  if (place === 'nodeadm') return nodeadm(node, read, patch)
-  return place === 'drop-in' ? dropIn(node, read, patch, folder) : mainFile(node, read, patch)
+  if (place === 'nodeadm') return nodeadmChange(node, read, patch)
+  return place === 'drop-in' ? dropInChange(node, read, patch, folder) : mainFile(node, read, patch)
 }
 
 const pathFolder = (path: string) => path.slice(0, path.lastIndexOf('/'))
@@ -138,7 +138,7 @@ function mainFile(
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 
 /** The kubelet merges a drop-in over the main file key by key, so it has only the change. */
-function dropIn(
+function dropInChange(
   node: NodeToSet,
   { files }: WritableFiles,
   patch: RawObject,
@@ -163,7 +163,7 @@ function dropIn(
 }
 
 /** nodeadm merges its NodeConfigs key by key, and writes the result as a drop-in. */
-function nodeadm(node: NodeToSet, { files }: WritableFiles, patch: RawObject): Remedied {
+function nodeadmChange(node: NodeToSet, { files }: WritableFiles, patch: RawObject): Remedied {
   const gone = leavesOf(patch).find(([, value]) => value === null)
   if (gone !== undefined)
     return {

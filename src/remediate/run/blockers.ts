@@ -70,7 +70,7 @@ export function blockersOf(
     cluster,
     nodes,
     later: budgets.later,
-    unasked: unaskedOf(fresh.cluster, records, policy),
+    unasked: uncheckedNotes(fresh.cluster, records, policy),
   }
 }
 
@@ -138,7 +138,7 @@ function statusBlockers(
 }
 
 /** Checks that were not possible. Each run lists these, so that none looks passed. */
-function unaskedOf(
+function uncheckedNotes(
   cluster: ClusterRecord | null,
   records: readonly NodeInput[],
   { requireEksStatus }: RemediationPolicy,

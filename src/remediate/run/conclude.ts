@@ -63,11 +63,11 @@ export function concludeRollback(
     presentSha256 === step.newSha256
       ? 'what the plan writes is there still'
       : 'what is there now is not what was there before'
-  return { state: 'broken', why: `${whatItSaid(result)}, but ${there}` }
+  return { state: 'broken', why: `${resultText(result)}, but ${there}` }
 }
 
 /** For people: the result of a command from which no state can be concluded. */
-export function whatItSaid(result: CommandResult): string {
+export function resultText(result: CommandResult): string {
   if (result.kind !== 'answer') return result.why
   const { outcome, reason } = result.answer
   return `the node says ${outcome}${reason === null ? '' : `: ${reason}`}`

@@ -41,7 +41,7 @@ const rounds = 5
 export class Overtaken extends Error {}
 
 /** The head of a run that continues under another approval. */
-export function goneOnBy(head: RunHead, approval: Approval): RunHead {
+export function withResumer(head: RunHead, approval: Approval): RunHead {
   const { approvedBy, resumedBy = [] } = head
   const by = approverOf(approval)
   return by === approvedBy || resumedBy.includes(by)

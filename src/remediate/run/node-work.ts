@@ -5,7 +5,7 @@ import type { StepEntry, StepState, Verification } from '#model/plan/remediation
 import type { PresentNode } from '#remediate/plan/approve.ts'
 import type { ApplyAction } from './answer.ts'
 import type { CommandResult } from './apply.ts'
-import { type Conclusion, concludeApply, concludeRollback, whatItSaid } from './conclude.ts'
+import { type Conclusion, concludeApply, concludeRollback, resultText } from './conclude.ts'
 import { type Journal, Overtaken } from './journal.ts'
 import type { Lease } from './lease.ts'
 import { type Clock, Paused } from './pausing.ts'
@@ -140,7 +140,7 @@ export class NodeWork {
       throw new Paused(`nothing can be sent: ${said.why}`)
     }
     const isBroken = said.kind === 'answer' && said.answer.outcome === 'broken'
-    const why = `after ${tries} commands it is not known what became of it: ${whatItSaid(said)}`
+    const why = `after ${tries} commands it is not known what became of it: ${resultText(said)}`
     await this.#conclude(step, { state: isBroken ? 'broken' : this.state(step), why }, said)
   }
 
@@ -169,7 +169,7 @@ export class NodeWork {
       said = await this.#send(step, 'rollback')
       const conclusion = concludeRollback(said, step)
       if (conclusion?.state === 'broken')
-        return this.#notBack(step, cause, conclusion.why ?? whatItSaid(said), said)
+        return this.#notBack(step, cause, conclusion.why ?? resultText(said), said)
       if (conclusion !== null) {
         const why = conclusion.why === null ? cause : `${cause}. ${conclusion.why}`
         return this.#conclude(step, { state: to, why }, said, why)
@@ -179,7 +179,7 @@ export class NodeWork {
     }
     if (said === null) return
     if (isCommon(said)) throw new Paused(`nothing can be sent: ${said.why}`)
-    await this.#notBack(step, cause, whatItSaid(said), said)
+    await this.#notBack(step, cause, resultText(said), said)
   }
 
   #notBack(step: PlanStep, cause: string, because: string, said: CommandResult) {

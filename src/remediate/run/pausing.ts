@@ -19,14 +19,14 @@ export async function sleepOrPause(
 }
 
 /** @throws Paused */
-export function orPause(signal: AbortSignal): void {
+export function throwIfPaused(signal: AbortSignal): void {
   if (signal.aborted) throw pausedBy(signal)
 }
 
 const pausedBy = ({ reason }: AbortSignal) => new Paused(messageOf(reason))
 
 /** Whether the outside world failed: any error but a mistake in our code. */
-export const isOfTheWorld = (error: unknown): boolean =>
+export const isWorldFailure = (error: unknown): boolean =>
   !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
 
 /* The clock of a run; tests replace it. */

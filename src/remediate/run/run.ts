@@ -5,14 +5,14 @@ import { type Approval, type PlanStep, stepKey } from '#model/plan/plan.ts'
 import type { RunState, StepState } from '#model/plan/remediation.ts'
 import type { AutoApproval, RemediationPolicy } from '#model/policy.ts'
 import { byPolicy, changedSince } from '#remediate/plan/approve.ts'
-import { awaitVerified, seeBack } from '#remediate/verify/await-seen.ts'
+import { awaitVerified, confirmRollbacks } from '#remediate/verify/await-seen.ts'
 import type { RunHead } from './journal.ts'
 import { type Before, type ImageUse, isUnbegun, NodeWork } from './node-work.ts'
-import { isOfTheWorld, orPause, Paused, sleepOrPause } from './pausing.ts'
+import { isWorldFailure, Paused, sleepOrPause, throwIfPaused } from './pausing.ts'
 import {
   chunksOf,
-  endPassing,
-  isPassing,
+  endTemporarySteps,
+  isTemporary,
   settleAll,
   type TakeBackOptions,
   takeBackWave,
@@ -40,7 +40,7 @@ const provenStates = new Set<StepState>(['verified', 'returning', 'pruned'])
 const failedStates = new Set<StepState>(['restored', 'failed', 'broken', 'rolled-back'])
 
 function pauseUnread(error: unknown): never {
-  if (!isOfTheWorld(error)) throw error
+  if (!isWorldFailure(error)) throw error
   throw new Paused(`the nodes could not be read anew: ${messageOf(error)}`)
 }
 
@@ -93,7 +93,7 @@ class WaveRun {
       step =>
         (this.#isAsked(step) && !this.#unshown.has(stepKey(step))) ||
         ['applied', 'broken'].includes(this.#work.state(step)) ||
-        isPassing(this.#work, step) ||
+        isTemporary(this.#work, step) ||
         this.#isUnseen(step),
     )
     for (const some of chunksOf(left, this.#options.policy.maxConcurrency))
@@ -111,7 +111,7 @@ class WaveRun {
    */
   async #noteShown(steps: readonly PlanStep[]) {
     const present = await this.#options.effects.present(steps).catch(pauseUnread)
-    orPause(this.#options.end)
+    throwIfPaused(this.#options.end)
     const byKey = new Map(present.map(node => [stepKey(node), node]))
     for (const step of steps) {
       const node = byKey.get(stepKey(step))
@@ -224,7 +224,7 @@ class WaveRun {
     const passing = steps.filter(({ until }) => until !== undefined)
     if (passing.length === 0) return new Map()
     return this.#options.effects.imageUse(passing).catch((error: unknown) => {
-      if (!isOfTheWorld(error)) throw error
+      if (!isWorldFailure(error)) throw error
       return new Map()
     })
   }
@@ -237,7 +237,7 @@ class WaveRun {
     const { effects, policy, end } = this.#options
     const unsent = steps.filter(step => isUnbegun(this.#work.entry(step)) || this.#isAsked(step))
     await settleAll(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
-    orPause(end)
+    throwIfPaused(end)
     // If the run stops anyway, it does not wait until the others are healthy.
     this.#requireFewErrors(steps.filter(this.#isAsked))
     const applied = steps.filter(step => this.#work.state(step) === 'applied')
@@ -261,11 +261,11 @@ class WaveRun {
         wrong.get(stepKey(step)) ?? this.#work.reason(step) ?? this.#work.state(step),
       ),
     )
-    orPause(end)
+    throwIfPaused(end)
     const waiting = { timeoutMs: policy.verifyTimeoutMs, end }
-    await seeBack(steps, this.#work, effects, waiting)
-    await endPassing(steps, this.#work, effects, waiting)
-    orPause(end)
+    await confirmRollbacks(steps, this.#work, effects, waiting)
+    await endTemporarySteps(steps, this.#work, effects, waiting)
+    throwIfPaused(end)
     this.#requireFewErrors()
   }
 
@@ -320,15 +320,15 @@ class WaveRun {
 
   #mayGoOn() {
     const { stop, end, approval, policy, effects, refusal } = this.#options
-    orPause(stop)
-    orPause(end)
+    throwIfPaused(stop)
+    throwIfPaused(end)
     const why = whyNothingNew(approval, policy.auto, effects.clock.now()) ?? refusal
     if (why !== null) throw new Paused(why)
   }
 
   #loweredText() {
     const lowered = this.#options.plan.steps
-      .filter(step => isPassing(this.#work, step))
+      .filter(step => isTemporary(this.#work, step))
       .map(stepKey)
     return lowered.length === 0
       ? ''

@@ -15,7 +15,7 @@ import {
 import { type RemediationRun, remediationSchema, type StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { byPolicy, changedSince, checkApproval } from '#remediate/plan/approve.ts'
-import { goneOnBy, Journal, pendingStep, type RunHead } from './journal.ts'
+import { Journal, pendingStep, type RunHead, withResumer } from './journal.ts'
 import { identitiesOf, type Lease, takeLeases } from './lease.ts'
 import type { Effects } from './node-work.ts'
 import { runWaves } from './run.ts'
@@ -77,15 +77,15 @@ export async function applyPlan(
   }
   if (known !== null && !options.resume)
     throw new OperatorError(
-      `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it${wayBack(plan)}`,
+      `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it${rollbackHint(plan)}`,
     )
   return withLeases(
     plan,
     options,
     known,
-    `--resume goes on with it${wayBack(plan)}`,
+    `--resume goes on with it${rollbackHint(plan)}`,
     (leases, end, identities) =>
-      carryOn({ plan, approval, journal, refusal, options, leases, end, identities }),
+      continueRun({ plan, approval, journal, refusal, options, leases, end, identities }),
   )
 }
 
@@ -101,7 +101,7 @@ interface Leased {
   identities: Record<string, string>
 }
 
-async function carryOn(leased: Leased): Promise<RemediationRun> {
+async function continueRun(leased: Leased): Promise<RemediationRun> {
   const { plan, approval, journal, options, leases, end, identities } = leased
   const { effects, policy, store } = options
   // Read anew: another run might have ended while this one waited for the lease.
@@ -109,13 +109,13 @@ async function carryOn(leased: Leased): Promise<RemediationRun> {
   const entries = await entriesOf(plan, journal, false)
   if (now !== null && (now.endedAt !== null || now.state === 'rolled-back'))
     return documentOf(plan, now, entries)
-  const over = (await journal.isOver()) ? overText(plan) : null
+  const over = (await journal.isOver()) ? runOverText(plan) : null
   if (now === null && over !== null) throw new OperatorError(over, { isBadInput: false })
   if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
   const head =
     now === null
       ? await journal.begin(plan, approval, effects.clock.now().toISOString(), identities)
-      : goneOnBy(now, approval)
+      : withResumer(now, approval)
   const run = { ...options, plan, approval, journal, head, leases, end }
   const refusal = over ?? leased.refusal?.message ?? null
   const { auto } = policy
@@ -142,7 +142,7 @@ function refusalOf(
   { auto }: RemediationPolicy,
 ) {
   if (
-    isGoingBack(known) ||
+    isRollingBack(known) ||
     (known !== null && known.endedAt !== null && approval.plan === plan.digest)
   )
     return null
@@ -194,16 +194,16 @@ export async function rollBack(
   )
 }
 
-const overText = ({ id }: Plan) =>
+const runOverText = ({ id }: Plan) =>
   `Run ${id} is over: it was stopped, rolled back or at its end. Its journal says otherwise, so an older one was put back. Nothing new is sent. Make the plan anew, and find out who can write below remediation/`
 
-const isGoingBack = (head: RunHead | null) =>
+const isRollingBack = (head: RunHead | null) =>
   head !== null &&
   head.endedAt === null &&
   (head.state === 'stopped' || head.state === 'rolled-back')
 
 const rollbackCommand = ({ id }: Plan) => `highwater rollback ${id}`
-const wayBack = (plan: Plan) => `, ${rollbackCommand(plan)} takes it back`
+const rollbackHint = (plan: Plan) => `, ${rollbackCommand(plan)} takes it back`
 
 /** Checks as many nodes as time allows. If time ends, the run begins and pauses; its next start reads each node just before the change. @throws OperatorError */
 async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions) {
@@ -228,7 +228,7 @@ function changedError(plan: Plan, changed: readonly LeftAlone[]) {
 }
 
 /** The run in the journal; null: there is no such run. @throws OperatorError if it cannot be read */
-export async function runAsKept(run: string, store: Store): Promise<RemediationRun | null> {
+export async function readKeptRun(run: string, store: Store): Promise<RemediationRun | null> {
   const journal = new Journal(store, run, 'no writer')
   const head = await journal.head()
   if (head === null) return null

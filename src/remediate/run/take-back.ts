@@ -4,10 +4,10 @@ import { bytesText } from '#base/text/bytes-text.ts'
 import { type Plan, type PlanStep, stepKey } from '#model/plan/plan.ts'
 import type { StepEntry } from '#model/plan/remediation.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { lookBack, seeBack, type Waiting } from '#remediate/verify/await-seen.ts'
+import { awaitRollbacks, confirmRollbacks, type Waiting } from '#remediate/verify/await-seen.ts'
 import type { RunHead } from './journal.ts'
 import { type Effects, isTouched, isUnbegun, NodeWork, type NodeWorkOptions } from './node-work.ts'
-import { isOfTheWorld, orPause, Paused, sleepOrPause } from './pausing.ts'
+import { isWorldFailure, Paused, sleepOrPause, throwIfPaused } from './pausing.ts'
 
 export interface TakeBackOptions extends NodeWorkOptions {
   plan: Plan
@@ -117,15 +117,15 @@ async function takeBack(
     steps.filter(step => isTouched(work.entry(step)) || work.state(step) === 'rolled-back'),
     policy.maxConcurrency,
   )) {
-    orPause(end)
+    throwIfPaused(end)
     await settleAll(
       some.filter(step => isTouched(work.entry(step))),
       step => work.rollBack(step, whyOf(step)),
     )
-    orPause(end)
-    await seeBack(some, work, effects, { timeoutMs: policy.verifyTimeoutMs, end })
+    throwIfPaused(end)
+    await confirmRollbacks(some, work, effects, { timeoutMs: policy.verifyTimeoutMs, end })
   }
-  orPause(end)
+  throwIfPaused(end)
 }
 
 export function wavesOf({ steps, waves }: Plan): PlanStep[][] {
@@ -157,31 +157,31 @@ export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
 const everyMs = 30_000
 
 /** Whether a kubelet's thresholds are, or may be, lowered now, and the run itself will put them back. */
-export const isPassing = (work: NodeWork, step: PlanStep): boolean =>
+export const isTemporary = (work: NodeWork, step: PlanStep): boolean =>
   step.until !== undefined && ['verified', 'returning'].includes(work.state(step))
 
 /** For verified nodes. They end in `pruned`, or in `broken` if the old file could not be put back. @throws Paused, Overtaken, or what the journal throws */
-export async function endPassing(
+export async function endTemporarySteps(
   steps: readonly PlanStep[],
   work: NodeWork,
   effects: Effects,
   options: Waiting,
 ): Promise<void> {
-  let open = steps.filter(step => isPassing(work, step))
+  let open = steps.filter(step => isTemporary(work, step))
   while (open.length > 0) {
     await noteDone(open, work, effects)
     const done = open.filter(step => work.state(step) === 'returning')
     await settleAll(done, step => work.putBack(step))
     const returned = done.filter(step => work.state(step) === 'returning' && !options.end.aborted)
     const whyOf = (step: PlanStep) => work.entry(step).why
-    await lookBack(returned, work, effects, options, {
+    await awaitRollbacks(returned, work, effects, options, {
       seen: step => ({ state: 'pruned', why: `${whyOf(step)}; its thresholds are as before` }),
       unseen: (step, why) => ({
         state: 'broken',
         why: `${whyOf(step)}. It was put back, and is not as before: ${why}`,
       }),
     })
-    open = open.filter(step => isPassing(work, step) && !done.includes(step))
+    open = open.filter(step => isTemporary(work, step) && !done.includes(step))
     if (open.length > 0) await sleepOrPause(effects.clock, everyMs, options.end)
   }
 }
@@ -190,7 +190,7 @@ async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, c
   const waiting = open.filter(step => work.state(step) === 'verified')
   if (waiting.length === 0) return
   const used = await imageUse(waiting).catch((error: unknown) => {
-    if (!isOfTheWorld(error)) throw error
+    if (!isWorldFailure(error)) throw error
     return new Map<string, never>()
   })
   for (const step of waiting) {

@@ -6,7 +6,7 @@ import { type PlanStep, stepKey } from '#model/plan/plan.ts'
 import type { Verification } from '#model/plan/remediation.ts'
 import type { Conclusion } from '#remediate/run/conclude.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
-import { type Clock, isOfTheWorld, sleepOrPause } from '#remediate/run/pausing.ts'
+import { type Clock, isWorldFailure, sleepOrPause } from '#remediate/run/pausing.ts'
 
 const everyMs = 15_000
 
@@ -25,7 +25,7 @@ export async function awaitVerified(
   // No node counts as well before: an earlier reading would be for nothing.
   if (steps.length > 0)
     await sleepOrPause(clock, Math.min(probePeriodMs, waiting.timeoutMs), waiting.end)
-  return awaitSeen(
+  return awaitVerification(
     steps,
     clock,
     waiting,
@@ -39,7 +39,7 @@ export async function awaitVerified(
  * @param seen called for each node as soon as it is verified
  * @returns by `cluster/node` why a node is not verified @throws Paused, or what `seen` throws
  */
-async function awaitSeen(
+async function awaitVerification(
   steps: readonly PlanStep[],
   clock: Clock,
   { timeoutMs, end }: Waiting,
@@ -51,7 +51,7 @@ async function awaitSeen(
   let open = [...steps]
   while (open.length > 0) {
     const found = await look(open).catch((error: unknown) => {
-      if (!isOfTheWorld(error)) throw error
+      if (!isWorldFailure(error)) throw error
       return new Map(
         open.map(step => [stepKey(step), { state: 'not-yet' as const, why: messageOf(error) }]),
       )
@@ -79,7 +79,7 @@ async function awaitSeen(
 }
 
 /** Notes for each rolled-back node whether a reading confirmed it. Unconfirmed nodes stay rolled back, too. @throws Paused, or what the journal throws */
-export async function seeBack(
+export async function confirmRollbacks(
   steps: readonly PlanStep[],
   work: NodeWork,
   effects: Effects,
@@ -88,7 +88,7 @@ export async function seeBack(
   const open = steps.filter(
     step => work.state(step) === 'rolled-back' && work.entry(step).seenBack !== true,
   )
-  await lookBack(open, work, effects, options, {
+  await awaitRollbacks(open, work, effects, options, {
     seen: step => ({ state: 'rolled-back', why: work.reason(step) }),
     unseen(step, why) {
       const before = work.reason(step) ?? 'taken back'
@@ -101,14 +101,14 @@ export async function seeBack(
 }
 
 /** Reads nodes until they run as before their steps, and notes the results. @throws likewise */
-export async function lookBack(
+export async function awaitRollbacks(
   steps: readonly PlanStep[],
   work: NodeWork,
   { clock, verifyBack }: Effects,
   options: Waiting,
   ends: { seen(step: PlanStep): Conclusion; unseen(step: PlanStep, why: string): Conclusion },
 ): Promise<void> {
-  const wrong = await awaitSeen(steps, clock, options, verifyBack, step =>
+  const wrong = await awaitVerification(steps, clock, options, verifyBack, step =>
     work.note(step, ends.seen(step), { seenBack: true }),
   )
   for (const step of steps) {

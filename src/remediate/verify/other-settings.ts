@@ -10,7 +10,7 @@ import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan/plan.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
-import { type Doubt, notYet, wrongDoubt } from './verify-health.ts'
+import { type Doubt, notYetDoubt, wrongDoubt } from './verify-health.ts'
 
 /** Settings that the step does not change. */
 export type OtherSettings = Pick<PlanStep, 'others' | 'othersOn'>
@@ -19,7 +19,7 @@ export type OtherSettings = Pick<PlanStep, 'others' | 'othersOn'>
 const digestLength = 16
 
 /** Whether the kubelet itself was read. If not, the record has the merged files, drop-ins and flags. */
-export const isAsked = ({ mode, errors }: NodeInput): boolean =>
+export const isKubeletRead = ({ mode, errors }: NodeInput): boolean =>
   mode !== 'ssm' && !errors.some(({ what }) => what === 'configz')
 
 /**
@@ -33,8 +33,8 @@ export function otherSettings(
 ): OtherSettings {
   const printed = record.configuration?.printed ?? null
   if (printed === null) return {}
-  const isOnDisk = !isAsked(record)
-  const settings = isOnDisk ? { ...onDisk(record.host), ...printed } : printed
+  const isOnDisk = !isKubeletRead(record)
+  const settings = isOnDisk ? { ...fieldsOnDisk(record.host), ...printed } : printed
   const { kubeletVersion } = nodeIdentity(record.node)
   const changed = new Set(expect.map(({ field }) => field))
   const digests = Object.entries(settings).flatMap(([field, value]) => {
@@ -51,7 +51,7 @@ export function otherSettings(
 }
 
 /** Merges fields of file and drop-ins in the kubelet's order, then flags, including fields that the replay of a start leaves out. */
-function onDisk(host: Host | null): RawObject {
+function fieldsOnDisk(host: Host | null): RawObject {
   const { files = [], commandLine = [] } = host?.kubelet ?? {}
   const contentsOf = (role: string) =>
     files
@@ -78,7 +78,7 @@ function flagsOf(commandLine: readonly string[]) {
 }
 
 /** Settings that do not run as expected. @param running configuration of the same node */
-export function unmetIn(
+export function unmetSettings(
   expected: readonly ExpectedSetting[],
   { node }: NodeInput,
   running: RawObject,
@@ -105,7 +105,7 @@ export function* otherDoubts(
   if (othersOn !== foundOn) {
     const [planned, read] = [othersOn, foundOn].map(on => (on === 'disk' ? 'files' : 'configz'))
     const why = `the plan was made from its ${planned}, and this reading has only its ${read}: whether other settings changed is unknown. Read the node in the plan's mode`
-    return yield notYet(why)
+    return yield notYetDoubt(why)
   }
   const changed = [...new Set([...Object.keys(others), ...Object.keys(found)])]
     .filter(field => others[field] !== found[field])

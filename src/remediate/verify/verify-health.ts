@@ -12,7 +12,7 @@ export interface Doubt {
   why: string
 }
 
-export const notYet = (why: string): Doubt => ({ state: 'not-yet', why })
+export const notYetDoubt = (why: string): Doubt => ({ state: 'not-yet', why })
 export const wrongDoubt = (why: string): Doubt => ({ state: 'wrong', why })
 
 /** Milliseconds since the epoch. */
@@ -56,7 +56,7 @@ export function* readyDoubts(fresh: NodeInput, { at, appliedAt }: Moment): Itera
   const ready = conditionOf(fresh.node, 'Ready')
   if (ready?.status !== 'True') {
     const reason = ready?.reason ? ` (${ready.reason.slice(0, 100)})` : ''
-    return yield notYet(`the node is not Ready${reason}`)
+    return yield notYetDoubt(`the node is not Ready${reason}`)
   }
   const ahead = aheadMs(fresh.node, at)
   const since = [
@@ -70,7 +70,7 @@ export function* readyDoubts(fresh: NodeInput, { at, appliedAt }: Moment): Itera
   const wanted = settleMs(fresh)
   const stableMs = at - since.time
   if (stableMs < wanted)
-    yield notYet(
+    yield notYetDoubt(
       `it was read ${Math.round(stableMs / 1000)} s after ${since.what}, and has to stay Ready for ${Math.round(wanted / 1000)} s`,
     )
 }
@@ -105,14 +105,14 @@ export function* unreadyPodDoubts(
   before: readonly string[] | null,
   changedAt: number,
 ): Iterable<Doubt> {
-  if (!Array.isArray(pods)) return yield notYet('its pods were not read')
+  if (!Array.isArray(pods)) return yield notYetDoubt('its pods were not read')
   const wereReady = before === null ? null : new Set(before)
   const lost = pods
     .filter(pod => isActive(pod) && !isReady(pod) && isOld(pod, changedAt))
-    .filter(pod => wereReady?.has(podName(pod)) ?? hasTurned(pod, changedAt))
+    .filter(pod => wereReady?.has(podName(pod)) ?? hasChangedSince(pod, changedAt))
     .map(podName)
     .sort()
-  if (lost.length > 0) yield notYet(`pods are not ready again: ${firstNames(lost, shownPods)}`)
+  if (lost.length > 0) yield notYetDoubt(`pods are not ready again: ${firstNames(lost, shownPods)}`)
 }
 
 function isOld({ metadata }: KubernetesPod, changedAt: number) {
@@ -121,7 +121,7 @@ function isOld({ metadata }: KubernetesPod, changedAt: number) {
 }
 
 /** The Ready condition changed since the change, so the pod was ready before. */
-function hasTurned(pod: KubernetesPod, changedAt: number) {
+function hasChangedSince(pod: KubernetesPod, changedAt: number) {
   const since = timeOf(readyConditionOf(pod)?.lastTransitionTime)
   return since !== null && since >= changedAt
 }

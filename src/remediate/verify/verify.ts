@@ -15,10 +15,10 @@ import {
 import type { Verification } from '#model/plan/remediation.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { hashOnDisk, hashText, kubeletStartedAt } from './found-on-node.ts'
-import { isAsked, otherDoubts, unmetIn } from './other-settings.ts'
+import { isKubeletRead, otherDoubts, unmetSettings } from './other-settings.ts'
 import {
   type Doubt,
-  notYet,
+  notYetDoubt,
   pressureDoubts,
   readyDoubts,
   unreadyPodDoubts,
@@ -55,7 +55,7 @@ export function verifyStep(
           ...readyDoubts(fresh, moment),
           ...pressureDoubts(step, fresh, changedAt),
           ...unreadyPodDoubts(fresh, readyPodsBefore, changedAt),
-          ...(runsOtherwise(step, fresh) ? [] : promiseDoubts(step, replayed)),
+          ...(hasOtherSettings(step, fresh) ? [] : promiseDoubts(step, replayed)),
         ]),
   ]
   const worst = doubts.filter(({ state }) => state === 'wrong')
@@ -79,10 +79,10 @@ function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
   const found = hashOnDisk(step, fresh)
   if (found === step.newSha256) return
   if (found === null)
-    yield notYet(
+    yield notYetDoubt(
       `${step.path} was not read${readErrorText(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}`,
     )
-  else if (found === step.oldSha256) yield notYet(`${step.path} is as it was`)
+  else if (found === step.oldSha256) yield notYetDoubt(`${step.path} is as it was`)
   else
     yield wrongDoubt(`${step.path} is neither as it was nor as planned: ${hashText(step, found)}`)
 }
@@ -91,13 +91,13 @@ function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
 function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): Iterable<Doubt> {
   const running = fresh.configuration?.printed ?? null
   if (running === null)
-    return yield notYet(
+    return yield notYetDoubt(
       `what its kubelet runs with was not read${readErrorText(fresh, 'configz', 'host')}`,
     )
-  const unmet = unmetIn(step.expect, fresh, running)
+  const unmet = unmetSettings(step.expect, fresh, running)
   const found = hashOnDisk(step, fresh)
   const isForeign = found !== null && found !== step.newSha256 && found !== step.oldSha256
-  const isRunning = isAsked(fresh)
+  const isRunning = isKubeletRead(fresh)
   const hasRestarted = hasStartedSince(step, fresh, appliedAtMs)
   if (unmet.length > 0) {
     const instead = unmet.map(setting => differenceText(setting, running)).join(', ')
@@ -108,8 +108,10 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
     else if (found === step.newSha256 && (!isRunning || hasRestarted === true))
       yield wrongDoubt(`${step.path} is as planned, and something takes its place: ${instead}`)
     else if (found === step.newSha256)
-      yield notYet(`${step.path} is as planned, but its kubelet has not started anew: ${instead}`)
-    else yield notYet(`it still runs without the change: ${instead}`)
+      yield notYetDoubt(
+        `${step.path} is as planned, but its kubelet has not started anew: ${instead}`,
+      )
+    else yield notYetDoubt(`it still runs without the change: ${instead}`)
     return
   }
   if (found !== null && found !== step.newSha256)
@@ -128,9 +130,9 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
 }
 
 /** Whether the kubelet runs with other settings, for which the plan predicts nothing. */
-function runsOtherwise(step: PlanStep, fresh: NodeInput) {
+function hasOtherSettings(step: PlanStep, fresh: NodeInput) {
   const running = fresh.configuration?.printed ?? null
-  return running !== null && unmetIn(step.expect, fresh, running).length > 0
+  return running !== null && unmetSettings(step.expect, fresh, running).length > 0
 }
 
 /** A process's start time is relative to the boot time, which moves when the clock is corrected. */
@@ -173,7 +175,7 @@ function* promiseDoubts({ before, after }: PlanStep, replayed: NodeState): Itera
     key => after[key] !== null && replayed[key] === null,
   )
   if (unknown.length > 0)
-    yield notYet(
+    yield notYetDoubt(
       `what it does now cannot be replayed (${unknown.map(name => words[name]).join(', ')})`,
     )
   if (after.evictsBeforeImageGc === false && replayed.evictsBeforeImageGc === true)
@@ -186,7 +188,7 @@ function* promiseDoubts({ before, after }: PlanStep, replayed: NodeState): Itera
   if (evicting.length > 0)
     yield wrongDoubt(`eviction is due now (${evicting.join(', ')}), which the plan did not promise`)
   if (after.imageGcDue === false && replayed.imageGcDue === true)
-    yield notYet('image GC is due now, which the plan did not promise')
+    yield notYetDoubt('image GC is due now, which the plan did not promise')
 }
 
 const words: Readonly<Record<keyof NodeState, string>> = {
@@ -223,7 +225,7 @@ function* settingReasons(step: PlanStep, fresh: NodeInput): Iterable<string> {
   const { expectBack } = step
   const running = fresh.configuration?.printed ?? null
   if (running === null) return yield 'what its kubelet runs with was not read'
-  for (const { field } of unmetIn(expectBack, fresh, running).slice(0, 4))
+  for (const { field } of unmetSettings(expectBack, fresh, running).slice(0, 4))
     yield `${field} is not what it was: ${JSON.stringify(valueAt(running, field) ?? null).slice(0, 100)}`
   for (const { why } of otherDoubts(step, fresh)) yield why
   if (nodeIdentity(fresh.node).ready !== 'True') yield 'the node is not Ready'

@@ -15,7 +15,7 @@ import type {
 import {
   type ClusterInput,
   type EksCluster,
-  isOf,
+  isObjectOf,
   type ObjectsInput,
 } from '#model/input/cluster-input.ts'
 import { ReadErrors } from '#model/input/input-errors.ts'
@@ -118,13 +118,13 @@ export function openClusterReplay(): ClusterReplay {
 
 const needs = Object.keys(sections) as ClusterNeed[]
 /** Sections by the resource that they read. */
-const takers: ReadonlyMap<string, readonly ClusterNeed[]> = takersOf()
+const takers: ReadonlyMap<string, readonly ClusterNeed[]> = needsByResource()
 /** Sections that are incomplete if the pods of a node were not read. */
 const ofPods = ['pods', 'owners'] as const
 /** Sections that take every resource, not only named ones. */
 const takersOfOthers = needs.filter(need => sections[need].takesOthers)
 
-function takersOf(): Map<string, ClusterNeed[]> {
+function needsByResource(): Map<string, ClusterNeed[]> {
   const found = new Map<string, ClusterNeed[]>()
   for (const need of needs)
     for (const resource of [...sections[need].resources, ...(sections[need].also ?? [])])
@@ -164,7 +164,7 @@ class Cluster {
     this.#read.add(resource)
     if (resource === 'nodes' && items.length === 0) this.#hasNoNodes = true
     for (const item of items)
-      if (isOf(versionResource, resource, item))
+      if (isObjectOf(versionResource, resource, item))
         this.#serverVersion = item.gitVersion ?? this.#serverVersion
       else this.#take(resource, item)
   }
@@ -180,7 +180,10 @@ class Cluster {
   }
 
   #take(resource: string, object: ClusterObject) {
-    if (isOf('deployments.apps', resource, object) || isOf('statefulsets.apps', resource, object))
+    if (
+      isObjectOf('deployments.apps', resource, object) ||
+      isObjectOf('statefulsets.apps', resource, object)
+    )
       this.#controllers.take(object)
     for (const need of takers.get(resource) ?? takersOfOthers)
       this.#open[need]?.take(resource, object)

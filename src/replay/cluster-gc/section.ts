@@ -195,7 +195,7 @@ export const controllersIn = ({ metadata }: ClusterObject): ObjectReference[] =>
     .map(owner => slim(owner, ['uid', 'kind', 'name', 'controller']))
 
 /** The owner with which the object is deleted: its controller, else its first owner. */
-export function keeperIn(metadata: ObjectMetadata): Controller | null {
+export function deletingOwner(metadata: ObjectMetadata): Controller | null {
   const [owner] = metadata.ownerReferences
   return controllerIn(metadata) ?? (owner ? { kind: owner.kind, name: owner.name } : null)
 }

@@ -395,7 +395,7 @@ function imagePatternError(pattern: string, features: KubeletFeatures) {
 
 /** Whether the image names its registry. Docker Hub's short names do not. */
 function hasRegistry(image: string) {
-  const { registry, path } = parts(image)
+  const { registry, path } = splitRegistry(image)
   return (
     registry !== null &&
     registry !== 'index.docker.io' &&
@@ -404,7 +404,7 @@ function hasRegistry(image: string) {
 }
 
 /** The first part is a registry if it looks like a host. */
-function parts(image: string): { registry: string | null; path: string } {
+function splitRegistry(image: string): { registry: string | null; path: string } {
   const at = image.indexOf('/')
   const first = image.slice(0, Math.max(0, at))
   const isRegistry = /[.:A-Z]/.test(first) || first === 'localhost'
@@ -418,7 +418,7 @@ function whyUnparsed(text: string, isFull: boolean) {
     return reference.test(text.toLowerCase())
       ? 'repository name must be lowercase'
       : 'invalid reference format'
-  const { registry, path } = parts(text)
+  const { registry, path } = splitRegistry(text)
   const [repository = ''] = (
     registry === null && !path.includes('/') ? `library/${path}` : path
   ).split(':')

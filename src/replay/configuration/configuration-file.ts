@@ -11,7 +11,7 @@
 
 import { formatDuration, parseDuration } from '#base/go/duration.ts'
 import { cleanPath } from '#base/go/go-text.ts'
-import { canonical, parseQuantity, type Quantity } from '#base/go/quantity.ts'
+import { canonicalText, parseQuantity, type Quantity } from '#base/go/quantity.ts'
 import { oncePerText } from '#base/once.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { elementOf, fieldListOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
@@ -320,7 +320,7 @@ function encodedValue(value: unknown, type: string, features: KubeletFeatures): 
       Object.entries(value).map(([key, one]) => [key, encodedValue(one, entry, features)]),
     )
   }
-  if (type === 'Quantity') return canonical(value as Quantity)
+  if (type === 'Quantity') return canonicalText(value as Quantity)
   if (type === 'FlushFrequency') {
     const { nanoseconds, isText } = value as FlushFrequency
     return isText ? formatDuration(nanoseconds) : Number(nanoseconds)

@@ -47,7 +47,7 @@ export function kubeletFiles(host: Host | null): KubeletFiles {
     mains.find(({ path }) => path === flagValue(commandLine, 'config')) ?? mains[0] ?? null
   const dropIns = files
     .filter(({ role }) => role === 'drop-in')
-    .map(file => ({ file, why: passedOver(file, commandLine) }))
+    .map(file => ({ file, why: whyDropInUnread(file, commandLine) }))
   // Without the command line, it is unknown which files the kubelet ignores.
   const ignored = commandLine.length === 0 ? [] : files.filter(({ role }) => role === 'ignored')
   return {
@@ -60,7 +60,10 @@ export function kubeletFiles(host: Host | null): KubeletFiles {
     passedOver: [
       ...mains.filter(file => file !== main).map(file => ({ file, why: 'other' as const })),
       ...dropIns.flatMap(({ file, why }) => (why === null ? [] : [{ file, why }])),
-      ...ignored.map(file => ({ file, why: passedOver(file, commandLine) ?? ('folder' as const) })),
+      ...ignored.map(file => ({
+        file,
+        why: whyDropInUnread(file, commandLine) ?? ('folder' as const),
+      })),
     ],
     commandLine,
     unread:
@@ -73,7 +76,7 @@ export function kubeletFiles(host: Host | null): KubeletFiles {
  * Why the kubelet does not read a drop-in. A command line without `--config` is incomplete: the
  * kubelet is then assumed to read the folder.
  */
-function passedOver(
+function whyDropInUnread(
   { path }: KubeletFile,
   commandLine: readonly string[],
 ): 'folder' | 'name' | null {
@@ -99,7 +102,8 @@ export const mostLoadsOf = ({ dropIns }: KubeletFiles): number =>
     3_000 / dropIns.reduce((sum, { content }) => sum + 30 + Object.keys(mapOf(content)).length, 30),
   )
 
-export const isRead = (file: KubeletFile): file is ConfigurationFile => isRawObject(file.content)
+export const isParsedFile = (file: KubeletFile): file is ConfigurationFile =>
+  isRawObject(file.content)
 
 const kubeletFile = ({ path, role, content }: HostFile): KubeletFile | null =>
   path === undefined || role === undefined ? null : { path, role, content }

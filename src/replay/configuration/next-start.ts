@@ -19,7 +19,7 @@ import type { NextStartPrediction, Unknown } from '#model/prediction/prediction.
 import { validationErrors } from './config-validation.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import {
-  isRead,
+  isParsedFile,
   isWithoutFile,
   type KubeletFile,
   type KubeletFiles,
@@ -62,7 +62,7 @@ export function predictNextStart(
     operatingSystem,
     cgroupVersion: cgroupVersionOf(host),
   })
-  return { ...next, unknowns: [...doubts(files, kubeletVersion), ...unknowns] }
+  return { ...next, unknowns: [...startUnknowns(files, kubeletVersion), ...unknowns] }
 }
 
 /** Null: decided, because the files' content is known. */
@@ -72,7 +72,7 @@ export function whyUndecided(files: KubeletFiles): string | null {
     return `no main configuration file of the kubelet was read${because}`
   const unparsed = [files.main, ...files.dropIns]
     .filter(file => file !== null)
-    .filter(file => !isRead(file))
+    .filter(file => !isParsedFile(file))
   if (unparsed.length === 0) return null
   return `the fields of ${shownPaths(unparsed)} could not be read${because}`
 }
@@ -86,7 +86,7 @@ function endpointDoubts({ tracing }: LoadedConfiguration): Unknown[] {
 
 const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'
 
-function doubts(
+function startUnknowns(
   { unread, environment, commandLine, dropIns }: KubeletFiles,
   kubeletVersion: string | null,
 ) {
@@ -98,7 +98,7 @@ function doubts(
       what: 'nextStart.files',
       effect: `not all of the kubelet's files were read (${unread})`,
     })
-  if (environment.length > 0 && !addsNothingTo(commandLine, contents)) {
+  if (environment.length > 0 && !givesSameFlags(commandLine, contents)) {
     unknowns.push({
       what: 'nextStart.environment',
       effect: `the flags that ${shownPaths(environment)} would give the kubelet now are not followed`,
@@ -236,7 +236,7 @@ const unitFields: ReadonlySet<string> = new Set(['containerRuntimeEndpoint'])
  * running command line. If the unit's own command is unknown, its flags may appear on the command
  * line alone. Any other flag that no file contains any more would be lost.
  */
-function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]) {
+function givesSameFlags(commandLine: readonly string[], contents: readonly unknown[]) {
   if (commandLine.length === 0) return false
   if (contents.some(content => typeof content !== 'string' && !isRawObject(content))) return false
   const command = unitCommand(contents)

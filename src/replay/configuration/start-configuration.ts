@@ -25,7 +25,7 @@ import {
   setDefaults,
   versionedConfiguration,
 } from './configuration-file.ts'
-import { hasDropInFolder, isRead, type KubeletFiles } from './kubelet-files.ts'
+import { hasDropInFolder, isParsedFile, type KubeletFiles } from './kubelet-files.ts'
 
 /** Without a main file the kubelet starts with its flags' defaults. Unread files are skipped. @throws LoadError */
 export function configurationFromFiles(
@@ -34,13 +34,13 @@ export function configurationFromFiles(
 ): LoadedConfiguration {
   const { main } = files
   const configuration =
-    main !== null && isRead(main)
+    main !== null && isParsedFile(main)
       ? loadConfigFile(main.content, { ...kubelet, path: main.path })
       : flagsOnlyConfiguration(kubelet.kubeletVersion)
   return hasDropInFolder(files)
     ? mergeKubeletConfigurations(
         configuration,
-        files.dropIns.filter(isRead),
+        files.dropIns.filter(isParsedFile),
         kubelet.kubeletVersion,
       )
     : configuration

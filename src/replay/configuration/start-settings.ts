@@ -21,7 +21,7 @@ import type {
 import { configzOf, type LoadedConfiguration, type LoadOptions } from './configuration-file.ts'
 import {
   type ConfigurationFile,
-  isRead,
+  isParsedFile,
   type KubeletFile,
   type KubeletFiles,
   mostLoadsOf,
@@ -48,7 +48,7 @@ export function startSettings(
 ): StartSettings {
   const features = featuresOf(kubelet.kubeletVersion)
   const read = [files.main, ...files.dropIns].flatMap(file =>
-    file !== null && isRead(file) ? [file] : [],
+    file !== null && isParsedFile(file) ? [file] : [],
   )
   const said: Record<string, SaidSetting[]> = {}
   const note = ({ path, role }: KubeletFile, entries: [path: string, value: unknown][]) => {

@@ -62,7 +62,7 @@ export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins
     )
   const running = configuration.evictionHard ?? {}
   const evictionHard = origins('evictionHard')
-  const likelyLoser = lostByValue(Object.values(evictionHard))
+  const likelyLoser = likelyMapOrigin(Object.values(evictionHard))
   return {
     evictionHard,
     evictionSoft: origins('evictionSoft'),
@@ -87,17 +87,17 @@ export function withOrigins(
     hard ? (evictionHard[signal] ?? evictionSoft[signal]) : evictionSoft[signal]
   return thresholds.map(threshold => ({
     ...threshold,
-    origin: isOwn(threshold) ? (originOf(threshold) ?? ofKubelet) : ofKubelet,
+    origin: isConfigurable(threshold) ? (originOf(threshold) ?? ofKubelet) : ofKubelet,
   }))
 }
 
 const ofKubelet: ThresholdOrigin = { source: 'kubelet', certainty: 'certain', path: null }
 
 /** False: the kubelet replaces configured thresholds of containerfs with its own. */
-const isOwn = ({ signal }: EvaluatedThreshold) => !signal.startsWith('containerfs.')
+const isConfigurable = ({ signal }: EvaluatedThreshold) => !signal.startsWith('containerfs.')
 
 /** Likely source of the running map: the AMI, if any of its thresholds comes from there. */
-function lostByValue(origins: ThresholdOrigin[]) {
+function likelyMapOrigin(origins: ThresholdOrigin[]) {
   return (
     origins.find(({ source }) => source === 'AMI default') ?? {
       source: 'configured',
@@ -171,7 +171,7 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
     return value === undefined ? null : { value, origin: originOf(map, signal, value) }
   }
   const hard = mapOf(main?.content).evictionHard ?? null
-  const lostBy = (signal: string) => {
+  const winningOrigin = (signal: string) => {
     if (flagValue(commandLine, 'eviction-hard') !== null) return origin('flag')
     if (main === null) return origin('no file')
     // A map in the main file replaces the defaults. A drop-in removes a signal, or the map.
@@ -185,7 +185,7 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
     const steps = Object.keys(mapOf(hard)).map(name => stepOf('evictionHard', name)?.origin)
     return steps.find(step => step?.source === 'AMI default') ?? origin('file', main.path)
   }
-  return { stepOf, changed: origin('earlier files'), lostBy }
+  return { stepOf, changed: origin('earlier files'), lostBy: winningOrigin }
 }
 
 /* Durations that do not parse. No kubelet starts with one, so only a hand-written or changed configuration has it. */

@@ -130,7 +130,7 @@ export function evictContainers(input: ContainerGcInput): EvictedContainers {
   if (policy.maxContainers >= 0 && units.flat().length > policy.maxContainers) {
     const numPerUnit = Math.max(Math.trunc(policy.maxContainers / units.length), 1)
     const left = units.flatMap(unit => keepNewest(unit, numPerUnit))
-    boundary = cutBetween(left, keepNewest(left, policy.maxContainers))
+    boundary = tiedAtLimit(left, keepNewest(left, policy.maxContainers))
   }
   return { ...removeContainers(chosen, input), ties: tiesOf(evictable, new Set(chosen), boundary) }
 }
@@ -168,7 +168,7 @@ function removeContainers(
 }
 
 /** Containers of one creation time, only some of which the limit keeps. Empty: it separates two creation times. */
-function cutBetween(all: RuntimeContainer[], kept: RuntimeContainer[]) {
+function tiedAtLimit(all: RuntimeContainer[], kept: RuntimeContainer[]) {
   const isAtCut = ({ createdAtNs }: RuntimeContainer) => createdAtNs === kept.at(-1)?.createdAtNs
   const boundary = all.filter(isAtCut)
   return boundary.length > kept.filter(isAtCut).length ? boundary : []

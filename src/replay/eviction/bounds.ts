@@ -78,7 +78,7 @@ interface World {
 /** The first world: the assumed layout, only what must act, and reclaim that frees nothing. */
 export function passBounds(pass: ObservedPass): PassBounds {
   const { thresholds } = pass.config
-  const mayAct = thresholds.filter(threshold => mightAct(threshold, pass))
+  const mayAct = thresholds.filter(threshold => isActingOpen(threshold, pass))
   const worlds = possibleLayouts(pass).flatMap(layout =>
     [null, ...mayAct].flatMap(acting => worldsOf(layout, acting, pass)),
   )
@@ -127,7 +127,7 @@ function possibleLayouts({ layout, isLayoutSure, canSplit }: ObservedPass) {
 }
 
 /** Whether it is open if the pass acts on the threshold. A minimum reclaim counts only if the pass before acted on it. */
-function mightAct(threshold: Threshold, { observations, unobserved }: ObservedPass) {
+function isActingOpen(threshold: Threshold, { observations, unobserved }: ObservedPass) {
   const observed = observations[threshold.signal]
   if (!observed) return unobserved.has(threshold.signal)
   const isSure = isHardThreshold(threshold) && isThresholdMet(threshold, observed, false)

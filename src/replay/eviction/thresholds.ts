@@ -15,7 +15,7 @@ import { parseFloat32 } from '#base/go/go-text.ts'
 import {
   addQuantities,
   binaryQuantity,
-  canonical,
+  canonicalText,
   compareQuantities,
   parseQuantity,
   type Quantity,
@@ -160,7 +160,7 @@ function parseThresholdValue(signal: Signal, text: string): ThresholdValue {
   }
   const quantity = parseQuantity(text)
   if (signOf(quantity) <= 0)
-    throw new Error(`eviction threshold ${signal} must be positive: ${canonical(quantity)}`)
+    throw new Error(`eviction threshold ${signal} must be positive: ${canonicalText(quantity)}`)
   return { quantity, text }
 }
 
@@ -362,9 +362,9 @@ export function updateContainerFsThresholds(
   for (const measure of ['available', 'inodesFree'] as const) {
     for (const isHard of [true, false]) {
       const signal: Signal = `containerfs.${measure}`
-      const source = thresholds.findLast(isOf(`${filesystem}.${measure}`, isHard))
+      const source = thresholds.findLast(isThresholdOf(`${filesystem}.${measure}`, isHard))
       const copy = source ? { ...source, signal } : null
-      const index = thresholds.findLastIndex(isOf(signal, isHard))
+      const index = thresholds.findLastIndex(isThresholdOf(signal, isHard))
       if (index >= 0) configured[index] = copy
       else if (copy) added.push(copy)
     }
@@ -378,5 +378,5 @@ function sourceOf({ dedicatedImageFs, splitContainerImageFs }: DiskLayout) {
   return dedicatedImageFs ? 'imagefs' : null
 }
 
-const isOf = (signal: Signal, isHard: boolean) => (threshold: Threshold) =>
+const isThresholdOf = (signal: Signal, isHard: boolean) => (threshold: Threshold) =>
   threshold.signal === signal && isHardThreshold(threshold) === isHard

@@ -79,7 +79,7 @@ function boundedImageOf(
   const isInUse =
     left.some(({ isSure, containerId }) => isSure && !removed.has(containerId)) ||
     (node.areUsersComplete && left.length === 0 ? false : null)
-  const isKept = eitherOf(isInUse, isPinned)
+  const isKept = logicalOr(isInUse, isPinned)
   const lastUsed = lastUsedOf(evidence, node, atMs, removed)
   return {
     image,
@@ -188,7 +188,7 @@ function lastUsedWhenRead({ known }: ImageEvidence, node: NodeImages, atMs: numb
 }
 
 /** Logical OR; null is unknown. */
-function eitherOf(a: boolean | null, b: boolean | null) {
+function logicalOr(a: boolean | null, b: boolean | null) {
   if (a === true || b === true) return true
   return a === null || b === null ? null : false
 }

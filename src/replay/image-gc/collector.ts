@@ -145,10 +145,10 @@ export function deleteUnusedImages(
   kubelet: Kubelet,
 ): ImageGcRound {
   const isInUse = detectImages(state, nowMs, runtime, kubelet)
-  const mayGo = ({ firstDetectedMs, lastUsedMs, isPinned }: ImageRecord) =>
+  const isDeletable = ({ firstDetectedMs, lastUsedMs, isPinned }: ImageRecord) =>
     !isPinned && nowMs - firstDetectedMs >= minimumAgeMs && lastUsedMs < nowMs
   // Most passes of an eviction find nothing, and need no order.
-  if (!state.records.values().some(mayGo)) return { deleted: [], freedBytes: 0, error: null }
+  if (!state.records.values().some(isDeletable)) return { deleted: [], freedBytes: 0, error: null }
   const inOrder = imagesConsidered(state, runtime, isInUse)
   const outcomes = freeUnused(inOrder, nowMs, minimumAgeMs)
   return freedForSpace(state, inOrder, outcomes, everything, runtime)

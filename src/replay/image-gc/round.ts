@@ -115,12 +115,12 @@ function imageOrder(columns: TimeColumns, isTieOrdered: boolean): ImageOrder {
   const compared = (place: number, other: number) =>
     comparedAtMost(columns, place, other) || (isTieOrdered ? place - other : 0)
   return {
-    least: turnsOf(byEarliest, byLatest, (other, place) => compared(place, other) > 0),
-    most: turnsOf(byLatest, byEarliest, (other, place) => compared(other, place) <= 0),
+    least: makeTurns(byEarliest, byLatest, (other, place) => compared(place, other) > 0),
+    most: makeTurns(byLatest, byEarliest, (other, place) => compared(other, place) <= 0),
   }
 }
 
-function turnsOf(
+function makeTurns(
   turns: Int32Array,
   others: Int32Array,
   isBefore: (other: number, place: number) => boolean,

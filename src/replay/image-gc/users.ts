@@ -415,7 +415,7 @@ function placesByName(images: readonly ReferencedImage[]): ReadonlyMap<string, r
   const byName = new Map<string, number[]>()
   for (const [place, { names }] of images.entries()) {
     for (const key of names) {
-      const { name } = meaningOf(key)
+      const { name } = imageKey(key)
       const places = byName.get(name)
       if (places === undefined) byName.set(name, [place])
       else if (places.at(-1) !== place) places.push(place)
@@ -436,7 +436,7 @@ export function imagesOfReference({ byId, byName }: ImageIndex, reference: strin
       ? undefined
       : (byId.get(reference) ?? byId.get(name) ?? byId.get(`sha256:${name}`))
   if (place !== undefined) return { places: [place], isSure: true }
-  const meaning = meaningOf(name)
+  const meaning = imageKey(name)
   const places = byName().get(meaning.name)
   return places === undefined ? nothing : { places, isSure: meaning.isDigest }
 }
@@ -444,7 +444,7 @@ export function imagesOfReference({ byId, byName }: ImageIndex, reference: strin
 const digestForm = /^sha\d{3}:[\da-f]{64,128}$/
 
 /** The digest, or the tag with its whole repository. */
-function meaningOf(key: string) {
+function imageKey(key: string) {
   const digest = key.slice(key.lastIndexOf('@') + 1)
   const isDigest = digestForm.test(digest)
   return { name: isDigest ? digest : canonicalName(key), isDigest }

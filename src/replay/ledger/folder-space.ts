@@ -1,7 +1,7 @@
 /** Sizes that the node measured of its own folders. A folder excludes the folders below it that have their own line. */
 
 import { gibibyte } from '#base/units.ts'
-import { containerOfVolumes, isOfImageVolumes } from '#facts/host-folders.ts'
+import { containerOfVolumes, isImageVolume } from '#facts/host-folders.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/input/inspection.ts'
 import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -88,7 +88,7 @@ export function folderEntries(
   return [
     ...all.flatMap(folder =>
       entriesOf(node, folder, all, orphans, withMeasuredVolumes(pods, use)).map(entry =>
-        isWithInner(folder, use) ? { ...entry, lowBytes: 0 } : entry,
+        mayIncludeInner(folder, use) ? { ...entry, lowBytes: 0 } : entry,
       ),
     ),
     {
@@ -149,7 +149,7 @@ function holderOf({ input }: PreparedNode, folder: FolderSize, all: readonly Fol
   const { holder, path } = folder
   if (holder !== 'unknown') return holders[holder] ?? null
   if (hostPathOwner(input.pods, path) !== null) return 'host-path'
-  if (isOfImageVolumes(path)) return 'image-volumes'
+  if (isImageVolume(path)) return 'image-volumes'
   const around = all.find(one => one.holder !== 'unknown' && isBelow(folder, one))
   return holders[around?.holder ?? holder] ?? null
 }
@@ -166,7 +166,7 @@ const foldersOn = ({ folders = [] }: HostDiskUse, disk: Disk): FolderSize[] =>
     }))
 
 /** Whether the size might include a folder of another holder, because the measurement of that one failed. */
-const isWithInner = ({ holder }: FolderSize, { folders = [], missed }: HostDiskUse) =>
+const mayIncludeInner = ({ holder }: FolderSize, { folders = [], missed }: HostDiskUse) =>
   missed !== 0 &&
   innerHolders[holder]?.some(inner => folders.every(one => one.holder !== inner)) === true
 
@@ -258,7 +258,7 @@ function logEntries({ bytes, inodes }: Amount, pods: PodUse | null): Entry[] {
 
 function volumeEntries(ofPods: Amount, pods: PodUse | null, use?: HostDiskUse): Entry[] {
   if (pods === null || pods.volumes.isPartial !== false) return unsortedEntries(ofPods, use)
-  const { bytes, inodes } = besideVolumes(ofPods, pods)
+  const { bytes, inodes } = outsideVolumes(ofPods, pods)
   const left = ofPods.inodes === null || inodes === null ? null : ofPods.inodes - inodes
   return [
     { holder: 'pod-volumes', bytes: ofPods.bytes - bytes, inodes: left, source: 'du' },
@@ -271,7 +271,7 @@ const listed = 10
 
 /** Without statistics of all pods, the largest folders alone tell volumes from the rest. If all are listed, what they lack is in no volume. */
 function unsortedEntries({ bytes, inodes }: Amount, { inside }: HostDiskUse = {}): Entry[] {
-  const logs = insideAs(inside, 'container-logs').length
+  const logs = foldersOfHolder(inside, 'container-logs').length
   const isComplete = inside !== undefined && inside.length - logs < listed
   const volumes = Math.min(bytes, bytesInside(inside, 'pod-volumes'))
   const others = isComplete ? bytes - volumes : Math.min(bytes, bytesInside(inside, 'pod-folders'))
@@ -294,7 +294,7 @@ const countedPlugins: ReadonlySet<string> = new Set(
 type Inside = NonNullable<HostDiskUse['inside']>
 
 /** A folder in that of a pod: of a volume, of a container's termination logs, or of its logs. The end of the path names volume or container. */
-export function insideOf({ path: place = '', bytes = 0 }: Inside[number]) {
+export function folderInside({ path: place = '', bytes = 0 }: Inside[number]) {
   const [, uid = '', termination, plugin, name = ''] =
     /\/([^/]+)\/(?:(containers)\/|volumes\/([^/]+)\/)?([^/]+)$/.exec(place) ?? []
   const ofContainer = termination === undefined ? 'container-logs' : 'pod-folders'
@@ -310,11 +310,11 @@ export function insideOf({ path: place = '', bytes = 0 }: Inside[number]) {
   }
 }
 
-const insideAs = (inside: Inside = [], wanted: DiskHolder) =>
-  inside.map(insideOf).filter(({ holder }) => holder === wanted)
+const foldersOfHolder = (inside: Inside = [], wanted: DiskHolder) =>
+  inside.map(folderInside).filter(({ holder }) => holder === wanted)
 
 const bytesInside = (inside: Inside | undefined, wanted: DiskHolder) =>
-  insideAs(inside, wanted).reduce((sum, { bytes }) => sum + bytes, 0)
+  foldersOfHolder(inside, wanted).reduce((sum, { bytes }) => sum + bytes, 0)
 
 /** The statistics leave out volumes with another capacity than nodefs, such as one with a quota. The node measured the largest. */
 function withMeasuredVolumes(pods: PodUse | null, { inside }: HostDiskUse) {
@@ -328,7 +328,7 @@ function withMeasuredVolumes(pods: PodUse | null, { inside }: HostDiskUse) {
 const usualBeside = { bytes: gibibyte, inodes: 100_000 }
 
 /** What folders of pods hold in no volume, by the statistics. Nothing: as little as usual, or not known. */
-function besideVolumes(ofPods: Amount, pods: PodUse | null): Amount {
+function outsideVolumes(ofPods: Amount, pods: PodUse | null): Amount {
   if (pods === null || pods.volumes.isPartial !== false) return { bytes: 0, inodes: 0 }
   const bytes = ofPods.bytes - pods.volumes.bytes
   const inodes = (ofPods.inodes ?? 0) - (pods.volumes.inodes ?? ofPods.inodes ?? 0)
@@ -345,7 +345,7 @@ export function podFolderSpace(node: PreparedNode, use: HostDiskUse, pods: PodUs
   const own = ownSpace(folder, all)
   const orphaned = orphanedBytes(folder.path, orphansOf(node, use))
   return {
-    ...besideVolumes(
+    ...outsideVolumes(
       { ...own, bytes: Math.max(0, own.bytes - orphaned) },
       withMeasuredVolumes(pods, use),
     ),

@@ -52,7 +52,7 @@ export function hostPathOwner(
   folder: string,
 ): HolderOwner | null {
   const withFolder = onlyOwner(
-    podsMounting(pods, path => isWith(path, folder)),
+    podsMounting(pods, path => coversFolder(path, folder)),
     namespaceOf,
   )
   if (withFolder.count > 0) return withFolder.owner
@@ -84,7 +84,7 @@ function onlyOwner(found: readonly PodOwner[], keyOf: (owner: PodOwner) => strin
 const namespaceOf = ({ namespace }: PodOwner) => namespace
 const workloadOf = ({ namespace, workload, pod }: PodOwner) => `${namespace}/${workload ?? pod}`
 
-const isWith = (path: string, folder: string) =>
+const coversFolder = (path: string, folder: string) =>
   path === folder || (isInside(folder, path) && !isHostLog(folder))
 
 const isPartOf = (path: string, folder: string) =>

@@ -15,8 +15,8 @@ import type { PreparedNode } from '#replay/prepare.ts'
 import {
   type Disk,
   diskUseOf,
+  folderInside,
   folderParts,
-  insideOf,
   type MeasuredPart,
   podFolderSpace,
 } from './folder-space.ts'
@@ -63,7 +63,7 @@ function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null
 
 /** Folders in those of pods that exist. */
 const foldersInside = ({ inside = [] }: HostDiskUse, byUid: PodsByUid) =>
-  inside.map(insideOf).flatMap(({ place, bytes, uid, isOfVolume, name, holder }) => {
+  inside.map(folderInside).flatMap(({ place, bytes, uid, isOfVolume, name, holder }) => {
     const pod = byUid.get(uid)
     if (pod === undefined) return []
     const owner = (isOfVolume ? podOwner : containerOwner)(pod, name)

@@ -117,11 +117,11 @@ function podStats(raw: PodSummary): PodStats {
     volumes: (raw.volume ?? []).map(volumeStats),
     ephemeralStorageUsedBytes: availableOf(raw['ephemeral-storage']?.usedBytes),
     processCount: countOf(raw.process_stats?.process_count),
-    malformed: malformedIn(raw),
+    malformed: malformedResources(raw),
   }
 }
 
-function malformedIn(raw: PodSummary): readonly MeasuredResource[] {
+function malformedResources(raw: PodSummary): readonly MeasuredResource[] {
   const isAny = (field: 'usedBytes' | 'inodesUsed') =>
     isMalformed(raw['ephemeral-storage']?.[field]) ||
     raw.containers?.some(

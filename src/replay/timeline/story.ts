@@ -186,7 +186,7 @@ function run(world: World, mostSteps: number) {
     const isMet = state.firstObserved.length > 0
     if (wasMet && !isMet) push(world, `recovered ${world.lastEvicted}`, recovery(world))
     wasMet = isMet
-    passMs = isOver(world, passed.outcome)
+    passMs = isReclaimOver(world, passed.outcome)
       ? nextRoundMs(world) + 1
       : nextPassMs(world, state, passed.pauseMs)
   }
@@ -205,7 +205,7 @@ const expiryOf = ({ input, assumption }: World) =>
   input.startMs + (assumption.passes === 'prompt' ? 1 : containerGcPeriodMs)
 
 /** Nothing is left that eviction could free: until image GC frees space, the node just fills. */
-function isOver(
+function isReclaimOver(
   { pods, images, deadContainers, imageGcState }: World,
   { evictions, candidates, isEnough, reclaimed }: Outcome,
 ) {
@@ -382,11 +382,12 @@ function imageGcRound(world: World) {
     push(world, input.gcLoopStart ? `imageGC round ${world.round}` : `imageGC ${number}`, what)
   }
   world.isFailing = round.error !== null
-  if (world.isFailing && images.length === 0) world.barrenUntilMs = grownUpMs(world, input.imageGc)
+  if (world.isFailing && images.length === 0)
+    world.barrenUntilMs = nextMinimumAgeMs(world, input.imageGc)
 }
 
 /** When the next unused image reaches the minimum age; infinite: no such image. */
-function grownUpMs(world: World, { minimumAgeMs }: ImageGcPolicy) {
+function nextMinimumAgeMs(world: World, { minimumAgeMs }: ImageGcPolicy) {
   const times = [...world.images.values()].flatMap(image => {
     const record = world.imageGcState.records.get(image.id)
     const isCandidate = record && !record.isPinned && !isHeld(image)
@@ -480,16 +481,16 @@ function evict(world: World, { pod, signal, exceeded }: Eviction) {
   const { podStats } = input
   const used = podStats.once(['usage', pod], () => usageOf(pod, podStats))
   const factor = 1 + usageError * (2 * assumption.frees - 1)
-  const give = (resource: Resource | undefined, amount: number) =>
+  const freeShare = (resource: Resource | undefined, amount: number) =>
     free(resource, Math.round(amount * factor))
   const release = () => {
-    give(resources.get('containerfs.available'), used.layers.bytes)
-    give(resources.get('containerfs.inodesFree'), used.layers.inodes)
-    give(resources.get('nodefs.available'), used.files.bytes)
-    give(resources.get('nodefs.inodesFree'), used.files.inodes)
-    give(resources.get('memory.available'), used.memoryBytes)
-    give(resources.get('allocatableMemory.available'), used.memoryBytes)
-    give(resources.get('pid.available'), used.processes)
+    freeShare(resources.get('containerfs.available'), used.layers.bytes)
+    freeShare(resources.get('containerfs.inodesFree'), used.layers.inodes)
+    freeShare(resources.get('nodefs.available'), used.files.bytes)
+    freeShare(resources.get('nodefs.inodesFree'), used.files.inodes)
+    freeShare(resources.get('memory.available'), used.memoryBytes)
+    freeShare(resources.get('allocatableMemory.available'), used.memoryBytes)
+    freeShare(resources.get('pid.available'), used.processes)
   }
   if (assumption.cleanupShare) world.owed.push(release)
   else release()

@@ -49,7 +49,7 @@ export function gateMarkdown(document: GateDocument) {
       `- and ${plural(unread.length - shownUnread, 'more text')} not read, see the JSON\n`,
     )
   const details = [
-    ...stops.slice(0, shownStops).flatMap(rest),
+    ...stops.slice(0, shownStops).flatMap(detailEntry),
     ...stops.slice(shownStops).map(entry),
   ]
   addFolded(sheet, 'Why the change is stopped', details)
@@ -98,7 +98,7 @@ function entry(effect: Effect) {
 }
 
 /** What the short entry and the table do not say. */
-function rest(effect: Effect) {
+function detailEntry(effect: Effect) {
   const detail = detailOf(effect)
   const isOfGroups = new Set(effect.map(pathOf)).size > 1
   if (detail === '' && !isOfGroups) return []

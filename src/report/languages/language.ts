@@ -77,7 +77,7 @@ function joinersOf(separators: Catalogue['separators'], tag: string): Joiners {
 export const english = languageOf('en', 'en', englishCatalogue, {})
 
 /** Attribute lang of English texts from the audit. Null: the whole report is in English. */
-export const sourceTag = ({ id }: Language): string | null =>
+export const englishTag = ({ id }: Language): string | null =>
   id === english.id ? null : english.tag
 
 /* All languages of a report. English is the source; the others are data. */

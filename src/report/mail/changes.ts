@@ -300,7 +300,7 @@ export function mailNotAuditedView(
     list: groups
       .slice(0, shown.reasons)
       .map(group => ({
-        who: whoOf(group, fold, words.notAudited),
+        who: unreadPlacesText(group, fold, words.notAudited),
         reason: fold(group[0]!.reason, 420) || words.noReason,
       })),
     leftOut: rest.length > 0 ? words.notAudited.more(rest.length, entries) : null,
@@ -309,7 +309,7 @@ export function mailNotAuditedView(
 
 type Words = Language['words']['notAudited']
 
-function whoOf(group: NotAudited[], fold: Fold, words: Words) {
+function unreadPlacesText(group: NotAudited[], fold: Fold, words: Words) {
   const clusters = [...new Set(group.map(({ cluster }) => cluster))].toSorted()
   const nodes = group.flatMap(({ node }) => node ?? [])
   if (nodes.length === 0)

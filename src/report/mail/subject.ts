@@ -74,7 +74,7 @@ function verdictOf(
     const verdict = words.evicting(evicting, first.name, first.cluster)
     return shown === 0 ? verdict : clauses([verdict, list(texts.slice(0, shown))])
   }
-  const where = whereOf(findings, clusterCount, language)
+  const where = clustersText(findings, clusterCount, language)
   if (since !== null && counts.length > 0)
     return words.changed(
       word,
@@ -93,7 +93,7 @@ const someOf = (counts: string[], shown: number, { words }: Language) =>
   counts.length > shown ? words.subject.andSo(counts.slice(0, shown)) : words.list(counts)
 
 /** The name of the affected cluster if there is only one with a short name; else their number. */
-function whereOf(findings: Finding[], clusterCount: number, { words, fold }: Language) {
+function clustersText(findings: Finding[], clusterCount: number, { words, fold }: Language) {
   const affected = [...new Set(findings.map(({ cluster }) => cluster))]
   const name = affected.length === 1 && affected[0]!.length <= 40 ? fold(affected[0]!, 40) : ''
   if (name !== '') return name

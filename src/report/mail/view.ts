@@ -3,7 +3,7 @@
 import { dayMs } from '#base/units.ts'
 import { type Happening, mostHappenings } from '#model/history.ts'
 import type { AuditedNode, AuditReport, Delivery } from '#model/report.ts'
-import { type Language, sourceTag } from '#report/languages/language.ts'
+import { englishTag, type Language } from '#report/languages/language.ts'
 import {
   answersOf,
   type CauseView,
@@ -85,7 +85,7 @@ export function mailView(
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,
-    sourceTag: sourceTag(language),
+    sourceTag: englishTag(language),
     words,
     subject: mailSubject(
       document,
@@ -265,32 +265,32 @@ function nightText(report: AuditReport, nearest: string | null, language: Langua
       .filter(({ at }) => Date.parse(at) > sinceMs)
       .map(one => ({ one, node: placeOf(node, language) })),
   )
-  const of = (matches: (one: Happening) => boolean) => {
+  const countHappenings = (matches: (one: Happening) => boolean) => {
     const found = all.filter(({ one }) => matches(one))
     const nodes = new Set(found.map(({ node }) => node)).size
     return { count: found.length, nodes, first: found[0] }
   }
   const { night } = words
-  interface Kind extends ReturnType<typeof of> {
+  interface Kind extends ReturnType<typeof countHappenings> {
     text(count: number, nodes: number): string
     subject?: 'pod' | 'condition'
   }
-  const evicted = of(({ what }) => what === 'evicted')
+  const evicted = countHappenings(({ what }) => what === 'evicted')
   const kinds: Kind[] = [
     { ...evicted, text: night.evicted, subject: 'pod' },
-    { ...of(({ what }) => what === 'refused'), text: night.refused, subject: 'pod' },
+    { ...countHappenings(({ what }) => what === 'refused'), text: night.refused, subject: 'pod' },
     {
-      ...of(one => one.what === 'condition' && one.subject.endsWith('Pressure')),
+      ...countHappenings(one => one.what === 'condition' && one.subject.endsWith('Pressure')),
       text: night.pressure,
       subject: 'condition',
     },
     {
-      ...of(({ what }) => what === 'image-gc-failed'),
+      ...countHappenings(({ what }) => what === 'image-gc-failed'),
       // Equal events are one with a count, which can include rounds of earlier days.
       text: (_, nodes) => night.imageGcFailed(nodes),
     },
-    { ...of(({ what }) => what === 'image-deleted'), text: night.imagesDeleted },
-    { ...of(({ what }) => what === 'reboot'), text: night.reboots },
+    { ...countHappenings(({ what }) => what === 'image-deleted'), text: night.imagesDeleted },
+    { ...countHappenings(({ what }) => what === 'reboot'), text: night.reboots },
   ]
   const parts = kinds.flatMap(({ count, nodes, first, text, subject }) => {
     if (first === undefined) return []

@@ -89,7 +89,7 @@ function rowView({ row, findings, title }: JudgedRow, nowMs: number, { page, lan
     name: language.line(title, 120),
     count: language.count(count),
     age: oldestMs === null ? '' : ageText(Math.max(nowMs - oldestMs, 0), language),
-    whose: whoseText(row, language),
+    whose: namespacesText(row, language),
     size: sizeText(row, language),
     fate: words.heads[row.fate],
     isCalm: worst === undefined,
@@ -104,7 +104,7 @@ const ageText = (ms: number, { duration }: Language) =>
   duration(floorTo(ms, ms < 2 * dayMs ? 1000 : dayMs))
 const floorTo = (ms: number, unitMs: number) => Math.floor(ms / unitMs) * unitMs
 
-function whoseText({ namespaces, namespacesLeftOut, count }: GarbageRow, language: Language) {
+function namespacesText({ namespaces, namespacesLeftOut, count }: GarbageRow, language: Language) {
   const { words, line } = language
   const shares = namespaces.map(
     ({ name, count: part }) =>

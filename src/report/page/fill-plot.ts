@@ -27,7 +27,7 @@ interface Course {
 
 /** Null: fewer than three readings of the disk are known. */
 export function fillPlot(node: AuditedNode, gauge: Gauge, language: Language) {
-  const course = courseOf(node, gauge)
+  const course = plotCourse(node, gauge)
   const [first, last] = [course?.readings[0], course?.readings.at(-1)]
   if (course === null || first === undefined || last === undefined) return null
   const { readings, rounds, evictions } = course
@@ -66,7 +66,7 @@ export function fillPlot(node: AuditedNode, gauge: Gauge, language: Language) {
   }
 }
 
-function courseOf(
+function plotCourse(
   { fill, rounds = [], prediction: { imageGC } }: AuditedNode,
   { filesystem, holdsImages }: Gauge,
 ): Course | null {

@@ -8,7 +8,7 @@ import {
   isWatched,
   type Signal,
   settableSignals,
-  sisterOf,
+  sisterSignal,
   type ThresholdOrigin,
 } from '#model/prediction/prediction.ts'
 import { type AuditedNode, type ImageGcSetting, imageGcFields } from '#model/report.ts'
@@ -16,7 +16,7 @@ import type { Language } from '#report/languages/language.ts'
 import {
   canonical,
   evictionOf,
-  isAdded,
+  isAddedByKubelet,
   loserText,
   originText,
   type Variant,
@@ -80,7 +80,7 @@ function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdK
     }
   }
   const place = ({ signal }: ThresholdKey) =>
-    isAdded(signal) ? settableSignals.length : settableSignals.indexOf(signal)
+    isAddedByKubelet(signal) ? settableSignals.length : settableSignals.indexOf(signal)
   return [...keys.values()].toSorted(
     by(
       place,
@@ -291,7 +291,7 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
   const hasDefault = settings.hardDefaults !== null && Object.hasOwn(settings.hardDefaults, signal)
   const preset = hasDefault ? line(settings.hardDefaults![signal]!, valueLimit) : all.none
   // A threshold that the kubelet adds has no default: it follows from other thresholds.
-  if (isAdded(signal))
+  if (isAddedByKubelet(signal))
     return { ...emptySetting, value: all.none, note: words.doesNotRun, preset: '–' }
   const isUnwatched = nodes.some(
     node =>
@@ -335,7 +335,7 @@ function watchText(
   signal: Signal,
   { words: { setting: words, clauses } }: Language,
 ) {
-  const sister = sisterOf(signal) ?? signal
+  const sister = sisterSignal(signal) ?? signal
   const texts = Map.groupBy(nodes, node => {
     const { filesystems } = node.prediction
     const watched = isWatched(signal, evictionOf(node)?.thresholds ?? [], filesystems.layout)
@@ -374,7 +374,7 @@ function presetText(
   { signal, hard, value }: EvaluatedThreshold,
   { words, line }: Language,
 ) {
-  if (isAdded(signal)) return '–'
+  if (isAddedByKubelet(signal)) return '–'
   if (!hard) return words.none
   if (settings.hardDefaults === null) return words.unknown
   if (!Object.hasOwn(settings.hardDefaults, signal)) return words.none

@@ -9,7 +9,7 @@ import {
   cohortsOf,
   cohortTitle,
   evictionOf,
-  isKnown,
+  hasKnownSettings,
   namedNodes,
   unknownTexts,
   type Variant,
@@ -52,7 +52,7 @@ export function thresholdsView(nodes: AuditedNode[], language: Language) {
 }
 
 function assess(cohort: Cohort, language: Language) {
-  const known = cohort.members.filter(isKnown)
+  const known = cohort.members.filter(hasKnownSettings)
   const unwatched = new Map<string, number>()
   for (const node of known) {
     const { settings, filesystems } = node.prediction
@@ -68,7 +68,7 @@ function assess(cohort: Cohort, language: Language) {
     cluster: language.line(cohort.members[0]!.cluster, nameLimit),
     about: aboutOf(cohort, language),
     variants: variantsOf(known),
-    unread: cohort.members.filter(node => !isKnown(node)),
+    unread: cohort.members.filter(node => !hasKnownSettings(node)),
     /** Signals that have a default but are unwatched, with their number of nodes. */
     unwatched,
   }
@@ -89,7 +89,7 @@ function cohortView(cohort: Assessed, isOpen: boolean, language: Language) {
   const isShown =
     variants.length > 1 ||
     shown.some(
-      ([node]) => node !== undefined && missingOf(node, language).some(why => why !== null),
+      ([node]) => node !== undefined && whyUnknown(node, language).some(why => why !== null),
     )
   return {
     title,
@@ -163,11 +163,11 @@ const variantText = (nodes: Variant, index: number, language: Language) =>
   language.words.thresholds.variant(
     letterOf(index),
     namedNodes(nodes, language),
-    ...missingOf(nodes[0]!, language),
+    ...whyUnknown(nodes[0]!, language),
   )
 
 /** Why eviction thresholds and image GC settings of a node are unknown; null: known. */
-function missingOf(
+function whyUnknown(
   node: AuditedNode,
   { words: all, line }: Language,
 ): [eviction: string | null, imageGc: string | null] {

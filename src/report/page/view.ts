@@ -4,7 +4,7 @@ import { by } from '#base/text/text-order.ts'
 import type { ClusterResult, UnknownOutcome } from '#model/finding/finding.ts'
 import { plainClusterName, type ReadMode, readModes, type Subject } from '#model/input/record.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
-import { type Language, sourceTag } from '#report/languages/language.ts'
+import { englishTag, type Language } from '#report/languages/language.ts'
 import { changeRows, mailChanges } from '#report/mail/changes.ts'
 import { anchorsOf, momentOf } from '#report/parts/anchors.ts'
 import {
@@ -80,7 +80,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const verdict = verdictView(report, { outlook, causeCount: found.length, language })
   return {
     tag: language.tag,
-    sourceTag: sourceTag(language),
+    sourceTag: englishTag(language),
     words,
     scriptWords: scriptWords(words),
     title: words.page.title(verdict.headline, words.clusterCount(document.clusters.length)),
@@ -91,7 +91,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     picture,
     strip: fleetStrip(gauged, fleet.anchorOf, language),
     causes,
-    outlook: { ...outlook, rows, kinds: kindLegend(kindsBeside(picture, rows), language) },
+    outlook: { ...outlook, rows, kinds: kindLegend(kindsNotInPicture(picture, rows), language) },
     kinds: kindLegend(segmentKinds, language),
     changes: changesView(report, on),
     clusters: clustersView(report, groups, language),
@@ -140,7 +140,7 @@ const withSteps = ({ rows }: OutlookView, causes: FoundCause[], language: Langua
 const leastSeenPercent = 1
 
 /** Kinds in the bars of the rows that the legend of the picture lacks. */
-function kindsBeside(
+function kindsNotInPicture(
   picture: ReturnType<typeof pictureView>,
   rows: readonly { bar: ReturnType<typeof smallBar> }[],
 ) {

@@ -13,8 +13,8 @@ import {
   causeText,
   commandsView,
   firstStep,
+  immediateFirst,
   leadingCommands,
-  nowFirst,
   oneOfText,
   ownerText,
   stepLines,
@@ -122,7 +122,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     number: `${index + 1}.`,
     severity: cause.severity,
     severityWord: words.severities[cause.severity],
-    ...shownTitle(titleOf(titled(cause)), language),
+    ...shownTitle(titleOf(titleOfCause(cause)), language),
     statementLabel: words.causes[isAdvice(cause) ? 'advice' : 'cause'],
     statement: statementOf(cause, language),
     where: whereText(cause, language),
@@ -234,7 +234,7 @@ export const stepWithCount = ({ step, oneOf }: CauseView) =>
   oneOf === null ? step : `${step} (${oneOf})`
 
 /** The worst finding's title, or its rule's title if that rule's findings have different titles. */
-function titled({ findings }: FoundCause): Pick<Finding, 'rule' | 'title'> {
+function titleOfCause({ findings }: FoundCause): Pick<Finding, 'rule' | 'title'> {
   const [worst] = findings
   const { rule, title, docs } = worst!
   const isOne = findings.every(finding => finding.rule !== rule || finding.title === title)
@@ -393,13 +393,13 @@ export function causesAndOutlook(
   return {
     causes: causes.map((cause, index) => ({
       ...cause,
-      steps: nowFirst(nearestFirst(cause, nearestOf(index))),
+      steps: immediateFirst(nearestFirst(cause, nearestOf(index))),
     })),
     outlook: {
       ...outlook,
       rows: outlook.rows.map(row => ({
         ...row,
-        fill: fillOf(row, causes[row.cause ?? -1], language),
+        fill: filledByTexts(row, causes[row.cause ?? -1], language),
         basis: basisWithDay(row, causes[row.cause ?? -1], report, language),
       })),
     },
@@ -418,7 +418,7 @@ function basisWithDay(
   return words.clauses([row.basis, since].filter(Boolean))
 }
 
-function fillOf(
+function filledByTexts(
   row: OutlookView['rows'][number],
   found: FoundCause | undefined,
   language: Language,
@@ -487,14 +487,14 @@ function causeOfNodes(causes: FoundCause[]): CauseOf {
     findings.filter(({ family }) => family === 'image-gc' || family === 'eviction'),
   )
   return ({ cluster, identity: { name, group } }, held) => {
-    const isOn = (finding: Finding) =>
+    const isOnNode = (finding: Finding) =>
       finding.cluster === cluster &&
       (finding.nodes.sample.includes(name) ||
         (finding.nodes.count > finding.nodes.sample.length &&
           finding.subject.kind === group.kind &&
           finding.subject.name === group.name))
     const index = places.findIndex(findings =>
-      findings.some(finding => isOn(finding) && endsFilling(finding.cause, held)),
+      findings.some(finding => isOnNode(finding) && endsFilling(finding.cause, held)),
     )
     return index < 0 ? null : index
   }

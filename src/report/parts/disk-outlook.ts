@@ -98,14 +98,15 @@ export function diskOutlooks({ prediction, growth }: AuditedNode, assumptions: A
     )
     const holdsImages = layout === 'shared' || disk === 'imagefs'
     const untilTrigger = holdsImages && imageGC?.enabled ? imageGC.bytesUntilTrigger : null
-    const at = (bytesPerHour: number) => actingAt(bytesPerHour, { untilTrigger, watching })
+    const actingAtRate = (bytesPerHour: number) =>
+      actingTimes(bytesPerHour, { untilTrigger, watching })
     const endMs = (bytesPerHour: number) =>
       watching.length === 0
         ? timeUntil(availableBytes, bytesPerHour)
-        : at(bytesPerHour).times.evictionMs
+        : actingAtRate(bytesPerHour).times.evictionMs
     const bytesPerHour =
       ((assumptions.growthPercent / 100) * capacityBytes * hourMs) / assumptions.imageGcPeriodMs
-    const { times, threshold } = at(bytesPerHour)
+    const { times, threshold } = actingAtRate(bytesPerHour)
     const grown = growth?.[disk] ?? null
     return [
       {
@@ -145,7 +146,7 @@ function timeUntil(bytes: number, bytesPerHour: number) {
 }
 
 /** Milliseconds until each event at one rate of growth. Null: never; 0: now. */
-function actingAt(
+function actingTimes(
   bytesPerHour: number,
   {
     untilTrigger,

@@ -363,7 +363,7 @@ export function cohortTitle({ members }: Cohort, language: Language) {
 export const evictionOf = ({ prediction: { eviction } }: AuditedNode) =>
   eviction === null || eviction.error !== null ? null : eviction
 
-export const isKnown = (node: AuditedNode) =>
+export const hasKnownSettings = (node: AuditedNode) =>
   evictionOf(node) !== null || node.prediction.settings.imageGC !== null
 
 /** The variants among the nodes, the largest first. */
@@ -381,7 +381,7 @@ export function variantsOf(nodes: AuditedNode[]): Variant[] {
 
 function signatureOf(node: AuditedNode) {
   const { settings } = node.prediction
-  const own = evictionOf(node)?.thresholds.filter(({ signal }) => !isAdded(signal))
+  const own = evictionOf(node)?.thresholds.filter(({ signal }) => !isAddedByKubelet(signal))
   const thresholds = own?.map(({ signal, value, hard, gracePeriodMs, minReclaim }) =>
     JSON.stringify([signal, hard, canonical(value), gracePeriodMs, canonical(minReclaim)]),
   )
@@ -393,7 +393,7 @@ function signatureOf(node: AuditedNode) {
 }
 
 /** Whether the kubelet adds this threshold, by other thresholds, the disks and enforced limits. */
-export const isAdded = (
+export const isAddedByKubelet = (
   signal: Signal,
 ): signal is Exclude<Signal, (typeof settableSignals)[number]> =>
   signal.startsWith('containerfs.') || signal === 'allocatableMemory.available'

@@ -72,7 +72,7 @@ export function ledgersView(
       .map(({ node, name, ledger }) => ({
         node,
         name,
-        brief: briefOf(node, ledger, language),
+        brief: briefLines(node, ledger, language),
         volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],
         ledger: {
           ...ledgerView(ledger, language),
@@ -184,7 +184,7 @@ function mostPodData({ owners, pods, filesystems }: DiskLedger, language: Langua
   if (owner === undefined) return []
   const usedBytes = Math.min(...filesystems.map(disk => disk.usedBytes))
   if (owner.bytes < leastPodData * usedBytes) return []
-  const most = Math.max(0, ...pods.filter(isOf(owner)).map(pod => pod.bytes))
+  const most = Math.max(0, ...pods.filter(isPodOfGroup(owner)).map(pod => pod.bytes))
   const name = `${groupName(owner, language)} ${bytes(owner.bytes)}`
   return [
     words.ledger.mostPodData(
@@ -194,7 +194,7 @@ function mostPodData({ owners, pods, filesystems }: DiskLedger, language: Langua
 }
 
 /** Whether a pod is of the group. A pod without a controller is its own owner, by the name that it was made of. */
-const isOf =
+const isPodOfGroup =
   (group: GroupDiskUse) =>
   ({ namespace, owner, name }: PodDiskUse) =>
     namespace === group.namespace &&
@@ -203,7 +203,7 @@ const isOf =
       : owner === group.owner)
 
 /** One line for each disk, with its largest holders, and one for the owner with most pod data. */
-function briefOf(node: AuditedNode, ledger: DiskLedger, language: Language): string[] {
+function briefLines(node: AuditedNode, ledger: DiskLedger, language: Language): string[] {
   const { words } = language
   const scarce = scarceInodes(node, ledger)
   const disks = ledger.filesystems.map(disk => {

@@ -162,7 +162,7 @@ export function barView(
     used: gauge.usedPercent === null ? null : words.used(language.percent(gauge.usedPercent)),
     usedX: gauge.usedPercent === null ? null : `${gauge.usedPercent.toFixed(2)}%`,
     segments: ledger === null ? [] : segmentsOf(ledger, language),
-    over: overOf(gauge.usedPercent, keptFrom, layout),
+    over: evictionStrip(gauge.usedPercent, keptFrom, layout),
     state: gauge.state,
     stateText: words.states[gauge.state],
     keptFree:
@@ -175,7 +175,7 @@ export function barView(
 }
 
 /** The part of the use above the threshold of hard eviction: a strip at the foot of the bar. */
-function overOf(
+function evictionStrip(
   usedPercent: number | null,
   keptFrom: number | null,
   { barTop, barHeight }: ReturnType<typeof layOutLadder>,

@@ -178,7 +178,7 @@ function outlookRow(
     victims,
     first:
       met === null
-        ? firstOf(node, ledger, disk, firstVictim, language)
+        ? firstEvicted(node, ledger, disk, firstVictim, language)
         : { text: firstVictim, note: '' },
     /** The largest holder, and what else is to say. Empty: unknown. */
     fill: [
@@ -195,7 +195,7 @@ function outlookRow(
 }
 
 /** The pod that is evicted first; the note names the unused images that the kubelet deletes before it. */
-function firstOf(
+function firstEvicted(
   { prediction: { filesystems } }: AuditedNode,
   ledger: DiskLedger | undefined,
   disk: DiskOutlook | null,

@@ -2,7 +2,7 @@
 
 import type { Finding, RuleDocs } from '#model/finding/finding.ts'
 import type { AuditReport } from '#model/report.ts'
-import { type Language, sourceTag } from '#report/languages/language.ts'
+import { englishTag, type Language } from '#report/languages/language.ts'
 
 interface Title {
   title: string
@@ -39,7 +39,7 @@ export function docsIn(
 ): RuleDocs & { docsTag: string | null } {
   const text = language.rules[rule]
   const { title, why, fix } = text ?? docs
-  const docsTag = text === undefined ? sourceTag(language) : null
+  const docsTag = text === undefined ? englishTag(language) : null
   return { title, why, fix, sources: docs.sources, docsTag }
 }
 

@@ -169,12 +169,12 @@ function endedPods(
 
 /** `shop/a, shop/b, and others`. Null: none. */
 const shownPods = (pods: string[], { words, line }: Language): string | null =>
-  shownOf(
+  listedNames(
     pods.map(name => line(name, limits.name)),
     words,
   )
 
-function shownOf(names: string[], { list, steps }: Language['words']): string | null {
+function listedNames(names: string[], { list, steps }: Language['words']): string | null {
   const others = names.length > shownNames ? [steps.others] : []
   return names.length === 0 ? null : list([...names.slice(0, shownNames), ...others])
 }
@@ -192,7 +192,7 @@ function namesOf(
 ): string | null {
   const texts = new Set((each.length > 0 ? each : [action]).map(textOf))
   const names = [...texts].flatMap(text => text ?? [])
-  return names.length === texts.size ? shownOf(names, language.words) : null
+  return names.length === texts.size ? listedNames(names, language.words) : null
 }
 
 /** @param settings text of the fields to set; null: none */
@@ -251,7 +251,7 @@ const isImmediate = ({ kind, action: { id, rollsOut, variant } }: Step, index: n
   (kind === 'read-more' && index === 0)
 
 /** What helps at once comes first. A node that is drained before its class has the larger disk comes back with the old one. */
-export function nowFirst<One extends Step>(steps: readonly One[]): One[] {
+export function immediateFirst<One extends Step>(steps: readonly One[]): One[] {
   const now = steps.filter(isImmediate)
   const ordered = [...now, ...steps.filter(step => !now.includes(step))]
   const isRolledOut = ({ action }: Step) => action.rollsOut === true
@@ -260,7 +260,7 @@ export function nowFirst<One extends Step>(steps: readonly One[]): One[] {
 
 /** The first step that helps at once and the first that lasts; if all are of one kind, the first two. */
 function shownSteps(steps: readonly Step[]): { isTimed: boolean; shown: Step[] } {
-  const ordered = nowFirst(steps)
+  const ordered = immediateFirst(steps)
   const now = steps.filter(isImmediate).length
   const lasting = ordered[now]
   const isOrder = ordered[0]?.kind === 'read-more' && now > 1
@@ -340,12 +340,12 @@ const saidByText: ReadonlySet<string> = new Set([
 ])
 
 /** No controller starts the pod again. */
-const isBare = (owner: HolderOwner | undefined) =>
+const isBarePod = (owner: HolderOwner | undefined) =>
   owner !== undefined && 'workload' in owner && owner.workload === null
 
 /** Empty: the text of the step says it, or it is not known. */
 function disturbance({ kind, disturbs, action }: Step, { words: { steps } }: Language) {
-  if (disturbs === 'pods' && isBare(action.owner)) return []
+  if (disturbs === 'pods' && isBarePod(action.owner)) return []
   if (saidByText.has(action.id) || (disturbs === 'nothing' && kind === 'set')) return []
   return [kind === 'read-more' ? steps.effect('reads', 0, 0) : steps.disturbs[disturbs]]
 }

@@ -85,7 +85,7 @@ const dayOfCluster = ({
   grade,
   findings,
   near: sumOf(groups.map(({ nearImageGc }) => nearImageGc)),
-  usedMax: mostOf(groups.map(({ usedPercent }) => usedPercent?.max ?? null)),
+  usedMax: maxOrNull(groups.map(({ usedPercent }) => usedPercent?.max ?? null)),
   usedMedian: null,
 })
 
@@ -104,7 +104,7 @@ export function fleetDays(trends: ReportedTrend[]): TrendDay[] {
       grade: null,
       findings: isWhole ? sumOfFindings(found) : null,
       near: isWhole ? sumOf(found.map(({ near }) => near)) : null,
-      usedMax: isWhole ? mostOf(found.map(({ usedMax }) => usedMax)) : null,
+      usedMax: isWhole ? maxOrNull(found.map(({ usedMax }) => usedMax)) : null,
       usedMedian: null,
     }
   })
@@ -127,7 +127,7 @@ function sumOf(values: (number | null)[]) {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }
 
-function mostOf(values: (number | null)[]) {
+function maxOrNull(values: (number | null)[]) {
   const known = values.filter(value => value !== null)
   return known.length === 0 ? null : Math.max(...known)
 }

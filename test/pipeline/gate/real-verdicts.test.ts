@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { openBudget, readChangedFile } from '#pipeline/gate/changed-file.ts'
-import { rolledOut } from '#pipeline/gate/rollout.ts'
+import { rollOut } from '#pipeline/gate/rollout.ts'
 import { nodeInput } from '#snapshot/input.ts'
 import { gated, gateSnapshot } from '#test/gate-changes.ts'
 import { gateWorld } from '#test/gate-world.ts'
@@ -49,7 +49,7 @@ it.each(recorded.filter(({ runs }) => runs !== null))('starts with $name', async
   const parts = textsOf(verdict).flatMap(
     ({ file, text }) => readChangedFile(file, text, openBudget()).parts,
   )
-  const after = rolledOut(input, nodeIdentity(input.node), {
+  const after = rollOut(input, nodeIdentity(input.node), {
     parts,
     gone: [],
     isAppended: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonical } from '#base/go/quantity.ts'
+import { canonicalText } from '#base/go/quantity.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import {
   ephemeralStorageLimit,
@@ -24,10 +24,11 @@ const request = (
   spec: object,
   version: string,
   { resource = storage, gates }: { resource?: string; gates?: Record<string, boolean> } = {},
-) => canonical(getResourceRequestQuantity(pod(spec), resource, kubeletOf(version, gates ?? null)))
+) =>
+  canonicalText(getResourceRequestQuantity(pod(spec), resource, kubeletOf(version, gates ?? null)))
 const limit = (spec: object) => {
   const found = ephemeralStorageLimit(pod(spec))
-  return found && canonical(found)
+  return found && canonicalText(found)
 }
 
 describe('requests and limits of a pod', () => {

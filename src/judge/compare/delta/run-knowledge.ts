@@ -174,7 +174,7 @@ export const isReplaced = (
   (groups.get(groupKey(cluster, subject)) ?? []).some(({ name }) => !isPresent(then, cluster, name))
 
 /** Why a state is undecided, in sentences. */
-export function doubts(
+export function doubtSentences(
   known: Knowledge,
   finding: ComparedFinding,
   { undecided, open }: Pick<Nodes, 'undecided' | 'open'>,

@@ -5,7 +5,7 @@ import { plural } from '#judge/text.ts'
 import type { Change, ComparedFinding } from '#model/finding/delta.ts'
 import type { Confidence } from '#model/finding/finding.ts'
 import {
-  doubts,
+  doubtSentences,
   isDrift,
   isReplaced,
   type Knowledge,
@@ -66,7 +66,7 @@ function vanishedVerdict(finding: ComparedFinding, then: Knowledge, today: Knowl
     const mended = passing.count > 0 ? [`no longer on ${nodeNames(passing)}`] : []
     return {
       change: 'cannotTell',
-      why: [...doubts(today, finding, { undecided, open }), ...mended, ...left],
+      why: [...doubtSentences(today, finding, { undecided, open }), ...mended, ...left],
     }
   }
   const movedTo = movedAway(finding, passing, then, today)
@@ -88,7 +88,9 @@ function appearedVerdict(finding: ComparedFinding, then: Knowledge, today: Knowl
     return { change: 'waivedSince', why: ['it was not there before', waiverText(finding.waived)] }
   const { passing, absent, notFailing, failing, undecided, open } = statesIn(then, finding)
   const unseen =
-    undecided.count > 0 ? doubts(then, finding, { undecided, open: { count: 0, names: [] } }) : []
+    undecided.count > 0
+      ? doubtSentences(then, finding, { undecided, open: { count: 0, names: [] } })
+      : []
   const isKnown =
     passing.count > 0 && absent.count + notFailing.count + open.count + undecided.count === 0
   const moved = isKnown ? movedHere(finding, passing, then, today) : null
@@ -98,7 +100,7 @@ function appearedVerdict(finding: ComparedFinding, then: Knowledge, today: Knowl
     return { change: 'new', why: [...came, ...unseen] }
   }
   if (open.count > 0)
-    return { change: 'cannotTell', why: doubts(then, finding, { undecided, open }) }
+    return { change: 'cannotTell', why: doubtSentences(then, finding, { undecided, open }) }
   if (undecided.count > 0) return { change: 'newlySeen', why: unseen }
   if (finding.nodes.count > 0)
     return {
@@ -176,8 +178,8 @@ function spreadOf(
       : '',
     left > 0 ? `gone: ${nodeNames(earlier.absent)}` : '',
     earlier.notFailing.count > 0 ? `ended on, or gone: ${nodeNames(earlier.notFailing)}` : '',
-    ...(now.undecided.count > 0 ? doubts(then, after, now) : []),
-    ...(earlier.undecided.count > 0 ? doubts(today, before, earlier) : []),
+    ...(now.undecided.count > 0 ? doubtSentences(then, after, now) : []),
+    ...(earlier.undecided.count > 0 ? doubtSentences(today, before, earlier) : []),
   ].filter(Boolean)
   return {
     /** Above 0: on more nodes than before. Below 0: on fewer nodes; deleted nodes do not count. */

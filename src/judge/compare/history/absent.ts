@@ -119,7 +119,7 @@ export function absentClusters(
  * If no earlier run has read a cluster, the start of its findings is unknown, unless the previous
  * run enumerated the same place.
  */
-export function firstMet(
+export function withUnknownStarts(
   delta: Delta,
   now: ComparedRun,
   previous: RememberedRun,

@@ -61,10 +61,10 @@ export function withReading(
     earlier?.layout === layout &&
     earlier.nodefsCapacityBytes === disks.nodefsCapacityBytes &&
     earlier.imagefsCapacityBytes === disks.imagefsCapacityBytes
-  const kept = isSame ? earlier.readings.filter(one => isWithin(one, at)) : []
+  const kept = isSame ? earlier.readings.filter(one => isRecentReading(one, at)) : []
   const evictions = happened.filter(({ what }) => what === 'evicted').map(one => one.at)
   const evictedAt = [...new Set([...(isSame ? earlier.evictedAt : []), ...evictions])]
-    .filter(time => isWithin({ at: time }, at))
+    .filter(time => isRecentReading({ at: time }, at))
     .toSorted()
     .slice(-fillLimits.readings)
   return { ...disks, readings: thinReadings([...kept, reading]), evictedAt }
@@ -81,7 +81,7 @@ const disksOf = (layout: FillSeries['layout']): GrowingDisk[] =>
 
 const timeOf = ({ at }: Pick<FillReading, 'at'>) => Date.parse(at)
 
-function isWithin(past: Pick<FillReading, 'at'>, at: string) {
+function isRecentReading(past: Pick<FillReading, 'at'>, at: string) {
   const ageMs = Date.parse(at) - timeOf(past)
   return ageMs > 0 && ageMs <= fillLimits.keptMs
 }

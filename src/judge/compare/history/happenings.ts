@@ -4,7 +4,7 @@ import { by } from '#base/text/text-order.ts'
 import { hourMs } from '#base/units.ts'
 import { evictionCause, evictionLine, imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
-import { isWithin } from '#judge/events/events.ts'
+import { isWithinWindow } from '#judge/events/events.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { nameLength, shorten } from '#judge/text.ts'
@@ -59,7 +59,7 @@ export const withEvents = (
 const fromEvents = (events: readonly NodeEvent[], node: string, at: string): Happening[] =>
   events.flatMap(({ reason, pod, message, lastTime }) => {
     const what = ofEvents[reason]
-    if (what === undefined || !isWithin(lastTime, at, windowMs)) return []
+    if (what === undefined || !isWithinWindow(lastTime, at, windowMs)) return []
     const subject = pod === null ? node : `${pod.namespace}/${pod.name}`
     return [happening(lastTime ?? at, what, subject, message)]
   })
@@ -68,7 +68,8 @@ const fromEvents = (events: readonly NodeEvent[], node: string, at: string): Hap
 function fromConditions({ node }: NodeInput, at: string): Happening[] {
   const joinedMs = Date.parse(node.metadata?.creationTimestamp ?? '') + joiningMs
   return (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) => {
-    const isNews = watchedConditions.has(type) && isWithin(lastTransitionTime ?? null, at, windowMs)
+    const isNews =
+      watchedConditions.has(type) && isWithinWindow(lastTransitionTime ?? null, at, windowMs)
     if (!isNews || lastTransitionTime === undefined) return []
     if (Date.parse(lastTransitionTime) <= joinedMs) return []
     const now = status === 'True' || status === 'False' ? status : 'Unknown'
@@ -85,12 +86,13 @@ function fromLog(lines: readonly string[], at: string): Happening[] {
   let scarce: { at: string; resource: string } | null = null
   return lines.flatMap(text => {
     const line = imageGcLine(text) ?? evictionLine(text)
-    if (line === null || !isWithin(line.at, at, windowMs)) return []
+    if (line === null || !isWithinWindow(line.at, at, windowMs)) return []
     if ('image' in line)
       return [happening(line.at, 'image-deleted', line.image, `${line.bytes} bytes by the CRI`)]
     if ('resource' in line) scarce = line
     if (!('pod' in line)) return []
-    const low = scarce !== null && isWithin(scarce.at, line.at, passMs) ? scarce.resource : null
+    const low =
+      scarce !== null && isWithinWindow(scarce.at, line.at, passMs) ? scarce.resource : null
     scarce = null
     return [happening(line.at, 'evicted', line.pod, logMessage(low))]
   })
@@ -145,7 +147,7 @@ export function mergeHappenings(
   before: readonly Happening[],
   now: readonly Happening[],
 ): Happening[] {
-  const weight = (one: Happening) => (isOfPod(one) ? Number(one.what === 'refused') * 2 : 1)
+  const weight = (one: Happening) => (isPodHappening(one) ? Number(one.what === 'refused') * 2 : 1)
   return joinAlike([...before, ...now])
     .toSorted((a, b) => weight(a) - weight(b) || byAt(b, a))
     .slice(0, mostHappenings)
@@ -156,7 +158,7 @@ export function mergeHappenings(
 export function joinAlike(happenings: readonly Happening[]): Happening[] {
   const all = new Map<string, Happening[]>()
   for (const one of happenings) {
-    const key = `${one.what} ${one.subject} ${isOfPod(one) ? '' : one.at.slice(0, 16)}`
+    const key = `${one.what} ${one.subject} ${isPodHappening(one) ? '' : one.at.slice(0, 16)}`
     const alike = all.get(key) ?? []
     all.set(key, alike)
     const index = alike.findIndex(
@@ -172,4 +174,4 @@ export function joinAlike(happenings: readonly Happening[]): Happening[] {
 
 const byAt = by<Happening>(({ at }) => at)
 
-const isOfPod = ({ what }: Happening) => what === 'evicted' || what === 'refused'
+const isPodHappening = ({ what }: Happening) => what === 'evicted' || what === 'refused'

@@ -32,7 +32,7 @@ import {
   type TrendPoint,
 } from '#model/history.ts'
 import type { AuditedNode, HiddenFinding, RunBefore } from '#model/report.ts'
-import { absentClusters, firstMet, readingsOf, splitAbsent, withAbsent } from './absent.ts'
+import { absentClusters, readingsOf, splitAbsent, withAbsent, withUnknownStarts } from './absent.ts'
 
 export interface RunToCompare {
   document: FindingsDocument
@@ -65,7 +65,8 @@ export function nextLedger(
   const previous = split?.compared ?? null
   const before = byId(previous ? [...previous.document.findings, ...previous.document.waived] : [])
   const past = byId(previous?.past ?? [])
-  const compared = previous && last && firstMet(compareRuns(previous, now), now, last, now.scope)
+  const compared =
+    previous && last && withUnknownStarts(compareRuns(previous, now), now, last, now.scope)
   const changes = byId(compared?.findings ?? [])
   const all = [...now.document.findings, ...now.document.waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))

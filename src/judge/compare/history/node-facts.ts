@@ -83,7 +83,7 @@ export function nodeFacts(
     images: node.images ?? [],
     ...(node.pastReleases && { pastReleases: node.pastReleases }),
     imagesSince: node.imagesSince ?? null,
-    held: heldOf(ledger),
+    held: largestHolders(ledger),
     firstVictims: victimsOf(firstVictims),
     beforeEvictions: [],
     rules: failing.slice(0, keptRules),
@@ -95,7 +95,7 @@ export function nodeFacts(
   return fitFacts(facts)
 }
 
-const heldOf = (ledger: DiskLedger | undefined): NodeFacts['held'] =>
+const largestHolders = (ledger: DiskLedger | undefined): NodeFacts['held'] =>
   (ledger?.filesystems ?? [])
     .flatMap(({ filesystem, lines }) =>
       lines.map(({ holder, bytes }) => ({ filesystem, holder, bytes })),
@@ -155,7 +155,7 @@ const eventsOf = (earlier: NodeFacts, now: NodeFacts) => ({
 })
 
 /** If a pod was evicted between two readings, the earlier one is kept as a basis, with the pod rankings of the scarce resources. */
-function basesOf(earlier: NodeFacts, now: NodeFacts) {
+function evictionBases(earlier: NodeFacts, now: NodeFacts) {
   const evictions = eventsOf(earlier, now).happened.filter(
     ({ what, at }) =>
       what === 'evicted' &&
@@ -195,7 +195,7 @@ export const mergedDay = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
       ? fitFacts({
           ...facts,
           ...eventsOf(earlier, facts),
-          beforeEvictions: basesOf(earlier, facts),
+          beforeEvictions: evictionBases(earlier, facts),
         })
       : fitFacts({ ...earlier, ...eventsOf(earlier, facts) }),
   )

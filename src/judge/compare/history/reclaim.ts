@@ -146,7 +146,7 @@ export function withImages(now: TakenNode, last: ImagesBefore | null): Partial<T
   if (images.length === 0)
     return { images: [...before.images], ...(past && { pastReleases: past }), imagesSince }
   const earlier = retagImages(before.images, images)
-  const gone = goneOf(earlier, images)
+  const gone = goneImages(earlier, images)
   const pastReleases = releasesAmong([...(past ?? []), ...gone], images)
   const dated = {
     images: withDays(images, earlier),
@@ -155,7 +155,7 @@ export function withImages(now: TakenNode, last: ImagesBefore | null): Partial<T
   }
   if (gone.length === 0) return dated
   const countedBytes = gone.reduce((sum, [, bytes]) => sum + bytes, 0)
-  const freedBytes = emptierBy(now, before)
+  const freedBytes = freedDiskBytes(now, before)
   const predictedBytes = before.imageGC?.predictedBytes ?? null
   const round = { at: now.at, wantedBytes: null, countedBytes, freedBytes, predictedBytes }
   const isLogged = happened?.some(({ what }) => what === 'image-deleted') ?? false
@@ -189,7 +189,7 @@ function withDays(images: readonly RememberedImage[], before: readonly Remembere
 }
 
 /** Lists contain only the largest images. An image smaller than all of today's may still exist. */
-function goneOf(before: readonly RememberedImage[], now: readonly RememberedImage[]) {
+function goneImages(before: readonly RememberedImage[], now: readonly RememberedImage[]) {
   const here = new Set(now.map(([name]) => name))
   const least = now.at(-1)?.[1] ?? Number.POSITIVE_INFINITY
   return before.filter(([name, bytes]) => !here.has(name) && bytes > least)
@@ -218,7 +218,7 @@ const deletion =
   })
 
 /** Bytes by which the image disk became emptier. Null: not read. 0: the disk did not. */
-function emptierBy({ prediction: { filesystems } }: TakenNode, { fill }: ImagesBefore) {
+function freedDiskBytes({ prediction: { filesystems } }: TakenNode, { fill }: ImagesBefore) {
   const { layout, nodefs, imagefs } = filesystems
   const last = fill?.readings.at(-1)
   const used = usedOf(layout === 'shared' ? nodefs : imagefs)

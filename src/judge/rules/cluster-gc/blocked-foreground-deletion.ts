@@ -1,4 +1,4 @@
-import { ageEvidence, garbageIn, getYaml, labelGroup, oldOf } from '#judge/garbage/garbage.ts'
+import { ageEvidence, garbageIn, getYaml, labelGroup, oldItems } from '#judge/garbage/garbage.ts'
 import { clusterRule, line } from '#judge/rule.ts'
 
 export const blockedForegroundDeletion = clusterRule({
@@ -15,7 +15,7 @@ export const blockedForegroundDeletion = clusterRule({
   ],
 
   *judge({ cluster, at, owners: { blocked } }, { minAgeHours }) {
-    const left = oldOf(blocked, 'sinceMs', at, minAgeHours)
+    const left = oldItems(blocked, 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'object in deletion', left, (found, { all, one }) => {
       const known = found.find(({ dependents }) => dependents.length > 0)
       const [by] = known?.dependents.map(each => labelGroup(each).text) ?? []

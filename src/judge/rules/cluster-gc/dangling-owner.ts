@@ -3,7 +3,7 @@ import {
   garbageIn,
   getYaml,
   labelGroup,
-  oldOf,
+  oldItems,
   sumEvidence,
   totalOf,
 } from '#judge/garbage/garbage.ts'
@@ -20,7 +20,7 @@ export const danglingOwner = clusterRule({
   sources: ['pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling'],
 
   *judge({ cluster, at, owners: { dangling } }, { minAgeHours }) {
-    const left = oldOf(dangling, 'createdMs', at, minAgeHours).map(labelGroup)
+    const left = oldItems(dangling, 'createdMs', at, minAgeHours).map(labelGroup)
     yield* garbageIn(cluster, 'object', left, (found, { subject }) => {
       const count = totalOf(found)
       const replaced = totalOf(found.filter(({ isReplaced }) => isReplaced))

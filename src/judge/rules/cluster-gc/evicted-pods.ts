@@ -1,4 +1,4 @@
-import { stayingPods } from '#judge/garbage/garbage.ts'
+import { endedPodFailings } from '#judge/garbage/garbage.ts'
 import { clusterRule } from '#judge/rule.ts'
 
 export const evictedPods = clusterRule({
@@ -14,5 +14,5 @@ export const evictedPods = clusterRule({
     'pkg/controller/podgc/gc_controller.go byEvictionAndCreationTimestamp',
   ],
 
-  judge: (cluster, policy) => stayingPods(cluster, policy, true),
+  judge: (cluster, policy) => endedPodFailings(cluster, policy, true),
 })

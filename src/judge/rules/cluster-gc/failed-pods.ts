@@ -1,4 +1,4 @@
-import { stayingPods } from '#judge/garbage/garbage.ts'
+import { endedPodFailings } from '#judge/garbage/garbage.ts'
 import { clusterRule } from '#judge/rule.ts'
 
 export const failedPods = clusterRule({
@@ -14,5 +14,5 @@ export const failedPods = clusterRule({
     'pkg/controller/controller_utils.go FilterActivePods',
   ],
 
-  judge: (cluster, policy) => stayingPods(cluster, policy, false),
+  judge: (cluster, policy) => endedPodFailings(cluster, policy, false),
 })

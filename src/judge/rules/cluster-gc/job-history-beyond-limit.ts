@@ -26,13 +26,13 @@ export const jobHistoryBeyondLimit = clusterRule({
       const beyond = found.filter(isBeyond).length
       const counts = found.map(({ successful, failed }) => successful.count + failed.count)
       const kept = counts.reduce((sum, count) => sum + count, 0)
-      const words = ({ name, successful, failed }: CronJobGarbage) =>
+      const cronJobText = ({ name, successful, failed }: CronJobGarbage) =>
         `${name}: ${successful.count} of ${successful.limit} successful, ${failed.count} of ${failed.limit} failed`
       return {
         count: kept,
         consequence: `${all('CronJob')} ${one('keeps', 'keep')} ${plural(kept, 'finished Job')}${beyond > 0 ? `, and ${beyond} of them more than the limit allows` : ''}.`,
         evidence: [
-          ...found.slice(0, 10).map(each => line('object', 'CronJob', words(each))),
+          ...found.slice(0, 10).map(each => line('object', 'CronJob', cronJobText(each))),
           line(
             'object',
             "upstream's limits",

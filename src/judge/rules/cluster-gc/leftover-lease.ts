@@ -25,7 +25,7 @@ export const leftoverLease = clusterRule({
     yield* garbageIn(cluster, 'lease', left, (found, { one }) => {
       const late = found.filter(({ state }) => state === 'collectable').length
       return {
-        consequence: `${plural(found.length, 'lease')} in kube-node-lease ${one('names', 'name')} a node that is gone, ${whyThere(found.length, late)}.`,
+        consequence: `${plural(found.length, 'lease')} in kube-node-lease ${one('names', 'name')} a node that is gone, ${whyNotDeleted(found.length, late)}.`,
         evidence: lines(
           late < found.length &&
             line('object', 'leases without node and owner', found.length - late),
@@ -39,7 +39,7 @@ export const leftoverLease = clusterRule({
   },
 })
 
-function whyThere(count: number, late: number) {
+function whyNotDeleted(count: number, late: number) {
   const [has, it] = count === 1 ? ['has', 'it'] : ['have', 'them']
   if (late === 0) return `and ${has} no owner: nothing will ever delete ${it}`
   const passedOver = 'the garbage collector should have deleted'

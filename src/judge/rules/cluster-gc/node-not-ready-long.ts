@@ -3,7 +3,7 @@ import {
   describe,
   garbageIn,
   nameList,
-  oldOf,
+  oldItems,
   silentNodes,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, plural } from '#judge/rule.ts'
@@ -22,10 +22,9 @@ export const nodeNotReadyLong = clusterRule({
   ],
 
   *judge({ cluster, at, nodes, instances }, { minAgeHours }) {
-    const left = oldOf(silentNodes(nodes, instances, at), 'sinceMs', at, minAgeHours).map(each => ({
-      ...each,
-      name: each.node,
-    }))
+    const left = oldItems(silentNodes(nodes, instances, at), 'sinceMs', at, minAgeHours).map(
+      each => ({ ...each, name: each.node }),
+    )
     yield* garbageIn(cluster, 'node', left, (found, { one }) => {
       const reasons = found.map(
         ({ ready, reason }) => `Ready ${ready ?? 'not posted'}${reason ? ` (${reason})` : ''}`,

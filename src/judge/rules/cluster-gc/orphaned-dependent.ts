@@ -3,10 +3,10 @@ import {
   garbageIn,
   inGroups,
   inNamespace,
-  oldOf,
+  oldItems,
   reasonOf,
 } from '#judge/garbage/garbage.ts'
-import { clusterWord, reads } from '#judge/garbage/kubectl.ts'
+import { clusterWord, readCommand } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 
 export const orphanedDependent = clusterRule({
@@ -23,7 +23,7 @@ export const orphanedDependent = clusterRule({
   ],
 
   *judge({ cluster, at, owners: { orphaned } }, { minAgeHours }) {
-    const left = oldOf(orphaned, 'createdMs', at, minAgeHours)
+    const left = oldItems(orphaned, 'createdMs', at, minAgeHours)
     yield* garbageIn(cluster, 'orphan', left, (found, { all, one }) => {
       const kindOf = ({ kind, controllerKind }: (typeof found)[0]) =>
         `${kind} without its ${controllerKind}`
@@ -39,7 +39,7 @@ export const orphanedDependent = clusterRule({
           ...ageEvidence(found, 'createdMs', at, 'oldest was made'),
         ],
         commands: [
-          reads(
+          readCommand(
             'get',
             clusterWord(kind),
             clusterWord(name),

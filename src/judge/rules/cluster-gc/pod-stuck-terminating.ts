@@ -4,7 +4,7 @@ import {
   controllersOf,
   garbageIn,
   getYaml,
-  oldOf,
+  oldItems,
   reasonOf,
   whyPodStays,
 } from '#judge/garbage/garbage.ts'
@@ -24,7 +24,7 @@ export const podStuckTerminating = clusterRule({
   ],
 
   *judge({ cluster, at, pods: { terminating } }, { minAgeHours }) {
-    const left = oldOf(terminating, 'sinceMs', at, minAgeHours)
+    const left = oldItems(terminating, 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'pod in deletion', left, (found, { all, one }) => {
       const reasons = byFrequency(found, whyPodStays)
       return {

@@ -4,7 +4,7 @@ import {
   garbageIn,
   getYaml,
   heldObjects,
-  oldOf,
+  oldItems,
   reasonOf,
   whyFinalizersStay,
 } from '#judge/garbage/garbage.ts'
@@ -25,7 +25,7 @@ export const stuckFinalizer = clusterRule({
   ],
 
   *judge({ cluster, at, finalizers }, { minAgeHours, kinds }) {
-    const left = oldOf(heldObjects(finalizers, at, kinds), 'sinceMs', at, minAgeHours)
+    const left = oldItems(heldObjects(finalizers, at, kinds), 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'object in deletion', left, (found, { all, one }) => {
       const holders = byFrequency(found, ({ finalizers }) => whyFinalizersStay(finalizers))
       const namesOf = (objects: readonly HeldObject[]) =>

@@ -4,7 +4,7 @@ import {
   garbageIn,
   inGroups,
   nameList,
-  oldOf,
+  oldItems,
   sizeOf,
 } from '#judge/garbage/garbage.ts'
 import { aws, clusterWord } from '#judge/garbage/kubectl.ts'
@@ -21,7 +21,7 @@ export const unattachedDisk = clusterRule({
   sources: ['EC2 API reference, DescribeVolumes', 'aws-ebs-csi-driver docs/tagging.md'],
 
   *judge({ cluster, at, disks: { unattached, areVolumesKnown } }, { minAgeHours }) {
-    const left = oldOf(unattached, 'createdMs', at, minAgeHours).map(disk => ({
+    const left = oldItems(unattached, 'createdMs', at, minAgeHours).map(disk => ({
       ...disk,
       name: disk.volumeId,
       isEbs: true,
@@ -35,7 +35,7 @@ export const unattachedDisk = clusterRule({
       const available = found.flatMap(({ volume: name }) => (name === null ? [] : [{ name }]))
       return {
         size: sizeOf(found),
-        consequence: `${plural(found.length, 'EBS volume')} of this cluster ${one('is', 'are')} attached to nothing, and ${whoHas(found)}.`,
+        consequence: `${plural(found.length, 'EBS volume')} of this cluster ${one('is', 'are')} attached to nothing, and ${namingVolumesText(found)}.`,
         evidence: lines(
           ...costOf(found),
           ...inGroups(found, ({ volumeType }) => volumeType ?? 'unknown type')
@@ -54,7 +54,7 @@ export const unattachedDisk = clusterRule({
   },
 })
 
-function whoHas(disks: readonly { volume: string | null }[]) {
+function namingVolumesText(disks: readonly { volume: string | null }[]) {
   const them = disks.length === 1 ? 'it' : 'them'
   const available = disks.filter(({ volume }) => volume !== null).length
   if (available === 0) return `no PersistentVolume names ${them}`

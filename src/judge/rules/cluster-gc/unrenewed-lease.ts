@@ -1,4 +1,4 @@
-import { ageEvidence, garbageIn, getYaml, nameList, oldOf } from '#judge/garbage/garbage.ts'
+import { ageEvidence, garbageIn, getYaml, nameList, oldItems } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, plural } from '#judge/rule.ts'
 
 export const unrenewedLease = clusterRule({
@@ -15,7 +15,7 @@ export const unrenewedLease = clusterRule({
   ],
 
   *judge({ cluster, at, leases: { nodes } }, { minAgeHours }) {
-    const old = oldOf(nodes, 'renewedMs', at, minAgeHours)
+    const old = oldItems(nodes, 'renewedMs', at, minAgeHours)
     const left = old
       .filter(({ state }) => state === 'held' || state === 'ownerless' || state === 'stale-owner')
       .map(({ node: name, renewedMs }) => ({ name, renewedMs }))

@@ -3,7 +3,7 @@ import {
   byFrequency,
   describe,
   garbageIn,
-  oldOf,
+  oldItems,
   reasonOf,
   whyVolumeStays,
 } from '#judge/garbage/garbage.ts'
@@ -23,7 +23,7 @@ export const volumeHeldInDeletion = clusterRule({
   ],
 
   *judge({ cluster, at, volumes: { held } }, { minAgeHours }) {
-    const left = oldOf(held, 'sinceMs', at, minAgeHours)
+    const left = oldItems(held, 'sinceMs', at, minAgeHours)
     yield* garbageIn(cluster, 'claim', left, (found, { all, one, subject }) => {
       const noun = subject.kind === 'Cluster' ? 'volume' : 'claim'
       const reasons = byFrequency(found, whyVolumeStays)

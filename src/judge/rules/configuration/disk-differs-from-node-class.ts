@@ -1,6 +1,11 @@
 import { gibibyte } from '#base/units.ts'
 import { classResource, declaredNode } from '#judge/drift/declared.ts'
-import { dataDevice, declaredDataVolume, isOfVolume, shareOfVolume } from '#judge/help/disk-size.ts'
+import {
+  dataDevice,
+  declaredDataVolume,
+  hasVolumeSize,
+  shareOfVolume,
+} from '#judge/help/disk-size.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -88,12 +93,12 @@ export const diskDiffersFromNodeClass = contextRule({
     const wrong = wrongVolume(fact, declared)
     if (wrong !== null) return yield wrong
     const volume = typeof declared === 'string' ? declared : dataVolume(fact, declared)
-    const small = notGrown(fact, volume)
+    const small = notGrownFailing(fact, volume)
     if (small !== null) return yield small
     if (volume === null) return
     if (typeof volume === 'string') return yield { unknown: volume }
     if (capacityBytes === null) return yield { unknown: 'the capacity of nodefs was not read' }
-    if (isOfVolume(capacityBytes, volume.sizeBytes)) return
+    if (hasVolumeSize(capacityBytes, volume.sizeBytes)) return
     // The kubelet's files have a volume of their own.
     if (isOfOtherVolume(fact)) return
     const sizes = { declaredBytes: volume.sizeBytes, actualBytes: capacityBytes }
@@ -124,7 +129,7 @@ const isUsed = (disk: FilesystemState | null) =>
  * A filesystem that is smaller than its volume. Null: it is not, or is not known. A node with partitions of its own has no filesystem of the
  * declared size, neither before nor after its volume grows.
  */
-function notGrown(
+function notGrownFailing(
   { amiFamily, capacityBytes, sizedBy, volumes, mapped, isRead, isShared }: NodeDisk,
   declared: DeclaredVolume | string | null,
 ): Failing | null {
@@ -196,7 +201,7 @@ const isOfOtherVolume = ({ amiFamily, capacityBytes, volumes }: NodeDisk): boole
     ({ device, sizeBytes }) =>
       device !== dataDevice({ amiFamily }) &&
       sizeBytes !== null &&
-      isOfVolume(capacityBytes ?? 0, sizeBytes),
+      hasVolumeSize(capacityBytes ?? 0, sizeBytes),
   )
 
 /** Whether the node showed the device of nodefs. `mapped`: its name, if it is one of the device mapper. */
@@ -225,7 +230,7 @@ function wrongVolume(node: NodeDisk, declared: Declaration | string | null): Fai
   const { amiFamily, capacityBytes, volumes } = node
   const isBottlerocket = amiFamily === 'Bottlerocket'
   const known = typeof declared === 'string' ? null : declared
-  const wrong = isBottlerocket ? systemVolume(node, known) : volumeBeside(node, known)
+  const wrong = isBottlerocket ? systemVolume(node, known) : soleDeclaredVolume(node, known)
   if (capacityBytes === null || wrong === null) return null
   const data = dataDevice(node)
   const dataBytes = sizeOf(data, volumes) ?? capacityBytes
@@ -289,15 +294,15 @@ function systemVolume({ volumes }: NodeDisk, declared: Declaration | null): Volu
 const ofAmazonLinux: ReadonlySet<AmiFamily> = new Set(['AL2', 'AL2023'])
 
 /** The only declared volume, if it is not that of the system, which Amazon Linux has for everything. Null also if a filesystem is on it. */
-function volumeBeside(node: NodeDisk, declared: Declaration | null): Volume | null {
+function soleDeclaredVolume(node: NodeDisk, declared: Declaration | null): Volume | null {
   const { amiFamily, volumes, imagefsBytes, devices } = node
   const [only, ...others] = declared?.sizes ?? []
   if (!ofAmazonLinux.has(amiFamily) || only === undefined || others.length > 0) return null
   const { device, isRoot, sizeBytes } = only
   if (device === null || device === dataDevice(node) || isRoot === true) return null
   const isAttached = volumes === null || sizeOf(device, volumes) !== null
-  const isMounted = devices?.some(one => one.isUsed && isOfVolume(one.bytes, sizeBytes)) === true
-  const isOfImages = imagefsBytes !== null && isOfVolume(imagefsBytes, sizeBytes)
+  const isMounted = devices?.some(one => one.isUsed && hasVolumeSize(one.bytes, sizeBytes)) === true
+  const isOfImages = imagefsBytes !== null && hasVolumeSize(imagefsBytes, sizeBytes)
   return isAttached && !isMounted && !isOfImages ? { device: shorten(device, 40), sizeBytes } : null
 }
 

@@ -1,4 +1,4 @@
-import { isOfKubelet } from '#facts/kubelet/event-messages.ts'
+import { isFromKubelet } from '#facts/kubelet/event-messages.ts'
 import {
   agoMs,
   eventEvidence,
@@ -29,11 +29,11 @@ export const kubeletRestarts = contextRule({
     'awslabs/amazon-eks-ami#419',
   ],
 
-  fact: ({ configuration }) => heldTo(configuration),
+  fact: ({ configuration }) => kubeletMemoryLimit(configuration),
 
   *judge(limit, { events, at, failed }) {
     const starts = recentEvents(events, at, ['Starting']).filter(({ message }) =>
-      isOfKubelet(message),
+      isFromKubelet(message),
     )
     const times = eventTimes(starts, at)
     const [first, last] = [agoMs(times.first, at), agoMs(times.last, at)]
@@ -57,7 +57,7 @@ export const kubeletRestarts = contextRule({
 })
 
 /** The memory that a control group of the kubelet may have: `kubeReserved.memory 255Mi`. Null: none is enforced. */
-function heldTo(configuration: NodeSubject['configuration']) {
+function kubeletMemoryLimit(configuration: NodeSubject['configuration']) {
   const memory = configuration?.kubeReserved?.memory
   const isHeld = configuration?.enforceNodeAllocatable?.includes('kube-reserved') === true
   return isHeld && memory !== undefined ? `kubeReserved.memory ${shorten(memory, 40)}` : null

@@ -1,5 +1,5 @@
 import { bytes, bytesLine, deviceCause, line, nodeRule, shorten } from '#judge/rule.ts'
-import { isExpected } from '#judge/subject/node-subject.ts'
+import { isSourceExpected } from '#judge/subject/node-subject.ts'
 
 /** Smaller disks would not help the node. */
 const leastShare = 0.25
@@ -23,7 +23,7 @@ export const unmountedInstanceStore = nodeRule({
   // Only a measurement on the node shows what is mounted.
   appliesTo: subject =>
     subject.host === null
-      ? isExpected(subject, 'host')
+      ? isSourceExpected(subject, 'host')
       : subject.host.diskUse?.devices !== undefined,
 
   *judge({ host, filesystems: { nodefs } }) {

@@ -1,4 +1,4 @@
-import { heldBy, heldReason } from '#judge/help/held.ts'
+import { findHeld, heldReason } from '#judge/help/held.ts'
 import { line, lines, nodeRule, plural, worldCause } from '#judge/rule.ts'
 
 export const deadContainerPile = nodeRule({
@@ -27,7 +27,7 @@ export const deadContainerPile = nodeRule({
     if (dead < policy.deadContainers || dead <= running) return
     const removals = containerGC?.removals.filter(({ kind }) => kind === 'container').length
     const [held] =
-      ledger === null ? [] : heldBy(ledger, ['dead-containers'], { percent: 0, gib: 1 })
+      ledger === null ? [] : findHeld(ledger, ['dead-containers'], { percent: 0, gib: 1 })
     yield {
       ...(held !== undefined && heldReason(held, subject)),
       consequence: `${plural(dead, 'dead container')} beside ${running} running: each keeps its layer, its log and its image.${removals === undefined ? '' : ` The next container GC removes ${removals} of them.`}`,

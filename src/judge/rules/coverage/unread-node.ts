@@ -3,7 +3,7 @@ import { by, byText } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
-import { isWithin, shownTime } from '#judge/events/events.ts'
+import { isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { diskEvictions, largestEvicted, leastWritten } from '#judge/events/evictions.ts'
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskUse } from '#judge/help/holders.ts'
@@ -129,7 +129,7 @@ function* judgeNode(subject: NodeSubject): Generator<Failing> {
     isPartly: sources.every(([source]) => openQuestions(source).length > 0),
   })
   const isUnreachable = reason.cause?.kind === 'unread' && reason.cause.reason === 'unreachable'
-  const shown = !isDown && summary === null ? shownByNode(subject, reason) : null
+  const shown = !isDown && summary === null ? nodeObjectFailing(subject, reason) : null
   const known = shown === null ? open : `${shown.seen} ${open}`
   yield {
     ...reason,
@@ -197,7 +197,7 @@ const diskEventsOf = (events: readonly NodeEvent[], at: string) =>
     ({ reason, pod, message, lastTime }) =>
       pod === null &&
       diskReasons.has(reason) &&
-      isWithin(lastTime, at, dayMs) &&
+      isWithinWindow(lastTime, at, dayMs) &&
       (reason !== 'EvictionThresholdMet' || isOfDisk(evictionCause(message).resource)),
   )
 
@@ -254,7 +254,7 @@ const conditionsOf = ({ node }: Pick<NodeSubject, 'node'>) =>
 /** A pressure of memory or process ids, of which the mode measures nothing. */
 function* unreadPressure(subject: NodeSubject): Generator<Failing> {
   const steps = [{ id: 'read-again' as const }]
-  const shown = subject.summary === null ? shownByNode(subject, { steps }) : null
+  const shown = subject.summary === null ? nodeObjectFailing(subject, { steps }) : null
   const what = conditionsOf(subject).includes('MemoryPressure') ? 'memory' : 'pids'
   const cause: Cause = { kind: 'unread', source: what, reason: 'not-asked' }
   if (shown !== null)
@@ -268,7 +268,7 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
 }
 
 /** What the Node object and its pods show of resources that were not measured. Null: the node reports no pressure, and its kubelet reports. */
-function shownByNode({ node, pods, disks, at }: NodeSubject, { cause, steps }: UnreadCause) {
+function nodeObjectFailing({ node, pods, disks, at }: NodeSubject, { cause, steps }: UnreadCause) {
   const { conditions = [], capacity } = node.status ?? {}
   const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
     `${type} is ${status} since ${shownTime(lastTransitionTime)}`

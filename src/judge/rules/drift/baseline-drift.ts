@@ -17,7 +17,7 @@ import {
   shownSetting,
   writtenSettings,
 } from '#judge/drift/drift.ts'
-import { pendingPaths, runs, shownRunning } from '#judge/drift/layers.ts'
+import { pendingPaths, runningMeaning, shownRunning } from '#judge/drift/layers.ts'
 import {
   baselineOf,
   configOf,
@@ -118,8 +118,10 @@ export const baselineDrift = contextRule({
 
 function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) {
   const { running, kubeletVersion } = fact
-  const deviations = Object.entries(wantedBy(baseline, fact))
-    .filter(([path, value]) => meaningOf(path, value, kubeletVersion) !== runs(running, path))
+  const deviations = Object.entries(wantedValues(baseline, fact))
+    .filter(
+      ([path, value]) => meaningOf(path, value, kubeletVersion) !== runningMeaning(running, path),
+    )
     .map(([path, value]) => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
     yield {
@@ -135,7 +137,7 @@ function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) 
 }
 
 /** Wanted values by path. Null means the default for a field, and no value for a key in a map. */
-function wantedBy(
+function wantedValues(
   baseline: Baseline['configuration'],
   fact: BaselineFact,
 ): Record<string, unknown> {
@@ -172,8 +174,9 @@ function imageDeviations(fact: BaselineFact, context: NodeContext): Deviation[] 
     const beside = undeclaredOrigin(path, declaration, fact)
     if (beside === null) return []
     const expected = beside === 'image' ? presets[path] : undefined
-    const isIt = (value: unknown) => meaningOf(path, value, kubeletVersion) === runs(running, path)
-    return isIt(expected) || (isNewInAmi(path) && isIt(ofKubelet[path]))
+    const isRunningValue = (value: unknown) =>
+      meaningOf(path, value, kubeletVersion) === runningMeaning(running, path)
+    return isRunningValue(expected) || (isNewInAmi(path) && isRunningValue(ofKubelet[path]))
       ? []
       : [{ path, expected: shownSetting(expected) }]
   })
@@ -215,7 +218,7 @@ const presetsOf = ({ amiFamily, kubeletVersion, operatingSystem }: BaselineFact)
 function reservationDeviations({ running, cores }: BaselineFact): Deviation[] {
   const cpu = cores === null ? null : `${eksReservedCpuMillis(cores)}m`
   const system = Object.keys(running).filter(
-    path => fieldOf(path) === 'systemReserved' && runs(running, path) !== '',
+    path => fieldOf(path) === 'systemReserved' && runningMeaning(running, path) !== '',
   )
   return [
     ...(isEksReservation('memory', running['kubeReserved.memory']?.shown, cores) === true
@@ -232,7 +235,7 @@ function reservationDeviations({ running, cores }: BaselineFact): Deviation[] {
 }
 
 const isRunning = (running: Record<string, FieldValue>, path: string, value: string) =>
-  runs(running, path) === meaningOf(path, value, null)
+  runningMeaning(running, path) === meaningOf(path, value, null)
 
 function failing(
   layer: 'baseline' | 'ami',

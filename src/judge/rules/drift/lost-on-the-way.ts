@@ -6,7 +6,7 @@ import {
   type Loss,
   lossesOnDisk,
   lossOfDeclared,
-  runs,
+  runningMeaning,
   type StartFact,
 } from '#judge/drift/layers.ts'
 import {
@@ -143,7 +143,7 @@ function lossToOwnFlag(
   )
   const said = flags.findLast(flag => flag.path === path)?.value
   const [flag] = flags
-  if (flag === undefined || meaningOf(path, said, kubeletVersion) !== runs(running, path))
+  if (flag === undefined || meaningOf(path, said, kubeletVersion) !== runningMeaning(running, path))
     return null
   const why = `the flag in ${flag.where} takes its place`
   return { path, layer: 'flags', value, where, by: 'declared', why, confidence: 'certain' }
@@ -155,7 +155,8 @@ function isLost(
   { kubeletVersion }: DeclaredNode,
 ) {
   if (!isCompared(path)) return true
-  const isRunning = meaningOf(path, before ?? value, kubeletVersion) === runs(running, path)
+  const isRunning =
+    meaningOf(path, before ?? value, kubeletVersion) === runningMeaning(running, path)
   return before === undefined ? !isRunning : isRunning
 }
 
@@ -187,10 +188,10 @@ function lossesOfOlder(
     newer.flatMap(fact => Object.keys(fact.running)).concat(Object.keys(running)),
   )
   return [...paths].flatMap((path): Loss[] => {
-    const meanings = new Set(newer.map(fact => runs(fact.running, path)))
+    const meanings = new Set(newer.map(fact => runningMeaning(fact.running, path)))
     const isOpen =
       newer.length > 0 && !dependsOnSize(path) && !settings.some(setting => setting.path === path)
-    if (!isOpen || meanings.size > 1 || meanings.has(runs(running, path))) return []
+    if (!isOpen || meanings.size > 1 || meanings.has(runningMeaning(running, path))) return []
     const value = newer[0]?.running[path]?.shown
     return [
       {

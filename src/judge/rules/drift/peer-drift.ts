@@ -106,7 +106,7 @@ export const peerDrift = cohortRule({
         nodes,
         failing: {
           confidence: tied.length === 0 ? 'certain' : 'possible',
-          consequence: `${who}: they collect, evict, rotate or reserve at other points${restored}.${imageWords(drifts, nodes.length)}${tieWords(tied)}`,
+          consequence: `${who}: they collect, evict, rotate or reserve at other points${restored}.${imageWords(drifts, nodes.length)}${tieText(tied)}`,
           evidence: evidenceOf([...drifts, ...sized.filter(isNamed)]),
         },
       }
@@ -160,7 +160,7 @@ function imageWords(drifts: readonly PathDrift[], nodes: number) {
     : ` In ${paths.join(', ')} ${nodes === 1 ? 'it is as its image comes' : 'some are as their image comes'}.`
 }
 
-const tieWords = (tied: readonly string[]) =>
+const tieText = (tied: readonly string[]) =>
   tied.length === 0
     ? ''
     : ` Of ${tied.toSorted().join(', ')} no value has a majority: which of the nodes is the odd one is open.`
@@ -182,12 +182,12 @@ class Meaning {
   meantValue(fact: PeerFact, path: string): Meant | null {
     const { declaration, baseline } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
-    const meant = (by: Meant['by'], value: unknown) => ({
+    const meaningBy = (by: Meant['by'], value: unknown) => ({
       by,
       canonical: meaningOf(path, value, fact.node.kubeletVersion),
     })
-    if (declared !== undefined) return meant('declared', declared.value)
-    return Object.hasOwn(baseline, path) ? meant('baseline', baseline[path]) : null
+    if (declared !== undefined) return meaningBy('declared', declared.value)
+    return Object.hasOwn(baseline, path) ? meaningBy('baseline', baseline[path]) : null
   }
 
   /**
@@ -272,13 +272,13 @@ function normOf(path: string, members: readonly SizedMember[]) {
   if (path === 'kubeReserved.cpu' || path === 'kubeReserved.memory') {
     const resource = path === 'kubeReserved.cpu' ? 'cpu' : 'memory'
     // Null: undecided, because the instance's cores are unknown.
-    const isMet = ({ fact }: SizedMember) =>
+    const isNearExample = ({ fact }: SizedMember) =>
       isEksReservation(resource, fact.fields[path]?.shown, fact.cores)
     const isOfEks = members.every(({ fact }) => isFamilyOfEks(fact.amiFamily))
-    if (!isOfEks || !isMost(members.filter(member => isMet(member) === true))) return null
+    if (!isOfEks || !isMost(members.filter(member => isNearExample(member) === true))) return null
     return {
       shown: "by the formula of EKS's images",
-      isMet: (member: SizedMember) => isMet(member) !== false,
+      isMet: (member: SizedMember) => isNearExample(member) !== false,
     }
   }
   if (fieldOf(path) !== 'systemReserved') return null
@@ -289,10 +289,10 @@ function normOf(path: string, members: readonly SizedMember[]) {
   const [example] = most ?? []
   if (most === undefined || example === undefined) return null
   const value = settingOfPeer(example.fact, path)
-  const isMet = (member: SizedMember) =>
+  const isFormulaMet = (member: SizedMember) =>
     settingOfPeer(member.fact, path).canonical === value.canonical ||
     isInProportion(path, member, example)
-  return { shown: value.shown, isMet }
+  return { shown: value.shown, isMet: isFormulaMet }
 }
 
 const tolerance = 0.1

@@ -135,7 +135,7 @@ interface Differing {
 }
 
 /** True if the image's own default for the field is unknown: the image might set the field. */
-const mayBring =
+const mayReleaseSet =
   (path: string) =>
   ({ fact: { amiFamily } }: CohortMember<VersionFact>) =>
     !isFamilyOfEks(amiFamily) || !isAmiDefaultKnown(amiFamily, fieldOf(path))
@@ -173,7 +173,7 @@ function differingSettings(
       {
         path,
         isBrought:
-          releases.some(({ members }) => members.some(mayBring(path))) ||
+          releases.some(({ members }) => members.some(mayReleaseSet(path))) ||
           values.every(isPreset(path)),
         evidence: line(
           'configz',

@@ -1,4 +1,4 @@
-import { amountLine, configuredAt } from '#judge/help/thresholds.ts'
+import { amountLine, thresholdEvidence } from '#judge/help/thresholds.ts'
 import { line, nodeRule, percent, settingIn } from '#judge/rule.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
 
@@ -35,7 +35,7 @@ export const alertBehindEviction = nodeRule({
       evidence: [
         line('policy', 'policy alertPercent.critical', criticalAlertPercent),
         ...behind.flatMap(threshold => [
-          configuredAt(threshold, configuration),
+          thresholdEvidence(threshold, configuration),
           amountLine('computed', threshold, 'is met below', threshold.resolved ?? 0),
         ]),
       ],

@@ -1,5 +1,5 @@
 import { matchesGlob } from '#base/text/glob.ts'
-import { ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
+import { distinctRankings, whyUnobserved } from '#judge/help/thresholds.ts'
 import { line, nodeRule, podName, settingIn, shorten, shortPodName } from '#judge/rule.ts'
 import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 
@@ -32,7 +32,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
     if (needed.isSubsetOf(spared)) return
     if (eviction.victims === null)
       yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
-    const places = ownRankings(eviction.rankings ?? []).flatMap(({ signal, pods: order }) => {
+    const places = distinctRankings(eviction.rankings ?? []).flatMap(({ signal, pods: order }) => {
       const victims = order.filter(pod => !spared.has(podName(pod)))
       return victims.flatMap(pod => {
         const before = victims.filter(({ rank }) => rank < pod.rank).length

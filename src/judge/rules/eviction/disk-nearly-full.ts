@@ -3,7 +3,7 @@ import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
 import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, filesOfImages } from '#judge/help/holders.ts'
-import { amountLine, watchingOf } from '#judge/help/thresholds.ts'
+import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
@@ -94,7 +94,7 @@ function fillingDisk(
   const capacity = isInodes ? disk?.inodes : disk?.capacityBytes
   const free = isInodes ? disk?.inodesFree : disk?.availableBytes
   if (!capacity || free == null) return null
-  const watching = watchingOf(signal, subject)
+  const watching = watchingThresholds(signal, subject)
   // eviction-due reports a met threshold.
   if (watching.some(({ met }) => met === true)) return null
   const left = Math.min(free, ...watching.flatMap(({ margin }) => margin ?? []))

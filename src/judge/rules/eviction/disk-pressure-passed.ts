@@ -3,7 +3,7 @@ import { agoMs, shownTime } from '#judge/events/events.ts'
 import { diskEvictions, largestEvicted } from '#judge/events/evictions.ts'
 import { diskOf, partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
-import { settledMs } from '#judge/help/thresholds.ts'
+import { staleConditionMs } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
@@ -56,10 +56,10 @@ export const diskPressurePassed = nodeRule({
       ({ signal, met }) => met === true && conditionOf(signal) === 'DiskPressure',
     )
     if (isMet || ledger === null) return
-    if (conditions.DiskPressure === 'True') return yield* judgeYoung(subject, ledger)
+    if (conditions.DiskPressure === 'True') return yield* judgeRecentPressure(subject, ledger)
     const evicted = diskEvictions(pods, at, weekMs)
     const part = evicted.length === 0 ? null : largestPart(ledger)
-    if (part === null) return yield* judgeGone(subject, ledger)
+    if (part === null) return yield* judgeEvictedWriter(subject, ledger)
     const { holder, lowBytes: low, share } = part
     yield {
       ...reasonOf(partCause(part), subject),
@@ -78,7 +78,10 @@ export const diskPressurePassed = nodeRule({
 })
 
 /** The eviction freed what the pod had written. Its next one writes it again. */
-function* judgeGone({ pods, at }: Satisfied<'pods'>, ledger: NodeLedger): Iterable<Failing> {
+function* judgeEvictedWriter(
+  { pods, at }: Satisfied<'pods'>,
+  ledger: NodeLedger,
+): Iterable<Failing> {
   const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
   const writer = largestEvicted('ephemeral-storage', pods, at, least.gone * capacityBytes)
   if (writer === null) return
@@ -97,14 +100,14 @@ function* judgeGone({ pods, at }: Satisfied<'pods'>, ledger: NodeLedger): Iterab
 }
 
 /** A condition outlasts its threshold by evictionPressureTransitionPeriod. The rule pressure-stays reports one that stays longer. */
-function* judgeYoung(
+function* judgeRecentPressure(
   subject: Satisfied<'pods' | 'eviction'>,
   ledger: NodeLedger,
 ): Iterable<Failing> {
   const since = subject.node.status?.conditions?.find(
     ({ type }) => type === 'DiskPressure',
   )?.lastTransitionTime
-  const settled = settledMs(subject.configuration)
+  const settled = staleConditionMs(subject.configuration)
   const ageMs = since === undefined ? null : agoMs(since, subject.at)
   if (since === undefined || settled === null || ageMs === null || ageMs >= settled) return
   const fullest = fullestOf(ledger.filesystems)

@@ -1,8 +1,8 @@
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
-  configuredAt,
   hardDefaults,
   highestThreshold,
+  thresholdEvidence,
   withEntries,
 } from '#judge/help/thresholds.ts'
 import { bytes, hardThresholds, line, nodeRule } from '#judge/rule.ts'
@@ -41,7 +41,7 @@ export const diskThresholdTooSmall = nodeRule({
       yield {
         consequence: `${signal} acts only below ${shown}: what is written in ${evictionSeconds} s is more, so the disk is full before a pod is evicted.`,
         evidence: [
-          configuredAt(largest, configuration),
+          thresholdEvidence(largest, configuration),
           line('computed', `${signal} is met below`, shown),
         ],
         fix: withEntries('evictionHard', configuration, { [signal]: meant }),

@@ -12,11 +12,11 @@ import { reservedOf } from '#judge/help/reservations.ts'
 import {
   amountLine,
   amountOf,
-  configuredAt,
   hardDefaults,
   hasFreeAge,
   isTwin,
   shownAmount,
+  thresholdEvidence,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
@@ -76,7 +76,7 @@ export const evictionDue = nodeRule({
     if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, unobserved.join(', ')) }
     if (met.length === 0) return
     const separate = met.filter(threshold => !isTwin(threshold, met))
-    const raised = separate.flatMap(threshold => aboveDefault(threshold, subject) ?? [])
+    const raised = separate.flatMap(threshold => raisedThreshold(threshold, subject) ?? [])
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     const isIdle = isUnreported(separate, conditions)
     const reason = reasonOf(separate, raised, subject)
@@ -96,7 +96,7 @@ export const evictionDue = nodeRule({
       ].join(' '),
       evidence: [
         ...separate.flatMap(threshold => [
-          configuredAt(threshold, configuration),
+          thresholdEvidence(threshold, configuration),
           ...computedLines(threshold),
         ]),
         ...victimLines(eviction),
@@ -204,7 +204,7 @@ function reasonOf(
     held.cause.freedBy === 'image-gc' &&
     (held.cause.holder !== 'images' || areUnusedKnown(subject))
   const isOfInodes = first.signal.endsWith('.inodesFree')
-  const drain = endsByReclaim(subject) ? [] : [drainStep(subject)]
+  const drain = isReclaimEnough(subject) ? [] : [drainStep(subject)]
   if (held !== null && isOfImages && isOfInodes && hasFreeAge(subject))
     return {
       cause: kubeletSetting('imageMaximumGCAge'),
@@ -221,7 +221,7 @@ function reasonOf(
       ...(held.seen !== undefined && { seen: held.seen }),
     }
   if (held !== null) {
-    const ending = endsByDrain(held) ? [podDeletion(held.cause, subject) ?? drain].flat() : []
+    const ending = isFreedByDrain(held) ? [podDeletion(held.cause, subject) ?? drain].flat() : []
     // The measurement takes seconds. What it shows decides whether a larger disk ends this.
     const isUnsure = measuredFirst(held, subject) !== held
     const steps = held.steps.map(step =>
@@ -247,7 +247,7 @@ function reasonOf(
  * Whether no threshold is met without the unused images, minimum reclaim included: then the kubelet deletes them and evicts no pod.
  * Upstream: pkg/kubelet/eviction/eviction_manager.go reclaimNodeLevelResources
  */
-const endsByReclaim = ({ eviction, ledger }: Satisfied<'eviction'>): boolean =>
+const isReclaimEnough = ({ eviction, ledger }: Satisfied<'eviction'>): boolean =>
   eviction.nodeReclaim.includes('images') &&
   eviction.thresholds.every(({ signal, met, margin, minReclaim }) => {
     if (margin === null) return met === false
@@ -263,7 +263,7 @@ const endsByReclaim = ({ eviction, ledger }: Satisfied<'eviction'>): boolean =>
  * Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. A reboot has a drain of its own,
  * and a larger disk moves the pods.
  */
-const endsByDrain = ({ cause, steps }: Reason): boolean =>
+const isFreedByDrain = ({ cause, steps }: Reason): boolean =>
   !steps.some(({ id }) => id === 'reboot' || id === 'larger-disk') &&
   (cause.kind === 'holder'
     ? cause.freedBy !== 'nothing' && cause.freedBy !== 'process-end' && !isOfDaemonSet(cause.owner)
@@ -301,9 +301,9 @@ const victimLines = ({ victims }: EvictionPrediction) =>
     )
 
 /** The default of a met hard threshold of at least twice as much, if the default is not met. Null: any other case. */
-function aboveDefault(threshold: EvaluatedThreshold, subject: Satisfied<'eviction'>) {
+function raisedThreshold(threshold: EvaluatedThreshold, subject: Satisfied<'eviction'>) {
   const { signal, hard, value } = threshold
-  const found = besideDefault(threshold, subject)
+  const found = defaultAmounts(threshold, subject)
   if (!hard || found === null || found.preset === value) return null
   const { preset, byDefault, resolved, left } = found
   return left < byDefault || resolved < 2 * byDefault ? null : { signal, preset }
@@ -311,12 +311,12 @@ function aboveDefault(threshold: EvaluatedThreshold, subject: Satisfied<'evictio
 
 /** Whether the disk has twice what the default of the hard threshold asks for. */
 function isAboveDefault(threshold: EvaluatedThreshold, subject: Satisfied<'eviction'>) {
-  const found = besideDefault(threshold, subject)
+  const found = defaultAmounts(threshold, subject)
   return found !== null && found.left >= 2 * found.byDefault
 }
 
 /** The default of the signal, and what is left, in one unit. Null: unknown, or the default is no percentage. */
-function besideDefault(
+function defaultAmounts(
   { signal, resolved, margin }: EvaluatedThreshold,
   { identity, eviction }: Satisfied<'eviction'>,
 ) {

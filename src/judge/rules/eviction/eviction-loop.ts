@@ -1,7 +1,7 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { by } from '#base/text/text-order.ts'
 import { hourMs } from '#base/units.ts'
-import { type EvictionCause, evictionCause, ownLimitOf } from '#facts/kubelet/event-messages.ts'
+import { type EvictionCause, evictionCause, exceededLimit } from '#facts/kubelet/event-messages.ts'
 import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
@@ -90,7 +90,7 @@ export const evictionLoop = contextRule({
 function loopsOf(fact: LoopFact, events: readonly NodeEvent[] | null, at: string): Failing[] {
   // local-storage-limit-exceeded has those over a limit of their own.
   const evictions = allEvictions(fact.evicted, events, at).filter(
-    ({ message }) => ownLimitOf(message) === null,
+    ({ message }) => exceededLimit(message) === null,
   )
   const byOwner = Map.groupBy(evictions, eviction => likelyOwner(eviction, fact.owners).name)
   return [...byOwner.values()]

@@ -1,12 +1,12 @@
 import {
   amountLine,
-  configuredAt,
   fillMs,
   float32Rounding,
   growthLine,
   highestThreshold,
   isSettableDisk,
   shownAmount,
+  thresholdEvidence,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
@@ -19,7 +19,7 @@ import {
   type Satisfied,
   span,
 } from '#judge/rule.ts'
-import { type EvaluatedThreshold, type Signal, sisterOf } from '#model/prediction/prediction.ts'
+import { type EvaluatedThreshold, type Signal, sisterSignal } from '#model/prediction/prediction.ts'
 
 const tidySeconds = [300, 120, 90, 60, 30, 10]
 
@@ -45,7 +45,7 @@ export const graceLongerThanFillTime = nodeRule({
     for (const soft of eviction.thresholds) {
       const { signal } = soft
       if (soft.hard || !isSettableDisk(signal)) continue
-      const hard = hardAfter(soft, subject)
+      const hard = firstHardThreshold(soft, subject)
       const capacity = capacityOf(signal, subject)
       if (soft.resolved === null || hard === null || !capacity) {
         yield {
@@ -70,8 +70,8 @@ export const graceLongerThanFillTime = nodeRule({
         confidence: 'likely',
         consequence: `The soft threshold waits ${span(soft.gracePeriodMs)} before it evicts anything, and only ${shownAmount(soft, between)} of ${signal} lie below it: then ${ends}. In the stress test of policy assumedGrowthPercent they are used up sooner${podSeconds > 0 ? `, and a pod then still has up to ${podSeconds} s to end` : ''}.`,
         evidence: lines(
-          configuredAt(soft, configuration),
-          hard && configuredAt(hard, configuration),
+          thresholdEvidence(soft, configuration),
+          hard && thresholdEvidence(hard, configuration),
           line('computed', `grace period of ${signal}`, span(soft.gracePeriodMs)),
           amountLine(
             'computed',
@@ -100,12 +100,15 @@ const capacityOf = (signal: Signal, { eviction, filesystems }: FillSubject) => {
 }
 
 /** The hard threshold met first on the signal's filesystem. Undefined: none. Null: unknown. */
-function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: FillSubject) {
-  const sister = sisterOf(signal)
+function firstHardThreshold(
+  { signal }: EvaluatedThreshold,
+  { eviction, filesystems }: FillSubject,
+) {
+  const sister = sisterSignal(signal)
   const all = eviction.thresholds.filter(({ hard }) => hard)
-  const watches = (threshold: EvaluatedThreshold) =>
+  const isOnSameDisk = (threshold: EvaluatedThreshold) =>
     threshold.signal === signal || (threshold.signal === sister && filesystems.layout === 'shared')
-  const hards = all.filter(watches)
+  const hards = all.filter(isOnSameDisk)
   const isOpen = filesystems.layout === null && all.some(threshold => threshold.signal === sister)
   return isOpen || hards.some(({ resolved }) => resolved === null) ? null : highestThreshold(hards)
 }

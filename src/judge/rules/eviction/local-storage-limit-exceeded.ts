@@ -1,5 +1,5 @@
 import { dayMs } from '#base/units.ts'
-import { ownLimitOf } from '#facts/kubelet/event-messages.ts'
+import { exceededLimit } from '#facts/kubelet/event-messages.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
   allEvictions,
@@ -90,7 +90,7 @@ export const localStorageLimitExceeded = contextRule({
   judgeUnread: ({ events, at }) => evictedBefore({ recorded: [], owners: [] }, events, at),
 })
 
-const isOverLimit = ({ message }: Eviction) => ownLimitOf(message) !== null
+const isOverLimit = ({ message }: Eviction) => exceededLimit(message) !== null
 
 type WithPods = Satisfied<'pods'>
 
@@ -141,7 +141,7 @@ function* evictedBefore(
   const byOwner = Map.groupBy(all, one => likelyOwner(one, owners).name)
   for (const alike of byOwner.values()) {
     const latest = alike.at(-1)!
-    const { quantity, volume, container } = ownLimitOf(latest.message)!
+    const { quantity, volume, container } = exceededLimit(latest.message)!
     const known = recorded.findLast(({ pod }) => alike.some(one => one.pod === pod))
     const { key, isKnown, name } = likelyOwner(latest, owners)
     const workload = known ? known.workload : workloadOf(key)

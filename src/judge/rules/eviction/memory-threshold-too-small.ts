@@ -2,9 +2,9 @@ import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
 import {
   amountOf,
-  configuredAt,
   hardDefaults,
   highestThreshold,
+  thresholdEvidence,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
@@ -60,7 +60,7 @@ export const memoryThresholdTooSmall = nodeRule({
       }),
       consequence: `Eviction for memory begins only below ${bytes(resolved)}: what is written in ${evictionSeconds} s can be more, and then the kernel's OOM killer chooses.`,
       evidence: [
-        configuredAt(largest, configuration),
+        thresholdEvidence(largest, configuration),
         bytesLine('computed', 'memory.available is met below', resolved),
         line('computed', isNear ? 'enough for a full node' : "the kubelet's default", sound),
       ],

@@ -1,6 +1,6 @@
 import { by } from '#base/text/text-order.ts'
 import { gibibyte } from '#base/units.ts'
-import { evictable, ownRankings, whyUnobserved } from '#judge/help/thresholds.ts'
+import { distinctRankings, evictablePods, whyUnobserved } from '#judge/help/thresholds.ts'
 import { bytes, line, nodeRule, settingIn, shortPodName } from '#judge/rule.ts'
 import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
 
@@ -25,10 +25,10 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
     const { rankings, victims } = subject.eviction
     if (victims === null)
       yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
-    for (const { signal, pods } of ownRankings(rankings ?? []).filter(ranking =>
+    for (const { signal, pods } of distinctRankings(rankings ?? []).filter(ranking =>
       diskSignals.includes(ranking.signal),
     )) {
-      const order = evictable(pods, subject.eviction)
+      const order = evictablePods(pods, subject.eviction)
       const lowest = Math.min(...order.map(({ rank }) => rank))
       const firsts = order.filter(({ rank }) => rank === lowest).toSorted(byName)
       const [first] = firsts

@@ -1,5 +1,5 @@
 import { agoMs, recentEvents, unreadEvents } from '#judge/events/events.ts'
-import { amountOf, settledMs, shownAmount } from '#judge/help/thresholds.ts'
+import { amountOf, shownAmount, staleConditionMs } from '#judge/help/thresholds.ts'
 import { contextRule, line, type Satisfied, seenFirst, span, worldCause } from '#judge/rule.ts'
 import {
   conditionOf,
@@ -23,7 +23,7 @@ export const pressureStays = contextRule({
     'kubernetes/kubernetes#83668',
   ],
 
-  fact: subject => stayingPressures(subject),
+  fact: subject => lastingConditions(subject),
 
   *judge(staying, { events, at, why, failed }) {
     const isMetAgain = recentEvents(events, at, ['EvictionThresholdMet']).length > 0
@@ -46,8 +46,8 @@ export const pressureStays = contextRule({
 })
 
 /** Conditions whose thresholds, with what they reclaim at least, are all not met. */
-function stayingPressures({ node, eviction, configuration }: Satisfied<'eviction'>) {
-  const settled = settledMs(configuration)
+function lastingConditions({ node, eviction, configuration }: Satisfied<'eviction'>) {
+  const settled = staleConditionMs(configuration)
   const byCondition = Map.groupBy(eviction.thresholds, ({ signal }) => conditionOf(signal))
   return [...byCondition].flatMap(([condition, own]) => {
     const since = node.status?.conditions?.find(

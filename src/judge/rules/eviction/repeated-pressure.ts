@@ -8,7 +8,7 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import {
   eventEvidence,
   eventTimes,
-  isWithin,
+  isWithinWindow,
   recentEvents,
   shownTime,
   unreadEvents,
@@ -99,7 +99,7 @@ export const repeatedPressure = contextRule({
       const line = evictionLine(text)
       return line !== null && 'resource' in line ? [line] : []
     }),
-    held: heldNow(subject),
+    held: fullestDiskReason(subject),
     writer: largestEvicted(
       'ephemeral-storage',
       subject.pods ?? [],
@@ -125,7 +125,7 @@ export const repeatedPressure = contextRule({
 const nothingRead = { transitionMs: 0, thresholds: [], reclaims: [] }
 const presetTransitionMs = durationMs(configurationDefaults.evictionPressureTransitionPeriod) ?? 0
 
-function heldNow(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 'host'>) {
+function fullestDiskReason(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 'host'>) {
   const fullest = fullestOf(subject.ledger?.filesystems ?? [])
   if (!fullest || fullest.usedBytes < leastUsed * fullest.capacityBytes) return null
   const reason = diskReason(subject, `${fullest.filesystem}.available`)
@@ -164,7 +164,7 @@ interface Sign {
 }
 
 /** The condition as the readings of a day have seen it, and evictions. */
-const signsOf = (
+const pressureSigns = (
   condition: string,
   happened: readonly Happening[],
   isScarce: (resource: string | undefined) => boolean,
@@ -175,14 +175,14 @@ const signsOf = (
   })
 
 /** When the pressure began within a day. Of one of which only the end was seen, that. */
-function startsOf(
+function pressureStarts(
   signs: readonly Sign[],
   { at: now, transitionMs }: { at: string; transitionMs: number },
 ): string[] {
   const starts: string[] = []
   let [isOn, isSeen, last] = [false, false, Number.NEGATIVE_INFINITY]
   for (const { at, status } of signs.toSorted(by(({ at }) => at))) {
-    if (status === 'Unknown' || !isWithin(at, now, dayMs)) continue
+    if (status === 'Unknown' || !isWithinWindow(at, now, dayMs)) continue
     // The condition stays for this long after the last pass that found too little. It is reported a moment later.
     const isNear = Date.parse(at) - last <= transitionMs + evictionMonitoringPeriodMs
     const isSame =
@@ -206,8 +206,8 @@ function* pressuresOf(
     const isScarce = (resource: string | null | undefined) =>
       resources.some(one => one === resource)
     const reclaims = fact.reclaims.filter(one => isScarce(one.resource))
-    const starts = startsOf(
-      signsOf(condition, happened(), isScarce).concat(reclaims.map(one => ({ at: one.at }))),
+    const starts = pressureStarts(
+      pressureSigns(condition, happened(), isScarce).concat(reclaims.map(one => ({ at: one.at }))),
       { at, transitionMs: fact.transitionMs || presetTransitionMs },
     )
     const times = Math.max(timesIn(begun), starts.length)

@@ -1,9 +1,9 @@
 import {
   amountLine,
   amountOf,
-  configuredAt,
   float32Rounding,
   shownAmount,
+  thresholdEvidence,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
@@ -73,7 +73,7 @@ function reclaimOf(
   const capacity = eviction.signals[signal]?.capacityBytes
   const amount = amountOf(minReclaim, capacity ?? 0)
   const evidence = () => [
-    configuredAt(threshold, configuration),
+    thresholdEvidence(threshold, configuration),
     line('configz', `evictionMinimumReclaim.${signal}`, configured ?? ''),
     amountLine('computed', threshold, 'needed to end it', (resolved ?? 0) + (amount ?? 0)),
   ]

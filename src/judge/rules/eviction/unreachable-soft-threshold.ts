@@ -1,8 +1,8 @@
 import { mebibyte } from '#base/units.ts'
 import {
-  configuredAt,
   hardEviction,
   isTwin,
+  thresholdEvidence,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
@@ -52,8 +52,8 @@ export const unreachableSoftThreshold = nodeRule({
           cause: kubeletSetting(`evictionSoft.${soft.signal}`),
           consequence: `Below ${shorten(hard.value)} of ${soft.signal} pods are ${hardEviction(subject.identity)}; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
           evidence: [
-            configuredAt(soft, subject.configuration),
-            configuredAt(hard, subject.configuration),
+            thresholdEvidence(soft, subject.configuration),
+            thresholdEvidence(hard, subject.configuration),
           ],
           ...(sound !== null && {
             steps: [{ id: 'set-fields' }],

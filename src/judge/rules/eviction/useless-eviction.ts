@@ -1,6 +1,11 @@
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { diskReason } from '#judge/help/holders.ts'
-import { amountOf, configuredAt, evictable, whyUnobserved } from '#judge/help/thresholds.ts'
+import {
+  amountOf,
+  evictablePods,
+  thresholdEvidence,
+  whyUnobserved,
+} from '#judge/help/thresholds.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
 import {
   bytes,
@@ -120,7 +125,7 @@ function failing(short: Short, { configuration, filesystems, host }: DiskSubject
       ? `${signal} needs ${bytes(missingBytes)} more, and ${gives}: the kubelet evicts one pod after the other, and the node stays under DiskPressure. ${bytes(otherBytes)} or more are held by something else.`
       : `Once ${signal} is met, it stays met until ${bytes(neededBytes)} are available; ${gives}, so it never ends. ${bytes(otherBytes)} or more are held by something else.`,
     evidence: [
-      configuredAt(threshold, configuration),
+      thresholdEvidence(threshold, configuration),
       line('configz', `evictionMinimumReclaim.${signal}`, threshold.minReclaim),
       bytesLine('summary', `${signal} now`, availableBytes),
       bytesLine('computed', `${signal} needed to end it`, neededBytes),
@@ -221,7 +226,7 @@ function packedBytes({ runtime, node, configuration }: DiskSubject) {
 
 function evictableBy(signal: Signal, { eviction }: DiskSubject) {
   const ranking = eviction.rankings?.find(ranking => ranking.signal === signal)
-  return ranking && eviction.protected !== null ? evictable(ranking.pods, eviction) : null
+  return ranking && eviction.protected !== null ? evictablePods(ranking.pods, eviction) : null
 }
 
 /** All deleted open files of the disk, without those of processes that no eviction ends: the host's, and those of protected pods. */

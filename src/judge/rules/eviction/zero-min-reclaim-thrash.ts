@@ -5,10 +5,10 @@ import {
   amountLine,
   amountOf,
   assumedGrowth,
-  configuredAt,
   entryLine,
   isSettableDisk,
   shownAmount,
+  thresholdEvidence,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
@@ -90,7 +90,7 @@ function failing(
     consequence,
     evidence: thresholds.flatMap(threshold =>
       lines(
-        configuredAt(threshold, configuration),
+        thresholdEvidence(threshold, configuration),
         entryLine('evictionMinimumReclaim', threshold.signal, configuration),
         threshold.margin !== null && amountLine('computed', threshold, 'margin', threshold.margin),
       ),

@@ -3,12 +3,12 @@ import { isHeldByOthers } from '#judge/help/holder-cause.ts'
 import { unusedImages } from '#judge/help/listed-images.ts'
 import {
   assumedGrowth,
-  configuredAt,
   growthLine,
   hardDefaults,
   hasFreeAge,
   highestThreshold,
   soundImageGc,
+  thresholdEvidence,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
@@ -53,7 +53,7 @@ export const evictionBeforeImageGc = nodeRule({
     const { layout, layoutCertainty } = subject.filesystems
     const firing: EvaluatedThreshold[] = []
     for (const threshold of subject.eviction.thresholds) {
-      if (!isOfImages(threshold, subject)) continue
+      if (!isOnImageDisk(threshold, subject)) continue
       const isNodefs = threshold.signal === 'nodefs.available'
       const comesFirst = isTooClose(threshold, subject, policy)
       if (comesFirst === null)
@@ -71,14 +71,14 @@ export const evictionBeforeImageGc = nodeRule({
       ...failing(first, firing, subject, policy),
       ...unusedReason(subject),
       ...raisedReason(first, subject),
-      ...(!isPressing(subject) && { severity: 'medium' as const }),
+      ...(!isFilledByImages(subject) && { severity: 'medium' as const }),
       confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely',
     }
   },
 })
 
 /** Whether the threshold is, or may be, one of the disk of images. */
-const isOfImages = ({ signal }: EvaluatedThreshold, { filesystems }: ThresholdSubject) =>
+const isOnImageDisk = ({ signal }: EvaluatedThreshold, { filesystems }: ThresholdSubject) =>
   signal === 'imagefs.available' ||
   (signal === 'nodefs.available' && (filesystems.layout ?? 'shared') === 'shared')
 
@@ -130,9 +130,9 @@ function unusedReason(subject: ThresholdSubject): Partial<Failing> {
 const leastUsedPercent = 50
 
 /** The disk fills, and with images. If something else fills it, no setting of image GC helps. */
-const isPressing = (subject: ThresholdSubject) =>
+const isFilledByImages = (subject: ThresholdSubject) =>
   ((subject.filesystems.imagefs?.usedPercent ?? 100) >= leastUsedPercent ||
-    subject.eviction.thresholds.some(one => one.met === true && isOfImages(one, subject))) &&
+    subject.eviction.thresholds.some(one => one.met === true && isOnImageDisk(one, subject))) &&
   !isHeldByOthers(subject.ledger, 'imagefs.available')
 
 /** Names the missing observation: the threshold in bytes, or the capacity of the image filesystem. */
@@ -180,7 +180,7 @@ function failing(
         : `Image GC starts below ${bytes(trigger)} available, but looks only every ${gcMinutes} min; eviction acts below ${bytes(resolved)} of ${first.signal} ${acts}. The ${bytes(margin)} between them (${marginPercent} of the disk) can fill within one GC period. Eviction then acts first: it deletes every unused image, then evicts pods if that frees too little.`,
     evidence: [
       line('configz', 'imageGCHighThresholdPercent', high),
-      ...firing.map(threshold => configuredAt(threshold, configuration)),
+      ...firing.map(threshold => thresholdEvidence(threshold, configuration)),
       bytesLine('summary', 'image filesystem capacity', capacity),
       bytesLine('computed', 'image GC starts below', trigger),
       bytesLine('computed', `${first.signal} is met below`, resolved),

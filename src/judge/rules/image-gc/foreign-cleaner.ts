@@ -1,6 +1,6 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { line, nodeRule, plural, podName, shorten, worldCause } from '#judge/rule.ts'
-import { isExpected } from '#judge/subject/node-subject.ts'
+import { isSourceExpected } from '#judge/subject/node-subject.ts'
 import { canonicalName } from '#model/input/image-reference.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 
@@ -50,7 +50,7 @@ export const foreignCleaner = nodeRule({
         evidence: found.slice(0, 10).map(({ evidence }) => evidence),
       }
     else if (pods === null) yield { unknown: missing.pods ?? 'the pods are not known' }
-    else if (host === null && isExpected(subject, 'host'))
+    else if (host === null && isSourceExpected(subject, 'host'))
       yield { unknown: missing.host ?? 'the jobs of the host are not known' }
   },
 })

@@ -1,8 +1,14 @@
 import { dayMs } from '#base/units.ts'
-import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
+import {
+  findHeld,
+  type Held,
+  heldAmountText,
+  heldEvidence,
+  isLargeShare,
+} from '#judge/help/held.ts'
 import { bytesLine, contextRule, type Failing, kubeletSetting, plural } from '#judge/rule.ts'
 import { utcDay } from '#judge/run/waivers.ts'
-import { isExpected } from '#judge/subject/node-subject.ts'
+import { isSourceExpected } from '#judge/subject/node-subject.ts'
 import type { RememberedImage } from '#model/history.ts'
 
 const least = { percent: 20, gib: 10 }
@@ -21,10 +27,10 @@ export const idleImages = contextRule({
   fix: 'Set imageMaximumGCAge (since 1.30), for example 168h, or lower the thresholds of image GC.',
   sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
   // The Kubernetes API alone does not show which images are in use.
-  appliesTo: subject => subject.runtime !== null || isExpected(subject, 'runtime'),
+  appliesTo: subject => subject.runtime !== null || isSourceExpected(subject, 'runtime'),
 
   fact: ({ ledger, node }) =>
-    heldBy(ledger, ['images-unused'], least).map(held => ({
+    findHeld(ledger, ['images-unused'], least).map(held => ({
       held,
       joined: node.metadata?.creationTimestamp ?? '',
     })),
@@ -38,7 +44,7 @@ export const idleImages = contextRule({
         held.bytes,
         idle.reduce((sum, [, size]) => sum + size, 0),
       )
-      if (isMuch(idleBytes, held.disk, least))
+      if (isLargeShare(idleBytes, held.disk, least))
         yield failing({ ...held, bytes: idleBytes }, idle, idleImageDays)
       else if (joined.slice(0, 10) <= limit && (imagesSince ?? at) > limit)
         yield {
@@ -51,7 +57,7 @@ export const idleImages = contextRule({
 const failing = (held: Held, idle: readonly RememberedImage[], days: number): Failing => ({
   // Between two readings a container may use an image. Without a measurement the bytes are an estimate.
   confidence: held.lines.every(({ lowBytes }) => lowBytes > 0) ? 'likely' : 'possible',
-  consequence: `${heldText(held)} is images that no reading of the last ${plural(days, 'day')} shows in use. They stay until image GC starts.`,
+  consequence: `${heldAmountText(held)} is images that no reading of the last ${plural(days, 'day')} shows in use. They stay until image GC starts.`,
   evidence: [
     ...heldEvidence(held),
     ...idle

@@ -52,7 +52,7 @@ export const imageGcDue = nodeRule({
       ...(deletions?.length === 0
         ? {
             ...(lowThresholds(subject) ?? diskReason(subject, 'imagefs.available')),
-            ...nothingGoes(imageGC),
+            ...noDeletionFailing(imageGC),
           }
         : nextRound(going, imageGC)),
       evidence: lines(
@@ -112,7 +112,7 @@ function nextRound(
 }
 
 /** The rule unreachable-gc-low-threshold reports the consequences of a round that frees nothing. */
-const nothingGoes = ({
+const noDeletionFailing = ({
   bytesToFree,
 }: ImageGcPrediction): Pick<Failing, 'title' | 'consequence'> => ({
   title: titles.nothingToDelete,

@@ -1,7 +1,7 @@
 import { weekMs } from '#base/units.ts'
 import { imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
-import { isWithin, unreadEvents } from '#judge/events/events.ts'
+import { isWithinWindow, unreadEvents } from '#judge/events/events.ts'
 import { bytes, contextRule, isLinux, line, seenFirst, worldCause } from '#judge/rule.ts'
 import type { ReclaimRound } from '#model/history.ts'
 
@@ -26,7 +26,7 @@ export const imageGcFreesLittle = contextRule({
     const measured = context
       .rounds()
       .filter(isMeasured)
-      .filter(({ at }) => isWithin(at, context.at, windowMs))
+      .filter(({ at }) => isWithinWindow(at, context.at, windowMs))
     const short = measured.filter(({ countedBytes, freedBytes }) => freedBytes < countedBytes / 2)
     if (short.length < leastRounds || short.length <= measured.length / 2) {
       if (!isLogged) yield* unreadEvents(context)

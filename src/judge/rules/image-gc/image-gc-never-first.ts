@@ -3,12 +3,12 @@ import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.
 import { diskReason } from '#judge/help/holders.ts'
 import {
   amountLine,
-  configuredAt,
-  evictable,
+  evictablePods,
   fillMs,
   growthLine,
   shownAmount,
-  watchingOf,
+  thresholdEvidence,
+  watchingThresholds,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import {
@@ -50,7 +50,7 @@ export const imageGcNeverFirst = nodeRule({
 
   *judge(subject, policy) {
     for (const signal of ['nodefs.available', 'nodefs.inodesFree', 'imagefs.inodesFree'] as const) {
-      const threshold = firstOf(signal, subject)
+      const threshold = firstThreshold(signal, subject)
       // eviction-due reports a met threshold, and the unwatched-* rules report a missing one.
       if (threshold === undefined) continue
       const use = useOf(signal, subject)
@@ -74,9 +74,9 @@ export const imageGcNeverFirst = nodeRule({
  * The next threshold to be met on the filesystem of `signal`. A shared disk counts as nodefs.
  * Undefined: no threshold, or one is met already. Null: not observed.
  */
-function firstOf(signal: Signal, subject: OrderSubject) {
+function firstThreshold(signal: Signal, subject: OrderSubject) {
   if (subject.filesystems.layout === 'shared' && signal === 'imagefs.inodesFree') return undefined
-  const watching = watchingOf(signal, subject)
+  const watching = watchingThresholds(signal, subject)
   if (watching.some(({ met }) => met === true)) return undefined
   if (watching.some(({ met, margin }) => met === null || margin === null)) return null
   return watching.toSorted((a, b) => (a.margin ?? 0) - (b.margin ?? 0))[0]
@@ -119,7 +119,7 @@ function failing(
     filesystems.layout &&
     nodeReclaimKinds[filesystems.layout][signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
   const ranked = eviction.rankings?.find(ranking => ranking.signal === signal)?.pods ?? []
-  const victims = evictable(ranked, eviction).slice(0, firstVictims).map(shortPodName)
+  const victims = evictablePods(ranked, eviction).slice(0, firstVictims).map(shortPodName)
   const collects = kinds === null ? '' : collectsText(kinds)
   const evicts =
     victims.length === 0 ? '' : `${collects === '' ? ' It' : ', then'} evicts ${victims.join(', ')}`
@@ -130,7 +130,7 @@ function failing(
         : 'likely',
     consequence: `${signal} has ${shownAmount(threshold, margin)} left before the ${threshold.hard ? 'hard' : 'soft'} threshold, and image GC does not look at it: the kubelet then reports DiskPressure.${collects}${evicts}${collects || evicts ? '.' : ''}`,
     evidence: lines(
-      configuredAt(threshold, configuration),
+      thresholdEvidence(threshold, configuration),
       line(
         'computed',
         `${signal} used`,

@@ -1,6 +1,12 @@
 import { holders } from '#facts/holders.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import { type Held, heldBy, heldEvidence, heldText, isMuch } from '#judge/help/held.ts'
+import {
+  findHeld,
+  type Held,
+  heldAmountText,
+  heldEvidence,
+  isLargeShare,
+} from '#judge/help/held.ts'
 import { partCause } from '#judge/help/holder-cause.ts'
 import { reasonOf } from '#judge/help/holders.ts'
 import { bytes, bytesLine, line, lines, type NodeSubject, nodeRule, plural } from '#judge/rule.ts'
@@ -44,19 +50,19 @@ export const leftoverSnapshots = nodeRule({
     const { ledger, node } = subject
     const runtime = node.status?.nodeInfo?.containerRuntimeVersion
     const version = runtime !== undefined && line('node', 'container runtime', runtime)
-    for (const held of heldBy(ledger, ['leftover-snapshots'], least))
+    for (const held of findHeld(ledger, ['leftover-snapshots'], least))
       yield {
         severity: severityOf(held),
         ...reasonOf(
           causeOf('leftover-snapshots', held.disk.filesystem, held.bytes, held.bytes),
           subject,
         ),
-        consequence: `${heldText(held)} is held by leftover snapshots. No garbage collection of the kubelet deletes them.`,
+        consequence: `${heldAmountText(held)} is held by leftover snapshots. No garbage collection of the kubelet deletes them.`,
         evidence: lines(...heldEvidence(held), version),
       }
     for (const disk of ledger.filesystems) {
       const rest = disk.lines.find(({ holder }) => holder === 'not-images')
-      if (rest === undefined || !isMuch(rest.lowBytes, disk, least)) continue
+      if (rest === undefined || !isLargeShare(rest.lowBytes, disk, least)) continue
       const held = { disk, lines: [rest], bytes: rest.lowBytes }
       const { confidence, consequence, evidence } = inferredLeftovers(held, rest, subject)
       const cause = causeOf('not-images', disk.filesystem, rest.lowBytes, rest.highBytes)
@@ -73,17 +79,17 @@ export const leftoverSnapshots = nodeRule({
 })
 
 const severityOf = ({ bytes, disk }: Held): Severity =>
-  isMuch(bytes, disk, much) ? 'high' : 'medium'
+  isLargeShare(bytes, disk, much) ? 'high' : 'medium'
 
 function inferredLeftovers(held: Held, rest: LedgerLine, subject: NodeSubject) {
   const { filesystem, usedBytes } = held.disk
   const sizes = imageSizes(subject)
   const packed = sizes.reduce((sum, size) => sum + size, 0)
-  const doubts = doubtsOf(subject)
+  const doubts = otherContents(subject)
   const what = 'neither images nor running containers'
   return {
     confidence: doubts.length === 0 ? ('likely' as const) : ('possible' as const),
-    consequence: `At least ${heldText(held)} are neither images nor layers of running containers: ${plural(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * mostUnpacking)} at most. The rest is ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
+    consequence: `At least ${heldAmountText(held)} are neither images nor layers of running containers: ${plural(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * mostUnpacking)} at most. The rest is ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
     evidence: [
       bytesLine('summary', `${filesystem} used`, usedBytes),
       bytesLine('node', `listed sizes of ${plural(sizes.length, 'image')}`, packed),
@@ -98,7 +104,7 @@ const imageSizes = ({ runtime, node }: NodeSubject) =>
   (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? 0)
 
 /** What else counts in the same bytes, without a size in the API. */
-function doubtsOf({ pods }: NodeSubject) {
+function otherContents({ pods }: NodeSubject) {
   const statuses = (pods ?? []).flatMap(statusesOf)
   const dead = statuses.filter(({ state }) => state?.terminated != null).length
   const starting = statuses.some(({ state }) => state?.waiting?.reason === 'ContainerCreating')

@@ -45,7 +45,7 @@ export const requiredImageAtRisk = nodeRule({
   images: (subject, policy) => requiredImagesAtRisk(subject as ImageSubject, policy),
 
   *judge(subject, policy) {
-    const wanted = wantedBy(subject, policy)
+    const wanted = wantedImages(subject, policy)
     const risks = risksOf(subject)
     if (risks === null) {
       if (wanted.isAny)
@@ -77,12 +77,16 @@ export const requiredImageAtRisk = nodeRule({
     yield {
       severity: worst.severity,
       confidence: worst.certainty,
-      consequence: `Image ${shorten(worst.name)} ${fateOf(worst)}.${unreachable}${others.length === 0 ? '' : ` So it is with ${plural(others.length, 'other image')}.`}`,
+      consequence: `Image ${shorten(worst.name)} ${deletionText(worst)}.${unreachable}${others.length === 0 ? '' : ` So it is with ${plural(others.length, 'other image')}.`}`,
       evidence: lines(
         ...[worst, ...others]
           .slice(0, shown)
           .map(({ name, why, when, certainty }) =>
-            line('computed', `image ${shorten(name)}`, `${why}; ${fateOf({ when, certainty })}`),
+            line(
+              'computed',
+              `image ${shorten(name)}`,
+              `${why}; ${deletionText({ when, certainty })}`,
+            ),
           ),
         policy.reachableRegistries !== null &&
           line(
@@ -97,7 +101,7 @@ export const requiredImageAtRisk = nodeRule({
 
 /** All images that this rule fails for, each by the name under which the node needs the image. */
 function requiredImagesAtRisk(subject: ImageSubject, policy: Policy) {
-  const found = imagesAtRisk(risksOf(subject) ?? [], wantedBy(subject, policy))
+  const found = imagesAtRisk(risksOf(subject) ?? [], wantedImages(subject, policy))
   return found.flatMap(({ risk, need }) => (risk.when === 'open' ? [] : [need.name]))
 }
 
@@ -114,7 +118,7 @@ interface Risk {
   certainty: Certainty
 }
 
-function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>) {
+function deletionText({ when, certainty }: Pick<Risk, 'when' | 'certainty'>) {
   if (when === 'next')
     return 'is neither in use nor pinned: the next time that image GC or eviction needs space it may go'
   const goes = certainty === 'certain' ? 'is deleted' : 'may be deleted'
@@ -160,7 +164,7 @@ interface Wanted {
 }
 
 /** Images that the policy names, and images of pods in kube-system or of DaemonSets. */
-function wantedBy({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
+function wantedImages({ pods }: ImageSubject, { requiredImages }: Policy): Wanted {
   const needing = pods.filter(
     pod =>
       pod.metadata?.namespace === 'kube-system' || controllerReferenceOf(pod)?.kind === 'DaemonSet',

@@ -1,7 +1,7 @@
 import { gibibyte } from '#base/units.ts'
 import {
-  configuredAt,
   highestThreshold,
+  thresholdEvidence,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
@@ -59,7 +59,7 @@ export const strandedDisk = nodeRule({
       yield {
         consequence: `${bytes(kept)} of ${bytes(capacity)} (${percent((kept / capacity) * 100)}) can never be used: with less than that left on ${isShared ? 'the disk' : filesystem} the kubelet evicts.`,
         evidence: [
-          configuredAt(most, subject.configuration),
+          thresholdEvidence(most, subject.configuration),
           bytesLine('summary', `${filesystem} capacity`, capacity),
           bytesLine('computed', `${most.signal} is met below`, kept),
         ],

@@ -1,6 +1,6 @@
-import { heldBy, heldEvidence, heldReason, heldText } from '#judge/help/held.ts'
+import { findHeld, heldAmountText, heldEvidence, heldReason } from '#judge/help/held.ts'
 import { nodeRule, shorten, worldCause } from '#judge/rule.ts'
-import { isExpected } from '#judge/subject/node-subject.ts'
+import { isSourceExpected } from '#judge/subject/node-subject.ts'
 
 const least = { percent: 10, gib: 5 }
 /** Share of a disk that is used at most where there is much room. */
@@ -22,26 +22,26 @@ export const unexplainedDiskUse = nodeRule({
   sources: ['docs/dev/formats.md highwater.ledger/1'],
   // Only a measurement on the node shows unexplained disk use; of other runtimes than containerd it lacks the snapshots.
   appliesTo: ({ host, ...subject }) =>
-    host === null ? isExpected(subject, 'host') : host.diskUse?.snapshots !== undefined,
+    host === null ? isSourceExpected(subject, 'host') : host.diskUse?.snapshots !== undefined,
 
   *judge(subject) {
     const { ledger, host } = subject
-    for (const held of heldBy(ledger, ['unknown-folder'], least)) {
+    for (const held of findHeld(ledger, ['unknown-folder'], least)) {
       const [folder] = ledger.parts.filter(({ holder }) => holder === 'unknown-folder')
       yield {
         ...heldReason(held, subject),
         title: titles.folders,
         ...(held.disk.usedBytes < roomy * held.disk.capacityBytes && { severity: 'low' }),
-        consequence: `${heldText(held)} is in folders outside pods and images, most in ${shorten(folder?.place ?? 'unnamed ones', 200)}: the kubelet cannot free it.`,
+        consequence: `${heldAmountText(held)} is in folders outside pods and images, most in ${shorten(folder?.place ?? 'unnamed ones', 200)}: the kubelet cannot free it.`,
         evidence: heldEvidence(held),
       }
     }
     if (host?.diskUse?.missed !== 0)
       yield { unknown: 'a part of the measurement of the disk failed, and may explain its use' }
-    for (const held of heldBy(ledger, ['not-explained'], least))
+    for (const held of findHeld(ledger, ['not-explained'], least))
       yield {
         ...heldReason(held, subject),
-        consequence: `${heldText(held)} is held by nothing that was measured: the kubelet cannot free it.`,
+        consequence: `${heldAmountText(held)} is held by nothing that was measured: the kubelet cannot free it.`,
         evidence: heldEvidence(held),
       }
   },

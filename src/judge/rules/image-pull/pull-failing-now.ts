@@ -142,7 +142,7 @@ function waitingFailing(
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
       seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.`,
-      ...actOn(why, first.image, first),
+      ...remedyFor(why, first.image, first),
     }),
     ...(first === missing && missingImage(missing)),
     ...(first === ownFile && {
@@ -179,7 +179,7 @@ function waitingFailing(
 }
 
 /** What ends a failure of this kind. Of an image that is on no registry in reach, another import does. */
-function actOn(
+function remedyFor(
   why: PullCause | null,
   image: string | null,
   container?: WaitingContainer,
@@ -264,7 +264,7 @@ function* failingsOf(
   const sandboxes = failures.filter(({ isOfSandbox }) => isOfSandbox)
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
   if (sandboxes[0] !== undefined) yield sandboxFailing(sandboxes[0], sandboxes, deletedAt)
-  if (others[0] !== undefined) yield goneFailing(others[0], others)
+  if (others[0] !== undefined) yield passedFailing(others[0], others)
 }
 
 /** The image comes with the AMI: a new node has it again, if nothing hides it, such as a mount over the folder of containerd. */
@@ -291,12 +291,13 @@ function sandboxFailing(
   }
 }
 
-function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
+function passedFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
   const causes = [...new Set(failures.map(({ cause }) => cause ?? 'unknown cause'))].join(', ')
   return {
     severity: 'medium',
     title: 'Images could not be pulled within the last hour',
-    ...(failures.every(({ cause }) => cause === first.cause) && actOn(first.cause, first.image)),
+    ...(failures.every(({ cause }) => cause === first.cause) &&
+      remedyFor(first.cause, first.image)),
     ...seenFirst(
       `${plural(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${shorten(first.pod, 300)}: the next pod for the same image meets the same.`,
     ),

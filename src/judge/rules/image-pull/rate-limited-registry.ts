@@ -57,7 +57,7 @@ export const rateLimitedRegistry = contextRule({
       isPulledSince || (last !== null && (started[pod] ?? '') > last)
     const lasting = refusedPulls.filter(failure => !isOver(failure))
     if (lasting.length + waiting.length > 0) yield refusalFailing(lasting, waiting)
-    else if (refusedPulls.length > 0) yield refusedBefore(refusedPulls)
+    else if (refusedPulls.length > 0) yield pastRefusalFailing(refusedPulls)
     yield* atRisk
     yield* unreadEvents(context)
   },
@@ -97,7 +97,7 @@ function refusalFailing(
   }
 }
 
-function refusedBefore(refusedPulls: readonly PullFailure[]): Failing {
+function pastRefusalFailing(refusedPulls: readonly PullFailure[]): Failing {
   return {
     severity: 'medium',
     confidence: 'likely',

@@ -51,7 +51,7 @@ export const claimNearlyFull = nodeRule({
       const pod = pods.find(({ metadata }) => podName(metadata) === podName(podRef))
       // What is only read may be full for good.
       if (!pod || !isVolumeWritable(pod, volume) || seen.has(name)) continue
-      if (disks.some(disk => isOn(disk, stats))) continue
+      if (disks.some(disk => isOnNodeDisk(disk, stats))) continue
       seen.add(name)
       const what = `PersistentVolumeClaim ${shorten(name)}`
       const { namespace = '' } = podRef
@@ -82,7 +82,7 @@ const restartsOf = (pod: KubernetesPod) =>
     .reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
 
 /** A folder on the node's own disk, as of a local volume. */
-const isOn = (
+const isOnNodeDisk = (
   disk: Filesystems['nodefs'],
   { capacityBytes = 0, availableBytes = 0 }: FilesystemStats,
 ) =>

@@ -1,20 +1,20 @@
 import { dayMs } from '#base/units.ts'
 import {
+  isExecFailure,
+  isKeyQuotaError,
   isMemoryCgroupRefused,
   isNoSpace,
-  isOfExec,
-  isOfKeys,
-  isOfPull,
   isOfSharedMemory,
-  isOfThinPool,
-  isOfVolume,
+  isPullEvent,
+  isThinPoolFull,
   kernelLimitOf,
+  namesPodVolume,
   placeWithoutSpace,
 } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import {
   eventEvidence,
-  isWithin,
+  isWithinWindow,
   recentEvents,
   startReasons,
   unreadEvents,
@@ -78,7 +78,7 @@ export const noSpaceElsewhere = contextRule({
     fullClaims: podsOfFullClaims(summary, pods),
     waiting: pods
       .flatMap(waitingContainers)
-      .filter(({ reason, message }) => isElsewhere(message) && !pullErrors.has(reason)),
+      .filter(({ reason, message }) => isOtherSpaceError(message) && !pullErrors.has(reason)),
     startedPods: Object.keys(recentStarts()),
     disks: roomOf(filesystems),
   }),
@@ -88,15 +88,15 @@ export const noSpaceElsewhere = contextRule({
     if (disks === null) return
     // claim-nearly-full reports those.
     const isOfClaim = (pod: string, message: string) =>
-      fullClaims.includes(pod) && isOfVolume(message) && !isOfKeys(message)
+      fullClaims.includes(pod) && namesPodVolume(message) && !isKeyQuotaError(message)
     const waiting = all.filter(({ pod, message }) => !isOfClaim(pod, message)).slice(0, shown)
     const refused = recentEvents(context.events, context.at, [...startReasons, 'Unhealthy']).filter(
       ({ reason, message, pod }) =>
-        isElsewhere(message) &&
+        isOtherSpaceError(message) &&
         !isOfClaim(`${pod?.namespace}/${pod?.name}`, message) &&
         (reason === 'Unhealthy'
-          ? isOfExec(message)
-          : !(reason === 'Failed' && isOfPull(reason, message)) &&
+          ? isExecFailure(message)
+          : !(reason === 'Failed' && isPullEvent(reason, message)) &&
             !startedPods.includes(`${pod?.namespace}/${pod?.name}`)),
     )
     const pods = new Set([
@@ -107,9 +107,9 @@ export const noSpaceElsewhere = contextRule({
     if (first === undefined) return yield* unreadEvents(context)
     const messages = [...waiting, ...refused].map(({ message }) => message)
     const place = messages.map(placeWithoutSpace).find(one => one !== null)
-    const isByKeys = messages.every(isOfKeys)
+    const isByKeys = messages.every(isKeyQuotaError)
     const limit = messages.map(kernelLimitOf).find(one => one !== null)
-    const isByPool = messages.every(isOfThinPool)
+    const isByPool = messages.every(isThinPoolFull)
     const error = errorIn(messages[0] ?? '')
     yield {
       ...(isByKeys && { title: titles.keys }),
@@ -134,15 +134,15 @@ export const noSpaceElsewhere = contextRule({
 })
 
 function errorIn(message: string): string {
-  if (isOfKeys(message)) return 'disk quota exceeded'
-  return isOfThinPool(message)
+  if (isKeyQuotaError(message)) return 'disk quota exceeded'
+  return isThinPoolFull(message)
     ? 'Thin Pool has too few free data blocks'
     : 'no space left on device'
 }
 
-const isElsewhere = (message: string) =>
-  isOfKeys(message) ||
-  isOfThinPool(message) ||
+const isOtherSpaceError = (message: string) =>
+  isKeyQuotaError(message) ||
+  isThinPoolFull(message) ||
   (isNoSpace(message) && !isMemoryCgroupRefused(message))
 
 /** Of containers that ended within a day, or are started again, because the memory that their processes share was full. Null: none did. */
@@ -151,7 +151,7 @@ function sharedMemory(pods: readonly KubernetesPod[], at: string): Failing | nul
     statusesOf(pod).flatMap(({ name = '', state, lastState }) =>
       [state?.terminated, lastState?.terminated].flatMap(end => {
         const { message = '', finishedAt = null } = end ?? {}
-        const isRecent = isOfSharedMemory(message) && isWithin(finishedAt, at, dayMs)
+        const isRecent = isOfSharedMemory(message) && isWithinWindow(finishedAt, at, dayMs)
         return isRecent ? [{ pod, name, message, ...volumeAt(pod, name) }] : []
       }),
     ),

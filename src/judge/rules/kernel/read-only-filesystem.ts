@@ -1,7 +1,7 @@
 import { writeErrorIn } from '#facts/kubelet/event-messages.ts'
 import {
   eventEvidence,
-  isWithin,
+  isWithinWindow,
   recentEvents,
   startReasons,
   unreadEvents,
@@ -36,7 +36,7 @@ export const readOnlyFilesystem = contextRule({
 
   *judge(all, context) {
     const { events, at } = context
-    const failed = all.filter(({ time }) => isWithin(time, at))
+    const failed = all.filter(({ time }) => isWithinWindow(time, at))
     const refused = recentEvents(events, at, [...startReasons, 'UnexpectedAdmissionError']).filter(
       ({ message }) => writeErrorIn(message) !== null,
     )

@@ -4,7 +4,7 @@ import { volumeProblem, volumeProblems, volumeReasons } from '#facts/kubernetes/
 import {
   eventEvidence,
   eventTimes,
-  isWithin,
+  isWithinWindow,
   recentEvents,
   timesOf,
   unreadEvents,
@@ -51,7 +51,7 @@ export const volumeNotMounted = contextRule({
           volumeProblem(message) !== null,
       )
       const { count, last } = eventTimes(own, at)
-      return count >= leastTimes && isWithin(last, at, stillMs) ? own : []
+      return count >= leastTimes && isWithinWindow(last, at, stillMs) ? own : []
     })
     // An attachment that fails says more than a mount that waits for it.
     const [first] = failed.sort(

@@ -1,6 +1,12 @@
-import { heldBy, heldEvidence, heldReason, heldText, isMuch } from '#judge/help/held.ts'
+import {
+  findHeld,
+  heldAmountText,
+  heldEvidence,
+  heldReason,
+  isLargeShare,
+} from '#judge/help/held.ts'
 import { line, nodeRule, worldCause } from '#judge/rule.ts'
-import { isExpected } from '#judge/subject/node-subject.ts'
+import { isSourceExpected } from '#judge/subject/node-subject.ts'
 
 const least = { percent: 1, gib: 1 }
 const much = { percent: 20, gib: 5 }
@@ -23,7 +29,7 @@ export const logDebris = nodeRule({
   ],
   // Only a measurement on the node shows broken links and leftover folders.
   appliesTo: subject =>
-    subject.host === null ? isExpected(subject, 'host') : subject.host.diskUse !== undefined,
+    subject.host === null ? isSourceExpected(subject, 'host') : subject.host.diskUse !== undefined,
 
   *judge(subject) {
     const links = subject.host?.diskUse?.brokenLinks ?? 0
@@ -32,11 +38,11 @@ export const logDebris = nodeRule({
         consequence: `${links} links to container logs lead nowhere for more than 10 minutes: the kubelet does not clean up after deleted containers. Each holds an inode.`,
         evidence: [line('host', 'broken links of container logs', String(links))],
       }
-    for (const held of heldBy(subject.ledger, ['log-debris', 'orphaned-pods'], least))
+    for (const held of findHeld(subject.ledger, ['log-debris', 'orphaned-pods'], least))
       yield {
-        ...(isMuch(held.bytes, held.disk, much) && { severity: 'high' as const }),
+        ...(isLargeShare(held.bytes, held.disk, much) && { severity: 'high' as const }),
         ...heldReason(held, subject),
-        consequence: `${heldText(held)} belongs to pods that are deleted. It counts for no pod, and eviction does not free it.`,
+        consequence: `${heldAmountText(held)} belongs to pods that are deleted. It counts for no pod, and eviction does not free it.`,
         evidence: heldEvidence(held),
       }
   },

@@ -52,10 +52,10 @@ export const logRetentionTooShort = nodeRule({
       return yield {
         unknown: 'stats/summary does not tell what the containers have written to their logs',
       }
-    const lastsMs = ({ bytesPerMs }: LogRate) => rotation.perContainerBytes / bytesPerMs
+    const retentionMs = ({ bytesPerMs }: LogRate) => rotation.perContainerBytes / bytesPerMs
     const limitMs = policy.logRetentionMinutes * 60_000
     const short = logRates(logs, at)
-      .filter(rate => lastsMs(rate) < limitMs)
+      .filter(rate => retentionMs(rate) < limitMs)
       .toSorted((a, b) => b.bytesPerMs - a.bytesPerMs)
     const [worst, ...others] = short
     if (!worst) return
@@ -63,7 +63,7 @@ export const logRetentionTooShort = nodeRule({
     yield {
       // The rate is the mean since the start and might change.
       confidence: 'likely',
-      consequence: `Container ${shorten(worst.name, nameLength)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(lastsMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${plural(others.length, 'other')}.`}`,
+      consequence: `Container ${shorten(worst.name, nameLength)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(retentionMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${plural(others.length, 'other')}.`}`,
       evidence: [
         line('configz', 'containerLogMaxSize', rotation.maxSize),
         line('configz', 'containerLogMaxFiles', rotation.files),
@@ -74,7 +74,7 @@ export const logRetentionTooShort = nodeRule({
             line(
               'computed',
               `container ${shorten(rate.name, nameLength)}`,
-              `${bytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(lastsMs(rate))} at most`,
+              `${bytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(retentionMs(rate))} at most`,
             ),
           ),
       ],

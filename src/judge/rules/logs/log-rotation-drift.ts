@@ -2,15 +2,15 @@ import { by, byText } from '#base/text/text-order.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
 import {
-  beyondIn,
   blockIn,
+  blockOvershoot,
   fileIn,
   keptBytes,
   knowsFile,
   type LogBlock,
   type NodeRotation,
   nodeRotation,
-  ownOf,
+  ownValue,
   type Setting,
   type Settings,
   settingOf,
@@ -55,7 +55,7 @@ export const logRotationDrift = cohortRule({
 
   *judge(members, policy) {
     const { logRotation } = policy
-    yield* unreadOf(members)
+    yield* unreadMembers(members)
     const read = members.filter(({ fact }) => fact.files !== null)
     const [first] = read
     if (first && read.length === 1 && members.length > 1 && Object.keys(logRotation).length === 0)
@@ -70,7 +70,7 @@ export const logRotationDrift = cohortRule({
         ...Object.keys(logRotation),
       ]),
     ].toSorted()
-    const found = paths.map(path => fileDrift(path, read, ownOf(logRotation, path)))
+    const found = paths.map(path => fileDrift(path, read, ownValue(logRotation, path)))
     yield {
       nodes: found.flatMap(({ unhashed }) => unhashed),
       unknown: 'host: of a file whose hash the policy wants none was read',
@@ -94,7 +94,7 @@ export const logRotationDrift = cohortRule({
         consequence: [
           `${nodes.length} of ${plural(read.length, 'node')} of one image family rotate logs otherwise than their peers${Object.keys(logRotation).length > 0 ? ' or the policy' : ''}.`,
           ...costs.slice(0, 1).map(cost => costInWords(cost, read)),
-          ...doubtOf(tied),
+          ...tieDoubt(tied),
         ].join(' '),
         evidence: [
           ...drifts.map(({ evidence }) => evidence),
@@ -116,7 +116,7 @@ export const logRotationDrift = cohortRule({
 })
 
 /** A node with an unread file is unknown, so the node does not pass. */
-function* unreadOf(members: readonly CohortMember<NodeRotation>[]) {
+function* unreadMembers(members: readonly CohortMember<NodeRotation>[]) {
   for (const { node, fact } of members) {
     const unknown = whyFilesUnknown(fact)
     if (unknown !== null) yield { nodes: [node], unknown }
@@ -125,7 +125,7 @@ function* unreadOf(members: readonly CohortMember<NodeRotation>[]) {
 
 const longestDoubt = 300
 
-const doubtOf = (tied: string[]) =>
+const tieDoubt = (tied: string[]) =>
   tied.length === 0
     ? []
     : [
@@ -133,14 +133,14 @@ const doubtOf = (tied: string[]) =>
       ]
 
 /** Bytes that a log may keep at most. Infinity: no size limits the log. */
-const keptOf = (canonical: string) =>
+const maxKeptBytes = (canonical: string) =>
   /^\d/.test(canonical) ? Number(canonical) : Number.POSITIVE_INFINITY
 const worstOf = ({ outlying }: Drift) =>
-  outlying.toSorted((a, b) => keptOf(b.value.canonical) - keptOf(a.value.canonical))[0]
+  outlying.toSorted((a, b) => maxKeptBytes(b.value.canonical) - maxKeptBytes(a.value.canonical))[0]
 
 function excessOf(drift: Drift) {
-  const most = keptOf(worstOf(drift)?.value.canonical ?? '')
-  const norm = keptOf(drift.reference.canonical)
+  const most = maxKeptBytes(worstOf(drift)?.value.canonical ?? '')
+  const norm = maxKeptBytes(drift.reference.canonical)
   return most === norm ? 0 : most - norm
 }
 
@@ -159,7 +159,7 @@ function costInWords({ pattern, drift }: Cost, members: readonly CohortMember<No
       ? ''
       : ` nodefs has about ${bytes(Math.min(...rooms))} left there before eviction.`
   const growth =
-    keptOf(worst.value.canonical) === Number.POSITIVE_INFINITY
+    maxKeptBytes(worst.value.canonical) === Number.POSITIVE_INFINITY
       ? '.'
       : '; what is written between two runs of logrotate comes on top.'
   return `A log of ${log} may keep ${worst.value.shown} there instead of ${reference.shown}${growth}${room}`
@@ -248,7 +248,7 @@ function changesOf(
   const odd = new Set([...drifts, ...(text ? [text] : [])].flatMap(({ outliers }) => outliers))
   const changes = members
     .flatMap(({ node, fact }) => {
-      const day = odd.has(node) ? ownOf(fact.changedOn, path) : null
+      const day = odd.has(node) ? ownValue(fact.changedOn, path) : null
       return day === null ? [] : [{ node, day }]
     })
     .toSorted((a, b) => byText(b.day, a.day) || byText(a.node, b.node))
@@ -318,7 +318,7 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
   const oddFacts = new Set(known.flatMap(({ node, fact }) => (odd.has(node) ? [fact] : [])))
   const keptAmount = (fact: NodeRotation) => {
     const block = blockOf(fact)
-    return keptValue(block, block && oddFacts.has(fact) ? beyondIn(fact, block) : 0)
+    return keptValue(block, block && oddFacts.has(fact) ? blockOvershoot(fact, block) : 0)
   }
   const whole = known.filter(({ fact }) => isWhole(fact))
   const drift = valueDrift(`what a log of ${name} may keep`, whole, keptAmount, norm)

@@ -7,8 +7,8 @@ import {
   volumeForPods,
 } from '#facts/eks/karpenter-storage.ts'
 import { podResource } from '#facts/kubernetes/garbage-resources.ts'
-import { isOfLocalStorage, refusedStorage } from '#facts/kubernetes/volume-events.ts'
-import { isWithin } from '#judge/events/events.ts'
+import { isStorageShortage, refusedStorage } from '#facts/kubernetes/volume-events.ts'
+import { isWithinWindow } from '#judge/events/events.ts'
 import { dataDevice, requestableDisk, volumeForRequests } from '#judge/help/disk-size.ts'
 import {
   bytes,
@@ -91,7 +91,9 @@ export const localStorageFitsNoNode = contextRule({
       .toSorted((a, b) => b.wanted - a.wanted)
     return {
       most,
-      pods: pods.filter(({ wanted, messages }) => wanted > most && messages.some(isOfLocalStorage)),
+      pods: pods.filter(
+        ({ wanted, messages }) => wanted > most && messages.some(isStorageShortage),
+      ),
       unplaced: unplacedBy(pods, facts[0]?.fact.pool ?? null, context),
     }
   },
@@ -207,7 +209,9 @@ function refusedBy(pods: readonly KubernetesPod[], at: string): Failing | null {
     const amounts = refusedStorage(pod.status?.message ?? '')
     // A kubelet that has just started may not know its disk yet (kubernetes#70618).
     const isKnown = amounts !== null && amounts.capacity > 0
-    return isKnown && isWithin(pod.status?.startTime ?? null, at, dayMs) ? [{ pod, amounts }] : []
+    return isKnown && isWithinWindow(pod.status?.startTime ?? null, at, dayMs)
+      ? [{ pod, amounts }]
+      : []
   })
   const last = refused.at(-1)
   if (last === undefined) return null

@@ -2,10 +2,10 @@ import { amountOrNull } from '#base/go/quantity.ts'
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import {
+  feasibleFix,
   reservedMemory,
   unmeasuredMemory,
   unreadableReservation,
-  whereItFits,
 } from '#judge/help/reservations.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import { bytes, isLinux, type NodeSubject, nodeRule, reservations } from '#judge/rule.ts'
@@ -40,7 +40,7 @@ export const missingSystemReserved = nodeRule({
         ...(hasRoom(subject) && { severity: 'medium' as const }),
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
         evidence: evidence(),
-        fix: whereItFits(
+        fix: feasibleFix(
           {
             kubeReserved: {
               ...configuration.kubeReserved,

@@ -47,12 +47,12 @@ export const oomBeforeEviction = contextRule({
 
   fact: subject => ({
     failings: [...judgeThresholds(subject)],
-    reason: lostThreshold(subject) ?? heldBy(subject),
+    reason: lostThreshold(subject) ?? memoryVolumeCause(subject),
   }),
 
   *judge({ failings, reason }, context) {
     const { events, at } = context
-    yield* withEvidence(failings, evidenceOf(kills(events, at), at))
+    yield* withEvidence(failings, evidenceOf(nodeKills(events, at), at))
     if (failings.length === 0) yield* judgeKills(events, at, reason)
     yield* unreadEvents(context)
   },
@@ -64,7 +64,7 @@ export const oomBeforeEviction = contextRule({
  * OOM kills of the node. Kills of containers at their own limit are left out: node-problem-detector
  * reports such kills, SystemOOM does not.
  */
-const kills = (events: readonly NodeEvent[] | null, at: string) =>
+const nodeKills = (events: readonly NodeEvent[] | null, at: string) =>
   recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(
     ({ message }) => !isOwnMemoryLimit(message),
   )
@@ -89,7 +89,7 @@ function lostThreshold(subject: Satisfied<'configuration' | 'eviction'>): KnownR
 }
 
 /** Volumes in memory: what the kernel kills gives none of it back. Null: none holds much. */
-function heldBy(subject: Satisfied<'eviction'>): KnownReason | null {
+function memoryVolumeCause(subject: Satisfied<'eviction'>): KnownReason | null {
   const { cause, steps = [] } = memoryVolumeReason(subject) ?? {}
   const [first] = steps
   if (cause === undefined || first?.owner === undefined) return null
@@ -104,7 +104,7 @@ function* judgeKills(
   at: string,
   reason: KnownReason | null,
 ): Iterable<Failing> {
-  const killEvents = kills(events, at)
+  const killEvents = nodeKills(events, at)
   if (killEvents.length === 0) return
   // Two sources can report the same kill: the larger count is used.
   const times = byReason(killEvents)

@@ -2,7 +2,7 @@ import { milliValue } from '#base/go/quantity.ts'
 import { mebibyte } from '#base/units.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { reservedOf, unreadableReservation, whereItFits } from '#judge/help/reservations.ts'
+import { feasibleFix, reservedOf, unreadableReservation } from '#judge/help/reservations.ts'
 import { line, nodeRule, reservations, shorten } from '#judge/rule.ts'
 
 export const reservedBelowEksFormula = nodeRule({
@@ -61,7 +61,7 @@ export const reservedBelowEksFormula = nodeRule({
           line('computed', `EKS reserves ${name}`, wanted),
         ]),
       ],
-      fix: whereItFits({ kubeReserved: { ...configuration.kubeReserved, ...lacking } }, subject, 0),
+      fix: feasibleFix({ kubeReserved: { ...configuration.kubeReserved, ...lacking } }, subject, 0),
     }
   },
 })

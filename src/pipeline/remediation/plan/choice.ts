@@ -139,7 +139,7 @@ export function settle(
   const present = running ?? {}
   const isSame = (leaf: string, a: unknown, b: unknown) =>
     meaningOf(leaf, a, kubeletVersion) === meaningOf(leaf, b, kubeletVersion)
-  const isNews = (leaf: string, value: unknown) => !isSame(leaf, value, valueAt(present, leaf))
+  const isChange = (leaf: string, value: unknown) => !isSame(leaf, value, valueAt(present, leaf))
   const wishes = new Map<string, LeafWish>()
   const overruled = new Set<ChosenFix>()
   for (const { path, value } of changes) {
@@ -156,16 +156,16 @@ export function settle(
       if (other === undefined) wishes.set(leaf, wish)
       else if (isSame(leaf, other.value, value)) continue
       else if (other.by === null) overruled.add(fix)
-      else if (isNews(leaf, value) && isNews(leaf, other.value))
+      else if (isChange(leaf, value) && isChange(leaf, other.value))
         return {
           patch: {},
           findings: [other.by.id, fix.id].sort(),
           conflict: contradiction(leaf, wish, other),
         }
-      else if (isNews(leaf, value)) wishes.set(leaf, wish)
+      else if (isChange(leaf, value)) wishes.set(leaf, wish)
     }
   }
-  const news = [...wishes].filter(([leaf, { value }]) => isNews(leaf, value))
+  const news = [...wishes].filter(([leaf, { value }]) => isChange(leaf, value))
   const findings = fixes.filter(fix => !overruled.has(fix)).map(({ id }) => id)
   return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
 }

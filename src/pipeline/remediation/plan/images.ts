@@ -41,7 +41,7 @@ export function wantedImages(
 ): WantedImage[] {
   const findings = new Map<string, Set<string>>()
   for (const { id, rule } of fixes)
-    for (const image of namedBy(rule, subject, policy)) {
+    for (const image of imagesOfRule(rule, subject, policy)) {
       const name = canonicalName(image)
       findings.set(name, (findings.get(name) ?? new Set()).add(id))
     }
@@ -60,19 +60,19 @@ export function wantedImages(
     })
 }
 
-function namedBy(id: string, subject: NodeSubject, policy: Policy): readonly string[] {
+function imagesOfRule(id: string, subject: NodeSubject, policy: Policy): readonly string[] {
   const rule = rules.find(one => one.id === id)
   if (rule === undefined || !('images' in rule) || missingNeeds(rule, subject) !== null) return []
   return (rule.images?.(subject, policy) ?? []).filter(image => image !== '')
 }
 
 function pinnedBy(name: string, policy: Policy, digestsOf: (name: string) => readonly string[]) {
-  const found = sourceBy(name, policy)
+  const found = policySource(name, policy)
   return found === null || 'why' in found ? found : pinnedSource(name, found.source, digestsOf)
 }
 
 /** Null: the policy names no source. Of several matching patterns, the longest is the most specific. */
-export function sourceBy(name: string, { requiredImageSources }: Policy): ImageSource | null {
+export function policySource(name: string, { requiredImageSources }: Policy): ImageSource | null {
   const [first] = Object.entries(requiredImageSources)
     .filter(([pattern]) => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)))
     .toSorted(([a], [b]) => b.length - a.length || byText(a, b))

@@ -8,7 +8,7 @@ import {
   type LogBlock,
   type LogFile,
   logFilesOf,
-  ownOf,
+  ownValue,
   settingsOf,
   wantedHash,
 } from '#judge/logs/logrotate.ts'
@@ -62,7 +62,7 @@ interface SeenMeaning {
 
 interface FileGroup {
   nodes: number
-  /** By path, then by the file's meaning (`meaningOf`). */
+  /** By path, then by the file's meaning (`writtenMeaning`). */
   paths: Map<string, Map<string, SeenMeaning>>
 }
 
@@ -90,8 +90,8 @@ export class FleetLogFiles {
     for (const [path, file] of Object.entries(files)) {
       const meanings = group.paths.get(path) ?? new Map<string, SeenMeaning>()
       group.paths.set(path, meanings)
-      const meaning = meanings.get(meaningOf(file)) ?? { nodes: 0, files: new Map() }
-      meanings.set(meaningOf(file), meaning)
+      const meaning = meanings.get(writtenMeaning(file)) ?? { nodes: 0, files: new Map() }
+      meanings.set(writtenMeaning(file), meaning)
       meaning.nodes++
       if (file.sha256 === null) continue
       const seen = meaning.files.get(file.sha256) ?? { nodes: 0, entries: entriesOf(host, path) }
@@ -109,8 +109,8 @@ export class FleetLogFiles {
       byText,
     )
     return paths.flatMap(path => {
-      const wanted = ownOf(this.#wanted, path)
-      const file = ownOf(files, path)
+      const wanted = ownValue(this.#wanted, path)
+      const file = ownValue(files, path)
       return (
         (wanted === null
           ? this.#asPeers(path, file, group)
@@ -131,8 +131,8 @@ export class FleetLogFiles {
       ({ path }) => path,
     )
     return [...idle].flatMap(([path, placed]) => {
-      const wanted = ownOf(this.#wanted, path)
-      if (wanted !== null) return this.#byPolicy(path, wanted, ownOf(files, path), host) ?? []
+      const wanted = ownValue(this.#wanted, path)
+      if (wanted !== null) return this.#byPolicy(path, wanted, ownValue(files, path), host) ?? []
       const patterns = placed.flatMap(({ block }) => block.patterns).join(', ')
       return {
         path,
@@ -164,7 +164,7 @@ export class FleetLogFiles {
         path,
         why: `the node has no ${path}, and the policy does not say all of it: ${addContent(path)}`,
       }
-    if (says(file, wanted.directives)) return null
+    if (hasDirectives(file, wanted.directives)) return null
     const own = file.sha256 === null ? null : rebuildFile(entriesOf(host, path), file.sha256)
     return own === null
       ? {
@@ -191,7 +191,7 @@ export class FleetLogFiles {
         : { path, why: `most of its group have no ${path}, and a plan removes no file` }
     }
     const [meant, { files }] = norm
-    if (file !== null && meaningOf(file) === meant) return null
+    if (file !== null && writtenMeaning(file) === meant) return null
     const common = [...files].toSorted(
       ([a, one], [b, other]) => other.nodes - one.nodes || byText(a, b),
     )
@@ -228,22 +228,24 @@ function rebuildFile(entries: readonly HostLogrotate[], hash: string): FileText 
 }
 
 /** The directives written in the file itself, in any order. Inherited directives belong to another file. */
-const meaningOf = ({ blocks }: LogFile) =>
+const writtenMeaning = ({ blocks }: LogFile) =>
   JSON.stringify(
     Object.entries(blocks)
       .toSorted(([a], [b]) => byText(a, b))
       .map(([name, { settings, written }]) => [
         name,
-        written.toSorted(byText).map(one => [one, ownOf(settings, one)?.canonical]),
+        written.toSorted(byText).map(one => [one, ownValue(settings, one)?.canonical]),
       ]),
   )
 
 /** Whether each block has the wanted directives. If the file has blocks, directives outside of them do not count. */
-function says({ blocks }: LogFile, directives: WantedLogRotation['directives']) {
+function hasDirectives({ blocks }: LogFile, directives: WantedLogRotation['directives']) {
   const asked = Object.entries(settingsOf(directives))
   const inside = Object.entries(blocks).filter(([name], _, all) => name !== '' || all.length === 1)
   return inside.every(([, { settings }]) =>
-    asked.every(([name, { canonical }]) => (ownOf(settings, name)?.canonical ?? '') === canonical),
+    asked.every(
+      ([name, { canonical }]) => (ownValue(settings, name)?.canonical ?? '') === canonical,
+    ),
   )
 }
 
@@ -305,10 +307,10 @@ export const logFileText = ({ path, content }: FoundFile): DurableFix[] =>
 /** Describes the log whose kept bytes the file changes most. Undefined: the file changes the kept bytes of no log. */
 function keptText(path: string, before: Host, after: Host) {
   const blocksIn = (host: Host): Readonly<Record<string, LogBlock>> =>
-    ownOf(logFilesOf(host) ?? {}, path)?.blocks ?? {}
+    ownValue(logFilesOf(host) ?? {}, path)?.blocks ?? {}
   const old = blocksIn(before)
   const changed = Object.entries(blocksIn(after)).flatMap(([name, block]) => {
-    const was = ownOf(old, name)
+    const was = ownValue(old, name)
     const [from, to] = [was && keptBytes(was), keptBytes(block)]
     return was === null || from === to
       ? []

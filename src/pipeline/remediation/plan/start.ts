@@ -8,7 +8,7 @@ import { byText } from '#base/text/text-order.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, fieldOf, isKnownField, meaningOf } from '#facts/kubelet/fields.ts'
 import { fieldValues, shownSetting } from '#judge/drift/drift.ts'
-import { runs, startFact } from '#judge/drift/layers.ts'
+import { runningMeaning, startFact } from '#judge/drift/layers.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
@@ -44,13 +44,14 @@ export const changesOf = (patch: RawObject, { running }: ReadNode): Configuratio
  * Upstream: pkg/kubelet/cm/cpumanager/policy_static.go validateState; pkg/kubelet/cm/memorymanager/memory_manager.go validateReservedMemory
  */
 export function reservationTrap(running: RawObject, patch: RawObject): string | null {
-  const names = (field: string, key: string) => Object.hasOwn(mapOf(patch[field]), key)
-  const isReserved = (key: string) => names('kubeReserved', key) || names('systemReserved', key)
+  const patchHasKey = (field: string, key: string) => Object.hasOwn(mapOf(patch[field]), key)
+  const isReserved = (key: string) =>
+    patchHasKey('kubeReserved', key) || patchHasKey('systemReserved', key)
   if (running.cpuManagerPolicy === 'static' && isReserved('cpu'))
     return 'its CPU manager is static: the state that it keeps would not fit other reservations, and the kubelet would not start'
   if (
     /^static$/i.test(String(running.memoryManagerPolicy ?? '')) &&
-    (isReserved('memory') || names('evictionHard', 'memory.available'))
+    (isReserved('memory') || patchHasKey('evictionHard', 'memory.available'))
   )
     return 'its memory manager is static: reservedMemory has to be the sum of the reservations and the threshold, or the kubelet would not start'
   return null
@@ -132,7 +133,8 @@ function differences(
     .filter(
       path =>
         !isEdited(path) &&
-        meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(expected, path),
+        meaningOf(path, start.comesTo[path], identity.kubeletVersion) !==
+          runningMeaning(expected, path),
     )
     .sort(byText)
 }

@@ -1,7 +1,7 @@
 /** Whether planning the node now would give the same step, byte for byte, and whether it would act at once. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/fields.ts'
-import { ownOf, wantedHash } from '#judge/logs/logrotate.ts'
+import { ownValue, wantedHash } from '#judge/logs/logrotate.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { ExpectedSetting, PlanCohort, PlanStep } from '#model/plan/plan.ts'
@@ -12,7 +12,7 @@ import { isPulledFrom, pullImage, sourceIn } from '#remediate/remedies/pull-imag
 import type { WrittenChange } from '#remediate/remedies/remedy.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { otherDoubts } from '#remediate/verify/other-settings.ts'
-import { sourceBy } from './images.ts'
+import { policySource } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
 import { planNode, readNode } from './node.ts'
 import { planPrune } from './prune.ts'
@@ -58,7 +58,7 @@ export function whyNotNow(now: StepNow): string | null {
 
 /** The current policy must name the planned source. */
 function whyOtherSource(name: string, planned: string, policy: Policy) {
-  const found = sourceBy(name, policy)
+  const found = policySource(name, policy)
   if (found === null) return `policy requiredImageSources names no source of ${name}`
   if ('why' in found) return found.why
   return isPulledFrom(planned, found.source)
@@ -68,7 +68,7 @@ function whyOtherSource(name: string, planned: string, policy: Policy) {
 
 /** The policy must name the file and result in the planned content. */
 function whyOtherLogFile({ step, record, policy }: StepNow, identity: NodeIdentity) {
-  const wanted = ownOf(policy.logRotation, step.path)
+  const wanted = ownValue(policy.logRotation, step.path)
   if (wanted === null) return `policy logRotation does not name ${step.path}`
   const hash = wantedHash(wanted)
   const other = `policy logRotation names another content of ${step.path} than the plan`

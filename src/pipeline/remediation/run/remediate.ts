@@ -22,8 +22,8 @@ import { type Clock, systemClock } from '#remediate/run/pausing.ts'
 import {
   type ApplyOptions,
   applyPlan,
+  readKeptRun,
   rollBack,
-  runAsKept,
   type SessionOptions,
 } from '#remediate/run/session.ts'
 import { hashOnDisk, kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
@@ -83,7 +83,7 @@ async function withNodes(
     await note(ended)
     return ended
   } catch (error) {
-    await note(await runAsKept(run, store).catch(() => null))
+    await note(await readKeptRun(run, store).catch(() => null))
     throw error
   } finally {
     nodes.close()

@@ -26,7 +26,7 @@ import {
   openRuns,
   parsePlanAt,
 } from '#remediate/plan/store.ts'
-import { isOfTheWorld } from '#remediate/run/pausing.ts'
+import { isWorldFailure } from '#remediate/run/pausing.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { eksNames } from './fresh.ts'
 import type { PlanWanted, RemediateOptions, RemediationService } from './options.ts'
@@ -109,7 +109,7 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
     runs.push(await runOrReason(run, () => resumeOne(run, service), note))
   }
   const approved = await policyPlan(service).catch(error => {
-    runs.push(refusedFor('policy', error, note))
+    runs.push(refusedRun('policy', error, note))
     return null
   })
   if (approved !== null) {
@@ -207,13 +207,13 @@ async function runOrReason(
     return { id, state, why, nodes, next }
   } catch (error) {
     const next = `It is tried again with the next {"action":"resume"}; {"action":"rollback","run":"${run}"} takes back what it has changed.`
-    return { ...refusedFor(run, error, onUnsealed), next }
+    return { ...refusedRun(run, error, onUnsealed), next }
   }
 }
 
 /** @throws the error if it is a bug of highwater */
-function refusedFor(id: string, error: unknown, onUnsealed: (error: Unsealed) => void): RanOne {
-  if (!isOfTheWorld(error)) throw error
+function refusedRun(id: string, error: unknown, onUnsealed: (error: Unsealed) => void): RanOne {
+  if (!isWorldFailure(error)) throw error
   if (error instanceof Unsealed) onUnsealed(error)
   const next = 'It is tried again with the next {"action":"resume"}.'
   return { id, state: 'refused', why: messageOf(error), nodes: {}, next }

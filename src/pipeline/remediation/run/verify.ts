@@ -13,7 +13,7 @@ import { withoutFiles } from '#pipeline/remediation/plan/node.ts'
 import { stateOf } from '#pipeline/remediation/plan/state.ts'
 import { kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
-import { notYet } from '#remediate/verify/verify-health.ts'
+import { notYetDoubt } from '#remediate/verify/verify-health.ts'
 import { replay } from '#replay/replay.ts'
 import { type FreshOptions, freshRecords, recordKey } from './fresh.ts'
 
@@ -77,12 +77,14 @@ export async function verifyPlan(
 function verifyRecord(plan: Plan, step: PlanStep, record: NodeInput, policy: Policy) {
   // Node data from before the plan says nothing about the change.
   if (Date.parse(record.at ?? '') <= Date.parse(plan.createdAt))
-    return notYet(`it was read at ${record.at}, before the plan was made: read it after the change`)
+    return notYetDoubt(
+      `it was read at ${record.at}, before the plan was made: read it after the change`,
+    )
   return verifyNode(step, record, policy, { at: changedAt(plan, record), readyPods: null })
 }
 
 function missingNode(cluster: ClusterRecord | undefined): Verification {
-  if (cluster === undefined) return notYet('its cluster was not found, or not reached')
+  if (cluster === undefined) return notYetDoubt('its cluster was not found, or not reached')
   const error = (cluster.errors ?? []).find(({ what }) => what === 'cluster' || what === 'nodes')
   return {
     state: 'not-yet',

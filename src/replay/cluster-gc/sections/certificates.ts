@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import type { CertificateGarbage, CertificateRequest } from '#model/finding/cluster-garbage.ts'
-import { isOf } from '#model/input/cluster-input.ts'
+import { isObjectOf } from '#model/input/cluster-input.ts'
 import type { CertificateSigningRequest, ClusterObject } from '#model/input/kubernetes.ts'
 import {
   type OpenSection,
@@ -35,7 +35,7 @@ class Certificates implements OpenSection<CertificateGarbage> {
   readonly #requests = new Packed<KeptRequest>()
 
   take(resource: string, object: ClusterObject) {
-    if (!isOf(listed, resource, object)) return
+    if (!isObjectOf(listed, resource, object)) return
     const { spec, status } = object
     const request = {
       metadata: slimMetadata(object, ['creationTimestamp']),

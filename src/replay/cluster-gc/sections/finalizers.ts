@@ -2,7 +2,7 @@
 
 import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/finding/cluster-garbage.ts'
-import { isOf } from '#model/input/cluster-input.ts'
+import { isObjectOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject } from '#model/input/kubernetes.ts'
 import {
   type OpenSection,
@@ -68,6 +68,6 @@ function heldObject(resource: string, object: ClusterObject): HeldByFinalizer | 
   const metadata = parseMetadata(object)
   if (!metadata || metadata.deletedMs === null || metadata.finalizers.length === 0) return null
   const { namespace, name, deletedMs: sinceMs, finalizers: names } = metadata
-  const expiresMs = isOf('jobs.batch', resource, object) ? expiryOf(object) : null
+  const expiresMs = isObjectOf('jobs.batch', resource, object) ? expiryOf(object) : null
   return { resource, namespace, name, sinceMs, expiresMs, names }
 }

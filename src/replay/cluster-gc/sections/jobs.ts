@@ -3,11 +3,11 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/finding/cluster-garbage.ts'
-import { isOf } from '#model/input/cluster-input.ts'
+import { isObjectOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, CronJob, Job } from '#model/input/kubernetes.ts'
 import {
   controllerOf,
-  keeperIn,
+  deletingOwner,
   type OpenSection,
   Packed,
   parseMetadata,
@@ -27,8 +27,8 @@ class Jobs implements OpenSection<JobGarbage> {
   readonly #cronJobs: CronJob[] = []
 
   take(resource: string, object: ClusterObject) {
-    if (isOf('cronjobs.batch', resource, object)) this.#cronJobs.push(object)
-    else if (isOf('jobs.batch', resource, object)) this.#takeJob(object)
+    if (isObjectOf('cronjobs.batch', resource, object)) this.#cronJobs.push(object)
+    else if (isObjectOf('jobs.batch', resource, object)) this.#takeJob(object)
   }
 
   #takeJob(job: Job) {
@@ -40,7 +40,7 @@ class Jobs implements OpenSection<JobGarbage> {
     const finished: FinishedJob = {
       namespace,
       name,
-      controller: keeperIn(metadata),
+      controller: deletingOwner(metadata),
       outcome: condition.type === 'Complete' ? 'Complete' : 'Failed',
       finishedMs: timeOf(condition.lastTransitionTime),
       expiresMs: expiryOf(job),

@@ -2,7 +2,7 @@
 
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { InstanceGarbage, LeaseGarbage, NodeGarbage } from '#model/finding/cluster-garbage.ts'
-import { isOf } from '#model/input/cluster-input.ts'
+import { isObjectOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
 import {
   nameOf,
@@ -53,7 +53,7 @@ class Instances implements OpenSection<InstanceGarbage> {
   readonly #instances = new Set<string>()
 
   take(resource: string, instance: ClusterObject) {
-    if (!isOf('instances.ec2.amazonaws.com', resource, instance)) return
+    if (!isObjectOf('instances.ec2.amazonaws.com', resource, instance)) return
     if (instance.InstanceId !== undefined) this.#instances.add(instance.InstanceId)
   }
 
@@ -82,14 +82,14 @@ class Leases implements OpenSection<LeaseGarbage> {
   readonly #ofNodes = new Packed<Lease>()
 
   take(resource: string, lease: ClusterObject) {
-    if (!isOf('leases.coordination.k8s.io', resource, lease)) return
+    if (!isObjectOf('leases.coordination.k8s.io', resource, lease)) return
     if (lease.metadata?.namespace === 'kube-node-lease') this.#ofNodes.push(lease)
   }
 
   close({ nodes, nowMs }: SectionContext): LeaseGarbage {
     const ofNodes = [...this.#ofNodes]
     const made = new Map(ofNodes.map(lease => [nameOf(lease), madeMs(lease)]))
-    const isLeft = ({ state, isExpired }: LeaseGarbage['nodes'][number]) =>
+    const isLeftoverLease = ({ state, isExpired }: LeaseGarbage['nodes'][number]) =>
       state !== 'held' || isExpired !== false
     return {
       nodes: nodeLeases(ofNodes, nodes, nowMs)
@@ -99,7 +99,7 @@ class Leases implements OpenSection<LeaseGarbage> {
           renewedMs: renewedMs ?? made.get(node) ?? null,
           isExpired,
         }))
-        .filter(isLeft),
+        .filter(isLeftoverLease),
     }
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '#facts/kubernetes/garbage-resources.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { OwnedGroup, OwnerGarbage } from '#model/finding/cluster-garbage.ts'
-import { isOf } from '#model/input/cluster-input.ts'
+import { isObjectOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesPod, ObjectReference } from '#model/input/kubernetes.ts'
 import {
   collectGarbage,
@@ -145,7 +145,7 @@ class Owners implements OpenSection<OwnerGarbage> {
   }
 
   #takeOrphan(resource: string, object: ClusterObject) {
-    const controllerKind = madeBy(resource, object)
+    const controllerKind = creatorKind(resource, object)
     const metadata = controllerKind === null ? null : parseMetadata(object)
     if (controllerKind === null || !metadata || controllerOf(metadata)) return
     this.#orphaned.push({
@@ -203,8 +203,8 @@ const isPod = ({ apiVersion, kind }: OwnedObject) =>
 
 /** Null if the kind has no replicas. */
 function replicasOf(resource: string, object: ClusterObject) {
-  if (isOf('pods', resource, object)) return Number(!hasFinished(object))
-  return isOf('replicasets.apps', resource, object) ? (object.spec?.replicas ?? null) : null
+  if (isObjectOf('pods', resource, object)) return Number(!hasFinished(object))
+  return isObjectOf('replicasets.apps', resource, object) ? (object.spec?.replicas ?? null) : null
 }
 
 const hasFinished = ({ status }: KubernetesPod) => isTerminalPhase(status?.phase ?? null)
@@ -267,7 +267,7 @@ const marks: Readonly<Record<string, readonly OrphanMark[]>> = {
 }
 
 /** The kind of the controller; null: nothing shows that there was one. @param resource `plural` or `plural.group` */
-function madeBy(resource: string, object: ClusterObject) {
+function creatorKind(resource: string, object: ClusterObject) {
   // Only StatefulSets and DaemonSets create ControllerRevisions.
   if (resource === 'controllerrevisions.apps') return 'StatefulSet or DaemonSet'
   const metadata = object.metadata

@@ -8,7 +8,7 @@ import type {
   TerminatedPod,
   TerminatingPod,
 } from '#model/finding/cluster-garbage.ts'
-import { type EksCluster, isOf } from '#model/input/cluster-input.ts'
+import { type EksCluster, isObjectOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
 import type { Certainty } from '#model/prediction/prediction.ts'
 import {
@@ -35,7 +35,7 @@ class Pods implements OpenSection<PodGarbage> {
   readonly #kept = new Packed<KeptPod>()
 
   take(resource: string, pod: ClusterObject) {
-    if (!isOf('pods', resource, pod)) return
+    if (!isObjectOf('pods', resource, pod)) return
     const { status } = pod
     const isOver = status !== undefined && !alive.has(status.phase ?? '')
     if (isOver || timeOf(pod.metadata?.deletionTimestamp) !== null) this.#kept.push(slimPod(pod))
@@ -148,7 +148,7 @@ function terminatingPod(
     finalizers: metadata.finalizers.map(holderOf),
     nodeState: nodeState(node, readyNodes),
     isTakenByPodGc: taken.has(uidOf(pod)),
-    isLetGo: isLetGo(pod),
+    isLetGo: isKubeletDone(pod),
   }
 }
 
@@ -156,7 +156,7 @@ function terminatingPod(
  * Whether the kubelet is done with the pod: it deletes a terminated pod again with grace period 0. The API server deletes an already terminated pod at once.
  * If the field is missing, the phase decides. Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/kubelet/status/status_manager.go syncPod
  */
-function isLetGo({ metadata, status }: KubernetesPod) {
+function isKubeletDone({ metadata, status }: KubernetesPod) {
   const gracePeriodSeconds = metadata?.deletionGracePeriodSeconds ?? null
   return gracePeriodSeconds === null ? !alive.has(status?.phase ?? '') : gracePeriodSeconds === 0
 }

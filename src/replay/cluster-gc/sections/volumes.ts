@@ -11,7 +11,7 @@ import type {
   ReleasedVolume,
   VolumeGarbage,
 } from '#model/finding/cluster-garbage.ts'
-import { type EbsVolume, isOf } from '#model/input/cluster-input.ts'
+import { type EbsVolume, isObjectOf } from '#model/input/cluster-input.ts'
 import type {
   ClusterObject,
   KubernetesPod,
@@ -49,10 +49,10 @@ class Volumes implements OpenSection<VolumeGarbage> {
   readonly #pods = new Packed<KubernetesPod>()
 
   take(resource: string, object: ClusterObject) {
-    if (isOf('pods', resource, object)) {
+    if (isObjectOf('pods', resource, object)) {
       if (usesClaims(object)) this.#pods.push(slimPod(object))
-    } else if (isOf('persistentvolumeclaims', resource, object)) this.#claims.push(object)
-    else if (isOf('persistentvolumes', resource, object)) this.#volumes.push(object)
+    } else if (isObjectOf('persistentvolumeclaims', resource, object)) this.#claims.push(object)
+    else if (isObjectOf('persistentvolumes', resource, object)) this.#volumes.push(object)
   }
 
   close({ features, arePodsKnown, holderOf }: SectionContext): VolumeGarbage {
@@ -156,7 +156,7 @@ class Disks implements OpenSection<DiskGarbage> {
   readonly #named = new Map<string, NamingVolume>()
 
   take(resource: string, object: ClusterObject) {
-    if (isOf('persistentvolumes', resource, object)) {
+    if (isObjectOf('persistentvolumes', resource, object)) {
       const { spec } = object
       const handle = spec?.csi?.volumeHandle ?? spec?.awsElasticBlockStore?.volumeID
       // In-tree: `aws://us-east-1a/vol-…`.
@@ -164,7 +164,7 @@ class Disks implements OpenSection<DiskGarbage> {
         this.#named.set(handle.split('/').at(-1) ?? handle, namingVolume(object))
       return
     }
-    if (isOf('volumes.ec2.amazonaws.com', resource, object)) this.#takeDisk(object)
+    if (isObjectOf('volumes.ec2.amazonaws.com', resource, object)) this.#takeDisk(object)
   }
 
   #takeDisk(disk: EbsVolume) {

@@ -137,6 +137,15 @@ it('runs nothing in a session whose shell is not of the host', () => {
   expect(commands('prune-images')).toEqual([expect.stringMatching(/^highwater plan /)])
 })
 
+it.each([
+  [undefined, 'df -h'],
+  ['inodes', 'df -i'],
+] as const)('shows the %s of the host of a node of Docker', (unit, expected) => {
+  const wish = { id: 'look-on-node' as const, ...(unit && { unit }) }
+  const [step] = stepsOf(finding, [wish], on({ node: { ...node, shell: 'docker' } }))
+  expect(step?.commands[0]?.command).toBe(`docker system df -v; ${expected}`)
+})
+
 it.each(['container', 'powershell'] as const)('looks for folders in the shell of a %s', shell => {
   const steps = stepsOf(finding, [{ id: 'look-on-node' }], on({ node: { ...node, shell } }))
   expect(steps[0]?.commands).toMatchSnapshot()

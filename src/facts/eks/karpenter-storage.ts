@@ -13,11 +13,13 @@ import type { AmiFamily } from '#model/input/record.ts'
 /** Volume of a node class without mappings, what is reserved of it, and the share that eviction keeps. */
 const presets = { volumeBytes: 20 * gibibyte, reservedBytes: gibibyte, evictionShare: 0.1 }
 
-/** The NodePools of which no instance type has the resources of a pod. Empty: the message says something else. */
-export const poolsWithoutRoom = (message: string): string[] =>
+/** The NodePools of which no instance type has the resources of a pod, and the storage that it needs with the DaemonSets. Empty: the message says something else. */
+export const poolsWithoutRoom = (message: string): { pool: string; neededBytes: number }[] =>
   message.split(/incompatible with (?=(?:nodepool|provisioner) ")/).flatMap(part => {
     const [, pool = ''] = /^\w+ "([^"]{1,253})"/.exec(part) ?? []
-    return pool !== '' && part.includes('no instance type') ? [pool] : []
+    if (pool === '' || !part.includes('no instance type')) return []
+    const [, needed] = /resources \{[^}]*"ephemeral-storage":"([^"]{1,40})"/.exec(part) ?? []
+    return [{ pool, neededBytes: amountOrNull(needed) ?? 0 }]
   })
 
 export function familyOfClass({ spec }: NodeClass): AmiFamily {
@@ -31,13 +33,29 @@ export function familyOfClass({ spec }: NodeClass): AmiFamily {
 export const volumeForPods = (podBytes: number): number =>
   (podBytes + presets.reservedBytes) / (1 - presets.evictionShare)
 
-/** Size of the volume that counts, and what pods get of it. Null: the instance store counts, or the size is no quantity. */
+/** An own image without a family: Karpenter does not know which device holds its data. */
+const isCustom = ({ amiFamily, amiSelectorTerms = [] }: NonNullable<NodeClass['spec']>) =>
+  amiFamily === undefined
+    ? amiSelectorTerms.every(({ alias }) => alias === undefined)
+    : amiFamily === 'Custom'
+
+/** Whether amounts of its own take the place of the presets. */
+const changesPresets = (kubelet: Record<string, unknown> = {}) =>
+  Object.values(kubelet).some(
+    amounts =>
+      typeof amounts === 'object' &&
+      amounts !== null &&
+      ('ephemeral-storage' in amounts || 'nodefs.available' in amounts),
+  )
+
+/** Size of the volume that counts, and what pods get of it. Null: the instance store counts, the size is no quantity, or one of both is not known. */
 export function storageOfClass(
-  { spec }: NodeClass,
+  { spec = {} }: NodeClass,
   dataDevice: string,
 ): { volumeBytes: number; podBytes: number; rootDevice: string | null } | null {
-  if (spec?.instanceStorePolicy === 'RAID0') return null
-  const mappings = spec?.blockDeviceMappings ?? []
+  if (spec.instanceStorePolicy === 'RAID0' || isCustom(spec) || changesPresets(spec.kubelet))
+    return null
+  const mappings = spec.blockDeviceMappings ?? []
   const root = mappings.find(({ rootVolume, ebs }) => rootVolume && ebs?.volumeSize)
   const counted = root ?? mappings.find(({ deviceName }) => deviceName === dataDevice)
   const volumeBytes =

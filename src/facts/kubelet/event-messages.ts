@@ -62,7 +62,7 @@ const ownLimits = [
 ]
 
 /** The limit that an evicted pod exceeded, and whose it is: a volume's, a container's, or of all containers together. */
-export interface OwnLimit {
+interface OwnLimit {
   quantity: string
   volume: string | null
   container: string | null

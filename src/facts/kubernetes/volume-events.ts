@@ -42,7 +42,8 @@ export function volumeProblem(message: string): (typeof volumeProblems)[number] 
 export const isStorageShortage = (message: string): boolean =>
   message.includes('Insufficient ephemeral-storage')
 
-const refusal = /enough resource: ephemeral-storage, requested: (\d+), used: (\d+), capacity: (\d+)/
+const refusal =
+  /enough resource: ephemeral-storage, requested: (\d{1,16}), used: (\d{1,16}), capacity: (\d{1,16})/
 
 /** By the kubelet, for a pod that it does not admit. Upstream: pkg/kubelet/lifecycle/predicate.go InsufficientResourceError */
 export function refusedStorage(

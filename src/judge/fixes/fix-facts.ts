@@ -74,11 +74,13 @@ export function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
   return isWindows || amiFamily === 'Bottlerocket' ? null : 'ssh'
 }
 
-/** By what the node says of its image: k3d runs that of K3s, kind names itself. Null: it says nothing. */
+/** By what the node says of its image: k3d runs that of K3s, kind names itself and its runtime. Null: it says nothing. */
 export function shellOfImage({ spec, status }: NodeSubject['node']): StepNode['shell'] {
   const osImage = status?.nodeInfo?.osImage ?? ''
   if (osImage.startsWith('Talos')) return 'talos'
-  return osImage.startsWith('K3s ') || spec?.providerID?.startsWith('kind://') ? 'docker' : null
+  return osImage.startsWith('K3s ') || spec?.providerID?.startsWith('kind://docker/')
+    ? 'docker'
+    : null
 }
 
 export class FixFacts {

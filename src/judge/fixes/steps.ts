@@ -94,7 +94,7 @@ const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'dock
 function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   // The disk of such a node is that of its host, of which the node shows nothing.
   if (node?.shell === 'docker' && wish.id === 'look-on-node' && wish.place === undefined)
-    return { id: 'look-on-host' }
+    return { id: 'look-on-host', ...(wish.unit && { unit: wish.unit }) }
   const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
   if (!isRestart || node === null || !withoutShell.has(node.shell)) return wish
   return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
@@ -571,7 +571,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'list-processes': readMoreStep(
     usage('ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20'),
   ),
-  'look-on-host': readMoreStep(() => [['reads', 'docker system df -v; df -h']]),
+  'look-on-host': readMoreStep(({ action }) => [
+    ['reads', `docker system df -v; df ${action.unit === 'inodes' ? '-i' : '-h'}`],
+  ]),
   'look-on-node': readMoreStep(sizesOn),
   // Mounted once more, for this command alone, the disk has nothing mounted on it.
   'look-under-mounts': readMoreStep(

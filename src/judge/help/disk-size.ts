@@ -8,7 +8,7 @@ import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import type { FilesystemLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
 
-const roundGib = 10
+export const roundBytes = 10 * gibibyte
 /** Of a volume, what partitions and metadata of the filesystem take. */
 const metadataShare = 0.02
 /** Where the configuration is unknown. Image GC that starts above 80 % and frees down to 70 % stays clear of eviction. */
@@ -88,7 +88,7 @@ export function volumeToWrite(
   )
   const neededBytes = usedBytes - unused + requested + Math.max(0, ...pulls)
   const share = Math.min(lowPercent, presetLowPercent) / 100
-  const bytes = Math.ceil(neededBytes / share / (roundGib * gibibyte)) * roundGib * gibibyte
+  const bytes = Math.ceil(neededBytes / share / roundBytes) * roundBytes
   // A filesystem is a little smaller than its volume.
   if (bytes <= Math.ceil(capacityBytes / gibibyte) * gibibyte) return {}
   const usdPerMonth = monthlyUsd(bytes - capacityBytes, null)
@@ -101,8 +101,11 @@ export function volumeToWrite(
   }
 }
 
+export const storageIn = (amounts: { [name: string]: string | undefined } | undefined) =>
+  amountOrNull(amounts?.['ephemeral-storage']) ?? 0
+
 /** A disk as the scheduler counts it. */
-export interface RequestableDisk {
+interface RequestableDisk {
   capacityBytes: number
   allocatableBytes: number
   /** Share of the disk that the hard eviction threshold keeps from pods. A threshold in bytes counts as reserved. */
@@ -117,11 +120,9 @@ export function requestableDisk({
   node: { status },
   eviction,
 }: Pick<NodeSubject, 'node' | 'eviction'>): RequestableDisk {
-  const amountIn = (amounts: { [name: string]: string | undefined } | undefined) =>
-    amountOrNull(amounts?.['ephemeral-storage']) ?? 0
   const [capacityBytes, allocatableBytes] = [
-    amountIn(status?.capacity),
-    amountIn(status?.allocatable),
+    storageIn(status?.capacity),
+    storageIn(status?.allocatable),
   ]
   const hard = eviction?.thresholds.find(one => one.hard && one.signal === 'nodefs.available')
   const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(hard?.value ?? '') ?? []
@@ -139,7 +140,7 @@ export function volumeForRequests(
   const reservedBytes = (1 - evictionShare) * capacityBytes - allocatableBytes
   const filesystemBytes = (wantedBytes + reservedBytes) / (1 - evictionShare)
   const bytes = filesystemBytes * (1 + metadataShare)
-  return Math.ceil(bytes / (roundGib * gibibyte)) * roundGib * gibibyte
+  return Math.ceil(bytes / roundBytes) * roundBytes
 }
 
 /** The first action, with the smallest and the largest amount of all: each node has its own. */

@@ -20,7 +20,7 @@ import {
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { HolderOwner, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import { type HolderOwner, listedOwners, type NodeLedger } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
 import { podOf, podsOf, startsAgain, usesKubeletFolder } from './deletion.ts'
@@ -455,8 +455,6 @@ function largerReserve(
 
 /** Owners of which this many hold about the same in each pod, the least at least this share of the most. */
 const alike = { owners: 3, share: 0.5 }
-/** Owners that a ledger lists. */
-const listedOwners = 5
 
 /** Where the pods of many owners hold about as much each, the deletion of one ends nothing. Null: any other case. */
 function spreadPods(cause: HolderCause, subject: DiskSubject): Other | null {

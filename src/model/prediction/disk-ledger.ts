@@ -181,6 +181,9 @@ export interface NodeVolume {
   iops: number | null
 }
 
+/** Owners that a ledger lists at most. */
+export const listedOwners = 5
+
 export interface NodeLedger {
   schema: 'highwater.ledger/1'
   /** Whether nodefs is imagefs too. False: it is not, or is not known to be. */
@@ -190,7 +193,7 @@ export interface NodeLedger {
   parts: HolderPart[]
   /** Up to five pods, largest first. Empty: there are no statistics of pods. */
   pods: PodDiskUse[]
-  /** Up to five owners, largest first. */
+  /** Up to `listedOwners`, largest first. */
   owners: GroupDiskUse[]
   /** Up to twenty namespaces, largest first. */
   namespaces: GroupDiskUse[]

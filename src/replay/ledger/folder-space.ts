@@ -68,11 +68,14 @@ export function diskUseOf({ host }: Pick<PreparedNode, 'host'>): HostDiskUse | u
     const folder = path.slice(0, path.lastIndexOf('/'))
     return folder === root ? path : folder
   }
-  const found = [...Map.groupBy(files, ({ path }) => placeOf(path))].map(([path, alike]) => ({
-    ...{ holder: 'unknown', path, ...(on !== undefined && { on }) },
-    ...{ bytes: alike.reduce((sum, { bytes }) => sum + bytes, 0), inodes: alike.length },
-  }))
-  const large = found.filter(({ bytes }) => bytes >= leastLogBytes && bytes <= rootBytes)
+  const sumOf = (some: typeof files) => some.reduce((sum, { bytes }) => sum + bytes, 0)
+  const large = [...Map.groupBy(files, ({ path }) => placeOf(path))].flatMap(([place, own]) => {
+    const all = files.filter(({ path }) => path === place || path.startsWith(`${place}/`))
+    const bytes = sumOf(all)
+    return sumOf(own) < leastLogBytes || bytes > rootBytes
+      ? []
+      : [{ holder: 'unknown', path: place, ...(on && { on }), bytes, inodes: all.length }]
+  })
   return large.length === 0 ? use : { ...use, folders: [...use.folders, ...large] }
 }
 

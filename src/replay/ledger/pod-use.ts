@@ -5,12 +5,17 @@ import { byText } from '#base/text/text-order.ts'
 import { gibibyte } from '#base/units.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemStats, PodSummary } from '#model/input/node-input.ts'
-import { addUse, type GroupDiskUse, type PodDiskUse } from '#model/prediction/disk-ledger.ts'
+import {
+  addUse,
+  type GroupDiskUse,
+  listedOwners,
+  type PodDiskUse,
+} from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
 import { containerStatusesOf, type Pod } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 
-const named = { pods: 5, owners: 5, namespaces: 20 }
+const named = { pods: 5, owners: listedOwners, namespaces: 20 }
 
 export interface Amount {
   bytes: number

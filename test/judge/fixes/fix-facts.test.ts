@@ -19,6 +19,7 @@ it.each([
 it.each([
   ['k3d', undefined, 'K3s v1.31.5+k3s1', 'docker'],
   ['kind', 'kind://docker/kind/kind-worker', 'Debian GNU/Linux 12 (bookworm)', 'docker'],
+  ['kind on Podman', 'kind://podman/kind/kind-worker', 'Debian GNU/Linux 12 (bookworm)', null],
   ['Talos', undefined, 'Talos (v1.13.2)', 'talos'],
   ['K3s on a host', 'k3s://worker-1', 'Ubuntu 24.04 LTS', null],
 ])('the shell by the image of %s is %4$j', (_, providerID, osImage, shell) => {

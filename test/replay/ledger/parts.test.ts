@@ -230,6 +230,28 @@ describe('parts that the node measured', () => {
     expect(shown.some(([, place]) => String(place).includes('small'))).toBe(false)
   })
 
+  it('are folders of logs with the folders below them', () => {
+    const logs = {
+      ...{ files: 2, bytes: 9e9, rotatedByOthers: { files: 0, bytes: 0, sample: [] } },
+      biggest: [
+        { path: '/var/log/app/a.log', bytes: 5e9 },
+        { path: '/var/log/app/old/a.log.1', bytes: 3e9 },
+      ],
+    }
+    const parts = measured(
+      { folders: [{ holder: 'logs', path: '/var/log', on: 'nodefs', bytes: 9e9, inodes: 9 }] },
+      undefined,
+      { logs },
+    )
+    expect(parts.map(({ place, lowBytes }) => [place, lowBytes])).toEqual(
+      expect.arrayContaining([
+        ['/var/log/app', 5e9],
+        ['/var/log/app/old', 3e9],
+        ['/var/log', 1e9],
+      ]),
+    )
+  })
+
   it('name the process of deleted files, and its pod only if the API lists it', () => {
     const { metadata } = firstPod(record()).pod
     const one = { on: 'nodefs', command: 'java', files: 2, bytes: 7e9 }

@@ -1,4 +1,4 @@
-import { amountOrNull } from '#base/go/quantity.ts'
+import { by } from '#base/text/text-order.ts'
 import { dayMs, gibibyte } from '#base/units.ts'
 import {
   familyOfClass,
@@ -7,9 +7,17 @@ import {
   volumeForPods,
 } from '#facts/eks/karpenter-storage.ts'
 import { podResource } from '#facts/kubernetes/garbage-resources.ts'
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { isStorageShortage, refusedStorage } from '#facts/kubernetes/volume-events.ts'
+import { classResource } from '#judge/drift/declared.ts'
 import { isWithinWindow } from '#judge/events/events.ts'
-import { dataDevice, requestableDisk, volumeForRequests } from '#judge/help/disk-size.ts'
+import {
+  dataDevice,
+  requestableDisk,
+  roundBytes,
+  storageIn,
+  volumeForRequests,
+} from '#judge/help/disk-size.ts'
 import {
   bytes,
   bytesLine,
@@ -31,10 +39,8 @@ import type { NodeClass, NodePool } from '#model/input/cluster-input.ts'
 import { controllerOf, controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 
-const roundBytes = 10 * gibibyte
 const shown = 5
 const defaultScheduler = 'default-scheduler'
-const classes = 'ec2nodeclasses.karpenter.k8s.aws'
 
 const titles = {
   refused: 'The kubelet refuses pods: other pods request all of its local storage',
@@ -55,7 +61,7 @@ export const localStorageFitsNoNode = contextRule({
   cause: deviceCause('too-small'),
   titles,
   title: 'A pod requests more local storage than a node of this group can ever have',
-  why: 'The scheduler compares requests of ephemeral-storage with what is allocatable, whatever is used. The pod stays Pending, and no autoscaler starts a node for it. Karpenter counts the volume of the EC2NodeClass, 20 GiB without a mapping, and the instance store only with instanceStorePolicy RAID0.',
+  why: 'The scheduler compares requests of ephemeral-storage with what is allocatable, whatever is used. The pod stays Pending, and no autoscaler starts a node for it. The kubelet refuses a pod that gets to a node without that comparison. Karpenter counts the volume of the EC2NodeClass, 20 GiB without a mapping, and the instance store only with instanceStorePolicy RAID0.',
   fix: 'Have the owner request less, or give the nodes a larger volume: EC2NodeClass blockDeviceMappings or launch template.',
   sources: [
     'pkg/scheduler/framework/plugins/noderesources/fit.go fitsRequest',
@@ -69,7 +75,10 @@ export const localStorageFitsNoNode = contextRule({
     disk: requestableDisk({ node, eviction }),
     // A new node has these, too.
     daemons: (pods ?? [])
-      .filter(pod => controllerReferenceOf(pod)?.kind === 'DaemonSet')
+      .filter(
+        pod =>
+          controllerReferenceOf(pod)?.kind === 'DaemonSet' && !isTerminalPhase(pod.status?.phase),
+      )
       .reduce((sum, pod) => sum + requestOf(pod), 0),
     pool: identity.owner === 'karpenter' ? identity.group.name : null,
   }),
@@ -77,7 +86,7 @@ export const localStorageFitsNoNode = contextRule({
   // Once for a group: a cluster may have thousands of nodes and of waiting pods.
   ofGroup: (facts, context) => {
     const { waitingPods, podEvents } = context
-    const most = Math.max(...facts.map(({ fact }) => fact.disk.allocatableBytes))
+    const most = Math.max(...facts.map(({ fact }) => fact.disk.allocatableBytes - fact.daemons))
     const pods = waitingPods
       .map((pod): WaitingPod => {
         const said = [...(pod.status?.conditions ?? []), ...podEvents(podName(pod.metadata))]
@@ -108,24 +117,24 @@ export const localStorageFitsNoNode = contextRule({
     if (unplaced !== null) return yield unplaced
     const [first] = pods
     // Nothing is known of nodes without an amount.
-    if (first === undefined || most === 0) return
+    if (first === undefined || most <= 0) return
     const size = volumeForRequests(first.wanted + daemons, disk)
     const isRaid =
       classOf(poolsOf(context).find(named(pool)), context)?.spec?.instanceStorePolicy === 'RAID0'
     const less: StepAction = {
       id: 'request-less',
       owner: ownerOf(first.pod),
-      bytes: gibibyte * Math.floor(most / gibibyte),
+      ...(most >= gibibyte && { bytes: gibibyte * Math.floor(most / gibibyte) }),
     }
     yield {
       ...seenFirst(
-        `${plural(pods.length, 'pod')} cannot be scheduled: ${first.name} requests ${bytes(first.wanted)} of ephemeral-storage, and no node of this group has more than ${bytes(most)} allocatable.`,
+        `${plural(pods.length, 'pod')} cannot be scheduled: ${first.name} requests ${bytes(first.wanted)} of ephemeral-storage, and no node of this group has more than ${bytes(most)} allocatable beside its DaemonSets.`,
         'No disk is full.',
       ),
       // The size of an instance store is that of the instance type.
       steps: isRaid ? [less] : [{ id: 'larger-disk', bytes: size }, less],
       evidence: [
-        bytesLine('node', 'allocatable ephemeral-storage', most),
+        bytesLine('node', 'allocatable ephemeral-storage beside DaemonSets', most),
         ...(isRaid ? [line('object', 'instanceStorePolicy', 'RAID0')] : []),
         ...pods
           .slice(0, shown)
@@ -143,7 +152,7 @@ const named =
     name != null && metadata?.name === name
 
 const classOf = (pool: NodePool | undefined, context: NodeContext) =>
-  context.objects(classes)?.find(named(pool?.spec?.template?.spec?.nodeClassRef?.name))
+  context.objects(classResource)?.find(named(pool?.spec?.template?.spec?.nodeClassRef?.name))
 
 /** By a NodePool of these nodes; by any, if they have none: a NodePool that starts no node has none. Null: no pod was refused for its local storage. */
 function unplacedBy(
@@ -155,19 +164,31 @@ function unplacedBy(
     poolsOf(context).flatMap(pool => {
       const name = pool.metadata?.name ?? ''
       const isMeant = ownPool === null || ownPool === name
-      const isRefused = isMeant && messages.some(one => poolsWithoutRoom(one).includes(name))
-      const nodeClass = isRefused ? classOf(pool, context) : undefined
-      return nodeClass ? [{ ...pod, pool: name, nodeClass }] : []
+      const needed = messages.flatMap(one =>
+        poolsWithoutRoom(one).flatMap(other => (other.pool === name ? other.neededBytes : [])),
+      )
+      const nodeClass = isMeant && needed.length > 0 ? classOf(pool, context) : undefined
+      const neededBytes = Math.max(pod.wanted, ...needed)
+      return nodeClass ? [{ ...pod, pool: name, nodeClass, neededBytes }] : []
     }),
   )
-  return found.map(one => tooSmallClass(one, found.length)).find(one => one !== null) ?? null
+  const byPool = Map.groupBy(found, ({ pool }) => pool)
+  return (
+    found
+      .map(one => tooSmallClass(one, byPool.get(one.pool)?.length ?? 0))
+      .find(one => one !== null) ?? null
+  )
 }
 
-type Unplaced = Omit<WaitingPod, 'messages'> & { pool: string; nodeClass: NodeClass }
+type Unplaced = Omit<WaitingPod, 'messages'> & {
+  pool: string
+  nodeClass: NodeClass
+  neededBytes: number
+}
 
 /** Null: the class has enough local storage. */
 function tooSmallClass(
-  { pod, name, wanted, pool, nodeClass }: Unplaced,
+  { pod, name, wanted, pool, nodeClass, neededBytes }: Unplaced,
   count: number,
 ): Failing | null {
   const device = dataDevice({ amiFamily: familyOfClass(nodeClass) })
@@ -175,7 +196,9 @@ function tooSmallClass(
   if (storage === null) return null
   const { volumeBytes, podBytes, rootDevice } = storage
   const isOfSystem = rootDevice !== null && rootDevice !== device
-  if (!isOfSystem && (wanted === 0 || wanted < podBytes)) return null
+  const asked = isOfSystem ? neededBytes : wanted
+  // Without room for reservations alone, no pod fits.
+  if (asked < podBytes || (asked === 0 && !isOfSystem)) return null
   const source = `EC2NodeClass ${shorten(nodeClass.metadata?.name ?? '', nameLength)}`
   const size = roundBytes * (Math.floor(volumeForPods(wanted) / roundBytes) + 1)
   const counted = isOfSystem
@@ -205,7 +228,7 @@ function tooSmallClass(
 
 /** Pods that the kubelet did not admit within a day. Null: none. */
 function refusedBy(pods: readonly KubernetesPod[], at: string): Failing | null {
-  const refused = pods.flatMap(pod => {
+  const found = pods.flatMap(pod => {
     const amounts = refusedStorage(pod.status?.message ?? '')
     // A kubelet that has just started may not know its disk yet (kubernetes#70618).
     const isKnown = amounts !== null && amounts.capacity > 0
@@ -213,6 +236,7 @@ function refusedBy(pods: readonly KubernetesPod[], at: string): Failing | null {
       ? [{ pod, amounts }]
       : []
   })
+  const refused = found.toSorted(by(({ pod }) => pod.status?.startTime ?? ''))
   const last = refused.at(-1)
   if (last === undefined) return null
   const { pod, amounts } = last
@@ -226,7 +250,7 @@ function refusedBy(pods: readonly KubernetesPod[], at: string): Failing | null {
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
     ...seenFirst(
       `${plural(refused.length, 'pod')} were refused within a day, the last ${shortPodName(pod.metadata)}: it requests ${bytes(amounts.requested)} of ephemeral-storage, and other pods request ${bytes(amounts.used)} of ${bytes(amounts.capacity)}.${placed}`,
-      'The kubelet counts requests, whatever is used: no disk is full. The default scheduler counts them, too: another one, or spec.nodeName, placed the pod here.',
+      'The kubelet counts requests, whatever is used: no disk is full. The default scheduler counts them, too. Mostly another one, or spec.nodeName, placed the pod here; or allocatable became less.',
     ),
     steps: [{ id: 'count-storage' }, { id: 'request-less', owner: ownerOf(pod) }],
     evidence: [
@@ -253,8 +277,5 @@ const ownerOf = (pod: KubernetesPod): HolderOwner => ({
   volume: null,
 })
 
-const storageOf = (amounts: { [name: string]: string | undefined } | undefined) =>
-  amountOrNull(amounts?.['ephemeral-storage']) ?? 0
-
 const requestOf = ({ spec }: KubernetesPod) =>
-  (spec?.containers ?? []).reduce((sum, one) => sum + storageOf(one.resources?.requests), 0)
+  (spec?.containers ?? []).reduce((sum, one) => sum + storageIn(one.resources?.requests), 0)

@@ -75,6 +75,30 @@ describe('local-storage-fits-no-node', () => {
     expect(steps?.[0]).toEqual({ id: 'larger-disk', bytes: 40 * 1024 ** 3 })
   })
 
+  it.each([
+    ['Running', '4Gi', 'fail', 13],
+    ['Failed', '4Gi', 'pass', null],
+    ['Running', '16.5Gi', 'fail', null],
+  ])('leaves room for DaemonSets: %s, %s: %s', (phase, request, expected, atMostGib) => {
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', controller: true }
+    const requests = { 'ephemeral-storage': request }
+    const example: ContextExample = {
+      ...cluster('16Gi'),
+      pods: [
+        {
+          metadata: { namespace: 'ops', name: 'logs-1', ownerReferences: [owner] },
+          spec: { containers: [{ name: 'logs', resources: { requests } }] },
+          status: { phase },
+        },
+      ],
+    }
+    expect(state(localStorageFitsNoNode, example)).toBe(expected)
+    if (expected === 'pass') return
+    const less = failingOf(localStorageFitsNoNode, example).steps?.at(-1)
+    expect(less).toMatchObject({ id: 'request-less' })
+    expect(less?.bytes ?? null).toBe(atMostGib && atMostGib * 1024 ** 3)
+  })
+
   it('has no larger volume for nodes whose instance store counts', () => {
     const raid = cluster('30Gi')
     const group = { kind: 'NodePool', namespace: null, name: 'nvme' } as const
@@ -114,12 +138,33 @@ describe('a NodePool that starts no node', () => {
     amiSelectorTerms: [{ alias: 'bottlerocket@latest' }],
     blockDeviceMappings,
   })
+  const al2023 = { amiSelectorTerms: [{ alias: 'al2023@latest' }] }
+  const gpu = message.replace('"ephemeral-storage":"17Gi"', '"nvidia.com/gpu":"1"')
 
   it.each([
-    ['20 GiB without a mapping', '17Gi', {}, 'fail'],
-    ['less than the class gives', '16Gi', {}, 'pass'],
-    ['a larger volume', '17Gi', { blockDeviceMappings: [mapping('/dev/xvda', '50Gi')] }, 'pass'],
-    ['the instance store', '17Gi', { instanceStorePolicy: 'RAID0' }, 'pass'],
+    ['20 GiB without a mapping', '17Gi', al2023, 'fail'],
+    ['less than the class gives', '16Gi', al2023, 'pass'],
+    [
+      'a larger volume',
+      '17Gi',
+      { ...al2023, blockDeviceMappings: [mapping('/dev/xvda', '50Gi')] },
+      'pass',
+    ],
+    ['the instance store', '17Gi', { ...al2023, instanceStorePolicy: 'RAID0' }, 'pass'],
+    ['an own image without a family', '17Gi', {}, 'pass'],
+    ['the family Custom', '17Gi', { amiFamily: 'Custom' }, 'pass'],
+    [
+      'an own threshold',
+      '17Gi',
+      { ...al2023, kubelet: { evictionHard: { 'nodefs.available': '1%' } } },
+      'pass',
+    ],
+    [
+      'a threshold of memory alone',
+      '17Gi',
+      { ...al2023, kubelet: { maxPods: 58, evictionHard: { 'memory.available': '1Gi' } } },
+      'fail',
+    ],
     [
       'the system of Bottlerocket as root',
       '0',
@@ -130,14 +175,32 @@ describe('a NodePool that starts no node', () => {
   ])('with %s: %4$s', (_, request, spec, expected) => {
     expect(state(localStorageFitsNoNode, unplaced(request, spec))).toBe(expected)
   })
+  it.each([
+    ['4Gi', 'pass'],
+    ['1Gi', 'fail'],
+  ])('with a root volume of %s and a pod that waits for a GPU: %s', (size, expected) => {
+    const spec = bottlerocket(mapping('/dev/xvda', size, true), mapping('/dev/xvdb', '20Gi'))
+    expect(state(localStorageFitsNoNode, unplaced('0', spec, gpu))).toBe(expected)
+  })
+  it('counts the pods of one NodePool', () => {
+    const of = (name: string) => ({
+      metadata: { name },
+      spec: { template: { spec: { nodeClassRef: { name: 'data' } } } },
+    })
+    const one = unplaced('17Gi', al2023, `${message}; ${message.replace('"default"', '"other"')}`)
+    const objects = { ...one.objects, 'nodepools.karpenter.sh': [of('default'), of('other')] }
+    expect(failingOf(localStorageFitsNoNode, { ...one, objects }).seen).toContain(
+      'for 1 pod in NodePool default',
+    )
+  })
   it('is judged by the words of Karpenter on that NodePool alone', () => {
     const other = message.replace('"default"', '"other"')
-    expect(state(localStorageFitsNoNode, unplaced('17Gi', {}, other))).toBe('pass')
+    expect(state(localStorageFitsNoNode, unplaced('17Gi', al2023, other))).toBe('pass')
     const taint = 'Failed to schedule pod, incompatible with nodepool "default", did not tolerate x'
-    expect(state(localStorageFitsNoNode, unplaced('17Gi', {}, taint))).toBe('pass')
+    expect(state(localStorageFitsNoNode, unplaced('17Gi', al2023, taint))).toBe('pass')
   })
   it('names the class, with a larger volume or the instance store', () => {
-    const { seen, steps } = failingOf(localStorageFitsNoNode, unplaced('17Gi', {}))
+    const { seen, steps } = failingOf(localStorageFitsNoNode, unplaced('17Gi', al2023))
     expect(seen).toContain('EC2NodeClass data gives at most 17.0 GiB')
     const source = 'EC2NodeClass data'
     expect(steps).toEqual([
@@ -153,22 +216,35 @@ describe('a NodePool that starts no node', () => {
 })
 
 describe('pods that the kubelet refused', () => {
-  const refusedAt = (startTime: string): ContextExample => ({
-    pods: [
-      {
-        metadata: { namespace: 'ws', name: 'a' },
-        status: {
-          ...{ phase: 'Failed', reason: 'OutOfephemeral-storage', startTime },
-          message:
-            "Pod was rejected: Node didn't have enough resource: ephemeral-storage, requested: 5368709120, used: 42949672960, capacity: 47093746742",
-        },
+  const refusedAt = (...startTimes: string[]): ContextExample => ({
+    pods: startTimes.map((startTime, index) => ({
+      metadata: { namespace: 'ws', name: `pod-${index}` },
+      status: {
+        ...{ phase: 'Failed', reason: 'OutOfephemeral-storage', startTime },
+        message:
+          "Pod was rejected: Node didn't have enough resource: ephemeral-storage, requested: 5368709120, used: 42949672960, capacity: 47093746742",
       },
-    ],
+    })),
   })
   it('names what they request, and what others do', () => {
     const { seen, steps } = failingOf(localStorageFitsNoNode, refusedAt('2026-11-20T23:00:00Z'))
     expect(seen).toContain('requests 5.0 GiB of ephemeral-storage, and other pods request 40.0 GiB')
     expect(steps?.map(({ id }) => id)).toEqual(['count-storage', 'request-less'])
+  })
+  it('names the last one by time, and knows no single reason', () => {
+    const { seen, consequence } = failingOf(
+      localStorageFitsNoNode,
+      refusedAt('2026-11-20T23:00:00Z', '2026-11-20T22:00:00Z'),
+    )
+    expect(seen).toContain('the last ws/pod-0')
+    expect(consequence).toContain('or allocatable became less')
+  })
+  it('reads no amounts that are too long for numbers', () => {
+    const example = refusedAt('2026-11-20T23:00:00Z')
+    const [pod] = example.pods ?? []
+    const message = (pod?.status?.message ?? '').replace('42949672960', '9'.repeat(400))
+    const pods = [{ ...pod, status: { ...pod?.status, message } }]
+    expect(state(localStorageFitsNoNode, { ...example, pods })).toBe('pass')
   })
   it('counts those of the last day', () => {
     expect(state(localStorageFitsNoNode, refusedAt('2026-11-18T00:00:00Z'))).toBe('pass')

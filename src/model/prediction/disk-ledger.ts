@@ -193,7 +193,7 @@ export interface NodeLedger {
   parts: HolderPart[]
   /** Up to five pods, largest first. Empty: there are no statistics of pods. */
   pods: PodDiskUse[]
-  /** Up to `listedOwners`, largest first. */
+  /** Up to five owners, largest first. */
   owners: GroupDiskUse[]
   /** Up to twenty namespaces, largest first. */
   namespaces: GroupDiskUse[]

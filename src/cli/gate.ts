@@ -6,7 +6,7 @@ import { inputLimits } from '#base/limits.ts'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { isGzip } from '#clients/user-data.ts'
 import type { GateDocument } from '#model/gate.ts'
-import { longestOf } from '#pipeline/gate/changed-file.ts'
+import { documentEnding, longestOf } from '#pipeline/gate/changed-file.ts'
 import { type GateText, gate, kustomizationNames } from '#pipeline/gate/gate.ts'
 import type { GroupOption } from '#pipeline/gate/reach.ts'
 import { gateMarkdown } from '#report/gate/markdown.ts'
@@ -114,10 +114,12 @@ function filesOf(path: string, base: string | undefined): string[] {
   if (folders.length === 0) return [path]
   const found = folders.flatMap(folder =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter(entry => entry.isFile() && mayBeRead.test(entry.name))
+      .filter(entry => entry.isFile() && mayBeRead(entry.name))
       .map(entry => join(path, relative(folder, join(entry.parentPath, entry.name)))),
   )
-  const files = found.filter(file => !/(?:^|\/)(?:\.git|node_modules|\.terraform)\//.test(file))
+  const files = [...new Set(found)].filter(
+    file => !/(?:^|\/)(?:\.git|node_modules|\.terraform)\//.test(file),
+  )
   if (files.length === 0 || files.length > mostFiles)
     throw new OperatorError(
       `${path}: ${files.length === 0 ? 'no file of this folder' : `no more than ${mostFiles} files of a folder`} can be read`,
@@ -126,7 +128,9 @@ function filesOf(path: string, base: string | undefined): string[] {
 }
 
 const mostFiles = 1_000
-const mayBeRead = /\.(?:ya?ml|json|toml|conf|sh|tf|tofu|tfvars|hcl|template|txt|gz)$/
+const endings = /\.(?:toml|sh|tf|tofu|tfvars|hcl|txt|gz)$/
+const mayBeRead = (name: string) =>
+  endings.test(name) || documentEnding.test(name) || kustomizationNames.includes(name)
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** Kustomizations that may name a changed file as a patch: of its folder, and of the one above. */

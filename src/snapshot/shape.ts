@@ -17,6 +17,8 @@ import { type Leaf, List, type Shape, TextShape } from '#model/input/shape.ts'
 
 /** What stands behind a secret can show that it is one: `… | docker login --password-stdin`. */
 const furtherLength = 512
+/** Of a container that ended. Upstream: pkg/kubelet/container/runtime.go MaxContainerTerminationMessageLength */
+const longestMessage = 4096
 
 /** Shortens a text. It is redacted first, because half a secret is not recognised; redaction can shorten it, too. */
 const shorten = (value: string, maxLength: number, clean: (text: string) => string) =>
@@ -86,10 +88,12 @@ function leafKeeper(shape: Exclude<Shape, List>): RedactingKeeper {
   if (!(shape instanceof TextShape)) return objectKeeper(shape, null)
   const { maxLength, isKept } = shape
   return (value, budget) => {
-    const kept = isText(value) ? value.split('\n').filter(isKept) : []
-    return kept.length === 0
-      ? undefined
-      : shorten(kept.join('\n'), maxLength, budget?.redact ?? redact)
+    if (!isText(value)) return undefined
+    const clean = budget?.redact ?? redact
+    if (isKept === null) return shorten(value, maxLength, clean)
+    // The name of a secret can stand on a line that is not kept.
+    const lines = shorten(value, longestMessage, clean).split('\n').filter(isKept)
+    return lines.length === 0 ? undefined : lines.join('\n').slice(0, maxLength)
   }
 }
 

@@ -77,6 +77,7 @@ describe('highwater gate', () => {
       `${head}spec: {kubelet: {config: {maxPods: 29}}}\n`,
     )
     writeFileSync(join(cwd, 'general/notes.md'), 'kubelet')
+    writeFileSync(join(cwd, 'general/nodes.yaml.tftpl'), 'kubelet: {{ more }}')
     symlinkSync('/etc/passwd', join(cwd, 'general/link.yaml'))
     const args = [
       'gate',
@@ -94,6 +95,7 @@ describe('highwater gate', () => {
     expect(files.map(({ file }: { file: string }) => file)).toEqual([
       'general/deep/a.yaml',
       'general/gone.yaml',
+      'general/nodes.yaml.tftpl',
     ])
   })
 

@@ -294,6 +294,15 @@ describe('prune', () => {
       phase: 'Failed',
       containerStatuses: [
         { name: 'app', state: { terminated: { exitCode: 1, message: 'hunter2' } } },
+        {
+          name: 'cut',
+          lastState: {
+            terminated: {
+              exitCode: 1,
+              message: 'POST /login password=\\\nhunter2 write /a: no space left on device',
+            },
+          },
+        },
       ],
     },
   }
@@ -655,7 +664,15 @@ describe('prune', () => {
       },
       status: {
         phase: 'Failed',
-        containerStatuses: [{ name: 'app', state: { terminated: { exitCode: 1 } } }],
+        containerStatuses: [
+          { name: 'app', state: { terminated: { exitCode: 1 } } },
+          {
+            name: 'cut',
+            lastState: {
+              terminated: { exitCode: 1, message: '(removed) write /a: no space left on device' },
+            },
+          },
+        ],
       },
     })
   })

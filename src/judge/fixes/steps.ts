@@ -87,7 +87,7 @@ export function stepsOf(
   })
 }
 
-/** No command of ours runs on the host. */
+/** Nodes on whose host no shell runs our commands. */
 const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'docker', 'talos', null])
 
 /** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */

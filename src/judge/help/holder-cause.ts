@@ -135,7 +135,7 @@ export const isTiny = ({ capacityBytes }: FilesystemLedger): boolean =>
   capacityBytes < 3 * usualSystem.bytes
 
 /** A disk that is smaller than what the system of a node takes: whatever holds it, it is too small. */
-export const isAbsurd = ({ capacityBytes }: FilesystemLedger): boolean =>
+export const isBelowSystem = ({ capacityBytes }: FilesystemLedger): boolean =>
   capacityBytes < usualSystem.bytes
 
 const lineWeight = (line: LedgerLine, unit: Unit) =>

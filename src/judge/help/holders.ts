@@ -32,7 +32,7 @@ import {
   diskOf,
   heldBySignal,
   holderCause,
-  isAbsurd,
+  isBelowSystem,
   isPodPart,
   isTiny,
   isUnmounted,
@@ -303,7 +303,7 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
   const disk = ledger && diskOf(ledger, first.filesystem)
   const isOfImages = ledger?.isShared === true || first.filesystem === 'imagefs'
   const isUsual = usualOfTiny.has(first.holder) && first.amount.unit === 'bytes'
-  if (!disk || !isOfImages || !isUsual || !isAbsurd(disk)) return null
+  if (!disk || !isOfImages || !isUsual || !isBelowSystem(disk)) return null
   return {
     cause: deviceCause('too-small'),
     steps: [withSize({ id: 'larger-disk' }, subject, first), { id: 'look-on-node' }],

@@ -363,6 +363,6 @@ export function lowThresholds({
     cause: imageGcThresholds,
     steps: [{ id: 'set-fields' }],
     fix: { config: { ...sound } },
-    seen: `with ${sound.imageGCHighThresholdPercent} no round would be due at ${percent(used)} used; what is in use does not fit below ${imageGC.lowThresholdPercent}.`,
+    seen: `at imageGCHighThresholdPercent ${sound.imageGCHighThresholdPercent} no round would be due (${percent(used)} is used); what is in use does not fit below the low threshold of ${imageGC.lowThresholdPercent} %.`,
   }
 }

@@ -77,12 +77,12 @@ export const list = <const Item extends Shape>(
 
 export class TextShape {
   readonly maxLength: number
-  /** Which lines of the text are kept. Without such a line, no text is. */
-  readonly isKept: (line: string) => boolean
-  constructor(maxLength: number, isKept: (line: string) => boolean) {
+  /** Which lines of the text are kept; null: all. Without such a line, no text is. */
+  readonly isKept: ((line: string) => boolean) | null
+  constructor(maxLength: number, isKept: TextShape['isKept']) {
     this.maxLength = maxLength
     this.isKept = isKept
   }
 }
-export const text = (maxLength: number, isKept = (_line: string) => true): TextShape =>
+export const text = (maxLength: number, isKept: TextShape['isKept'] = null): TextShape =>
   new TextShape(maxLength, isKept)

@@ -89,6 +89,9 @@ function readUnit(reading: FileReading, { text }: LocatedText) {
   reading.problems.push(fileProblem('unread', 1, said))
 }
 
+/** Of files with documents, and of templates that make them. */
+export const documentEnding = /\.(?:ya?ml|json|conf|template)(?:\.(?:gotmpl|tmpl|tpl|tftpl|j2))?$/
+
 type Reader = (reading: FileReading, located: LocatedText) => void
 
 /** By the form of the file. Null: of another kind, whatever it mentions. */
@@ -99,10 +102,7 @@ function readerOf(file: string, text: string): Reader | null {
   if (/\.(tf|tofu|hcl|tfvars)$/.test(file)) return readHcl
   if (/\.(tf|tofu|tfvars)\.json$/.test(file)) return null
   if (userDataForm.test(text) || file.endsWith('.sh')) return takeUserData
-  return /\.(ya?ml|json|conf|template)(\.(gotmpl|tmpl|tpl|tftpl|j2))?$/.test(file) ||
-    documentForm.test(text)
-    ? readDocuments
-    : null
+  return documentEnding.test(file) || documentForm.test(text) ? readDocuments : null
 }
 
 /** Of a file that may be a configuration. A plan of Terraform has all resources of a state. */

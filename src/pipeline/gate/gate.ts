@@ -83,12 +83,12 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
 const isOnlyComments = (text: GateText | undefined) =>
   text !== undefined &&
   text.base !== null &&
-  withoutComments(text.text) === withoutComments(text.base)
+  withoutCommentLines(text.text) === withoutCommentLines(text.base)
 
 /** A line such as `#!/bin/sh` or `#cloud-config` says something, as does what a template makes of one. */
 const rendered = /["'`]|[{<]%|\{\{|\$\{/
 const comment = /^(\s*(?:[\w.-]+:\s(?:[^#]*\s)?)?)#(?:\s.*)?$/
-const withoutComments = (text: string) =>
+const withoutCommentLines = (text: string) =>
   text
     .split('\n')
     .map(line => (rendered.test(line) ? line : line.replace(comment, '$1').trimEnd()))

@@ -171,7 +171,7 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
     return value === undefined ? null : { value, origin: originOf(map, signal, value) }
   }
   const hard = mapOf(main?.content).evictionHard ?? null
-  const winningOrigin = (signal: string) => {
+  const originOfLoss = (signal: string) => {
     if (flagValue(commandLine, 'eviction-hard') !== null) return origin('flag')
     if (main === null) return origin('no file')
     // A map in the main file replaces the defaults. A drop-in removes a signal, or the map.
@@ -185,7 +185,7 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
     const steps = Object.keys(mapOf(hard)).map(name => stepOf('evictionHard', name)?.origin)
     return steps.find(step => step?.source === 'AMI default') ?? origin('file', main.path)
   }
-  return { stepOf, changed: origin('earlier files'), lostBy: winningOrigin }
+  return { stepOf, changed: origin('earlier files'), lostBy: originOfLoss }
 }
 
 /* Durations that do not parse. No kubelet starts with one, so only a hand-written or changed configuration has it. */

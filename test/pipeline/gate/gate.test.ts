@@ -371,7 +371,10 @@ describe('nodes whose configuration was not read', () => {
     ['      imageMinimumGCAge: 2 min\n', 'refused'],
     ['      evictionHard:\n        nodefs.avail: "10%"\n', 'refused'],
     ['      crashLoopBackOff:\n        maxContainerRestartPeriod: 1h\n', 'refused'],
+    ['      containerLogMaxFiles: 1\n', 'refused'],
     ['      imageGCHighThresholdPercent: 60\n', 'unread'],
+    ['      cgroupsPerQOS: false\n', 'unread'],
+    ['      systemCgroups: /system\n', 'unread'],
     ['      evictionSoft:\n        nodefs.available: "15%"\n', 'unread'],
   ])('with the NodeConfig %s: %s', async (settings, verdict) => {
     const file = { ...nodeConfig(settings), file: 'general/a.yaml' }

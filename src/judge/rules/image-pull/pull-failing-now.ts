@@ -20,6 +20,7 @@ import {
   imageGcThresholds,
   kubeletSetting,
   line,
+  type NodeSubject,
   plural,
   seenFirst,
   shorten,
@@ -74,7 +75,7 @@ export const pullFailingNow = contextRule({
       waitingPods: [...waitingPods],
       startedPods: Object.keys(recentStarts()),
       freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
-      unused: waiting.length === 0 ? null : unusedImages(subject),
+      unused: waiting.length > 0 && startsLate(subject) ? unusedImages(subject) : null,
       sandboxDeletedAt: sandboxDeletion(host?.logLines ?? []),
     }
   },
@@ -118,6 +119,10 @@ interface Waiting {
   unused: string | null
   failures: readonly PullFailure[]
 }
+
+/** Whether `earlyGc` would start image GC earlier. */
+const startsLate = ({ configuration }: Pick<NodeSubject, 'configuration'>) =>
+  (configuration?.imageGCHighThresholdPercent ?? 100) > earlyGc.imageGCHighThresholdPercent
 
 const isRateLimited = ({ message, image }: WaitingContainer) =>
   pullCause(message, image) === rateLimit

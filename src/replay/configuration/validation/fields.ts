@@ -84,7 +84,7 @@ export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterabl
     )
   if (c.systemCgroups !== '' && c.cgroupRoot === '') {
     yield refusal(
-      'systemCgroups',
+      ['systemCgroups', 'cgroupRoot'],
       `${withFlag('systemCgroups')} was specified and ${withFlag('cgroupRoot')} was not specified`,
     )
   }
@@ -183,7 +183,7 @@ export function* enforcementErrors(
   const isCompressible = features.has('compressibleEnforcement')
   if (!isByEntry && !cgroupsPerQOS && entries.length > 0) {
     yield refusal(
-      'enforceNodeAllocatable',
+      ['enforceNodeAllocatable', 'cgroupsPerQOS'],
       `${enforcementFlag} is not supported unless ${withFlag('cgroupsPerQOS')} is set to true`,
     )
   }
@@ -228,7 +228,7 @@ export function* enforcementErrors(
     }
     if (isByEntry && !cgroupsPerQOS)
       yield refusal(
-        'cgroupsPerQOS',
+        ['cgroupsPerQOS', 'enforceNodeAllocatable'],
         `${withFlag('cgroupsPerQOS')} must be set to true when ${goQuote(entry)} contained in ${enforcementFlag}`,
       )
   }
@@ -440,11 +440,11 @@ export function startupErrors(
     kubeReserved: reservation('kubeReserved'),
     systemReserved: reservation('systemReserved'),
     containerLogs: refusalIf(
-      'containerLogMaxSize',
+      containerLogMaxFiles <= 1 ? 'containerLogMaxFiles' : 'containerLogMaxSize',
       errorOf(() => parseLogRotatePolicy(containerLogMaxSize, containerLogMaxFiles)),
     ),
     imageGC: refusalIf(
-      'imageGCHighThresholdPercent',
+      ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'],
       imageGcPolicyError({
         highThresholdPercent: configuration.imageGCHighThresholdPercent,
         lowThresholdPercent: configuration.imageGCLowThresholdPercent,

@@ -95,6 +95,24 @@ it('asks for a larger disk where an image finds no room', () => {
   })
 })
 
+it.each([
+  [85, [{ id: 'prune-images' }, { id: 'set-fields' }, { id: 'larger-disk' }]],
+  [60, [{ id: 'larger-disk' }]],
+])('starts image GC earlier than at %d for unused images, never later', (high, steps) => {
+  const message = 'write /var/lib/containerd/ingest: no space left on device'
+  const names = [1, 2, 3, 4].map(build => ({
+    names: [`shop/web:${build + 1}`],
+    sizeBytes: 2 ** 30,
+  }))
+  const subject = {
+    pods: [pod({ waiting: { reason: 'ErrImagePull', message } })],
+    node: { status: { images: names } },
+    filesystems: { imagefs: { ...sharedFilesystems.nodefs!, availableBytes: 2 ** 31 } },
+    configuration: { imageGCHighThresholdPercent: high },
+  }
+  expect(failingOf(pullFailingNow, subject as never)).toMatchObject({ steps })
+})
+
 it('asks for a look before a larger disk where tens of GiB are free', () => {
   const message = 'failed to extract layer: write /var/lib/containerd/a: no space left on device'
   const waiting = pod({ waiting: { reason: 'ErrImagePull', message } })

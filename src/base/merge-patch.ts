@@ -88,9 +88,13 @@ export function leavesOf(patch: RawObject): [path: string, value: unknown][] {
 /** Value at a path of `leavesOf`. After the first dot, the rest of the path is a map key. */
 export function valueAt(running: RawObject, path: string): unknown {
   const at = path.indexOf('.')
-  const whole = running[at < 0 ? path : path.slice(0, at)]
-  return at < 0 ? whole : mapOf(whole)[path.slice(at + 1)]
+  const whole = ownValue(running, at < 0 ? path : path.slice(0, at))
+  return at < 0 ? whole : ownValue(mapOf(whole), path.slice(at + 1))
 }
+
+/** A path of others may name what each object inherits. */
+const ownValue = (object: RawObject, key: string) =>
+  Object.hasOwn(object, key) ? object[key] : undefined
 
 /** The patch that sets one path. */
 export function patchAt(path: string, value: unknown): RawObject {

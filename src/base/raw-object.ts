@@ -12,6 +12,10 @@ export const withoutKeys = (object: RawObject, keys: readonly string[]): RawObje
 /** The value as an object. For a value that is no object: the empty object. */
 export const mapOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 
+/** A scalar as text, an object as JSON: an object of others can have a `toString` that is no function. */
+export const textOfValue = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value)
+
 /** The value as a list. For a value that is no list: the empty list. */
 export const itemsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 

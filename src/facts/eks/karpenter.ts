@@ -3,7 +3,7 @@
  * Source: karpenter-provider-aws pkg/apis/v1 KubeletConfiguration; pkg/providers/amifamily/bootstrap/bottlerocket.go (fields that become settings there).
  */
 
-import { mapOf, type RawObject } from '#base/raw-object.ts'
+import { mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
 import { settableSignals } from '#model/prediction/prediction.ts'
 
 const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
@@ -74,7 +74,9 @@ export function nodeClassMistakes(kubelet: Readonly<RawObject>): NodeClassMistak
   ])
   const values = known.flatMap(({ field, value, facts }) => [
     ...rangeMistake(field, value, facts),
-    ...entriesOf(value).flatMap(([key, entry]) => entryMistakes(field, key, String(entry), facts)),
+    ...entriesOf(value).flatMap(([key, entry]) =>
+      entryMistakes(field, key, textOfValue(entry), facts),
+    ),
   ])
   return types.length > 0 ? types : [...values, ...pairMistakes(kubelet)]
 }
@@ -94,7 +96,7 @@ function rangeMistake(
   value: unknown,
   { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY }: NodeClassField,
 ): NodeClassMistake[] {
-  const number = Number(value)
+  const number = Number(textOfValue(value))
   if (number < minimum)
     return [{ path, why: `${path} in body should be greater than or equal to ${minimum}` }]
   return number > maximum

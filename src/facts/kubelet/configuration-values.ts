@@ -9,7 +9,7 @@
 import { durationOrNull, parseDuration } from '#base/go/duration.ts'
 import { parseFloat32 } from '#base/go/go-text.ts'
 import { asInt64, parseQuantity, quantityOrNull, signOf } from '#base/go/quantity.ts'
-import { isRawObject } from '#base/raw-object.ts'
+import { isRawObject, textOfValue } from '#base/raw-object.ts'
 import { configurationFields } from '#model/kubelet/fields.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { gateHistory } from './feature-gates.ts'
@@ -194,7 +194,7 @@ function* entryMistakes(field: string, map: Record<string, unknown>): Iterable<V
       yield { path, wanted: 'a feature gate of a kubelet' }
     if (form === undefined) continue
     if (!form.key.form.test(key)) yield { path, wanted: form.key.wanted }
-    else if (value !== null && !form.holds(String(value))) yield { path, wanted: form.wanted }
+    else if (value !== null && !form.holds(textOfValue(value))) yield { path, wanted: form.wanted }
   }
 }
 

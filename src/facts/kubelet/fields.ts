@@ -2,6 +2,7 @@
 
 import { parseDuration } from '#base/go/duration.ts'
 import { parseQuantity } from '#base/go/quantity.ts'
+import { textOfValue } from '#base/raw-object.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   type Comparison,
@@ -173,10 +174,10 @@ export function canonicalValue(
   kubeletVersion: string | null,
 ): string {
   if (value === undefined || value === null || value === '') return ''
-  if (Array.isArray(value)) return JSON.stringify([...new Set(value.map(String))].toSorted())
+  if (Array.isArray(value)) return JSON.stringify([...new Set(value.map(textOfValue))].toSorted())
   // Any negative number becomes -1, no limit. Upstream: SetDefaults_KubeletConfiguration.
-  if (path === 'podPidsLimit' && Number(value) < 0) return '-1'
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (path === 'podPidsLimit' && Number(textOfValue(value)) < 0) return '-1'
+  const text = textOfValue(value)
   if (text.length > longestNumber) return text.slice(0, longestText)
   try {
     if (kind === 'duration' || kind === 'durations') return String(parseDuration(text))

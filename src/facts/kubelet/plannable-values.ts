@@ -1,4 +1,5 @@
 /** The values that a plan may give to plannable fields. A node refuses all others, so its awk must read these forms, too. */
+import { textOfValue } from '#base/raw-object.ts'
 import { configurationFields, type KubeletField } from '#model/kubelet/fields.ts'
 import { isPlannable } from './fields.ts'
 
@@ -64,5 +65,5 @@ export function isPlannableValue(path: string, value: unknown): boolean {
   if (form === undefined) return false
   if (value === null && key === null) return true
   const isKey = form.key === undefined ? key === null : key !== null && isOfForm(form.key, key)
-  return isKey && (value === null || isOfForm(form.value, String(value)))
+  return isKey && (value === null || isOfForm(form.value, textOfValue(value)))
 }

@@ -6,7 +6,7 @@
  */
 
 import { hash } from 'node:crypto'
-import type { RawObject } from '#base/raw-object.ts'
+import { type RawObject, textOfValue } from '#base/raw-object.ts'
 import { by } from '#base/text/text-order.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { probePart } from '#facts/probe-parts.ts'
@@ -185,7 +185,8 @@ export function settingsOf(directives: RawObject): Settings {
 
 /** Empty if a directive has no value. */
 function textOf(value: unknown) {
-  if (Array.isArray(value)) return shorten(value.slice(0, mostPatterns).map(String).join(', '), 300)
+  if (Array.isArray(value))
+    return shorten(value.slice(0, mostPatterns).map(textOfValue).join(', '), 300)
   return typeof value === 'string' || typeof value === 'number'
     ? shorten(String(value), 300).trim().replace(/\s+/g, ' ')
     : ''

@@ -2,7 +2,7 @@
 
 import { dirname, join } from 'node:path'
 import { BudgetExceeded, ForeignTextError, parseYaml, type TextBudget } from '#base/foreign-text.ts'
-import { isRawObject, itemsOf, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, itemsOf, mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, placesIn, type YamlPlace } from '#base/yaml-place.ts'
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
 import { linesIn, pieceOfNodeConfig } from '#clients/user-data/settings.ts'
@@ -307,7 +307,7 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
       target,
       isWhole,
       volumes,
-      mountsDisks: mountsDisks(String(spec.userData ?? '')),
+      mountsDisks: mountsDisks(textOfValue(spec.userData ?? '')),
       lineOf: withVolumes(linesIn(kubelet), volumes),
       config: mapOf(kubelet.value),
       flags: [],

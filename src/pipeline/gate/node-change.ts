@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { mergePatch, valueAt } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
 import { nodeClassMistakes } from '#facts/eks/karpenter.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
@@ -336,7 +336,7 @@ function nodeClassRefusals(part: ChangedPart, node: NodeInput | null): NodeProbl
     ({ path, why, other }): NodeProblem[] => {
       const value = valueAt(config, path)
       const text = `The API server refuses ${place}: ${why}.`
-      return value === undefined || isExpression(String(value))
+      return value === undefined || isExpression(textOfValue(value))
         ? []
         : [{ kind: 'refused', part, path, text, ...(other && { fields: [fieldOf(path), other] }) }]
     },

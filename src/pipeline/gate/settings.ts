@@ -2,7 +2,7 @@
 
 import { durationMs } from '#base/go/duration.ts'
 import { leavesOf, mergePatch, patchAt } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadByImage, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
@@ -223,7 +223,7 @@ function overriddenBy(
 /** A duration or a number of zero, where the kubelet has a default. Upstream: SetDefaults_KubeletConfiguration */
 const isUnset = (path: string, value: unknown) =>
   configurationDefaults[path as keyof typeof configurationDefaults] !== undefined &&
-  (value === 0 || (/^[+-]?[0.]/.test(String(value)) && durationMs(String(value)) === 0))
+  (value === 0 || (/^[+-]?[0.]/.test(textOfValue(value)) && durationMs(textOfValue(value)) === 0))
 
 const nameOf = ({ part: { file, kind, by } }: PlacedSetting) =>
   by === 'karpenter' ? `spec.kubelet of ${kind}, which Karpenter adds last,` : file

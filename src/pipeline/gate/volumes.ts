@@ -6,7 +6,7 @@
  */
 
 import { amountOrNull } from '#base/go/quantity.ts'
-import { isRawObject, mapOf } from '#base/raw-object.ts'
+import { isRawObject, mapOf, textOfValue } from '#base/raw-object.ts'
 import { gibibyte } from '#base/units.ts'
 import { placesIn, type YamlPlace } from '#base/yaml-place.ts'
 import { volumeSizeMistake } from '#facts/eks/karpenter.ts'
@@ -43,14 +43,14 @@ export function volumesIn(
     const mapping = place.value
     const { value } = place.at(...size)
     if (!isRawObject(mapping) || value === undefined || value === null) return []
-    const volume = volumeOf(value, String(mapping[device] ?? ''), place.lineOf(...size))
+    const volume = volumeOf(value, textOfValue(mapping[device] ?? ''), place.lineOf(...size))
     return [{ ...volume, isRoot: mapping.rootVolume === true }]
   })
 }
 
 /** @param value GiB, or a quantity */
 export function volumeOf(value: unknown, device: string | null, line: number): DeclaredVolume {
-  const written = String(value)
+  const written = textOfValue(value)
   const isCount = /^\d+$/.test(written)
   const bytes = isCount ? Number(written) * gibibyte : amountOrNull(written)
   const path = device ? `volumeSize of ${device}` : 'volumeSize'

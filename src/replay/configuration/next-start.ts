@@ -8,7 +8,7 @@
  * Left out      flags other than those of facts/kubelet/fields.ts; the prefix of an error that names the step
  */
 
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
 import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
@@ -328,7 +328,7 @@ const isCommand = (line: string) => line.startsWith('ExecStart=')
 
 function pairsOf(content: unknown): [name: string, value: string][] {
   if (typeof content !== 'string')
-    return Object.entries(mapOf(content)).map(([name, value]) => [name, String(value)])
+    return Object.entries(mapOf(content)).map(([name, value]) => [name, textOfValue(value)])
   return content.split('\n').flatMap((line): [string, string][] => {
     const [, name, value = ''] = assignment.exec(line.trim()) ?? []
     return name === undefined ? [] : [[name, value.trim()]]

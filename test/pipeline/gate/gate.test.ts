@@ -382,6 +382,24 @@ describe('nodes whose configuration was not read', () => {
   })
 })
 
+it.each([
+  'imageGCHighThresholdPercent: {toString: 0}',
+  'evictionHard: {nodefs.available: {toString: 0, valueOf: 1}}',
+  'imageMinimumGCAge: {toString: 0}',
+  'enforceNodeAllocatable: [{toString: 0}]',
+  'containerLogMaxSize: [{toString: 0}]',
+])('refuses a value with a toString of its own: %s', async setting => {
+  const { problems } = await gated(snapshotOf(gateWorld()), [
+    { ...nodeConfig(`      ${setting}\n`), file: 'general/a.yaml' },
+    {
+      file: 'class.yaml',
+      text: `apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: general}\nspec:\n  blockDeviceMappings: [{deviceName: {toString: 0}, ebs: {volumeSize: {toString: 0}}}]\n  kubelet: {${setting}}\n`,
+      base: null,
+    },
+  ])
+  expect(problems.map(({ kind }) => kind)).toContain('refused')
+})
+
 it.each(['.inf', '.nan'])(
   'refuses %s, whether the files of the node were read or not',
   async value => {

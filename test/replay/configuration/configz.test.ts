@@ -268,6 +268,12 @@ describe('any answer of a node', () => {
     )
   })
 
+  it('is predicted where a variable of a unit has a toString of its own', () => {
+    const files = [{ path: '', role: 'environment', content: { A: { toString: 0 } } }]
+    const host = hostOf({ kubelet: { files, commandLine: [''] } })
+    expect(predictNextStart(host, 'v1.32.0', 'linux').unknowns).not.toEqual([])
+  })
+
   it('is predicted and explained without a throw', () => {
     const anyFile = fc.record({
       path: fc.string(),

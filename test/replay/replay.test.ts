@@ -471,6 +471,17 @@ describe('limits of local storage', () => {
   }
 
   it.each([
+    [{}, ['over']],
+    // A write to a full volume in memory fails: it goes over no limit.
+    [{ medium: 'Memory' }, undefined],
+  ])('are near from 85 %% on: emptyDir %j', (more, names) => {
+    const spec = { volumes: [{ name: 'v', emptyDir: { sizeLimit: '2', ...more } }] }
+    const pods = [{ ...over, spec }] as NodeRecord['pods']
+    const near = replay({ ...withConfiguration({}), summary, pods }, takenAt).nearOwnLimits
+    expect(near?.map(({ name }) => name)).toEqual(names)
+  })
+
+  it.each([
     ['v1.29.0', {}, ['over']],
     ['v1.29.0', { localStorageCapacityIsolation: false }, []],
     ['v1.34.0', { featureGates: { LocalStorageCapacityIsolation: false } }, ['over']],

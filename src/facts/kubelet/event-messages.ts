@@ -124,11 +124,13 @@ export const isNoSpace = (message: string): boolean => noSpace.test(message)
 
 /**
  * A program fails at a file of /dev/shm: the memory that its processes share. The runtime gives a pod 64 MiB of it. Sources: containerd
- * internal/cri/server/podsandbox/sandbox_run_linux.go; PyTorch torch_shm_manager, utils/data/_utils/signal_handling.py; PostgreSQL dsm_impl.c
+ * internal/cri/server/podsandbox/sandbox_run_linux.go; PyTorch torch_shm_manager, utils/data/_utils/signal_handling.py; PostgreSQL dsm_impl.c,
+ * where System V segments have no name, and those of mmap are files of its own disk
  */
 export const isOfSharedMemory = (message: string): boolean =>
   /workers are out of shared memory/i.test(message) ||
-  (noSpace.test(message) && /\/dev\/shm\b|shared memory segment|<\/torch_\d/i.test(message))
+  (noSpace.test(message) &&
+    /\/dev\/shm\b|shared memory segment \\?"\/PostgreSQL|<\/torch_\d/i.test(message))
 
 /** A logical volume of the runtime, which no disk of the kubelet shows. Source: moby and containers/storage, graphdriver devmapper deviceset.go */
 export const isThinPoolFull = (message: string): boolean =>

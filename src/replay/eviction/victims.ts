@@ -118,8 +118,9 @@ function emptyDirLimitEviction(
   // The last statistic of a name counts.
   const byName = new Map(volumes.map(volume => [volume.name, volume]))
   for (const { name, emptyDir } of pod.volumes) {
-    // The kernel enforces the size of such a volume.
-    if (emptyDir?.isMemory && isGateOn('InPlacePodVerticalScalingMemoryBackedVolumes')) continue
+    // The kernel enforces the size of such a volume: it can be full, and never above.
+    const isSkipped = share < 1 || isGateOn('InPlacePodVerticalScalingMemoryBackedVolumes')
+    if (emptyDir?.isMemory && isSkipped) continue
     const limit = emptyDir?.sizeLimit
     if (!limit || signOf(limit) <= 0) continue
     const usedBytes = byName.get(name)?.usedBytes ?? null

@@ -2,7 +2,7 @@ import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.
 import { by, byText } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
-import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { evictionCause, isShortfall, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { diskEvictions, largestEvicted, leastWritten } from '#judge/events/evictions.ts'
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
@@ -75,7 +75,7 @@ export const unreadNode = contextRule({
 
   fact: (subject): UnreadFact => {
     const failings = [...judgeNode(subject)]
-    const isSilent = failings.some(({ title }) => title === titles.silent)
+    const isSilent = silenceOf(subject) !== null
     return { failings, lost: isSilent ? workloadsOf(subject) : null, held: heldByOne(subject) }
   },
 
@@ -84,9 +84,7 @@ export const unreadNode = contextRule({
 
   judge: ({ failings, lost }, { events, at }, _, group) =>
     failings.map(each =>
-      lost === null || each.title !== titles.silent
-        ? each
-        : beforeSilence(each, lost, diskEventsOf(events ?? [], at), group()),
+      lost === null ? each : withLastEvents(each, lost, diskEventsOf(events ?? [], at), group()),
     ),
 })
 
@@ -155,7 +153,7 @@ function* judgeNode(subject: NodeSubject): Generator<Failing> {
 }
 
 /** Of a lost node only its events and its pods are left: what they say of its disk, and which of its workloads fill the disks of its peers. */
-function beforeSilence(
+function withLastEvents(
   failing: Failing,
   lost: readonly string[],
   events: readonly NodeEvent[],
@@ -171,7 +169,7 @@ function beforeSilence(
     .at(-1)
   const peer = peers.find(({ workload }) => lost.includes(workload))
   const before = [
-    `Before that its disk ran short: ${times.join(', ')}${last === undefined ? '' : `, last at ${shownTime(last)}`}.`,
+    `Within the last day its disk ran short: ${times.join(', ')}${last === undefined ? '' : `, last at ${shownTime(last)}`}.`,
     ...(peer === undefined
       ? []
       : [`${peer.workload} ran here; it holds ${bytes(peer.bytes)} of a peer's disk.`]),
@@ -197,6 +195,8 @@ const diskEventsOf = (events: readonly NodeEvent[], at: string) =>
     ({ reason, pod, message, lastTime }) =>
       pod === null &&
       diskReasons.has(reason) &&
+      // GC fails for other causes, too, such as a kubelet that starts.
+      (reason !== 'ImageGCFailed' || isShortfall(message)) &&
       isWithinWindow(lastTime, at, dayMs) &&
       (reason !== 'EvictionThresholdMet' || isOfDisk(evictionCause(message).resource)),
   )
@@ -267,17 +267,26 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
     }
 }
 
+/** Of a node whose kubelet posts no status, and of which nothing was measured: its condition Ready. Null: another node. */
+const silenceOf = ({ node, disks, summary, isKubeletDown }: NodeSubject) =>
+  isKubeletDown || summary !== null || disks !== null
+    ? null
+    : (node.status?.conditions?.find(
+        ({ type, status }) => type === 'Ready' && status === 'Unknown',
+      ) ?? null)
+
 /** What the Node object and its pods show of resources that were not measured. Null: the node reports no pressure, and its kubelet reports. */
-function nodeObjectFailing({ node, pods, disks, at }: NodeSubject, { cause, steps }: UnreadCause) {
+function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) {
+  const { node, pods, disks, at } = subject
   const { conditions = [], capacity } = node.status ?? {}
   const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
     `${type} is ${status} since ${shownTime(lastTransitionTime)}`
-  const ready = conditions.find(({ type }) => type === 'Ready')
-  if (ready?.status === 'Unknown' && disks === null)
+  const silent = silenceOf(subject)
+  if (silent !== null)
     return {
       severity: 'critical' as const,
       title: titles.silent,
-      seen: `${since(ready)}: the kubelet stopped posting its status.`,
+      seen: `${since(silent)}: the kubelet stopped posting its status.`,
       // A node that is off answers on no port.
       steps: [
         ...(steps ?? []).filter(({ id }) => id !== 'open-port'),

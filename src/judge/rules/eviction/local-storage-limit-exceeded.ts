@@ -114,6 +114,8 @@ function nearLimit(subject: WithPods): Failing | null {
   if (first === undefined) return null
   return {
     ...reasonOf(first, subject),
+    // A limit above the use alone would be below the one that is set.
+    steps: reasonOf({ ...first, usedBytes: first.limitBytes }, subject).steps,
     severity: 'medium',
     title: titles.near,
     ...seenFirst(
@@ -124,12 +126,17 @@ function nearLimit(subject: WithPods): Failing | null {
   }
 }
 
-/** What was evicted leads; what runs can still be saved. */
-const withNext = (before: Failing, near: Failing): Failing => ({
-  ...before,
-  ...seenFirst(`${before.seen} ${near.seen}`),
-  evidence: [...before.evidence, ...near.evidence],
-})
+/** What was evicted leads; what runs can still be saved. Of two steps with one id the first counts: joined, they would have no owner. */
+function withNext(before: Failing, near: Failing): Failing {
+  const { steps = [] } = before
+  const others = (near.steps ?? []).filter(({ id }) => !steps.some(step => step.id === id))
+  return {
+    ...before,
+    ...seenFirst(`${before.seen} ${near.seen}`),
+    steps: [...steps, ...others],
+    evidence: [...before.evidence, ...near.evidence],
+  }
+}
 
 /** By owner, of the last day: a pod that starts again is below its limit at first. */
 function* evictedBefore(

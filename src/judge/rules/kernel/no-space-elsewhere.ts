@@ -64,7 +64,7 @@ export const noSpaceElsewhere = contextRule({
   titles,
   title: 'Containers fail with "no space left on device", and every disk has room',
   why: 'The kernel has the same error for other limits: inotify watches, mounts, cgroups, keys, a project quota, a small tmpfs such as /run, /dev/shm of the pod (64 MiB unless a volume is mounted there), a full volume of the pod, the free space of an XFS filesystem in pieces too small for new inodes, or btrfs whose space is all given to chunks. No image GC, no eviction and no larger disk ends it.',
-  fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files. btrfs: btrfs balance. Keys: raise kernel.keys.root_maxkeys and root_maxbytes, or maxkeys and maxbytes of containers in user namespaces.',
+  fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files. btrfs: btrfs balance. /dev/shm: mount an emptyDir with medium Memory and a sizeLimit there. Keys: raise kernel.keys.root_maxkeys and root_maxbytes, or maxkeys and maxbytes of containers in user namespaces.',
   sources: [
     'containerd internal/cri/server/podsandbox/sandbox_run_linux.go defaultShmSize',
     'inotify_add_watch(2) ENOSPC',
@@ -147,18 +147,20 @@ const isOtherSpaceError = (message: string) =>
 
 /** Of containers that ended within a day, or are started again, because the memory that their processes share was full. Null: none did. */
 function sharedMemory(pods: readonly KubernetesPod[], at: string): Failing | null {
-  const ended = pods.flatMap(pod =>
+  // Of pods that share the memory of the node, its own tmpfs is full.
+  const own = pods.filter(({ spec }) => spec?.hostIPC !== true)
+  const ended = own.flatMap(pod =>
     statusesOf(pod).flatMap(({ name = '', state, lastState }) =>
       [state?.terminated, lastState?.terminated].flatMap(end => {
         const { message = '', finishedAt = null } = end ?? {}
         const isRecent = isOfSharedMemory(message) && isWithinWindow(finishedAt, at, dayMs)
-        return isRecent ? [{ pod, name, message, ...volumeAt(pod, name) }] : []
+        const memory = isRecent ? memoryOf(pod, name) : null
+        return memory === null ? [] : [{ pod, name, message, ...memory }]
       }),
     ),
   )
   const [first] = ended
-  // Of pods that share the memory of the node, its own tmpfs is full.
-  if (first === undefined || first.pod.spec?.hostIPC === true) return null
+  if (first === undefined) return null
   const { namespace = '', name: pod = '' } = first.pod.metadata ?? {}
   const workload = controllerOf(first.pod)
   const owner = { kind: 'pod', namespace, pod, workload, volume: first.volume } as const
@@ -168,10 +170,10 @@ function sharedMemory(pods: readonly KubernetesPod[], at: string): Failing | nul
     title: titles.memory,
     cause: worldCause('no-space-elsewhere', '/dev/shm'),
     ...seenFirst(
-      `${plural(count, 'pod')} ended, the first ${shorten(podName(first.pod.metadata), 300)}${named}: ${first.volume === null ? 'nothing is mounted at /dev/shm, which has 64 MiB then' : `its volume ${shorten(first.volume, 63)} at /dev/shm is full`}.`,
+      `${plural(count, 'pod')} ended, the first ${shorten(podName(first.pod.metadata), 300)}${named}: ${first.volume === null ? 'no volume is mounted at /dev/shm, so it has 64 MiB' : `its volume ${shorten(first.volume, 63)} at /dev/shm is full`}.`,
       'It is memory: no image GC, no eviction and no larger disk ends it.',
     ),
-    steps: [{ id: first.volume === null ? 'mount-shared-memory' : 'raise-volume-limit', owner }],
+    steps: [{ id: first.step, owner }],
     evidence: lines(
       ...ended
         .slice(0, shown)
@@ -186,12 +188,18 @@ function sharedMemory(pods: readonly KubernetesPod[], at: string): Failing | nul
   }
 }
 
-/** Which volume of the pod the container mounts at /dev/shm. Null: none. */
-function volumeAt({ spec }: KubernetesPod, container: string): { volume: string | null } {
+/** What the container has at /dev/shm, and how it gets more. Null: a volume on a disk. `volume` null: what the runtime gives. */
+function memoryOf({ spec }: KubernetesPod, container: string) {
   const mounts = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(
     ({ name }) => name === container,
   )?.volumeMounts
-  return { volume: mounts?.find(({ mountPath }) => mountPath === '/dev/shm')?.name ?? null }
+  const mount = mounts?.find(({ mountPath }) => mountPath === '/dev/shm')
+  if (mount === undefined) return { volume: null, step: 'mount-shared-memory' } as const
+  const emptyDir = spec?.volumes?.find(({ name }) => name === mount.name)?.emptyDir
+  if (emptyDir?.medium !== 'Memory') return null
+  // Without a sizeLimit it ends at the pod's limits of memory. Upstream: pkg/volume/emptydir/empty_dir.go calculateEmptyDirMemorySize
+  const step = emptyDir.sizeLimit === undefined ? 'set-memory' : 'raise-volume-limit'
+  return { volume: mount.name ?? null, step } as const
 }
 
 /** As `namespace/pod`: those that write to a full PersistentVolumeClaim. */

@@ -296,11 +296,15 @@ describe('unread-node', () => {
         message: 'Attempting to reclaim ephemeral-storage',
       }),
       event({ reason: 'EvictionThresholdMet', message: 'Attempting to reclaim memory', ago: 30 }),
+      event({
+        ...{ reason: 'ImageGCFailed', ago: 20 },
+        message: 'invalid capacity 0 on image filesystem',
+      }),
     ]
     const outcome = outcomeOn(unreadNode, [lost, peer], { events })
     expect(outcome).toMatchObject({
       failing: {
-        seen: 'Ready is Unknown since an unknown time: the kubelet stopped posting its status. Before that its disk ran short: FreeDiskSpaceFailed (5 times), EvictionThresholdMet (9 times), last at 2026-11-20 23:22 UTC. DaemonSet ingest/gateway ran here; it holds 42.0 GiB of a peer\u0027s disk.',
+        seen: 'Ready is Unknown since an unknown time: the kubelet stopped posting its status. Within the last day its disk ran short: FreeDiskSpaceFailed (5 times), EvictionThresholdMet (9 times), last at 2026-11-20 23:22 UTC. DaemonSet ingest/gateway ran here; it holds 42.0 GiB of a peer\u0027s disk.',
       },
     })
     expect(outcomeOn(unreadNode, [lost], { events: [] })).toMatchObject({

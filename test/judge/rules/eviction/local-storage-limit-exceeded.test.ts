@@ -164,11 +164,21 @@ describe('local-storage-limit-exceeded', () => {
     expect(failing.seen).toBe(
       'Next is pod shop/cart-1: its ephemeral storage as a whole has 952.3 MiB of 1.0 GiB.',
     )
+    expect(failing.steps).toMatchObject([{ bytes: gibibyte }])
+  })
+
+  it.each([
+    ['pod', ['set-ephemeral-storage']],
+    ['emptyDir', ['set-ephemeral-storage', 'raise-volume-limit']],
+  ] as const)('keeps another step for a pod that is next beside evicted ones: %s', (limit, ids) => {
     const message = 'Container app exceeded its local ephemeral storage limit "1Gi". '
-    const { seen } = failingOf(localStorageLimitExceeded, {
-      ...{ localStorageEvictions: [], nearOwnLimits, pods: [evicted('cart-0', message)] },
+    const { seen, steps } = failingOf(localStorageLimitExceeded, {
+      nearOwnLimits: [{ ...over('other-0'), limit, usedBytes: 90, limitBytes: 100 }],
+      ...{ localStorageEvictions: [], pods: [evicted('cart-0', message)] },
     })
-    expect(seen).toMatch(/^1 pod of StatefulSet shop\/cart went over .+ Next is pod shop\/cart-1:/)
+    expect(seen).toMatch(/^1 pod of StatefulSet shop\/cart went over .+ Next is pod shop\/other-0:/)
+    expect(steps?.map(({ id }) => id)).toEqual(ids)
+    expect(steps?.[0]?.owner).toMatchObject({ workload: 'StatefulSet cart' })
   })
 
   it('leaves out pods that a shortage of the node evicted', () => {

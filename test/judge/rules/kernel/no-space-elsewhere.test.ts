@@ -132,6 +132,8 @@ describe('no-space-elsewhere', () => {
 
   describe('/dev/shm', () => {
     const torch = 'unable to write to file </torch_739_144252761_4>: No space left on device (28)'
+    const scratch = (source: object) => ({ volumes: [{ name: 'scratch', ...source }] })
+    const inMemory = scratch({ emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } })
     const ended = (message: string, more: object = {}, mountPath = '/data'): NodeExample => ({
       pods: [
         {
@@ -166,14 +168,38 @@ describe('no-space-elsewhere', () => {
     })
 
     it('has a volume that is too small', () => {
-      const failing = failingOf(noSpaceElsewhere, ended(torch, {}, '/dev/shm'))
+      const failing = failingOf(noSpaceElsewhere, ended(torch, inMemory, '/dev/shm'))
       expect(failing.steps?.map(({ id }) => id)).toEqual(['raise-volume-limit'])
+    })
+
+    it('has a volume in memory without a limit that could be raised', () => {
+      const unlimited = scratch({ emptyDir: { medium: 'Memory' } })
+      const failing = failingOf(noSpaceElsewhere, ended(torch, unlimited, '/dev/shm'))
+      expect(failing.seen).toContain('its volume scratch at /dev/shm is full')
+      expect(failing.steps?.map(({ id }) => id)).toEqual(['set-memory'])
+    })
+
+    it('is full in one pod beside another that shares the memory of the node', () => {
+      const pods = [ended(torch, { hostIPC: true }), ended(torch)].flatMap(({ pods }) => pods ?? [])
+      expect(failingOf(noSpaceElsewhere, { pods }).seen).toMatch(/^1 pod ended/)
     })
 
     it.each([
       ['locks of a database', ended('ERROR: out of shared memory')],
       ['another folder', ended('write /data/a: no space left on device')],
       ['the memory of the node', ended(torch, { hostIPC: true })],
+      ['an emptyDir on disk', ended(torch, scratch({ emptyDir: {} }), '/dev/shm')],
+      ['a folder of the node', ended(torch, scratch({ hostPath: {} }), '/dev/shm')],
+      [
+        'segments of System V',
+        ended('could not create shared memory segment: No space left on device'),
+      ],
+      [
+        'segments in files',
+        ended(
+          'could not resize shared memory segment "pg_dynshmem/mmap.1" to 8 bytes: No space left on device',
+        ),
+      ],
     ])('is not full of %s', (_, example) => {
       expect(state(noSpaceElsewhere, example)).toBe('pass')
     })

@@ -98,6 +98,14 @@ describe('the list of images', () => {
   })
 
   it.each([
+    ['localhost/kubernetes/pause:latest', true],
+    ['localhost/kubernetes/pause', true],
+    ['registry.k8s.io/pause:3.10', null],
+  ])('takes an image that the build of the node pins for pinned: %s', (name, isPinned) => {
+    expect(read(statusImages(1, () => [name])).images).toMatchObject([{ isPinned }])
+  })
+
+  it.each([
     { size: '-5', sizeBytes: null },
     { size: '1e9', sizeBytes: null },
     { size: 7, sizeBytes: 7 },

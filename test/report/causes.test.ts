@@ -8,8 +8,9 @@ import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
 import { mailView } from '#report/mail/view.ts'
 import { pageView } from '#report/page/view.ts'
+import { causeOnNode } from '#report/parts/causes.ts'
 import { outlookView } from '#report/parts/outlook.ts'
-import { commandsView, firstStep, stepsText } from '#report/parts/steps.ts'
+import { causeText, commandsView, firstStep, stepsText } from '#report/parts/steps.ts'
 import {
   adviceWith,
   auditedNode,
@@ -142,6 +143,35 @@ it('a larger disk for two nodes has the size of each', () => {
   expect(stepsText(cause!.steps, findings[0]!, null, english)).toMatch(
     /volumeSize 40\.0\sGiB to 380\.0\sGiB \(by node\) .*1\.60 to 14\sUSD/,
   )
+})
+
+it('a node below the size of its peers has their size as its only step', () => {
+  const gibibyte = 1024 ** 3
+  const larger = (gib: number) => [
+    {
+      ...adviceWith('highwater predict')[0]!,
+      action: { id: 'larger-disk' as const, bytes: gib * gibibyte },
+    },
+  ]
+  const images: HolderCause = {
+    ...{ kind: 'holder', holder: 'images-in-use', filesystem: 'nodefs', freedBy: 'nothing' },
+    ...{ amount: { unit: 'bytes', low: 1, high: 1 }, owner: null, place: null },
+  }
+  const [declaredBytes, actualBytes] = [100 * gibibyte, 20 * gibibyte]
+  const device = { kind: 'device', what: 'below-peers', device: null } as const
+  const findings = [
+    on('eviction-due', 'prod', 'x', { cause: images, steps: larger(40), severity: 'critical' }),
+    on('a', 'prod', 'x', { cause: { ...device, declaredBytes, actualBytes }, steps: larger(100) }),
+  ]
+  const [cause, ...others] = causesOf({
+    ...quietReport([]),
+    document: { ...morning.document, findings },
+  })
+  expect(others).toEqual([])
+  const place = { cluster: 'prod', name: 'prod-x' }
+  const { steps } = causeOnNode({ ...cause!, findings }, place)
+  expect(steps.map(({ action }) => action.bytes)).toEqual([declaredBytes])
+  expect(causeText(cause!.cause, english)).toMatch(/has 20\.0\sGiB, most of its peers have 100/)
 })
 
 describe('causes', () => {

@@ -32,7 +32,8 @@ export function diskSourceOf(
 ): DiskSource | null {
   if (node.owner === 'karpenter') return sourceOfClass(node.nodeClass.name, device, context)
   const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === node.group)
-  if (node.owner !== 'managed-nodegroup' || nodegroup === undefined) return null
+  if (node.owner !== 'managed-nodegroup') return null
+  if (nodegroup === undefined) return { name: 'the launch template' }
   const { launchTemplate } = nodegroup
   // Source: EKS API reference, UpdateNodegroupConfig: it has no diskSize.
   if (launchTemplate === undefined)

@@ -189,7 +189,11 @@ export function holderCause(
   const largest = isOfMany ? undefined : own[0]
   const isHalf = largest !== undefined && lowBytes > 0 && largest.lowBytes >= leastHalf * lowBytes
   const second = unit === 'bytes' && isHalf && own.find(part => isOtherOwner(part, largest))
-  const shared = owners.filter(one => usedFor(one, holder) > 0).length
+  const sharing = owners.filter(one => usedFor(one, holder) > 0).length
+  const ownerCount = (largestBytes ?? 0) < lowBytes / 2 ? sharing : 0
+  const isVolume = largest?.owner?.kind === 'pod' && largest.owner.volume !== null
+  // Only a volume that is named alone stands beside its own bytes.
+  const namedBytes = isVolume && ownerCount === 0 ? largest.lowBytes : largestBytes
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
     kind: 'holder',
@@ -206,10 +210,11 @@ export function holderCause(
     // The root folder is no place to look into.
     place: largest === undefined || largest.place === '/' ? null : largest.place,
     ...(largestBytes !== null &&
+      namedBytes !== null &&
       !isOfMany &&
-      largestBytes < nearlyAll * lowBytes && {
-        largestBytes: Math.round(largestBytes),
-        ...(largestBytes < lowBytes / 2 && shared && { ownerCount: shared }),
+      namedBytes < nearlyAll * lowBytes && {
+        largestBytes: Math.round(namedBytes),
+        ...(ownerCount && { ownerCount }),
       }),
     ...(second && { also: partCause(second) }),
   }

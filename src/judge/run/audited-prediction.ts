@@ -56,7 +56,9 @@ const namedVictims = 3
 const reportedSignals: ReadonlySet<Signal> = new Set([
   'memory.available',
   'nodefs.available',
+  'nodefs.inodesFree',
   'imagefs.available',
+  'imagefs.inodesFree',
 ])
 
 /** Empty: the order of eviction is unknown. */

@@ -105,8 +105,15 @@ export interface HolderCause {
 
 export interface DeviceCause {
   kind: 'device'
-  /** `own-partition`: a logical volume of the image, which no boot grows. */
-  what: 'too-small' | 'wrong-volume' | 'unused-disk' | 'not-grown' | 'own-partition' | 'differs'
+  /** `own-partition`: a logical volume of the image, which no boot grows. `below-peers`: most of its peers have `declaredBytes`. */
+  what:
+    | 'too-small'
+    | 'below-peers'
+    | 'wrong-volume'
+    | 'unused-disk'
+    | 'not-grown'
+    | 'own-partition'
+    | 'differs'
   /** `/dev/xvda`. Null: unknown. */
   device: string | null
   /** Null: not declared, or unknown. */

@@ -130,7 +130,7 @@ function listedImages({ node, runtime, configuration }: NodeInput): ListedImages
   // A node that runs a kubelet has an image. An empty list was not written, or not kept.
   if (ofStatus.length === 0) return null
   const images = ofStatus.map(({ names, sizeBytes }) =>
-    evidence(null, [...(names ?? [])], sizeOf(sizeBytes), null),
+    evidence(null, [...(names ?? [])], sizeOf(sizeBytes), names?.some(isPinnedByAmi) || null),
   )
   const cap = configuration?.fields.nodeStatusMaxImages ?? defaultStatusImages
   return {
@@ -154,6 +154,9 @@ const evidence = (
   users: [],
   known: {},
 })
+
+/** The sandbox image of AL2023 on EKS: its build pins it. Source: awslabs/amazon-eks-ami cache-pause-container */
+const isPinnedByAmi = (name: string) => /^localhost\/kubernetes\/pause(?::latest)?$/.test(name)
 
 /** The runtime writes the size as text, the node's status as a number. */
 function sizeOf(given: string | number | undefined) {

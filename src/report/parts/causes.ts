@@ -40,7 +40,7 @@ export function answersOf(
   const holder = row.isOfMemory ? words.holderOfMemory : words.holder
   const [held = unknown, ...more] = row.fill
   return [
-    { key: words.leaves, ...row.first, isStep: false },
+    ...(row.first === null ? [] : [{ key: words.leaves, ...row.first, isStep: false }]),
     { key: holder, text: held, note: clauses(more), isStep: false },
     ...(reason === null ? [] : [{ key: words.why, text: reason, note: '', isStep: false }]),
     ...steps.map(step => ({ ...step, isStep: true })),
@@ -157,7 +157,9 @@ export function causeOnNode(
   const findings = found.findings.filter(
     one => one.cluster === cluster && one.nodes.sample.includes(name),
   )
-  const all = findings.flatMap(one => one.steps)
+  // A device gives the size: other findings know only what is full.
+  const sized = findings.filter(one => isSameDevice(one.cause, found.cause))
+  const all = (sized.length > 0 ? sized : findings).flatMap(one => one.steps)
   const steps = found.steps.flatMap(
     ({ action: { id } }) =>
       stepOnNode(
@@ -174,6 +176,9 @@ export function causeOnNode(
   })
   return { ...found, findings, steps, settings }
 }
+
+const isSameDevice = (cause: Cause, of: Cause) =>
+  cause.kind === 'device' && of.kind === 'device' && cause.what === of.what
 
 /** The step for this node. Of one owner or place, the step of other nodes holds for it too, without the pods of those. */
 function stepOnNode(alike: Step[], cause: Cause, name: string): Step | undefined {

@@ -176,10 +176,8 @@ function outlookRow(
     imageGc: imageGcText(prediction.imageGC, language),
     releases: releasesText(node, disk, assumptions, language),
     victims,
-    first:
-      met === null
-        ? firstEvicted(node, ledger, disk, firstVictim, language)
-        : { text: firstVictim, note: '' },
+    /** Null: no threshold watches the disk, so it evicts no pod. */
+    first: firstEvicted(one, ledger, firstVictim, language),
     /** The largest holder, and what else is to say. Empty: unknown. */
     fill: [
       ...(holder === null ? fill : [holder]),
@@ -196,13 +194,14 @@ function outlookRow(
 
 /** The pod that is evicted first; the note names the unused images that the kubelet deletes before it. */
 function firstEvicted(
-  { prediction: { filesystems } }: AuditedNode,
+  { node, disk, met }: NodeOutlook,
   ledger: DiskLedger | undefined,
-  disk: DiskOutlook | null,
   victims: string,
   { words: { picture: words }, ...language }: Language,
 ) {
-  const isShared = ledger?.isShared ?? filesystems.layout === 'shared'
+  if (met !== null) return { text: victims, note: '' }
+  if (disk?.threshold === null) return null
+  const isShared = ledger?.isShared ?? node.prediction.filesystems.layout === 'shared'
   const holdsImages = isShared || disk?.filesystem === 'imagefs'
   if (!holdsImages || ledger?.freeable.unusedImageBytes === 0) return { text: victims, note: '' }
   const unused = ledger?.filesystems

@@ -123,6 +123,7 @@ export function causeText(cause: Cause, language: Language): string | null {
       if (what === 'not-grown' && declared && actual) return steps.notGrown(declared, actual)
       if (what === 'own-partition' && declared && actual)
         return steps.ownPartition(declared, actual)
+      if (what === 'below-peers' && declared && actual) return steps.belowPeers(actual, declared)
       if (what === 'unused-disk' && device !== null)
         return steps.unusedDisk(line(device, limits.name), actual ?? null)
       return steps.device(steps.devices[what], declared ?? null, actual ?? null)

@@ -53,6 +53,11 @@ it.each([
   expect(diskSourceOf(managed, '/dev/xvda', context({ nodegroups }))).toEqual({ name })
 })
 
+it('is the launch template of a managed nodegroup that was not read', () => {
+  const managed = { ...node, owner: 'managed-nodegroup' as const }
+  expect(diskSourceOf(managed, '/dev/xvda', context())?.name).toBe('the launch template')
+})
+
 const stepOf = (action: StepAction, read: ClusterContext, declared: DeclaredNode = node) =>
   stepsOf(
     {

@@ -41,6 +41,17 @@ it('does not name one owner twice', () => {
   expect(alsoOf({ 'pod-volumes': 40 }, [own, own])).toBeUndefined()
 })
 
+it('has the bytes of the volume that it names', () => {
+  const volume = (name: string, gib: number) => {
+    const { owner, ...one } = part('pod-volumes', 'Runner a', gib)
+    return { ...one, owner: { ...owner, volume: name } } as HolderPart
+  }
+  const parts = [volume('docker', 14), volume('work', 6), part('pod-volumes', 'Runner b', 13)]
+  const { ledger } = exampleSubject({ held: { 'pod-volumes': 33 } })
+  const [first] = heldBySignal({ ...ledger!, parts }, 'nodefs.available')
+  expect(first).toMatchObject({ owner: { volume: 'docker' }, largestBytes: 14 * gibibyte })
+})
+
 it('compares no owners whose least is nothing', () => {
   const vague = (name: string, highBytes: number) => ({
     ...part('writable-layers', name, 0),

@@ -17,7 +17,7 @@ type Prediction = Parameters<typeof auditedNode>[1]
 
 const firstOf = (prediction: Prediction, ledger?: DiskLedger) => {
   const node = auditedNode('n1', prediction, ledger && { ledger })
-  const { text, note } = outlookView(quietReport([node]), english).rows[0]!.first
+  const { text, note } = outlookView(quietReport([node]), english).rows[0]!.first!
   return `${text}; ${note}`.replaceAll('\u00a0', ' ')
 }
 
@@ -53,6 +53,7 @@ it('puts a disk that no threshold watches and that is full within the hour first
     ['slow', 'in about 1 d 4 h'],
     ['still', '4.0 GiB (5 %) to eviction'],
   ])
+  expect(rows.map(({ first }) => first === null)).toEqual([true, false, false])
   expect(rows[0]!.note).toContain('to full: no threshold watches it')
 })
 
@@ -60,7 +61,7 @@ it('calls pods unread only if no order of eviction is known', () => {
   const pods = [{ namespace: 'shop', name: 'cart', rank: 0 }]
   const rowOf = (firstVictims: FirstVictims[]) => {
     const node = auditedNode('n1', sharedDisk(95), { firstVictims })
-    return outlookView(quietReport([node]), english).rows[0]!.first.text
+    return outlookView(quietReport([node]), english).rows[0]!.first?.text
   }
   expect(rowOf([])).toMatch(/were not read/)
   expect(rowOf([{ signal: 'memory.available', pods, alike: 1 }])).toMatch(/unknown(?!:)/)

@@ -1,15 +1,6 @@
 import { gibibyte } from '#base/units.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
-import {
-  bytes,
-  cohortRule,
-  deviceCause,
-  isLinux,
-  line,
-  plural,
-  seenFirst,
-  shorten,
-} from '#judge/rule.ts'
+import { bytes, cohortRule, deviceCause, isLinux, line, plural, shorten } from '#judge/rule.ts'
 
 /** A disk is smaller from this ratio on. Filesystem overhead alone makes a smaller difference. */
 const smallerRatio = 1.5
@@ -19,7 +10,7 @@ export const diskSmallerThanPeers = cohortRule({
   id: 'disk-smaller-than-peers',
   family: 'configuration',
   severity: 'high',
-  cause: deviceCause('too-small'),
+  cause: deviceCause('below-peers'),
   steps: ['larger-disk'],
   needs: ['disks'],
   title: 'A node has a smaller disk than its peers, and it is filling up',
@@ -58,7 +49,11 @@ export const diskSmallerThanPeers = cohortRule({
     yield {
       nodes: full.map(({ node }) => node).toSorted(),
       failing: {
-        cause: deviceCause('too-small', { device }),
+        cause: deviceCause('below-peers', {
+          device,
+          declaredBytes: usualBytes,
+          actualBytes: capacityBytes,
+        }),
         // A node that is replaced before comes back with the small disk.
         steps: [
           {
@@ -67,10 +62,7 @@ export const diskSmallerThanPeers = cohortRule({
             bytes: Math.ceil(usualBytes / gibibyte) * gibibyte,
           },
         ],
-        ...seenFirst(
-          `${shorten(first.node)}${full.length > 1 ? ` and ${plural(full.length - 1, 'other')}` : ''} of ${plural(members.length, 'node')} in the group: ${bytes(capacityBytes)}; most others have ${bytes(usualBytes)}.`,
-          'What runs on its peers does not fit on it.',
-        ),
+        consequence: `${shorten(first.node)}${full.length > 1 ? ` and ${plural(full.length - 1, 'other')}` : ''} of ${plural(members.length, 'node')} in the group: ${bytes(capacityBytes)}; most others have ${bytes(usualBytes)}. What runs on its peers does not fit on it.`,
         evidence: [
           line('computed', 'its disk', `${bytes(capacityBytes)} (${shorten(first.node)})`),
           line('computed', 'median disk of the group', bytes(usualBytes)),

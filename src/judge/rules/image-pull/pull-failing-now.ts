@@ -76,12 +76,13 @@ export const pullFailingNow = contextRule({
       startedPods: Object.keys(recentStarts()),
       freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
       unused: waiting.length > 0 && startsLate(subject) ? unusedImages(subject) : null,
+      isGcDue: subject.imageGC?.triggered === true,
       sandboxDeletedAt: sandboxDeletion(host?.logLines ?? []),
     }
   },
 
   *judge(fact, context) {
-    const { containers, shown, waitingPods, startedPods, freeBytes, unused } = fact
+    const { containers, shown, waitingPods, startedPods, freeBytes, unused, isGcDue } = fact
     const { events, at } = context
     const recent = pullFailures(events, at)
     // rate-limited-registry reports the others.
@@ -92,6 +93,7 @@ export const pullFailingNow = contextRule({
         pods: waitingPods.length,
         freeBytes,
         unused,
+        isGcDue,
         failures: recent,
       })
     // Waiting pods are reported from their status. Pods that have started no longer fail.
@@ -117,6 +119,7 @@ interface Waiting {
   freeBytes: number
   /** See `unusedImages`. */
   unused: string | null
+  isGcDue: boolean
   failures: readonly PullFailure[]
 }
 
@@ -133,7 +136,7 @@ const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly 
 
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  { containers, pods, freeBytes, unused, failures }: Waiting,
+  { containers, pods, freeBytes, unused, isGcDue, failures }: Waiting,
 ): Failing {
   const causeOf = (container: WaitingContainer) => reasonOf(container, failures)
   const full = waiting.find(one => causeOf(one) === 'no space left')
@@ -146,7 +149,7 @@ function waitingFailing(
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
-      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.`,
+      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${isGcDue && isUnreachable(why) ? lostByGc : ''}`,
       ...remedyFor(why, first.image, first),
     }),
     ...(first === missing && missingImage(missing)),
@@ -182,6 +185,11 @@ function waitingFailing(
     ),
   }
 }
+
+const isUnreachable = (why: PullCause) => why === 'out of reach' || why === 'timeout'
+
+const lostByGc =
+  ' Image GC is due here: it deletes unused images, imported ones too, and they cannot be pulled again. Free the disk first, or pin them (io.cri-containerd.pinned).'
 
 /** What ends a failure of this kind. Of an image that is on no registry in reach, another import does. */
 function remedyFor(

@@ -58,7 +58,8 @@ export const rateLimitedRegistry = contextRule({
     const lasting = refusedPulls.filter(failure => !isOver(failure))
     if (lasting.length + waiting.length > 0) yield refusalFailing(lasting, waiting)
     else if (refusedPulls.length > 0) yield pastRefusalFailing(refusedPulls)
-    yield* atRisk
+    // Of a network that does not reach Docker Hub, its limit says nothing.
+    if (!isHubOutOfReach(pullFailures(events, at))) yield* atRisk
     yield* unreadEvents(context)
   },
 
@@ -69,6 +70,9 @@ export const rateLimitedRegistry = contextRule({
     if (refusedPulls.length > 0) yield { ...refusalFailing(refusedPulls, []), confidence: 'likely' }
   },
 })
+
+const isHubOutOfReach = (failures: readonly PullFailure[]) =>
+  failures.some(({ registry, cause }) => registry === 'docker.io' && cause === 'out of reach')
 
 const isLimited = ({ message, image }: WaitingContainer) =>
   pullCause(message, image) === 'rate limit (429)'

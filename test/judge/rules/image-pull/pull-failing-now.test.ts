@@ -83,6 +83,18 @@ it('names the pull that fails beside many that a rate limit refuses', () => {
   expect(stateOf(pullFailingNow, { pods: limited })).toBe('pass')
 })
 
+it('says what image GC takes where the registry is out of reach', () => {
+  const waiting = { reason: 'ErrImagePull', message: 'no such host' }
+  const seenAt = (triggered: boolean, message = waiting.message) =>
+    failingIn(pullFailingNow, {
+      pods: [pod({ waiting: { ...waiting, message } })],
+      imageGC: { triggered },
+    }).seen
+  expect(seenAt(true)).toContain('Free the disk first, or pin them (io.cri-containerd.pinned)')
+  expect(seenAt(false)).not.toContain('Image GC')
+  expect(seenAt(true, 'denied: 403 Forbidden')).not.toContain('Image GC')
+})
+
 it('asks for a larger disk where an image finds no room', () => {
   const message = 'write /var/lib/containerd/ingest: no space left on device'
   const waiting = (text: string) => pod({ waiting: { reason: 'ErrImagePull', message: text } })

@@ -34,6 +34,13 @@ describe('rate-limited-registry', () => {
     ).toBe('pass')
   })
 
+  it('says nothing of a limit where Docker Hub is out of reach', () => {
+    const pods = [{ spec: { containers: [{ name: 'a', image: 'busybox' }] } }]
+    const events = [pullOf('Failed to pull image "busybox": dial tcp: no such host')]
+    expect(state(rateLimitedRegistry, { pods })).toBe('fail')
+    expect(state(rateLimitedRegistry, { pods, events })).toBe('pass')
+  })
+
   it('says it even where mirrors are set, and of pulls that came through in the end', () => {
     const events = [
       pullOf(`Failed to pull image "busybox": ${hubLimit}`),

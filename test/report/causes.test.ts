@@ -171,7 +171,7 @@ it('a node below the size of its peers has their size as its only step', () => {
   const place = { cluster: 'prod', name: 'prod-x' }
   const { steps } = causeOnNode({ ...cause!, findings }, place)
   expect(steps.map(({ action }) => action.bytes)).toEqual([declaredBytes])
-  expect(causeText(cause!.cause, english)).toMatch(/has 20\.0\sGiB, most of its peers have 100/)
+  expect(causeText(cause!.cause, english)).toMatch(/has 20\.0\sGiB, the median of its peers is 100/)
 })
 
 describe('causes', () => {

@@ -48,8 +48,20 @@ export function declaredDataVolume<Volume extends DeclaredDevice>(
   )
 }
 
+type VolumeSize = Pick<StepAction, 'bytes' | 'place' | 'usdPerMonth'>
+
+/** The disks of hybrid nodes and of other clouds are no EBS volumes: their size is left out. */
+export const largerVolume = (
+  { owner, instanceId }: Pick<NodeIdentity, 'owner' | 'instanceId'>,
+  size: VolumeSize,
+): StepAction => ({
+  id: 'larger-disk',
+  ...(owner !== 'hybrid' && instanceId !== null && size),
+  ...(owner === 'auto-mode' && { place: 'NodeClass' }),
+})
+
 /** The volume to enlarge. Null: it is none of the known volumes, such as an instance store. Undefined: unknown. */
-function volumeOf(
+export function volumeOf(
   { filesystem, capacityBytes }: FilesystemLedger,
   volumes: NodeLedger['volumes'],
   identity: Pick<NodeIdentity, 'amiFamily'>,
@@ -76,7 +88,7 @@ export function volumeToWrite(
   { parts, namespaces, volumes }: Pick<NodeLedger, 'parts' | 'namespaces' | 'volumes'>,
   amiFamily: NodeIdentity['amiFamily'],
   lowPercent = 100,
-): Pick<StepAction, 'bytes' | 'place' | 'usdPerMonth'> {
+): VolumeSize {
   const { filesystem, capacityBytes, usedBytes, lines } = disk
   const unused = lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
   const pulls = parts

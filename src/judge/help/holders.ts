@@ -24,7 +24,7 @@ import { type HolderOwner, listedOwners, type NodeLedger } from '#model/predicti
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
 import { podOf, podsOf, startsAgain, usesKubeletFolder } from './deletion.ts'
-import { volumeToWrite } from './disk-size.ts'
+import { largerVolume, volumeToWrite } from './disk-size.ts'
 import { isOfDaemonSet } from './drain.ts'
 import {
   areAllUsed,
@@ -510,18 +510,15 @@ function withMounts(step: StepAction, subject: DiskSubject): StepAction {
 
 function withSize(
   step: StepAction,
-  { ledger, identity: { amiFamily, owner, instanceId }, imageGC }: DiskSubject,
+  { ledger, identity, imageGC }: DiskSubject,
   { filesystem }: HolderCause,
 ): StepAction {
   const disk = ledger && diskOf(ledger, filesystem)
   if (step.id !== 'larger-disk' || ledger === null || !disk) return step
-  // The disks of hybrid nodes and of other clouds are no EBS volumes.
-  if (owner === 'hybrid' || instanceId === null) return { id: step.id }
-  return {
-    id: step.id,
-    ...volumeToWrite(disk, ledger, amiFamily, imageGC?.lowThresholdPercent),
-    ...(owner === 'auto-mode' && { place: 'NodeClass' }),
-  }
+  return largerVolume(
+    identity,
+    volumeToWrite(disk, ledger, identity.amiFamily, imageGC?.lowThresholdPercent),
+  )
 }
 
 interface DiskSubject

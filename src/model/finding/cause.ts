@@ -105,7 +105,7 @@ export interface HolderCause {
 
 export interface DeviceCause {
   kind: 'device'
-  /** `own-partition`: a logical volume of the image, which no boot grows. `below-peers`: most of its peers have `declaredBytes`. */
+  /** `own-partition`: a logical volume of the image, which no boot grows. `below-peers`: `declaredBytes` is the median of its peers. */
   what:
     | 'too-small'
     | 'below-peers'

@@ -1,10 +1,12 @@
 import { gibibyte } from '#base/units.ts'
-import { dataDevice } from '#judge/help/disk-size.ts'
+import { dataDevice, largerVolume, volumeOf } from '#judge/help/disk-size.ts'
+import { diskOf } from '#judge/help/holder-cause.ts'
 import { bytes, cohortRule, deviceCause, isLinux, line, plural, shorten } from '#judge/rule.ts'
 
 /** A disk is smaller from this ratio on. Filesystem overhead alone makes a smaller difference. */
 const smallerRatio = 1.5
-const fullPercent = 80
+/** Image GC starts here by default: below it, a disk has room. */
+const fullPercent = 85
 
 export const diskSmallerThanPeers = cohortRule({
   id: 'disk-smaller-than-peers',
@@ -17,19 +19,28 @@ export const diskSmallerThanPeers = cohortRule({
   why: 'The same pods and images fit on the larger disks of the group. Mostly a new version of the launch template, or an update of the group, has lost the size of the volume.',
   fix: 'Write the size of the peers where the nodes come from, before more nodes are replaced, and replace the small ones.',
   sources: ['terraform-aws-modules/terraform-aws-eks#2572'],
-  appliesTo: isLinux,
+  // Machines without an instance type can be of unlike hardware.
+  appliesTo: subject =>
+    isLinux(subject) &&
+    subject.identity.instanceId !== null &&
+    subject.identity.instanceType !== null,
 
   // Node pools mix instance types, some of which have disks of their own.
   cohort: ({ identity }) => identity.instanceType ?? '',
 
-  fact: ({ disks, conditions, identity }) => {
+  fact: ({ disks, conditions, identity, imageGC, ledger }) => {
     const { capacityBytes = null, availableBytes = null } = disks?.nodefs ?? {}
     const used = (capacityBytes ?? 0) - (availableBytes ?? capacityBytes ?? 0)
-    const isPast = 100 * used >= fullPercent * (capacityBytes ?? 0)
+    const isPast =
+      100 * used >= (imageGC?.highThresholdPercent ?? fullPercent) * (capacityBytes ?? 0)
+    const disk = ledger && diskOf(ledger, 'nodefs')
+    // An instance store has the size of its instance type.
+    const isVolume = !ledger || !disk || volumeOf(disk, ledger.volumes, identity) !== null
     return {
-      capacityBytes: capacityBytes ?? 0,
-      isFull: capacityBytes !== null && (isPast || conditions.DiskPressure === 'True'),
+      capacityBytes: isVolume ? (capacityBytes ?? 0) : 0,
+      isFull: isPast || conditions.DiskPressure === 'True',
       device: identity.owner === 'hybrid' ? null : dataDevice(identity),
+      place: largerVolume(identity, { place: dataDevice(identity) }).place,
     }
   },
 
@@ -45,7 +56,7 @@ export const diskSmallerThanPeers = cohortRule({
     const full = small.filter(({ fact: { isFull } }) => isFull)
     const [first] = full
     if (first === undefined) return
-    const { capacityBytes, device } = first.fact
+    const { capacityBytes, device, place } = first.fact
     yield {
       nodes: full.map(({ node }) => node).toSorted(),
       failing: {
@@ -58,11 +69,11 @@ export const diskSmallerThanPeers = cohortRule({
         steps: [
           {
             id: 'larger-disk',
-            ...(device !== null && { place: device }),
+            ...(place !== undefined && { place }),
             bytes: Math.ceil(usualBytes / gibibyte) * gibibyte,
           },
         ],
-        consequence: `${shorten(first.node)}${full.length > 1 ? ` and ${plural(full.length - 1, 'other')}` : ''} of ${plural(members.length, 'node')} in the group: ${bytes(capacityBytes)}; most others have ${bytes(usualBytes)}. What runs on its peers does not fit on it.`,
+        consequence: `${shorten(first.node)}${full.length > 1 ? ` and ${plural(full.length - 1, 'other')}` : ''} of ${plural(members.length, 'node')} of this instance type in the group: ${bytes(capacityBytes)}; the median is ${bytes(usualBytes)}. The same pods and images have less room on it.`,
         evidence: [
           line('computed', 'its disk', `${bytes(capacityBytes)} (${shorten(first.node)})`),
           line('computed', 'median disk of the group', bytes(usualBytes)),

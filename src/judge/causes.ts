@@ -186,11 +186,18 @@ function settingOf({ cause, cluster, nodes }: Finding, nodeOf: NodeOf): SettingC
   return { ...cause, isDefault: setting !== undefined && setting.value === setting.preset }
 }
 
-/** Fields that are set where they are the cause. Null: none are. */
-function changeOf({ cause, cluster, subject, fix: { config }, steps }: Finding): string | null {
+/** Fields that are set where they are the cause, with the nodes: each cause names what runs on its own. Null: none are. */
+function changeOf({
+  cause,
+  cluster,
+  subject,
+  nodes,
+  fix: { config },
+  steps,
+}: Finding): string | null {
   const isSet = cause.kind === 'setting' && steps[0]?.action.id === 'set-fields'
   const fields = Object.entries(config).toSorted(by(([field]) => field))
-  return isSet && fields.length > 0 ? JSON.stringify([cluster, subject, fields]) : null
+  return isSet && fields.length > 0 ? JSON.stringify([cluster, subject, nodes, fields]) : null
 }
 
 /** What has to be equal for one change to end both. */

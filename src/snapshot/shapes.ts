@@ -15,7 +15,7 @@ const ownerReferences = list({
 })
 
 const resources = { requests: 'quantities', limits: 'quantities' } as const
-/** The rest of what a program says at its end may be anything. */
+/** Lines of a termination message that are kept. Other lines can hold anything, also data of users. */
 const isOfSpace = (line: string) =>
   /no space left on device|workers are out of shared memory/i.test(line)
 const containerState = {

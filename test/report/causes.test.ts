@@ -253,6 +253,27 @@ describe('causes', () => {
     expect(grouped(findings)).toEqual([['imagefs'], ['nodefs']])
   })
 
+  it.each([
+    ['the same nodes', 'a', [['eviction-due', 'alert-before-image-gc']]],
+    ['other nodes', 'b', [['eviction-due'], ['alert-before-image-gc']]],
+  ])('are one for one change of %s', (_, name, groups) => {
+    const change = (rule: string, node: string, cause: Partial<Finding>) =>
+      on(rule, 'prod', 'general', {
+        ...setting(70),
+        steps: adviceWith('highwater plan 70').map(step => ({
+          ...step,
+          action: { ...step.action, id: 'set-fields' as const },
+        })),
+        nodes: { count: 1, sample: [node] },
+        ...cause,
+      })
+    const findings = [
+      change('eviction-due', 'a', { cause: hardThresholds, severity: 'critical' }),
+      change('alert-before-image-gc', name, {}),
+    ]
+    expect(grouped(findings)).toEqual(groups)
+  })
+
   it('that are settings of which nothing was seen stand behind what was seen, and are called settings', () => {
     const advice = on('alert-before-image-gc', 'prod', 'general', setting(80))
     const seen = on('local-storage-limit-exceeded', 'prod', 'general', {

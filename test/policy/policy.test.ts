@@ -167,6 +167,13 @@ logRotation:
     expect(() => parsePolicy(text(300), 'team.yaml', policyTerms)).toThrow(reason)
   })
 
+  it('bounds baseline', () => {
+    const text = (count: number) =>
+      `baseline: [${Array(count).fill('{ configuration: { maxPods: 29 } }').join(', ')}]`
+    expect(() => parsePolicy(text(1_000), 'team.yaml', policyTerms)).not.toThrow()
+    expect(() => parsePolicy(text(1_001), 'team.yaml', policyTerms)).toThrow('Too big')
+  })
+
   it.each([
     ['logRotation: { app: {} }', 'app: Invalid key'],
     [

@@ -177,6 +177,7 @@ const baselineSchema = (valueMistakes: ValueMistakes) =>
           ),
       }),
     )
+    .max(1_000)
     .describe(
       'expected configuration of nodes; if several entries match, the fields of the last one win',
     )

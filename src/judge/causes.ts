@@ -120,7 +120,14 @@ function withDevices(findings: Finding[]) {
         cluster === finding.cluster &&
         finding.nodes.sample.every(name => nodes.sample.includes(name)),
     )
-    return device === undefined ? finding : { ...finding, cause: device.cause, steps: device.steps }
+    if (device === undefined || device === finding) return finding
+    const { cause } = device
+    // The peers run with a larger disk; until then this one can be freed.
+    const frees =
+      cause.kind === 'device' && cause.what === 'below-peers'
+        ? finding.steps.filter(({ kind }) => kind === 'free')
+        : []
+    return { ...finding, cause, steps: [...frees, ...device.steps] }
   })
 }
 

@@ -145,7 +145,7 @@ it('a larger disk for two nodes has the size of each', () => {
   )
 })
 
-it('a node below the size of its peers has their size as its only step', () => {
+it('a node below the size of its peers keeps what frees space now, then has their size', () => {
   const gibibyte = 1024 ** 3
   const larger = (gib: number) => [
     {
@@ -153,6 +153,11 @@ it('a node below the size of its peers has their size as its only step', () => {
       action: { id: 'larger-disk' as const, bytes: gib * gibibyte },
     },
   ]
+  const freeing = larger(0).map(step => ({
+    ...step,
+    kind: 'free' as const,
+    action: { id: 'prune-images' as const },
+  }))
   const images: HolderCause = {
     ...{ kind: 'holder', holder: 'images-in-use', filesystem: 'nodefs', freedBy: 'nothing' },
     ...{ amount: { unit: 'bytes', low: 1, high: 1 }, owner: null, place: null },
@@ -160,7 +165,11 @@ it('a node below the size of its peers has their size as its only step', () => {
   const [declaredBytes, actualBytes] = [100 * gibibyte, 20 * gibibyte]
   const device = { kind: 'device', what: 'below-peers', device: null } as const
   const findings = [
-    on('eviction-due', 'prod', 'x', { cause: images, steps: larger(40), severity: 'critical' }),
+    on('eviction-due', 'prod', 'x', {
+      cause: images,
+      steps: [...freeing, ...larger(40)],
+      severity: 'critical',
+    }),
     on('a', 'prod', 'x', { cause: { ...device, declaredBytes, actualBytes }, steps: larger(100) }),
   ]
   const [cause, ...others] = causesOf({
@@ -170,7 +179,10 @@ it('a node below the size of its peers has their size as its only step', () => {
   expect(others).toEqual([])
   const place = { cluster: 'prod', name: 'prod-x' }
   const { steps } = causeOnNode({ ...cause!, findings }, place)
-  expect(steps.map(({ action }) => action.bytes)).toEqual([declaredBytes])
+  expect(steps.map(({ action }) => [action.id, action.bytes])).toEqual([
+    ['prune-images', undefined],
+    ['larger-disk', declaredBytes],
+  ])
   expect(causeText(cause!.cause, english)).toMatch(/has 20\.0\sGiB, the median of its peers is 100/)
 })
 

@@ -74,13 +74,14 @@ export function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
   return isWindows || amiFamily === 'Bottlerocket' ? null : 'ssh'
 }
 
-/** By what the node says of its image: k3d runs that of K3s, kind names itself and its runtime. Null: it says nothing. */
-export function shellOfImage({ spec, status }: NodeSubject['node']): StepNode['shell'] {
+/** By what the node says of its image: k3d runs that of K3s, kind names itself and its runtime. Undefined: it says nothing. */
+export function shellOfImage({ spec, status }: NodeSubject['node']): StepNode['shell'] | undefined {
   const osImage = status?.nodeInfo?.osImage ?? ''
   if (osImage.startsWith('Talos')) return 'talos'
-  return osImage.startsWith('K3s ') || spec?.providerID?.startsWith('kind://docker/')
-    ? 'docker'
-    : null
+  const provider = spec?.providerID ?? ''
+  if (osImage.startsWith('K3s ') || provider.startsWith('kind://docker/')) return 'docker'
+  // Of kind on Podman or nerdctl, a container, too.
+  return provider.startsWith('kind://') ? null : undefined
 }
 
 export class FixFacts {
@@ -93,12 +94,13 @@ export class FixFacts {
     const { cluster, identity } = subject
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
+    const shell = shellOfImage(subject.node)
     this.#stepNodes.set(nodeKey(cluster, name), {
       name,
       instanceId,
       owner,
       hasSessions: inspectTargetOf(identity).isReachable,
-      shell: shellOfImage(subject.node) ?? shellOf(identity),
+      shell: shell === undefined ? shellOf(identity) : shell,
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

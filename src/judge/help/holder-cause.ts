@@ -213,7 +213,8 @@ export function holderCause(
       namedBytes !== null &&
       !isOfMany &&
       namedBytes < nearlyAll * lowBytes && {
-        largestBytes: Math.round(namedBytes),
+        largestBytes: Math.round(largestBytes),
+        ...(namedBytes !== largestBytes && { volumeBytes: Math.round(namedBytes) }),
         ...(ownerCount && { ownerCount }),
       }),
     ...(second && { also: partCause(second) }),

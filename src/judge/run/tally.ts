@@ -233,7 +233,7 @@ function partsOf(variants: Variant<NodeFailing>[], keyOfHolder: (cause: HolderCa
 function ofManyOwners({ value, nodes }: Variant<NodeFailing>): Variant<NodeFailing> {
   const { cause } = value.failing
   if (cause?.kind !== 'holder') return { value, nodes }
-  const { largestBytes: _, ownerCount: __, also: ___, ...held } = cause
+  const { largestBytes: _, volumeBytes: __, ownerCount: ___, also: ____, ...held } = cause
   const many = { ...held, owner: null, owners: 'many' as const, place: null }
   return { value: { ...value, failing: { ...value.failing, cause: many } }, nodes }
 }

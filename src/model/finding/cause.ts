@@ -97,6 +97,8 @@ export interface HolderCause {
   place: string | null
   /** What the owner, or the place without an owner, holds of the amount in bytes. Absent: nearly all of it, or unknown. */
   largestBytes?: number
+  /** Of `largestBytes`, what the volume holds that `owner` names. Absent: all of it. */
+  volumeBytes?: number
   /** Owners that hold such bytes, at least: the largest of them are counted. Absent: one holds half, or unknown. */
   ownerCount?: number
   /** Another holder or owner of about as much of the disk. Of the same holder, it is a part of `amount`. */

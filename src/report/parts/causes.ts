@@ -159,7 +159,11 @@ export function causeOnNode(
   )
   // A device gives the size: other findings know only what is full.
   const sized = findings.filter(one => isSameDevice(one.cause, found.cause))
-  const all = (sized.length > 0 ? sized : findings).flatMap(one => one.steps)
+  const all = findings.flatMap(one =>
+    sized.length === 0 || sized.includes(one)
+      ? one.steps
+      : one.steps.filter(({ action }) => action.id !== 'larger-disk'),
+  )
   const steps = found.steps.flatMap(
     ({ action: { id } }) =>
       stepOnNode(

@@ -100,12 +100,12 @@ function holderText(cause: HolderCause, language: Language): string {
 /** `70.0 GiB leftover snapshots of containerd`. */
 function amountOfHolder(cause: HolderCause, language: Language): string {
   const { steps, ledger } = language.words
-  const { holder, amount, largestBytes, ownerCount = null } = cause
+  const { holder, amount, largestBytes, volumeBytes, ownerCount = null } = cause
   const where = placesOf(cause, language)
   const [name, all] = [ledger.holders[holder], amountText(amount, language)]
   return largestBytes === undefined || where.length === 0
     ? steps.holds(name, all, where)
-    : steps.holdsPart(name, all, where, language.bytes(largestBytes), ownerCount)
+    : steps.holdsPart(name, all, where, language.bytes(volumeBytes ?? largestBytes), ownerCount)
 }
 
 /** Null: the title of the finding has it. */

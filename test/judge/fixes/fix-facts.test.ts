@@ -21,7 +21,7 @@ it.each([
   ['kind', 'kind://docker/kind/kind-worker', 'Debian GNU/Linux 12 (bookworm)', 'docker'],
   ['kind on Podman', 'kind://podman/kind/kind-worker', 'Debian GNU/Linux 12 (bookworm)', null],
   ['Talos', undefined, 'Talos (v1.13.2)', 'talos'],
-  ['K3s on a host', 'k3s://worker-1', 'Ubuntu 24.04 LTS', null],
+  ['K3s on a host', 'k3s://worker-1', 'Ubuntu 24.04 LTS', undefined],
 ])('the shell by the image of %s is %4$j', (_, providerID, osImage, shell) => {
   const spec = providerID === undefined ? {} : { providerID }
   expect(shellOfImage({ spec, status: { nodeInfo: { osImage } } })).toBe(shell)

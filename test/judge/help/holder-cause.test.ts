@@ -49,7 +49,11 @@ it('has the bytes of the volume that it names', () => {
   const parts = [volume('docker', 14), volume('work', 6), part('pod-volumes', 'Runner b', 13)]
   const { ledger } = exampleSubject({ held: { 'pod-volumes': 33 } })
   const [first] = heldBySignal({ ...ledger!, parts }, 'nodefs.available')
-  expect(first).toMatchObject({ owner: { volume: 'docker' }, largestBytes: 14 * gibibyte })
+  expect(first).toMatchObject({
+    owner: { volume: 'docker' },
+    largestBytes: 20 * gibibyte,
+    volumeBytes: 14 * gibibyte,
+  })
 })
 
 it('compares no owners whose least is nothing', () => {

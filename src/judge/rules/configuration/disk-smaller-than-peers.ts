@@ -48,21 +48,23 @@ export const diskSmallerThanPeers = cohortRule({
     const sizes = members
       .flatMap(({ fact: { capacityBytes } }) => capacityBytes || [])
       .toSorted((a, b) => a - b)
-    const usualBytes = sizes[Math.floor(sizes.length / 2)] ?? 0
+    const medianBytes = sizes[Math.floor(sizes.length / 2)] ?? 0
     const small = members.filter(
       ({ fact: { capacityBytes } }) =>
-        capacityBytes > 0 && smallerRatio * capacityBytes <= usualBytes,
+        capacityBytes > 0 && smallerRatio * capacityBytes <= medianBytes,
     )
     const full = small.filter(({ fact: { isFull } }) => isFull)
     const [first] = full
     if (first === undefined) return
+    const peers = sizes.slice(small.length)
+    const peerBytes = peers[Math.floor((peers.length - 1) / 2)] ?? medianBytes
     const { capacityBytes, device, place } = first.fact
     yield {
       nodes: full.map(({ node }) => node).toSorted(),
       failing: {
         cause: deviceCause('below-peers', {
           device,
-          declaredBytes: usualBytes,
+          declaredBytes: peerBytes,
           actualBytes: capacityBytes,
         }),
         // A node that is replaced before comes back with the small disk.
@@ -70,13 +72,13 @@ export const diskSmallerThanPeers = cohortRule({
           {
             id: 'larger-disk',
             ...(place !== undefined && { place }),
-            bytes: Math.ceil(usualBytes / gibibyte) * gibibyte,
+            bytes: Math.ceil(peerBytes / gibibyte) * gibibyte,
           },
         ],
-        consequence: `${shorten(first.node)}${full.length > 1 ? ` and ${plural(full.length - 1, 'other')}` : ''} of ${plural(members.length, 'node')} of this instance type in the group: ${bytes(capacityBytes)}; the median is ${bytes(usualBytes)}. The same pods and images have less room on it.`,
+        consequence: `${shorten(first.node)}${full.length > 1 ? ` and ${plural(full.length - 1, 'other')}` : ''} of ${plural(members.length, 'node')} of this instance type in the group: ${bytes(capacityBytes)}; the median of the larger ones is ${bytes(peerBytes)}. The same pods and images have less room on it.`,
         evidence: [
           line('computed', 'its disk', `${bytes(capacityBytes)} (${shorten(first.node)})`),
-          line('computed', 'median disk of the group', bytes(usualBytes)),
+          line('computed', 'median disk of its peers', bytes(peerBytes)),
         ],
       },
     }

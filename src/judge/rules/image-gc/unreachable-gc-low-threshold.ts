@@ -34,7 +34,7 @@ export const unreachableGcLowThreshold = contextRule({
   needs: ['imageGC'],
   title: 'Image garbage collection cannot free what it has to',
   why: 'The disk is above the high threshold, and all images that may go are counted as less than must go. Each round deletes what it can, fails, and is repeated: what fills the disk is something else than unused images.',
-  fix: 'Find what else uses the disk: images in use, container logs and writable layers, emptyDir volumes, files of the host. Free space there, or take a larger disk. Thresholds below what is in use are raised: then no round is due.',
+  fix: 'Find what else uses the disk: images in use, container logs and writable layers, emptyDir volumes, files of the host. Free space there, or take a larger disk. Where the disk has room, thresholds below what is in use are raised instead.',
   sources: [
     'pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace',
     'kubernetes/kubernetes#71869',

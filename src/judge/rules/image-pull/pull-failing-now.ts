@@ -189,7 +189,7 @@ function waitingFailing(
 const isUnreachable = (why: PullCause) => why === 'out of reach' || why === 'timeout'
 
 const lostByGc =
-  ' Image GC is due here: it deletes unused images, imported ones too, and they cannot be pulled again. Free the disk first, or pin them (io.cri-containerd.pinned).'
+  ' Image GC is due here: it deletes unused images, imported ones too, and those of a registry that is out of reach cannot be pulled again. Free the disk first, or pin them (io.cri-containerd.pinned).'
 
 /** What ends a failure of this kind. Of an image that is on no registry in reach, another import does. */
 function remedyFor(

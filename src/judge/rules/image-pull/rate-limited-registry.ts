@@ -50,16 +50,15 @@ export const rateLimitedRegistry = contextRule({
 
   *judge({ atRisk, waiting, started }, context) {
     const { events, at } = context
-    const refusedPulls = pullFailures(events, at).filter(
-      ({ cause }) => cause === 'rate limit (429)',
-    )
+    const failures = pullFailures(events, at)
+    const refusedPulls = failures.filter(({ cause }) => cause === 'rate limit (429)')
     const isOver = ({ pod, last, isPulledSince }: PullFailure) =>
       isPulledSince || (last !== null && (started[pod] ?? '') > last)
     const lasting = refusedPulls.filter(failure => !isOver(failure))
     if (lasting.length + waiting.length > 0) yield refusalFailing(lasting, waiting)
     else if (refusedPulls.length > 0) yield pastRefusalFailing(refusedPulls)
     // Of a network that does not reach Docker Hub, its limit says nothing.
-    if (!isHubOutOfReach(pullFailures(events, at))) yield* atRisk
+    if (!isHubOutOfReach(failures)) yield* atRisk
     yield* unreadEvents(context)
   },
 

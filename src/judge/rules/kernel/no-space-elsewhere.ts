@@ -197,7 +197,9 @@ function memoryOf({ spec }: KubernetesPod, container: string) {
   if (mount === undefined) return { volume: null, step: 'mount-shared-memory' } as const
   const emptyDir = spec?.volumes?.find(({ name }) => name === mount.name)?.emptyDir
   if (emptyDir?.medium !== 'Memory') return null
-  // Without a sizeLimit it ends at the pod's limits of memory. Upstream: pkg/volume/emptydir/empty_dir.go calculateEmptyDirMemorySize
+  // Without a sizeLimit it ends at the pod's limits of memory, or at the node's memory. Upstream: pkg/volume/emptydir/empty_dir.go calculateEmptyDirMemorySize
+  const isLimited = spec?.containers?.every(({ resources }) => resources?.limits?.memory) === true
+  if (emptyDir.sizeLimit === undefined && !isLimited) return null
   const step = emptyDir.sizeLimit === undefined ? 'set-memory' : 'raise-volume-limit'
   return { volume: mount.name ?? null, step } as const
 }

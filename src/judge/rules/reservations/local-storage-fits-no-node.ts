@@ -196,14 +196,13 @@ function tooSmallClass(
   if (storage === null) return null
   const { volumeBytes, podBytes, rootDevice } = storage
   const isOfSystem = rootDevice !== null && rootDevice !== device
-  const asked = isOfSystem ? neededBytes : wanted
   // Without room for reservations alone, no pod fits.
-  if (asked < podBytes || (asked === 0 && !isOfSystem)) return null
+  if (neededBytes < podBytes || (wanted === 0 && !isOfSystem)) return null
   const source = `EC2NodeClass ${shorten(nodeClass.metadata?.name ?? '', nameLength)}`
-  const size = roundBytes * (Math.floor(volumeForPods(wanted) / roundBytes) + 1)
+  const size = roundBytes * (Math.floor(volumeForPods(neededBytes) / roundBytes) + 1)
   const counted = isOfSystem
     ? `${name}: for the disk of pods it takes ${shorten(rootDevice, 40)} of ${source} with ${bytes(volumeBytes)}, which has rootVolume: true; their data is on ${device}`
-    : `${name} requests ${bytes(wanted)}, and ${source} gives at most ${bytes(podBytes)}: a volume of ${bytes(volumeBytes)}, no instance store`
+    : `${name} requests ${bytes(wanted)}${neededBytes > wanted ? ` (${bytes(neededBytes)} with the DaemonSets)` : ''}, and ${source} gives at most ${bytes(podBytes)}: a volume of ${bytes(volumeBytes)}, no instance store`
   return {
     title: titles.nodeClass,
     confidence: 'likely',

@@ -36,7 +36,9 @@ describe('disk-smaller-than-peers', () => {
   it('names the size of the peers as the step', () => {
     const [small, ...others] = outcomesOf(node(20, 0.1), ...peers)
     if (small?.state !== 'fail') throw new Error(small?.state)
-    expect(small.failing.consequence).toContain('20.0 GiB; the median is 100.0 GiB')
+    expect(small.failing.consequence).toContain(
+      '20.0 GiB; the median of the larger ones is 100.0 GiB',
+    )
     expect(small.failing.steps?.[0]).toMatchObject({ id: 'larger-disk', bytes: 100 * gibibyte })
     expect(others.map(({ state }) => state)).toEqual(['pass', 'pass'])
   })

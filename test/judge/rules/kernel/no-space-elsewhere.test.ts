@@ -172,9 +172,15 @@ describe('no-space-elsewhere', () => {
       expect(failing.steps?.map(({ id }) => id)).toEqual(['raise-volume-limit'])
     })
 
-    it('has a volume in memory without a limit that could be raised', () => {
-      const unlimited = scratch({ emptyDir: { medium: 'Memory' } })
-      const failing = failingOf(noSpaceElsewhere, ended(torch, unlimited, '/dev/shm'))
+    it('has a volume in memory that ends at the memory limit of the pod', () => {
+      const mount = { name: 'scratch', mountPath: '/dev/shm' }
+      const limited = {
+        name: 'train',
+        volumeMounts: [mount],
+        resources: { limits: { memory: '1Gi' } },
+      }
+      const spec = { ...scratch({ emptyDir: { medium: 'Memory' } }), containers: [limited] }
+      const failing = failingOf(noSpaceElsewhere, ended(torch, spec))
       expect(failing.seen).toContain('its volume scratch at /dev/shm is full')
       expect(failing.steps?.map(({ id }) => id)).toEqual(['set-memory'])
     })
@@ -188,6 +194,10 @@ describe('no-space-elsewhere', () => {
       ['locks of a database', ended('ERROR: out of shared memory')],
       ['another folder', ended('write /data/a: no space left on device')],
       ['the memory of the node', ended(torch, { hostIPC: true })],
+      [
+        'a volume that may take all memory of the node',
+        ended(torch, scratch({ emptyDir: { medium: 'Memory' } }), '/dev/shm'),
+      ],
       ['an emptyDir on disk', ended(torch, scratch({ emptyDir: {} }), '/dev/shm')],
       ['a folder of the node', ended(torch, scratch({ hostPath: {} }), '/dev/shm')],
       [

@@ -143,7 +143,7 @@ describe('a NodePool that starts no node', () => {
 
   it.each([
     ['20 GiB without a mapping', '17Gi', al2023, 'fail'],
-    ['less than the class gives', '16Gi', al2023, 'pass'],
+    ['less than the class gives, and more with DaemonSets', '16Gi', al2023, 'fail'],
     [
       'a larger volume',
       '17Gi',

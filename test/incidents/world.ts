@@ -163,7 +163,7 @@ export interface NodeWorld {
   /** Reserved at boot as pages of 2 MiB. */
   hugePagesGib?: number
   kernel?: RawObject
-  events?: Omit<EventProfile, 'about' | 'host'>[]
+  events?: (Omit<EventProfile, 'about' | 'host'> & Partial<Pick<EventProfile, 'about'>>)[]
   ageDays?: number
   /** The kubelet's answers that could not be read. */
   unread?: readonly ('configz' | 'summary')[]

@@ -7,6 +7,7 @@ import { startFact } from '#judge/drift/layers.ts'
 import { recentStarts } from '#judge/events/events.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import type { Need, NodeContext, NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
+import { PodOwners } from '#judge/subject/pod-owners.ts'
 import { podName } from '#judge/text.ts'
 import type {
   EksCluster,
@@ -152,6 +153,8 @@ export function exampleContext({
 }: ContextExample): NodeContext {
   const at = example.at ?? exampleTime
   const logLines = example.host?.logLines ?? []
+  const owners = new PodOwners()
+  owners.take(example.pods ?? [])
   return {
     at,
     images: example.images ?? [],
@@ -164,6 +167,7 @@ export function exampleContext({
       (events ?? []).filter(
         event => reasonsWithoutNode.has(event.reason) && podName(event.pod ?? undefined) === pod,
       ),
+    ownerOfName: (namespace, pod) => owners.find(namespace, pod),
     waitingPods: objects?.pods ?? [],
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,

@@ -4,16 +4,14 @@ import { weekMs } from '#base/units.ts'
 import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { isEvictable } from '#judge/help/thresholds.ts'
-import type { NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
-import { nameLength, shorten } from '#judge/text.ts'
-import {
-  controllerOf,
-  controllerReferenceOf,
-  type KubernetesPod,
-  type PodSpec,
-} from '#model/input/kubernetes.ts'
+import { type Failing, settingIn } from '#judge/rule.ts'
+import type { NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
+import { isGeneratedSuffix, ownerOf, type PodOwner } from '#judge/subject/pod-owners.ts'
+import { bytes, nameLength, shorten } from '#judge/text.ts'
+import type { StepAction } from '#model/finding/cause.ts'
+import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
-import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold, RankedPod, Signal } from '#model/prediction/prediction.ts'
 import { isWithinWindow, recentEvents } from './events.ts'
 
 /** Evictions of one owner that are no chance. */
@@ -30,8 +28,8 @@ export interface Eviction {
   pod: string
   namespace: string
   name: string
-  /** Null: unknown, or the pod's record is deleted. */
-  owner: string | null
+  /** Null: it has none, or the pod's record is deleted. */
+  owner: PodOwner | null
   time: string | null
   message: string
 }
@@ -83,20 +81,103 @@ export function largestEvicted(
   leastBytes: number,
   windowMs = weekMs,
 ): { owner: HolderOwner & { kind: 'container' }; bytes: number } | null {
-  const writers = recordedEvictions(pods, at, windowMs).flatMap(
-    ({ pod, namespace, name, message }) => {
-      const { resource, containers } = evictionCause(message)
-      const object = pods.find(({ metadata }) => metadata?.uid === pod)
-      if (resource !== scarce || object === undefined) return []
-      const place = { namespace, pod: name, workload: controllerOf(object) }
-      return containers.map(({ name: container, used }) => ({
-        owner: { kind: 'container' as const, container, ...place },
-        bytes: amountOrNull(used) ?? 0,
-      }))
-    },
+  const largest = largestContainer(scarce, recordedEvictions(pods, at, windowMs))
+  return largest !== null && largest.bytes >= leastBytes ? largest : null
+}
+
+/** By the kubelet's messages. Null: they name none. */
+function largestContainer(
+  scarce: 'ephemeral-storage' | 'memory',
+  evictions: readonly Eviction[],
+): { owner: HolderOwner & { kind: 'container' }; bytes: number } | null {
+  const users = evictions.flatMap(({ namespace, name, owner, message }) => {
+    const { resource, containers } = evictionCause(message)
+    const place = { namespace, pod: name, workload: owner?.workload ?? null }
+    return (resource === scarce ? containers : []).map(({ name: container, used }) => ({
+      owner: { kind: 'container' as const, container, ...place },
+      bytes: amountOrNull(used) ?? 0,
+    }))
+  })
+  return users.toSorted((a, b) => b.bytes - a.bytes)[0] ?? null
+}
+
+/** Why they were evicted, and what ends it. `user` null: their messages name no container. */
+export function evictionReason(
+  evictions: readonly Eviction[],
+  diskBytes: number | null,
+): Pick<Failing, 'cause' | 'steps'> & { user: string | null } {
+  const latest = evictions.findLast(({ message }) => evictionCause(message).resource !== null)
+  const resource = latest === undefined ? null : evictionCause(latest.message).resource
+  if (latest === undefined || resource === null) return { user: null }
+  if (resource === 'inodes') return { user: null, steps: [{ id: 'look-on-node', unit: 'inodes' }] }
+  if (resource === 'pids') return { user: null, steps: [{ id: 'list-processes' }] }
+  const scarce = resource === 'memory' ? resource : 'ephemeral-storage'
+  const largest = largestContainer(scarce, evictions)
+  if (largest === null)
+    return { user: null, steps: [scarce === 'memory' ? { id: 'list-memory' } : ofItsPods(latest)] }
+  const { owner, bytes: used } = largest
+  const isWriter = diskBytes === null || used >= leastWritten * diskBytes
+  const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${scarce === 'memory' ? scarce : 'the disk'}`
+  if (scarce === 'ephemeral-storage' && !isWriter)
+    // The message counts the layer and the logs of a container (kubernetes#130439).
+    return { user: `${user} without its volumes`, steps: [{ id: 'look-on-node' }] }
+  return {
+    user,
+    cause: settingIn('workload', `resources.requests.${scarce}`),
+    steps: [{ id: scarce === 'memory' ? 'set-memory' : 'move-to-volume', ...largest }],
+  }
+}
+
+const ofItsPods = ({ namespace, name, owner }: Eviction): StepAction => ({
+  id: 'set-ephemeral-storage',
+  owner: { kind: 'pod', namespace, pod: name, workload: owner?.workload ?? null, volume: null },
+})
+
+/** A threshold with the amount that an eviction names. */
+export type NamedThreshold = Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>
+
+export const namedThresholds = (eviction: NodeSubject['eviction']): NamedThreshold[] =>
+  (eviction?.thresholds ?? []).map(({ signal, value, resolved }) => ({ signal, value, resolved }))
+
+/** The Node object and the statistics round the size of a disk. */
+const sameAmount = 0.002
+
+/** `nodefs.available 10%`, whose bytes are the amount. Null: no threshold of the configuration. */
+export function thresholdOf(text: string, thresholds: readonly NamedThreshold[]): string | null {
+  const amount = amountOrNull(text) ?? Number.NaN
+  const found = thresholds.find(
+    ({ resolved }) => resolved !== null && Math.abs(resolved - amount) <= sameAmount * resolved,
   )
-  const [largest] = writers.toSorted((a, b) => b.bytes - a.bytes)
-  return largest !== undefined && largest.bytes >= leastBytes ? largest : null
+  return found === undefined ? null : `${found.signal} ${found.value}`
+}
+
+/** What the last of them names: `1.7 GiB available, below nodefs.available 10% (2.0 GiB)`. Null: none names a threshold. */
+export function namedThreshold(
+  evictions: readonly Eviction[],
+  { thresholds, diskBytes }: { thresholds: readonly NamedThreshold[]; diskBytes: number | null },
+): string | null {
+  const causes = evictions.map(({ message }) => evictionCause(message))
+  const { threshold = null, resource } = causes.findLast(one => one.threshold !== null) ?? {}
+  if (threshold === null) return null
+  const [quantity, available] = [threshold.quantity, threshold.available].map(text =>
+    resourceText(text, resource ?? null),
+  )
+  const signal = thresholdOf(threshold.quantity, thresholds)
+  const share =
+    resource === 'ephemeral-storage' && diskBytes !== null
+      ? (100 * (amountOrNull(threshold.quantity) ?? 0)) / diskBytes
+      : 0
+  const isShare = share >= 1 && Math.abs(share - Math.round(share)) <= sameAmount * share
+  const ofDisk = isShare ? `, ${Math.round(share)} % of its disk` : ''
+  return `${available} available, below ${signal === null ? `${quantity}${ofDisk}` : `${signal} (${quantity})`}`
+}
+
+/** `29.0 GiB` of `31189488855`, `3276 process ids` of `3276`. */
+export function resourceText(text: string, resource: string | null = null): string {
+  const amount = amountOrNull(text)
+  if (amount === null) return shorten(text, 40)
+  if (resource === 'pids') return `${amount} process ids`
+  return resource === 'inodes' ? `${amount} inodes` : bytes(amount)
 }
 
 /** Time of the pod's condition DisruptionTarget, else of the last condition that turned False. A refused pod has only its start time. */
@@ -115,8 +196,7 @@ function failedAt({ status }: KubernetesPod) {
 /** Each pod once. Several eviction passes may hit a slowly terminating pod, with one event each. */
 export function allEvictions(
   recorded: readonly Eviction[],
-  events: readonly NodeEvent[] | null,
-  at: string,
+  { events, at, ownerOfName }: Pick<NodeContext, 'events' | 'at' | 'ownerOfName'>,
 ): Eviction[] {
   const all = new Map(recorded.map(eviction => [eviction.pod, eviction]))
   for (const { pod, lastTime, message } of recentEvents(events, at, [reason])) {
@@ -128,7 +208,8 @@ export function allEvictions(
         eviction =>
           pod.uid === undefined && eviction.namespace === namespace && eviction.name === name,
       )
-    if (!known) all.set(uid, { pod: uid, namespace, name, owner: null, time: lastTime, message })
+    const owner = ownerOfName(namespace, name)
+    if (!known) all.set(uid, { pod: uid, namespace, name, owner, time: lastTime, message })
   }
   return [...all.values()].toSorted(
     by(
@@ -156,7 +237,7 @@ export function nextVictims(
         const first = order.find(pod => isEvictable(pod, eviction))
         if (first === undefined) return []
         const pod = podOf(first)
-        return [pod ? ownerOf(pod) : null]
+        return [(pod && ownerOf(pod)?.key) ?? null]
       })
   const byResource = Object.entries(signalsOfResource).map(
     ([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const,
@@ -164,68 +245,17 @@ export function nextVictims(
   return Object.fromEntries(byResource.filter(([, owners]) => owners.length > 0))
 }
 
-/** `namespace/DaemonSet/name`. Null: no controller replaces the pod. A static pod's owner is its node, and the kubelet never evicts static pods. */
-function ownerOf(pod: KubernetesPod) {
-  const owner = controllerReferenceOf(pod)
-  return typeof owner?.name !== 'string' || owner.kind === 'Node'
-    ? null
-    : `${pod.metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`
-}
-
-/** These two controllers delete an evicted pod at once. Other evicted pods stay, with their owner, until GC. Upstream: pkg/controller/daemon, statefulset. */
-const deletingKinds: readonly unknown[] = ['DaemonSet', 'StatefulSet']
-
-/** Owners to remember for a node, sorted: owners whose evicted pods are deleted, and owners of pods that `isWanted`. The list stays short on every node. */
-export function lastingOwners(
-  pods: readonly KubernetesPod[],
-  isWanted: (pod: KubernetesPod) => boolean,
-) {
-  const isDeleting = (pod: KubernetesPod) =>
-    deletingKinds.includes(controllerReferenceOf(pod)?.kind)
-  return [
-    ...new Set(
-      pods.filter(pod => isDeleting(pod) || isWanted(pod)).flatMap(pod => ownerOf(pod) ?? []),
-    ),
-  ].toSorted()
-}
-
-/** Upstream: apiserver storage/names/generate.go SimpleNameGenerator; apimachinery util/rand rand.go alphanums. */
-const generated = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/
-const longestPrefix = 58
-
-/**
- * Owner from the pod's record, else a known owner whose name matches, else the pod name's prefix: `DaemonSet logging/shipper`; without a
- * known owner `pods logging/shipper-…`.
- */
-export function likelyOwner(
-  { owner, namespace, name }: Pick<Eviction, 'owner' | 'namespace' | 'name'>,
-  owners: readonly string[],
-) {
-  const key = owner ?? owners.find(known => isNameOf(known, namespace, name)) ?? null
-  if (key !== null) {
-    const [inNamespace = '', kind = '', ...rest] = key.split('/')
-    return {
-      name: shorten(`${kind} ${inNamespace}/${rest.join('/')}`, nameLength),
-      key,
-      isKnown: true,
-    }
+/** `DaemonSet logging/shipper`; of an unknown owner the beginning of the pod's name: `pods logging/shipper-*`. */
+export function ownerName({ owner, namespace, name }: Eviction): string {
+  if (owner !== null) {
+    const [inNamespace = '', kind = '', ...rest] = owner.key.split('/')
+    return shorten(`${kind} ${inNamespace}/${rest.join('/')}`, nameLength)
   }
   const parts = name.split('-')
   const last = parts.at(-1) ?? ''
-  const stem =
-    parts.length > 1 && (generated.test(last) || /^\d{1,9}$/.test(last))
-      ? `${parts.slice(0, -1).join('-')}-*`
-      : name
-  return { name: shorten(`pods ${namespace}/${stem}`, nameLength), key: null, isKnown: false }
-}
-
-function isNameOf(owner: string, namespace: string, pod: string) {
-  const [inNamespace, kind, name = ''] = owner.split('/')
-  if (inNamespace !== namespace) return false
-  const prefix = kind === 'StatefulSet' ? `${name}-` : `${name}-`.slice(0, longestPrefix)
-  if (!pod.startsWith(prefix)) return false
-  const rest = pod.slice(prefix.length)
-  return kind === 'StatefulSet' ? /^\d{1,9}$/.test(rest) : generated.test(rest)
+  const isPrefixed = parts.length > 1 && (isGeneratedSuffix(last) || /^\d{1,9}$/.test(last))
+  const stem = isPrefixed ? `${parts.slice(0, -1).join('-')}-*` : name
+  return shorten(`pods ${namespace}/${stem}`, nameLength)
 }
 
 const pressures = new Map([
@@ -267,7 +297,7 @@ export function toleratedByOwner(pods: readonly KubernetesPod[]): Record<string,
     if (isTerminalPhase(pod.status?.phase)) continue
     const taints = toleratedTaints(pod)
     const owner = taints.length === 0 ? null : ownerOf(pod)
-    if (owner !== null) tolerated[owner] = taints
+    if (owner !== null) tolerated[owner.key] = taints
   }
   return tolerated
 }

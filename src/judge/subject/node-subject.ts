@@ -33,6 +33,7 @@ import type {
   Filesystems,
   NodePrediction,
 } from '#model/prediction/prediction.ts'
+import { type PodOwner, PodOwners } from './pod-owners.ts'
 
 /**
  * One node as the rules see it. A field that is null is unknown; `missing` has the reason. `at` is the node's own "now": keep it out of facts,
@@ -184,6 +185,8 @@ export interface NodeContext extends ClusterContext {
   events: readonly NodeEvent[] | null
   /** Of a pod, as `namespace/name`: those that name no node. */
   podEvents(pod: string): readonly NodeEvent[]
+  /** The controller of a pod that is gone, by the name of the pod. Null: no controller with a pod in the cluster. */
+  ownerOfName(namespace: string, pod: string): PodOwner | null
   /** Pending pods without a node. */
   waitingPods: readonly KubernetesPod[]
   /** The largest images of the node, with the days since which earlier readings show them unused. */
@@ -208,6 +211,7 @@ export class ClusterFacts implements ClusterContext {
   readonly #errors = new ReadErrors()
   readonly #objects = new Map<string, object[]>()
   readonly #waitingPods: KubernetesPod[] = []
+  readonly owners = new PodOwners()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
   /** The last results are kept, because all rules request the same node one after the other. */
@@ -227,6 +231,7 @@ export class ClusterFacts implements ClusterContext {
       this.#hasEvents = true
       for (const item of items) this.#takeEvent(item)
     } else if (resource === podResource.resource) {
+      this.owners.take(items as KubernetesPod[])
       for (const pod of items as KubernetesPod[])
         if (pod.status?.phase === 'Pending' && !pod.spec?.nodeName) this.#waitingPods.push(pod)
     } else if (!isGarbageResource(resource)) {
@@ -258,7 +263,7 @@ export class ClusterFacts implements ClusterContext {
 
   contextOf(
     node: string,
-  ): ClusterContext & Pick<NodeContext, 'events' | 'podEvents' | 'waitingPods'> {
+  ): ClusterContext & Pick<NodeContext, 'events' | 'podEvents' | 'ownerOfName' | 'waitingPods'> {
     const { eks, nodegroups, launchTemplates } = this
     return {
       eks,
@@ -266,6 +271,7 @@ export class ClusterFacts implements ClusterContext {
       launchTemplates,
       events: this.#hasEvents ? this.#eventsOf(node) : null,
       podEvents: pod => this.#eventsOf(pod),
+      ownerOfName: (namespace, pod) => this.owners.find(namespace, pod),
       waitingPods: this.#waitingPods,
       objects: resource => this.objects(resource),
       why: what => this.why(what),

@@ -1,6 +1,7 @@
 import type { Incident } from '../incident.ts'
 import { afieldIncidents } from './afield.ts'
 import { blindIncidents } from './blind.ts'
+import { eventIncidents } from './by-events.ts'
 import { componentIncidents } from './components.ts'
 import { deviceIncidents } from './devices.ts'
 import { firstRunIncidents } from './first-run.ts'
@@ -61,4 +62,5 @@ export const incidents: readonly Incident[] = [
   ...limitIncidents,
   ...afieldIncidents,
   ...ordinaryIncidents,
+  ...eventIncidents,
 ]

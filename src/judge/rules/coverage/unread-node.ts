@@ -1,10 +1,15 @@
-import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
+import { amountOrNull } from '#base/go/quantity.ts'
 import { by, byText } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, isShortfall, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime } from '#judge/events/events.ts'
-import { diskEvictions, largestEvicted, leastWritten } from '#judge/events/evictions.ts'
+import {
+  diskEvictions,
+  largestEvicted,
+  leastWritten,
+  resourceText,
+} from '#judge/events/evictions.ts'
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
@@ -332,11 +337,11 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
         : [
             `Container ${shorten(user.owner.container, 63)} of ${shorten(`${user.owner.namespace}/${user.owner.pod}`, nameLength)} used ${bytes(user.bytes)} of memory when it was evicted within the last day.`,
           ]),
-      `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
+      `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
       ...(threshold === null
         ? []
         : [
-            `An eviction named ${amountText(threshold.available, resource)} available, below ${amountText(threshold.quantity, resource)}.`,
+            `An eviction named ${resourceText(threshold.available, resource)} available, below ${resourceText(threshold.quantity, resource)}.`,
           ]),
     ].join(' '),
   }
@@ -369,7 +374,7 @@ function passedOf(
           steps: [...(steps ?? []).filter(({ id }) => id !== look.id), look],
         }),
     seen: [
-      `The kubelet evicted ${plural(evicted.length, 'pod')} for ${evictionCause(last.message).resource} within a day, the last at ${shownTime(last.time)}${disk === undefined ? '' : `, on a disk of ${amountText(disk)}`}.`,
+      `The kubelet evicted ${plural(evicted.length, 'pod')} for ${evictionCause(last.message).resource} within a day, the last at ${shownTime(last.time)}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}.`,
       ...(most === null
         ? []
         : [
@@ -382,15 +387,6 @@ function passedOf(
 
 const isScarce = (resource: string, { type }: NodeCondition) =>
   signalsOfResource[resource]?.some(signal => conditionOf(signal) === type) === true
-
-/** `29.0 GiB` of `31189488855`, `3276 process ids` of `3276`. */
-function amountText(text: string, resource: string | null = null): string {
-  const quantity = quantityOrNull(text)
-  if (quantity === null) return shorten(text, 40)
-  const amount = quantityNumber(quantity)
-  if (resource === 'pids') return `${amount} ${nouns.pids}`
-  return resource === 'inodes' ? `${amount} inodes` : bytes(amount)
-}
 
 type NodeCondition = NonNullable<NonNullable<NodeSubject['node']['status']>['conditions']>[0]
 type UnreadCause = Pick<Failing, 'cause' | 'steps'>

@@ -1,33 +1,29 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { by } from '#base/text/text-order.ts'
-import { hourMs } from '#base/units.ts'
 import { type EvictionCause, evictionCause, exceededLimit } from '#facts/kubelet/event-messages.ts'
 import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
   type Eviction,
-  largestEvicted,
-  lastingOwners,
-  leastWritten,
-  likelyOwner,
+  evictionReason,
   manyEvictions,
+  type NamedThreshold,
+  namedThreshold,
+  namedThresholds,
   nextVictims,
+  ownerName,
   recordedEvictions,
   taintOf,
   toleratedByOwner,
 } from '#judge/events/evictions.ts'
 import {
-  bytes,
   contextRule,
   type Failing,
   line,
   lines,
-  type NodeEvent,
-  nameLength,
+  type NodeContext,
   plural,
   seenFirst,
-  settingIn,
-  shorten,
   worldCause,
 } from '#judge/rule.ts'
 
@@ -37,12 +33,12 @@ const ownersShown = 5
 const containersShown = 3
 interface LoopFact {
   evicted: Eviction[]
-  owners: string[]
+  thresholds: NamedThreshold[]
+  /** Of the disk of pods. Null: unknown. */
+  diskBytes: number | null
   tolerated: Record<string, string[]>
   /** By resource: owners of the pods that the replay evicts first. Null: no known owner. */
   nextVictims: Record<string, readonly (string | null)[]>
-  /** The container that wrote most until its pod was evicted. */
-  writer: ReturnType<typeof largestEvicted>
 }
 
 export const evictionLoop = contextRule({
@@ -63,38 +59,34 @@ export const evictionLoop = contextRule({
 
   fact: ({ pods, eviction, at, node }): LoopFact => ({
     evicted: recordedEvictions(pods, at),
-    owners: lastingOwners(pods, ({ status }) => status?.reason === 'Evicted'),
+    thresholds: namedThresholds(eviction),
+    diskBytes: amountOrNull(node.status?.capacity?.['ephemeral-storage']),
     tolerated: toleratedByOwner(pods),
     nextVictims: nextVictims(eviction, pods),
-    writer: largestEvicted(
-      'ephemeral-storage',
-      pods,
-      at,
-      leastWritten *
-        (amountOrNull(node.status?.capacity?.['ephemeral-storage']) ?? Number.POSITIVE_INFINITY),
-      hourMs,
-    ),
   }),
 
-  *judge(fact, { events, at, why, failed }) {
-    yield* loopsOf(fact, events, at)
+  *judge(fact, context) {
+    const { events, why, failed } = context
+    yield* loopsOf(fact, context)
     // Evicted pods of most owners are deleted, so only events show these evictions.
     if (events === null) yield { unknown: why('events') }
     else yield* unreadEvents({ failed })
   },
 
-  judgeUnread: ({ events, at }) =>
-    loopsOf({ evicted: [], owners: [], tolerated: {}, nextVictims: {}, writer: null }, events, at),
+  judgeUnread: context =>
+    loopsOf(
+      { evicted: [], thresholds: [], diskBytes: null, tolerated: {}, nextVictims: {} },
+      context,
+    ),
 })
 
-function loopsOf(fact: LoopFact, events: readonly NodeEvent[] | null, at: string): Failing[] {
+function loopsOf(fact: LoopFact, context: NodeContext): Failing[] {
   // local-storage-limit-exceeded has those over a limit of their own.
-  const evictions = allEvictions(fact.evicted, events, at).filter(
+  const evictions = allEvictions(fact.evicted, context).filter(
     ({ message }) => exceededLimit(message) === null,
   )
-  const byOwner = Map.groupBy(evictions, eviction => likelyOwner(eviction, fact.owners).name)
-  return [...byOwner.values()]
-    .flatMap(own => loopOf(own, fact, at) ?? [])
+  return [...Map.groupBy(evictions, ownerName).values()]
+    .flatMap(own => loopOf(own, fact, context.at) ?? [])
     .toSorted(
       by(
         ({ count }) => -count,
@@ -107,39 +99,34 @@ function loopsOf(fact: LoopFact, events: readonly NodeEvent[] | null, at: string
 
 function loopOf(
   own: Eviction[],
-  { owners, tolerated, nextVictims, writer }: LoopFact,
+  { tolerated, nextVictims, thresholds, diskBytes }: LoopFact,
   at: string,
 ): { count: number; failing: Failing } | null {
   const latest = own.at(-1)
   if (latest === undefined) return null
-  const owner = likelyOwner(latest, owners)
+  const name = ownerName(latest)
+  const key = latest.owner?.key ?? null
   const evictions = own.map(({ message }) => evictionCause(message))
   const resource = evictions.findLast(one => one.resource !== null)?.resource ?? null
   const refused = evictions.filter(({ isRefused }) => isRefused).length
   const taint = taintOf(resource)
-  const returns =
-    taint !== null && owner.key !== null && tolerated[owner.key]?.includes(taint) === true
+  const returns = taint !== null && key !== null && tolerated[key]?.includes(taint) === true
   if (own.length < (returns ? manyWithReturn : manyEvictions)) return null
   const times = eventTimes(
     own.map(({ time }) => ({ count: 1, firstTime: time, lastTime: time })),
     at,
   )
   const next = (resource === null ? null : nextVictims[resource]) ?? []
-  const isNext = next.length > 0 && next.every(victim => victim !== null && victim === owner.key)
-  const isWriter = own.some(
-    ({ namespace, name }) => writer?.owner.namespace === namespace && writer.owner.pod === name,
-  )
+  const isNext = next.length > 0 && next.every(victim => victim !== null && victim === key)
+  const threshold = namedThreshold(own, { thresholds, diskBytes })
+  const { user, ...reason } = evictionReason(own, diskBytes)
   return {
     count: own.length,
     failing: {
-      ...(writer !== null &&
-        isWriter && {
-          cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
-          steps: [{ id: 'move-to-volume' as const, ...writer }],
-        }),
-      confidence: owner.isKnown ? 'certain' : 'likely',
+      ...reason,
+      confidence: key === null ? 'likely' : 'certain',
       ...seenFirst(
-        `${owner.name}: ${plural(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at admission` : ''}${resource === null ? '' : `, for ${resource}`}${writer !== null && isWriter ? `; container ${shorten(writer.owner.container, nameLength)} used ${bytes(writer.bytes)} of the disk` : ''}.`,
+        `${name}: ${plural(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at admission` : ''}${resource === null ? '' : `, for ${resource}`}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.`,
         [
           returns
             ? `Its pods tolerate ${taint}: each replacement comes straight back to this node.`
@@ -148,11 +135,7 @@ function loopOf(
         ].join(''),
       ),
       evidence: lines(
-        line(
-          'event',
-          `evictions of ${owner.name}${owner.isKnown ? '' : ' (by name)'}`,
-          timesOf(times),
-        ),
+        line('event', `evictions of ${name}${key === null ? ' (by name)' : ''}`, timesOf(times)),
         ...messageLines(evictions),
         line('event', 'the kubelet said last', latest.message === '' ? 'nothing' : latest.message),
         returns && line('node', 'tolerated taint', taint),

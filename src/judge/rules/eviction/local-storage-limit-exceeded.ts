@@ -4,9 +4,8 @@ import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
   allEvictions,
   type Eviction,
-  lastingOwners,
-  likelyOwner,
   manyEvictions,
+  ownerName,
   recordedEvictions,
 } from '#judge/events/evictions.ts'
 import { podOf } from '#judge/help/deletion.ts'
@@ -24,7 +23,7 @@ import {
   settingIn,
   shorten,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/node-subject.ts'
+import type { NodeContext } from '#judge/subject/node-subject.ts'
 import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
 import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
@@ -38,7 +37,6 @@ const titles = {
 
 /** An evicted pod whose object is known. */
 interface Recorded extends Eviction {
-  workload: string | null
   setter: string | null
 }
 
@@ -46,7 +44,6 @@ interface LimitsFact {
   over: Failing | null
   near: Failing | null
   recorded: Recorded[]
-  owners: string[]
   unknown: string | null
 }
 
@@ -72,22 +69,21 @@ export const localStorageLimitExceeded = contextRule({
       .filter(isOverLimit)
       .map(eviction => {
         const pod = subject.pods.find(({ metadata }) => metadata?.uid === eviction.pod)
-        return { ...eviction, workload: pod ? controllerOf(pod) : null, setter: setterOf(pod) }
+        return { ...eviction, setter: setterOf(pod) }
       }),
-    owners: lastingOwners(subject.pods, ({ status }) => status?.reason === 'Evicted'),
     unknown: subject.missing.localStorageEvictions ?? null,
   }),
 
-  *judge({ over, near, unknown, ...fact }, { events, at }) {
+  *judge({ over, near, unknown, recorded }, context) {
     if (over !== null) yield over
-    const [first, ...others] = evictedBefore(fact, events, at)
+    const [first, ...others] = evictedBefore(recorded, context)
     if (first) yield near === null ? first : withNext(first, near)
     else if (near !== null) yield near
     yield* others
     if (unknown !== null) yield { unknown }
   },
 
-  judgeUnread: ({ events, at }) => evictedBefore({ recorded: [], owners: [] }, events, at),
+  judgeUnread: context => evictedBefore([], context),
 })
 
 const isOverLimit = ({ message }: Eviction) => exceededLimit(message) !== null
@@ -139,19 +135,14 @@ function withNext(before: Failing, near: Failing): Failing {
 }
 
 /** By owner, of the last day: a pod that starts again is below its limit at first. */
-function* evictedBefore(
-  { recorded, owners }: Pick<LimitsFact, 'recorded' | 'owners'>,
-  events: readonly NodeEvent[] | null,
-  at: string,
-): Generator<Failing> {
-  const all = allEvictions(recorded, events, at).filter(isOverLimit)
-  const byOwner = Map.groupBy(all, one => likelyOwner(one, owners).name)
+function* evictedBefore(recorded: readonly Recorded[], context: NodeContext): Generator<Failing> {
+  const all = allEvictions(recorded, context).filter(isOverLimit)
+  const byOwner = Map.groupBy(all, ownerName)
   for (const alike of byOwner.values()) {
     const latest = alike.at(-1)!
     const { quantity, volume, container } = exceededLimit(latest.message)!
     const known = recorded.findLast(({ pod }) => alike.some(one => one.pod === pod))
-    const { key, isKnown, name } = likelyOwner(latest, owners)
-    const workload = known ? known.workload : workloadOf(key)
+    const workload = latest.owner?.workload ?? null
     const setter = (volume ?? container) === null && known ? known.setter : null
     const owner = { namespace: latest.namespace, pod: latest.name, workload }
     yield {
@@ -161,18 +152,13 @@ function* evictedBefore(
       ]),
       ...(alike.length < manyEvictions && { severity: 'medium' }),
       title: titles.before,
-      confidence: known || isKnown ? 'certain' : 'likely',
+      confidence: known || workload !== null ? 'certain' : 'likely',
       ...seenFirst(
-        `${podsText(owner, alike.length, name)} went over ${limitText(volume, container)} of ${shorten(quantity, 40)}${setterText(setter)}: the disk of the node is not the cause.`,
+        `${podsText(owner, alike.length, ownerName(latest))} went over ${limitText(volume, container)} of ${shorten(quantity, 40)}${setterText(setter)}: the disk of the node is not the cause.`,
       ),
       evidence: alike.slice(-shown).map(one => line('event', podText(one), one.message)),
     }
   }
-}
-
-function workloadOf(key: string | null): string | null {
-  const [, kind, name] = key?.split('/') ?? []
-  return name === undefined ? null : `${kind} ${name}`
 }
 
 function podsText({ namespace, pod, workload }: PodPlace, count: number, names: string): string {

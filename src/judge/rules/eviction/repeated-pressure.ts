@@ -1,5 +1,5 @@
 import { durationMs } from '#base/go/duration.ts'
-import { quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
+import { amountOrNull } from '#base/go/quantity.ts'
 import { by } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { evictionCause, evictionLine } from '#facts/kubelet/event-messages.ts'
@@ -13,7 +13,12 @@ import {
   shownTime,
   unreadEvents,
 } from '#judge/events/events.ts'
-import { largestEvicted } from '#judge/events/evictions.ts'
+import {
+  largestEvicted,
+  type NamedThreshold,
+  namedThresholds,
+  thresholdOf,
+} from '#judge/events/evictions.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, measuredFirst } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
@@ -35,7 +40,6 @@ import {
 import type { Happening } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
 import { fullestOf } from '#model/prediction/disk-ledger.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 /**
  * Times that a condition came: in events of which the newest is of the last hour (equal events are one as long as they repeat, for days), or
@@ -54,7 +58,7 @@ const pressures = {
 interface PressureFact {
   /** How long a condition stays after its threshold was last met. */
   transitionMs: number
-  thresholds: Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>[]
+  thresholds: NamedThreshold[]
   /** When the kubelet began to reclaim a resource, by its log. */
   reclaims: { at: string; resource: string }[]
   /** What holds a disk that is still used this much. Null: nothing does, or it is unknown. */
@@ -90,11 +94,7 @@ export const repeatedPressure = contextRule({
         configuration?.evictionPressureTransitionPeriod ??
           configurationDefaults.evictionPressureTransitionPeriod,
       ) ?? 0,
-    thresholds: (eviction?.thresholds ?? []).map(({ signal, value, resolved }) => ({
-      signal,
-      value,
-      resolved,
-    })),
+    thresholds: namedThresholds(eviction),
     reclaims: (subject.host?.logLines ?? []).flatMap(text => {
       const line = evictionLine(text)
       return line !== null && 'resource' in line ? [line] : []
@@ -243,15 +243,11 @@ function thresholdsOf(evicted: readonly NodeEvent[], thresholds: PressureFact['t
     evicted.flatMap(({ message }) => evictionCause(message).threshold?.quantity ?? []),
   )
   return [...quantities].slice(0, shownThresholds).map(text => {
-    const quantity = quantityOrNull(text)
-    const amount = quantity === null ? null : quantityNumber(quantity)
-    const found = thresholds.find(({ resolved }) => resolved !== null && resolved === amount)
+    const amount = amountOrNull(text)
     return line(
       'event',
       `threshold of ${text}${amount === null ? '' : ` (${bytes(amount)})`} in an eviction`,
-      found === undefined
-        ? 'no threshold of the present configuration'
-        : `${found.signal} ${found.value}`,
+      thresholdOf(text, thresholds) ?? 'no threshold of the present configuration',
     )
   })
 }

@@ -123,7 +123,7 @@ describe('eviction-loop', () => {
 
   it.each([
     ['20Gi', /; container shipper used 5\.0 GiB of the disk\.$/, 'move-to-volume'],
-    ['200Gi', /, for ephemeral-storage\.$/, undefined],
+    ['200Gi', /container shipper used 5\.0 GiB of the disk without its volumes\.$/, 'look-on-node'],
   ])('of a container with 5 GiB, on a disk of %s', (disk, seen, step) => {
     const failing = failingOf(evictionLoop, {
       node: { status: { capacity: { 'ephemeral-storage': disk } } },
@@ -262,10 +262,10 @@ describe('eviction-loop', () => {
       confidence: 'certain',
       consequence: expect.stringContaining('DaemonSet logging/shipper: 3'),
     })
-    // A ReplicaSet leaves what was evicted in the API: that it has a pod here says nothing of those that are gone.
-    expect(failingOf(evictionLoop, { events, pods: [living([], 'ReplicaSet')] }).confidence).toBe(
-      'likely',
-    )
+    expect(failingOf(evictionLoop, { events, pods: [living([], 'ReplicaSet')] })).toMatchObject({
+      confidence: 'certain',
+      consequence: expect.stringContaining('ReplicaSet logging/shipper: 3'),
+    })
     const left = {
       ...failed('7bcdf', 500),
       metadata: owned('shipper-7bcdf', 'ReplicaSet', 'shipper').metadata,
@@ -277,6 +277,27 @@ describe('eviction-loop', () => {
     expect(failingOf(evictionLoop, { events, pods: [living([], 'StatefulSet')] }).confidence).toBe(
       'likely',
     )
+  })
+
+  it.each([
+    ['memory', 'set-memory', 'resources.requests.memory'],
+    ['ephemeral-storage', 'move-to-volume', 'resources.requests.ephemeral-storage'],
+  ])('sets what is short: %s', (resource, step, field) => {
+    const message = `The node was low on resource: ${resource}. Threshold quantity: 2Gi, available: 1Gi. Container shipper was using 5Gi, request is 0, has larger consumption of ${resource}. `
+    const events = ['4bcdf', '5bcdf', '6bcdf'].map((one, index) =>
+      gone(one, 9 - index, { message }),
+    )
+    expect(
+      failingOf(evictionLoop, {
+        node: { status: { capacity: { 'ephemeral-storage': '20Gi' } } },
+        events,
+      }),
+    ).toMatchObject({
+      cause: { fields: [field] },
+      steps: [
+        { id: step, bytes: 5 * 2 ** 30, owner: { container: 'shipper', pod: 'shipper-4bcdf' } },
+      ],
+    })
   })
 
   it('knows an owner whose name is cut in those of its pods', () => {

@@ -1,0 +1,127 @@
+import { amountOrNull } from '#base/go/quantity.ts'
+import { evictionCause, exceededLimit, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { isWithinWindow, shownTime, unreadEvents } from '#judge/events/events.ts'
+import {
+  allEvictions,
+  type Eviction,
+  evictionReason,
+  manyEvictions,
+  type NamedThreshold,
+  namedThreshold,
+  namedThresholds,
+  ownerName,
+  recordedEvictions,
+} from '#judge/events/evictions.ts'
+import {
+  contextRule,
+  type Failing,
+  line,
+  type NodeContext,
+  type NodeSubject,
+  nameLength,
+  plural,
+  seenFirst,
+  shorten,
+  worldCause,
+} from '#judge/rule.ts'
+import { placedWorkload } from '#model/input/kubernetes.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
+
+const shown = 5
+
+interface EvictedFact {
+  recorded: Eviction[]
+  /** Conditions of resources that are short now, which other rules report. */
+  short: string[]
+  thresholds: NamedThreshold[]
+  /** Of the disk of pods. Null: unknown. */
+  diskBytes: number | null
+}
+
+export const podsEvicted = contextRule({
+  id: 'pods-evicted',
+  family: 'eviction',
+  severity: 'medium',
+  cause: worldCause('pods-evicted'),
+  steps: ['set-ephemeral-storage'],
+  title: 'Pods were evicted from this node within the last hour',
+  why: 'The resource is no longer short, and the next pods of the owner may use as much. Controllers and people delete evicted pods: then events of the last hour are all that shows them.',
+  fix: 'Give the containers that the messages name requests and limits that cover what they use. If they used little, look what else uses the resource.',
+  sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit'],
+
+  fact: ({ pods, eviction, conditions, disks, node, at }): EvictedFact => ({
+    recorded: recordedEvictions(pods ?? [], at),
+    short: shortNow({ eviction, conditions, disks }),
+    thresholds: namedThresholds(eviction),
+    diskBytes: amountOrNull(node.status?.capacity?.['ephemeral-storage']),
+  }),
+
+  *judge(fact, context) {
+    yield* evictedBefore(fact, context)
+    yield* unreadEvents(context)
+  },
+
+  judgeUnread: context =>
+    evictedBefore({ recorded: [], short: [], thresholds: [], diskBytes: null }, context),
+})
+
+/** Of a node whose disks were not read, nothing else says who was evicted. */
+function shortNow({
+  eviction,
+  conditions,
+  disks,
+}: Pick<NodeSubject, 'eviction' | 'conditions' | 'disks'>): string[] {
+  const met = (eviction?.thresholds ?? []).flatMap(({ signal, met }) =>
+    met === true ? conditionOf(signal) : [],
+  )
+  const reported = disks === null ? [] : Object.keys(conditions)
+  return [...new Set([...met, ...reported.filter(type => conditions[type] === 'True')])]
+}
+
+const isOfDisk = (resource: string) => resource === 'ephemeral-storage' || resource === 'inodes'
+
+function* evictedBefore(
+  { recorded, short, ...fact }: EvictedFact,
+  context: NodeContext,
+): Iterable<Failing> {
+  const found = allEvictions(recorded, context).filter(({ pod, message, time }) => {
+    const { resource } = evictionCause(message)
+    if (resource === null || exceededLimit(message) !== null) return false
+    const [signal] = signalsOfResource[resource] ?? []
+    // disk-pressure-passed has the pods that are still there.
+    const isSaid = isOfDisk(resource) && recorded.some(one => one.pod === pod)
+    const isShort = signal !== undefined && short.includes(conditionOf(signal) ?? '')
+    return !isSaid && !isShort && isWithinWindow(time, context.at)
+  })
+  // eviction-loop has the others.
+  const few = [...Map.groupBy(found, ownerName).values()].filter(own => own.length < manyEvictions)
+  const resourceOf = ({ message }: Eviction) => evictionCause(message).resource
+  for (const [resource, own] of Map.groupBy(few.flat(), resourceOf))
+    yield failingOf(resource ?? '', own, fact)
+}
+
+function failingOf(
+  resource: string,
+  own: readonly Eviction[],
+  fact: Pick<EvictedFact, 'thresholds' | 'diskBytes'>,
+): Failing {
+  const latest = own.at(-1)!
+  const { namespace, name, owner, time, message } = latest
+  const { user, ...reason } = evictionReason(own, fact.diskBytes)
+  const threshold = namedThreshold(own, fact)
+  const workload = owner === null ? '' : ` (${placedWorkload(namespace, owner.workload)})`
+  const who = shorten(`${namespace}/${name}${workload}`, 2 * nameLength)
+  const others = own.length === 1 ? '' : `, the last of ${plural(own.length, 'pod')}`
+  const act = evictionCause(message).isRefused ? 'refused' : 'evicted'
+  return {
+    ...reason,
+    confidence: 'likely',
+    ...seenFirst(
+      `${who} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.`,
+      'It is no longer short. What used it can use as much again.',
+    ),
+    evidence: own
+      .slice(-shown)
+      .map(one => line('event', shorten(`pod ${one.namespace}/${one.name}`, 300), one.message)),
+  }
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { podsEvicted } from '#judge/rules/eviction/pods-evicted.ts'
+import { hard } from '#test/example.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+import { event, failingOf, minutesAgo, state } from '#test/rules/events.ts'
+
+const low = (resource: string, rest = '') =>
+  `The node was low on resource: ${resource}. Threshold quantity: 2147483648, available: 1803240Ki. ${rest}`
+const usedBy = (container: string, used: string, resource: string) =>
+  low(
+    resource,
+    `Container ${container} was using ${used}, request is 0, has larger consumption of ${resource}. `,
+  )
+const gone = (message: string, name = 'web-5d9c8f7b6c-x2x4z') =>
+  event({ reason: 'Evicted', of: `shop/${name}`, message, ago: 20 })
+const disk = { status: { capacity: { 'ephemeral-storage': '20Gi' } } }
+const full = usedBy('web', '9Gi', 'ephemeral-storage')
+const owned = (name: string, kind: string, labels = {}) => ({
+  metadata: {
+    ...{ namespace: 'shop', name, labels },
+    ownerReferences: [{ kind, name: name.split('-').slice(0, -1).join('-'), controller: true }],
+  },
+  status: { phase: 'Running' },
+})
+
+itJudgesExamples(podsEvicted, {
+  bad: { node: disk, events: [gone(full)] },
+  good: { node: disk, events: [] },
+})
+
+describe('pods-evicted', () => {
+  it('names pod, owner, signal and threshold, and who used what', () => {
+    const pods = [
+      owned('web-7c9d8f6b5d-bbbb4', 'ReplicaSet', { 'pod-template-hash': '7c9d8f6b5d' }),
+    ]
+    const thresholds = [hard('imagefs.available', 3), hard('nodefs.available', 2)]
+    expect(
+      failingOf(podsEvicted, { node: disk, pods, thresholds, events: [gone(full)] }),
+    ).toMatchObject({
+      seen: 'shop/web-5d9c8f7b6c-x2x4z (Deployment shop/web) was evicted for ephemeral-storage at 2026-11-20 23:40 UTC: 1.7 GiB available, below nodefs.available 2Gi (2.0 GiB); container web used 9.0 GiB of the disk.',
+      cause: { kind: 'setting', fields: ['resources.requests.ephemeral-storage'] },
+      steps: [
+        {
+          id: 'move-to-volume',
+          owner: { namespace: 'shop', workload: 'Deployment web', container: 'web' },
+          bytes: 9 * 2 ** 30,
+        },
+      ],
+    })
+  })
+
+  it.each([
+    [full, 'move-to-volume', /below 2\.0 GiB, 10 % of its disk; container web/],
+    [
+      usedBy('web', '90Mi', 'ephemeral-storage'),
+      'look-on-node',
+      /90\.0 MiB of the disk without its volumes/,
+    ],
+    [low('ephemeral-storage'), 'set-ephemeral-storage', /1\.7 GiB available/],
+    [usedBy('web', '3Gi', 'memory'), 'set-memory', /used 3\.0 GiB of memory/],
+    [low('memory'), 'list-memory', /for memory/],
+    [low('inodes'), 'look-on-node', /below 2147483648 inodes/],
+    [low('pids'), 'list-processes', /for pids/],
+    ['The node had condition: [DiskPressure]. ', 'set-ephemeral-storage', /was refused for/],
+  ])('%s: %s', (message, step, seen) => {
+    const failing = failingOf(podsEvicted, { node: disk, events: [gone(message)] })
+    expect(failing.steps?.[0]?.id).toBe(step)
+    expect(failing.seen).toMatch(seen)
+  })
+
+  it('leaves to other rules what is short now, loops, and limits of their own', () => {
+    expect(state(podsEvicted, { events: [gone(full)], conditions: { DiskPressure: 'True' } })).toBe(
+      'pass',
+    )
+    expect(
+      state(podsEvicted, { events: [gone(full)], thresholds: [hard('nodefs.available', 70)] }),
+    ).toBe('pass')
+    const many = ['x2x4z', 'bbbb4', 'cccc4'].map(one => gone(full, `web-5d9c8f7b6c-${one}`))
+    expect(state(podsEvicted, { events: many })).toBe('pass')
+    expect(
+      state(podsEvicted, {
+        events: [gone('Container c exceeded its local ephemeral storage limit "1Gi". ')],
+      }),
+    ).toBe('pass')
+  })
+
+  it('leaves evicted pods of a full disk that are still there to disk-pressure-passed', () => {
+    const failed = (message: string) => ({
+      metadata: { namespace: 'shop', name: 'db-0', uid: 'u' },
+      status: {
+        ...{ phase: 'Failed', reason: 'Evicted', message },
+        conditions: [
+          { type: 'DisruptionTarget', status: 'True', lastTransitionTime: minutesAgo(9) },
+        ],
+      },
+    })
+    expect(state(podsEvicted, { pods: [failed(full)], events: [] })).toBe('pass')
+    expect(state(podsEvicted, { pods: [failed(usedBy('db', '3Gi', 'memory'))], events: [] })).toBe(
+      'fail',
+    )
+  })
+})

@@ -58,7 +58,8 @@ export const podsEvicted = contextRule({
 
   *judge(fact, context) {
     yield* evictedBefore(fact, context)
-    yield* unreadEvents(context)
+    if (context.events === null) yield { unknown: context.why('events') }
+    else yield* unreadEvents(context)
   },
 
   judgeUnread: context =>

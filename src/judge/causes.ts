@@ -56,7 +56,7 @@ export function causesOf({
     byChange.set(change, byChange.get(change) ?? key)
     return byChange.get(change)
   })
-  return [...parts.values()]
+  const sorted = [...parts.values()]
     .map(part => ({
       group: groupOf(
         part.map(({ finding }) => finding),
@@ -77,11 +77,24 @@ export function causesOf({
         ({ group }) => group.rule,
       ),
     )
-    .map(({ group }) => group)
+  // What was not read is no incident: what was seen comes first.
+  const seen = 1 + sorted.findLastIndex(({ worst }) => isIncident(worst.finding))
+  const gaps = sorted.slice(0, seen).filter(({ worst }) => isGap(worst.finding))
+  return [
+    ...sorted.slice(0, seen).filter(part => !gaps.includes(part)),
+    ...gaps,
+    ...sorted.slice(seen),
+  ].map(({ group }) => group)
 }
 
 /** What was seen to happen says more than what could. */
 const hasHappened = ({ seen }: Finding) => seen !== undefined
+
+const isIncident = (finding: Finding) =>
+  hasHappened(finding) && finding.severity !== 'low' && finding.severity !== 'info'
+
+/** A node that was not read, and nothing seen of it. */
+const isGap = (finding: Finding) => finding.family === 'coverage' && !hasHappened(finding)
 
 /** What fills a disk, or makes it small, counts more than a setting that does not see it. */
 const isDiskCause = ({ group: { cause } }: { group: CauseGroup }) =>

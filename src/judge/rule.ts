@@ -355,6 +355,12 @@ export const worldCause = (event: WorldEvent, subject: string | null = null): Ca
   subject,
 })
 
+/** Of a node whose kubelet posts no status. What ends the other gaps does not end it. */
+export const silence = 'status'
+
+export const isSilence = (cause: Cause | undefined) =>
+  cause?.kind === 'unread' && cause.source === silence
+
 export const deviceCause = (
   what: DeviceCause['what'],
   { device = null, declaredBytes = null, actualBytes = null }: Partial<DeviceCause> = {},

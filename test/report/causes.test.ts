@@ -496,3 +496,14 @@ it.each([
   const causes = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
   expect(causes).toHaveLength(count)
 })
+
+it('ranks what was seen above a node that was not read', () => {
+  const gap = { cause: { kind: 'unread', source: 'node', reason: 'forbidden' } } as const
+  const findings = [
+    { ...on('gap', 'prod', 'web', gap), family: 'coverage' as const, severity: 'high' as const },
+    { ...on('seen', 'prod', 'web', { seen: 'A pod was evicted.' }), severity: 'medium' as const },
+    { ...on('unseen', 'prod', 'web', {}), severity: 'medium' as const },
+  ]
+  const causes = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+  expect(causes.map(({ rule }) => rule)).toEqual(['seen', 'gap', 'unseen'])
+})

@@ -522,6 +522,22 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'create-group': all('replace', on =>
     isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : [],
   ),
+  'check-instance': readMoreStep(({ node }) => {
+    const { instanceId, name, owner } = node
+    if (instanceId === null || owner === 'hybrid')
+      return [readCommand('describe', 'node', clusterWord(name))]
+    const id = clusterWord(instanceId)
+    return [
+      [
+        'reads',
+        aws('ec2', 'describe-instance-status', '--include-all-instances', '--instance-ids', id),
+      ],
+      [
+        'reads',
+        aws('ec2', 'get-console-output', '--latest', '--output', 'text', '--instance-id', id),
+      ],
+    ]
+  }),
   'check-rotation': readMoreStep(
     readOnNode(({ place = '', variant }) => {
       if (variant === 'auditd')

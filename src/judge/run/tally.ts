@@ -20,6 +20,7 @@ import type { Command } from '#judge/garbage/kubectl.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
 import {
   type Failing,
+  isSilence,
   line,
   lines,
   nameLength,
@@ -27,6 +28,7 @@ import {
   type Rule,
   type RuleOfNodes,
   shorten,
+  silence,
 } from '#judge/rule.ts'
 import type { HolderCause, StepAction } from '#model/finding/cause.ts'
 import type { EvidenceKind, Finding, UnknownOutcome } from '#model/finding/finding.ts'
@@ -217,11 +219,12 @@ export class Tally {
   }
 }
 
-/** Those with equal keys, and those whose cause is no holder, most nodes first. */
+/** Those with equal keys, nodes that are silent, and those of other causes, most nodes first. */
 function partsOf(variants: Variant<NodeFailing>[], keyOfHolder: (cause: HolderCause) => unknown[]) {
-  const parts = Map.groupBy(variants, ({ value: { failing } }) =>
-    failing.cause?.kind === 'holder' ? JSON.stringify(keyOfHolder(failing.cause)) : null,
-  )
+  const parts = Map.groupBy(variants, ({ value: { failing } }) => {
+    if (failing.cause?.kind === 'holder') return JSON.stringify(keyOfHolder(failing.cause))
+    return isSilence(failing.cause) ? JSON.stringify(silence) : null
+  })
   return [...parts].toSorted(
     by(
       ([, own]) => -nodeCount(own),

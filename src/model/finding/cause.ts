@@ -142,6 +142,7 @@ export type StepActionId =
   | 'advice'
   | 'ask-owner'
   | 'attach-volume'
+  | 'check-instance'
   | 'check-rotation'
   | 'clean-namespace'
   | 'clean-objects'

@@ -23,6 +23,7 @@ import {
   plural,
   settingIn,
   shorten,
+  silence,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
@@ -287,17 +288,7 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
   const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
     `${type} is ${status} since ${shownTime(lastTransitionTime)}`
   const silent = silenceOf(subject)
-  if (silent !== null)
-    return {
-      severity: 'critical' as const,
-      title: titles.silent,
-      seen: `${since(silent)}: the kubelet stopped posting its status.`,
-      // A node that is off answers on no port.
-      steps: [
-        ...(steps ?? []).filter(({ id }) => id !== 'open-port'),
-        { id: 'replace-node' as const },
-      ],
-    }
+  if (silent !== null) return silentFailing(since(silent), { cause, steps })
   const reported = conditionsOf({ node })
   const pressure = conditions.find(
     ({ type = '' }) => reported.includes(type) && (disks === null || type !== 'DiskPressure'),
@@ -346,6 +337,26 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
     ].join(' '),
   }
 }
+
+/** A right that is missing explains no silence, and a node that is off answers on no port. */
+const silentFailing = (since: string, { cause, steps = [] }: UnreadCause) => ({
+  severity: 'critical' as const,
+  title: titles.silent,
+  cause: {
+    kind: 'unread' as const,
+    source: silence,
+    reason:
+      cause?.kind === 'unread' && cause.reason === 'agent-lost'
+        ? cause.reason
+        : ('timeout' as const),
+  },
+  seen: `${since}: the kubelet stopped posting its status.`,
+  steps: [
+    { id: 'check-instance' as const },
+    ...steps.filter(({ id }) => id !== 'open-port' && id !== 'grant-rights'),
+    { id: 'replace-node' as const },
+  ],
+})
 
 /** A disk that was full within a day: the kubelet evicted pods for it, and nothing was measured. Null: no such pod is left. */
 function passedOf(

@@ -50,10 +50,25 @@ describe('unread-node', () => {
     expect(steps.some(({ id }) => id === 'grant-rights')).toBe(readFailure === 'forbidden')
   })
 
+  it('keeps a silent node apart from one that only lacks a right', () => {
+    const read = (status: string) => ({
+      ...exampleSubject({ unread: { summary: 'HTTP 403' }, readFailure: 'forbidden' }),
+      ...{ configuration: null, disks: null, summary: null },
+      node: { status: { conditions: [{ type: 'Ready', status }] } },
+    })
+    const [silent, refused] = ['Unknown', 'True'].map(status => {
+      const outcome = outcomeOn(unreadNode, [read(status)])
+      return outcome.state === 'fail' ? outcome.failing : null
+    })
+    expect(silent?.cause).toMatchObject({ source: 'status', reason: 'timeout' })
+    expect(silent?.steps?.map(({ id }) => id)).toEqual(['check-instance', 'replace-node'])
+    expect(refused?.cause).toMatchObject({ source: 'node', reason: 'forbidden' })
+  })
+
   it.each([
     ['DiskPressure', 'True', 'critical', ['read-again', 'look-on-node']],
     ['DiskPressure', 'False', undefined, ['read-again']],
-    ['Ready', 'Unknown', 'critical', ['read-again', 'replace-node']],
+    ['Ready', 'Unknown', 'critical', ['check-instance', 'read-again', 'replace-node']],
   ])(
     'says what the conditions show if nothing was measured: %s %s',
     (type, status, severity, steps) => {

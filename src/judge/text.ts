@@ -19,6 +19,13 @@ export function shorten(text: string, maxLength = valueLength) {
   return isPlain.test(cut) ? cut : cut.toWellFormed().replace(unprintable, ' ')
 }
 
+/** As `shorten`, but keeps both ends: a message ends with its error. */
+export function shortenMiddle(text: string, maxLength: number) {
+  if (text.length <= maxLength) return shorten(text, maxLength)
+  const head = Math.ceil((maxLength - 3) / 3)
+  return shorten(`${text.slice(0, head)}...${text.slice(head + 3 - maxLength)}`, maxLength)
+}
+
 /** Whether all characters are visible and in their written order. */
 export const isPrintable = (text: string) => text.search(unprintable) < 0
 

@@ -25,7 +25,7 @@ const codePointName = (character: string) =>
 export type CutMark = (characters: string) => string
 
 /**
- * One line of at most `limit` characters, with a mark if it was cut. Right-to-left text does not
+ * One line of at most `limit` characters, with a mark if it was cut; whole if the mark would be as long as the rest. Right-to-left text does not
  * reorder its surroundings.
  */
 export function shownLine(text: string, limit: number, mark: CutMark = englishCatalogue.cut) {
@@ -78,12 +78,13 @@ function wrapLine(line: string, columns: number) {
 const longestWord = 20
 
 function cut(text: string, limit: number, mark: CutMark) {
-  if (text.length <= limit) return text
+  const end = mark(formatCount(text.length))
+  // The mark is no shorter than what it stands for.
+  if (text.length <= limit + end.length) return text
   // At a word, if one ends there. Never between the two halves of a surrogate pair.
   const space = text.lastIndexOf(' ', limit)
   const whole = /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit
-  const end = space > Math.max(0, limit - longestWord) ? space : whole
-  return `${text.slice(0, end)}${mark(formatCount(text.length))}`
+  return `${text.slice(0, space > Math.max(0, limit - longestWord) ? space : whole)}${end}`
 }
 
 /*

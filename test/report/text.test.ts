@@ -15,8 +15,9 @@ describe('shownLine', () => {
   it('puts lines into one', () => expect(shownLine('a\r\n\t\u2028b', 80)).toBe('a b'))
   it.each([
     ['x'.repeat(10), 'x'.repeat(10)],
-    ['x'.repeat(11), `${'x'.repeat(10)}… (cut: 11 characters in all)`],
-    [`${'x'.repeat(9)}\u{1f4a5}y`, `${'x'.repeat(9)}… (cut: 12 characters in all)`], // no half of a pair
+    ['x'.repeat(39), 'x'.repeat(39)], // the mark is as long
+    ['x'.repeat(40), `${'x'.repeat(10)}… (cut: 40 characters in all)`],
+    [`${'x'.repeat(9)}\u{1f4a5}${'y'.repeat(29)}`, `${'x'.repeat(9)}… (cut: 40 characters in all)`], // no half of a pair
   ])('cuts after ten: %s', (text, shown) => expect(shownLine(text, 10)).toBe(shown))
 })
 

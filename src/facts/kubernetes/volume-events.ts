@@ -3,7 +3,7 @@
  *
  * Sources  pkg/controller/volume/attachdetach (FailedAttachVolume, Multi-Attach), pkg/kubelet/volumemanager (FailedMount, FailedMapVolume);
  *          pkg/volume/csi csi_client.go; pkg/volume/util/operationexecutor; kubernetes-sigs/aws-ebs-csi-driver pkg/cloud/cloud.go WaitForAttachmentState;
- *          pkg/scheduler/framework/plugins/noderesources fit.go
+ *          pkg/scheduler/framework/plugins/noderesources fit.go; pkg/volume/{projected,secret,downwardapi} wrappedVolumeSpec (medium Memory)
  */
 
 /** The attach-detach controller and the scheduler name no node: the pod says which one it is. */
@@ -16,6 +16,11 @@ export const volumeReasons = ['FailedAttachVolume', 'FailedMapVolume', 'FailedMo
 
 /** What a message of these reasons means; the first that matches counts. `settings`: a ConfigMap or Secret is missing, and no volume. */
 const meanings = [
+  // A tmpfs of the pod. Those of a ConfigMap lie on the disk.
+  [
+    'memory',
+    /kubernetes\.io~(?:projected|secret|downward-api)\/[^:]{0,500}: no space left on device/i,
+  ],
   [
     'settings',
     /(?:configmap|secret|references non-existent|object) [^:]{0,300}not (?:found|registered)/i,
@@ -29,8 +34,19 @@ const meanings = [
   ['filesystem', /wrong fs type|superblock|fsck|structure needs cleaning|mkfs/i],
 ] as const
 
+/** Whether nothing is attached for the volume: the kubelet makes it on the node itself. */
+export const isWithoutAttachment = (message: string): boolean =>
+  /kubernetes\.io~(?!csi\b|[a-z-]*(?:ebs|disk)\b)|volume "kube-api-access-/.test(message)
+
 /** Those that say most come first. */
-export const volumeProblems = ['slots', 'elsewhere', 'driver', 'filesystem', 'other'] as const
+export const volumeProblems = [
+  'memory',
+  'slots',
+  'elsewhere',
+  'driver',
+  'filesystem',
+  'other',
+] as const
 
 /** `other`: the words alone say what it is. Null: it is about no volume. */
 export function volumeProblem(message: string): (typeof volumeProblems)[number] | null {

@@ -415,7 +415,7 @@ function mailCard(
     title: fold(view.title, 160),
     ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
     statementLabel: view.statement === null ? null : view.statementLabel,
-    statement: view.statement === null ? null : fold(withoutStop(view.statement), 240),
+    statement: view.statement === null ? null : fold(withoutStop(view.statement), 340),
     step: withoutStop(fold(stepWithCount(view), 400)),
     ends: view.ends,
     // A command that would be cut is left out: half a command does something else.

@@ -145,7 +145,7 @@ it.each(catalogues)('steps of %s with and without their values can be shown', (i
   const owner = 'Deployment shop/api'
   for (const text of [
     steps.actions['ask-owner'](owner),
-    steps.actions['set-memory'](owner, null, '2.0 GiB'),
+    steps.actions['set-memory'](owner, null, '2.0 GiB', null),
     steps.drain('shop/a', null),
     steps.drain('shop/a', 'shop/b'),
     steps.holds('logs', '3.0 GiB', ['/var/log']),

@@ -1,6 +1,13 @@
+import { amountOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
+import { mebibyte } from '#base/units.ts'
 import { runtimeErrorIn } from '#facts/kubelet/event-messages.ts'
-import { volumeProblem, volumeProblems, volumeReasons } from '#facts/kubernetes/volume-events.ts'
+import {
+  isWithoutAttachment,
+  volumeProblem,
+  volumeProblems,
+  volumeReasons,
+} from '#facts/kubernetes/volume-events.ts'
 import {
   eventEvidence,
   eventTimes,
@@ -9,15 +16,33 @@ import {
   timesOf,
   unreadEvents,
 } from '#judge/events/events.ts'
-import { contextRule, plural, seenFirst, shorten, shortPodName, worldCause } from '#judge/rule.ts'
-import { podName } from '#judge/text.ts'
+import {
+  bytes,
+  contextRule,
+  type Failing,
+  plural,
+  seenFirst,
+  shortPodName,
+  worldCause,
+} from '#judge/rule.ts'
+import { podName, shorten, shortenMiddle } from '#judge/text.ts'
+import type { StepAction } from '#model/finding/cause.ts'
+import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Kubelet and controller try again after 2 min at most, and wait that long for a mount. */
 const stillMs = 10 * 60_000
 const leastTimes = 3
 const shown = 5
+/** Of the sentence, and of the words that it quotes. */
+const [longest, leastWords] = [290, 120]
 
-const titles = { slots: 'An EBS volume is not attached: the node may have no attachment slot left' }
+const titles = {
+  slots: 'An EBS volume is not attached: the node may have no attachment slot left',
+  memory: 'A pod waits for a volume in memory that is full: it is no disk of the node',
+}
+
+/** No container runs with less: the unit is missing. */
+const leastLimit = mebibyte
 
 export const volumeNotMounted = contextRule({
   id: 'volume-not-mounted',
@@ -33,17 +58,20 @@ export const volumeNotMounted = contextRule({
     'pkg/controller/volume/attachdetach/reconciler/reconciler.go',
     'pkg/kubelet/volumemanager/volume_manager.go WaitForAttachAndMount',
     'kubernetes-sigs/aws-ebs-csi-driver#1163',
+    'pkg/volume/emptydir/empty_dir.go calculateEmptyDirMemorySize',
   ],
 
   fact: ({ pods }) =>
-    pods.flatMap(({ metadata, status }) =>
-      status?.phase === 'Pending' ? [podName(metadata)] : [],
+    pods.flatMap(pod =>
+      pod.status?.phase === 'Pending'
+        ? [{ name: podName(pod.metadata), memory: memoryLimitOf(pod) }]
+        : [],
     ),
 
   *judge(waiting, context) {
     const { events, podEvents, at } = context
     const ofNode = recentEvents(events, at, volumeReasons)
-    const failed = waiting.flatMap(name => {
+    const failed = waiting.flatMap(({ name }) => {
       const own = [...ofNode, ...podEvents(name)].filter(
         ({ reason, message, pod }) =>
           podName(pod ?? undefined) === name &&
@@ -60,15 +88,66 @@ export const volumeNotMounted = contextRule({
     if (first?.pod == null) return yield* unreadEvents(context)
     const problem = volumeProblem(first.message) ?? 'other'
     const pods = new Set(failed.map(({ pod }) => podName(pod ?? undefined)))
+    const who = `${plural(pods.size, 'pod')} cannot start, the first ${shortPodName(first.pod)}, ${first.reason} ${timesOf(eventTimes([first], at))}`
+    const name = podName(first.pod)
     yield {
-      ...(problem === 'slots' && { title: titles.slots }),
-      ...seenFirst(
-        `${plural(pods.size, 'pod')} cannot start, the first ${shortPodName(first.pod)}, ${first.reason} ${timesOf(eventTimes([first], at))}: "${shorten(runtimeErrorIn(first.message), 300)}".`,
-      ),
-      steps: [{ id: 'attach-volume', variant: problem }],
+      ...(problem === 'memory'
+        ? fullOfMemory(
+            `${who}: no space is left in volume ${shorten(volumeIn(first.message), 63)}`,
+            waiting.find(one => one.name === name)?.memory ?? null,
+          )
+        : {
+            ...(problem === 'slots' && { title: titles.slots }),
+            ...seenFirst(
+              `${who}: "${shortenMiddle(runtimeErrorIn(first.message), Math.max(leastWords, longest - who.length))}".`,
+            ),
+            steps: [
+              problem === 'other' && isWithoutAttachment(first.message)
+                ? { id: 'read-journal' }
+                : { id: 'attach-volume', variant: problem },
+            ],
+          }),
       evidence: failed.slice(0, shown).flatMap(one => eventEvidence([one], at)),
     }
   },
 })
+
+const volumeIn = (message: string) => /\bvolume "([^"]{1,253})"/.exec(message)?.[1] ?? ''
+
+type MemoryLimit = ReturnType<typeof memoryLimitOf>
+
+/** The container with the smallest limit. Null: one has none, so the pod has none. */
+function memoryLimitOf({ metadata, spec }: KubernetesPod) {
+  const limits = (spec?.containers ?? []).map(({ name = '', resources }) => ({
+    container: name,
+    text: resources?.limits?.memory ?? '',
+    bytes: amountOrNull(resources?.limits?.memory),
+  }))
+  const [least] = limits.toSorted((a, b) => (a.bytes ?? 0) - (b.bytes ?? 0))
+  if (least?.bytes == null) return null
+  const { container, text, bytes } = least
+  const place = { namespace: metadata?.namespace ?? '', pod: metadata?.name ?? '' }
+  const owner = { kind: 'container' as const, container, ...place, workload: null }
+  return { owner: { ...owner, workload: controllerOf({ metadata }) }, text, bytes }
+}
+
+/** Its tmpfs ends at the pod's limit of memory, else at the node's allocatable memory. */
+function fullOfMemory(
+  who: string,
+  limit: MemoryLimit,
+): Pick<Failing, 'title' | 'seen' | 'consequence' | 'cause' | 'steps'> {
+  const isUnitMissing = limit !== null && limit.bytes < leastLimit
+  const step: StepAction = isUnitMissing
+    ? { id: 'set-memory', owner: limit.owner, message: limit.text }
+    : { id: 'set-memory', ...(limit && { owner: limit.owner }) }
+  return {
+    title: titles.memory,
+    ...seenFirst(
+      `${who}. It is memory, and ends at ${limit === null ? 'the memory of the node' : `the pod's limit of memory: container ${shorten(limit.owner.container, 63)} has ${shorten(limit.text, 40)}`}${isUnitMissing ? `, ${bytes(limit.bytes)}: its unit is missing` : ''}.`,
+      'No disk of the node is full, and nothing is to be attached.',
+    ),
+    steps: [step],
+  }
+}
 
 const rank = (message: string) => volumeProblems.indexOf(volumeProblem(message) ?? 'other')

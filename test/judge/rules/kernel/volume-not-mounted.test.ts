@@ -56,6 +56,53 @@ describe('volume-not-mounted', () => {
     expect(failing.steps).toEqual([{ id: 'attach-volume', variant: 'slots' }])
   })
 
+  const inMemory = (path: string) =>
+    `MountVolume.SetUp failed for volume "kube-api-access-x" : write /var/lib/kubelet/pods/u/volumes/${path}/x/namespace: no space left on device`
+
+  it.each([
+    ['4', 'has 4, 4 bytes: its unit is missing', { message: '4' }],
+    ['256Mi', 'has 256Mi.', {}],
+    [undefined, 'ends at the memory of the node.', {}],
+  ])('says that a volume in memory is full, and where it ends: %s', (memory, words, step) => {
+    const example = waiting(failed('FailedMount', inMemory('kubernetes.io~projected')))
+    const containers = [{ name: 'app', ...(memory && { resources: { limits: { memory } } }) }]
+    const [pod] = example.pods as [object]
+    const failing = failingOf(volumeNotMounted, {
+      ...example,
+      pods: [{ ...pod, spec: { containers } }],
+    })
+    expect(failing.title).toContain('in memory')
+    expect(failing.seen).toContain('no space is left in volume kube-api-access-x. It is memory')
+    expect(failing.seen).toContain(words)
+    expect(failing.steps).toMatchObject([{ id: 'set-memory', ...step }])
+  })
+
+  it.each([
+    ['projected', 'memory'],
+    ['secret', 'memory'],
+    ['downward-api', 'memory'],
+    ['configmap', 'other'],
+    ['csi', 'other'],
+  ])('reads a full volume of kind %s as %s', (kind, problem) => {
+    expect(volumeProblem(inMemory(`kubernetes.io~${kind}`))).toBe(problem)
+  })
+
+  it.each([
+    ['kubernetes.io~configmap', 'read-journal'],
+    ['kubernetes.io~csi', 'attach-volume'],
+  ])('asks for attachments only of what is attached: %s', (kind, step) => {
+    const message = inMemory(kind).replace('kube-api-access-x', 'v')
+    const failing = failingOf(volumeNotMounted, waiting(failed('FailedMount', message)))
+    expect(failing.steps).toMatchObject([{ id: step }])
+  })
+
+  it('keeps the end of long words: the error stands there', () => {
+    const long = `${'MountVolume.SetUp failed for volume "pvc-1" : '.padEnd(900, 'x')}: exit status 32`
+    const failing = failingOf(volumeNotMounted, waiting(failed('FailedMount', long)))
+    expect(failing.seen).toMatch(/MountVolume.*\.\.\..*: exit status 32"\.$/)
+    expect(failing.seen?.length).toBeLessThanOrEqual(300)
+  })
+
   it('shows words that it does not know as they are', () => {
     const failing = failingOf(volumeNotMounted, waiting(failed('FailedMount', 'the disk sleeps')))
     expect(failing.seen).toContain('"the disk sleeps"')

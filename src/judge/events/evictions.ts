@@ -82,20 +82,23 @@ export function largestEvicted(
   windowMs = weekMs,
 ): { owner: HolderOwner & { kind: 'container' }; bytes: number } | null {
   const largest = largestContainer(scarce, recordedEvictions(pods, at, windowMs))
-  return largest !== null && largest.bytes >= leastBytes ? largest : null
+  return largest !== null && largest.bytes >= leastBytes
+    ? { owner: largest.owner, bytes: largest.bytes }
+    : null
 }
 
 /** By the kubelet's messages. Null: they name none. */
 function largestContainer(
   scarce: 'ephemeral-storage' | 'memory',
   evictions: readonly Eviction[],
-): { owner: HolderOwner & { kind: 'container' }; bytes: number } | null {
+): { owner: HolderOwner & { kind: 'container' }; bytes: number; request: string } | null {
   const users = evictions.flatMap(({ namespace, name, owner, message }) => {
     const { resource, containers } = evictionCause(message)
     const place = { namespace, pod: name, workload: owner?.workload ?? null }
-    return (resource === scarce ? containers : []).map(({ name: container, used }) => ({
+    return (resource === scarce ? containers : []).map(({ name: container, used, request }) => ({
       owner: { kind: 'container' as const, container, ...place },
       bytes: amountOrNull(used) ?? 0,
+      request,
     }))
   })
   return users.toSorted((a, b) => b.bytes - a.bytes)[0] ?? null
@@ -104,7 +107,7 @@ function largestContainer(
 /** Why they were evicted, and what ends it. `user` null: their messages name no container. */
 export function evictionReason(
   evictions: readonly Eviction[],
-  diskBytes: number | null,
+  { diskBytes, memoryBytes }: Record<'diskBytes' | 'memoryBytes', number | null>,
 ): Pick<Failing, 'cause' | 'steps'> & { user: string | null } {
   const latest = evictions.findLast(({ message }) => evictionCause(message).resource !== null)
   const resource = latest === undefined ? null : evictionCause(latest.message).resource
@@ -115,16 +118,19 @@ export function evictionReason(
   const largest = largestContainer(scarce, evictions)
   if (largest === null)
     return { user: null, steps: [scarce === 'memory' ? { id: 'list-memory' } : ofItsPods(latest)] }
-  const { owner, bytes: used } = largest
-  const isWriter = diskBytes === null || used >= leastWritten * diskBytes
-  const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${scarce === 'memory' ? scarce : 'the disk'}`
-  if (scarce === 'ephemeral-storage' && !isWriter)
+  const { owner, bytes: used, request } = largest
+  const isMemory = scarce === 'memory'
+  const whole = isMemory ? memoryBytes : diskBytes
+  const isMost = whole === null || used >= leastWritten * whole
+  const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${scarce === 'memory' ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
+  if (!isMost && isMemory) return { user, steps: [{ id: 'list-memory' }] }
+  if (!isMost)
     // The message counts the layer and the logs of a container (kubernetes#130439).
     return { user: `${user} without its volumes`, steps: [{ id: 'look-on-node' }] }
   return {
     user,
     cause: settingIn('workload', `resources.requests.${scarce}`),
-    steps: [{ id: scarce === 'memory' ? 'set-memory' : 'move-to-volume', ...largest }],
+    steps: [{ id: scarce === 'memory' ? 'set-memory' : 'move-to-volume', owner, bytes: used }],
   }
 }
 

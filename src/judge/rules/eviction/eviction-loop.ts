@@ -119,7 +119,7 @@ function loopOf(
   const next = (resource === null ? null : nextVictims[resource]) ?? []
   const isNext = next.length > 0 && next.every(victim => victim !== null && victim === key)
   const threshold = namedThreshold(own, { thresholds, diskBytes })
-  const { user, ...reason } = evictionReason(own, diskBytes)
+  const { user, ...reason } = evictionReason(own, { diskBytes, memoryBytes: null })
   return {
     count: own.length,
     failing: {

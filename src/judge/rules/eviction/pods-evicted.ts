@@ -34,8 +34,9 @@ interface EvictedFact {
   /** Conditions of resources that are short now, which other rules report. */
   short: string[]
   thresholds: NamedThreshold[]
-  /** Of the disk of pods. Null: unknown. */
+  /** Of the disk of pods, and of the node's memory. Null: unknown. */
   diskBytes: number | null
+  memoryBytes: number | null
 }
 
 export const podsEvicted = contextRule({
@@ -54,6 +55,7 @@ export const podsEvicted = contextRule({
     short: shortNow({ eviction, conditions, disks }),
     thresholds: namedThresholds(eviction),
     diskBytes: amountOrNull(node.status?.capacity?.['ephemeral-storage']),
+    memoryBytes: amountOrNull(node.status?.capacity?.memory),
   }),
 
   *judge(fact, context) {
@@ -63,7 +65,10 @@ export const podsEvicted = contextRule({
   },
 
   judgeUnread: context =>
-    evictedBefore({ recorded: [], short: [], thresholds: [], diskBytes: null }, context),
+    evictedBefore(
+      { recorded: [], short: [], thresholds: [], diskBytes: null, memoryBytes: null },
+      context,
+    ),
 })
 
 /** Of a node whose disks were not read, nothing else says who was evicted. */
@@ -104,11 +109,11 @@ function* evictedBefore(
 function failingOf(
   resource: string,
   own: readonly Eviction[],
-  fact: Pick<EvictedFact, 'thresholds' | 'diskBytes'>,
+  fact: Pick<EvictedFact, 'thresholds' | 'diskBytes' | 'memoryBytes'>,
 ): Failing {
   const latest = own.at(-1)!
   const { namespace, name, owner, time, message } = latest
-  const { user, ...reason } = evictionReason(own, fact.diskBytes)
+  const { user, ...reason } = evictionReason(own, fact)
   const threshold = namedThreshold(own, fact)
   const workload = owner === null ? '' : ` (${placedWorkload(namespace, owner.workload)})`
   const who = shorten(`${namespace}/${name}${workload}`, 2 * nameLength)

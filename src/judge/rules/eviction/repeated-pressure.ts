@@ -14,9 +14,13 @@ import {
   unreadEvents,
 } from '#judge/events/events.ts'
 import {
+  allEvictions,
+  type Eviction,
+  evictionReason,
   largestEvicted,
   type NamedThreshold,
   namedThresholds,
+  recordedEvictions,
   thresholdOf,
 } from '#judge/events/evictions.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
@@ -37,6 +41,7 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
+import type { StepAction } from '#model/finding/cause.ts'
 import type { Happening } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
 import { fullestOf } from '#model/prediction/disk-ledger.ts'
@@ -63,6 +68,10 @@ interface PressureFact {
   reclaims: { at: string; resource: string }[]
   /** What holds a disk that is still used this much. Null: nothing does, or it is unknown. */
   held: Reason | null
+  /** Pods evicted within a day. */
+  recorded: Eviction[]
+  /** Of the node. Null: unknown. */
+  memoryBytes: number | null
   /** The container that wrote most until its pod was evicted. */
   writer: ReturnType<typeof largestEvicted>
   /** Of image GC. `evictionPercent`: of the disk, below which pods are evicted. */
@@ -99,6 +108,8 @@ export const repeatedPressure = contextRule({
       const line = evictionLine(text)
       return line !== null && 'resource' in line ? [line] : []
     }),
+    recorded: recordedEvictions(subject.pods ?? [], subject.at, dayMs),
+    memoryBytes: amountOrNull(subject.node.status?.capacity?.memory),
     held: fullestDiskReason(subject),
     writer: largestEvicted(
       'ephemeral-storage',
@@ -122,7 +133,10 @@ export const repeatedPressure = contextRule({
   },
 })
 
-const nothingRead = { transitionMs: 0, thresholds: [], reclaims: [] }
+const nothingRead = {
+  ...{ transitionMs: 0, thresholds: [], reclaims: [], recorded: [] },
+  memoryBytes: null,
+}
 const presetTransitionMs = durationMs(configurationDefaults.evictionPressureTransitionPeriod) ?? 0
 
 function fullestDiskReason(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 'host'>) {
@@ -195,14 +209,22 @@ function pressureStarts(
   return starts
 }
 
+/** What has memory or process ids shows in no folder. */
+const usersOf: Readonly<Record<string, readonly StepAction[]>> = {
+  MemoryPressure: [{ id: 'list-memory' }],
+  PIDPressure: [{ id: 'list-processes' }],
+}
+
 const timesIn = (events: readonly NodeEvent[]) => events.reduce((sum, { count }) => sum + count, 0)
 
 function* pressuresOf(
-  fact: Pick<PressureFact, 'transitionMs' | 'thresholds' | 'reclaims'>,
-  { events, at, happened }: Pick<NodeContext, 'events' | 'at' | 'happened'>,
+  fact: Pick<PressureFact, 'transitionMs' | 'thresholds' | 'reclaims' | 'recorded' | 'memoryBytes'>,
+  context: NodeContext,
 ): Iterable<Failing & { isOfDisk: boolean }> {
-  for (const [reason, { condition, resources }] of Object.entries(pressures)) {
-    const begun = recentEvents(events, at, [reason]).filter(({ pod }) => pod === null)
+  const { events, at, happened } = context
+  const allEvicted = allEvictions(fact.recorded, context)
+  for (const [began, { condition, resources }] of Object.entries(pressures)) {
+    const begun = recentEvents(events, at, [began]).filter(({ pod }) => pod === null)
     const isScarce = (resource: string | null | undefined) =>
       resources.some(one => one === resource)
     const reclaims = fact.reclaims.filter(one => isScarce(one.resource))
@@ -212,18 +234,27 @@ function* pressuresOf(
     )
     const times = Math.max(timesIn(begun), starts.length)
     if (times < manyTimes) continue
-    const isOfResource = ({ message }: NodeEvent) => isScarce(evictionCause(message).resource)
+    const isOfResource = ({ message }: Pick<NodeEvent, 'message'>) =>
+      isScarce(evictionCause(message).resource)
     const attempts = recentEvents(events, at, ['EvictionThresholdMet']).filter(isOfResource)
-    const evicted = recentEvents(events, at, ['Evicted']).filter(isOfResource)
+    const evicted = allEvicted.filter(isOfResource)
+    const isOfDisk = condition === 'DiskPressure'
+    const { user = null, ...reason } = isOfDisk
+      ? {}
+      : {
+          steps: usersOf[condition],
+          ...evictionReason(evicted, { diskBytes: null, memoryBytes: fact.memoryBytes }),
+        }
     const tries = Math.max(timesIn(attempts), reclaims.length)
     // The condition lasts for the transition period, and each attempt is one pass.
     const lastedMs = Math.max(times * fact.transitionMs, tries * evictionMonitoringPeriodMs)
     const [start = null] = timesIn(begun) < times ? starts : []
     const first = start ?? eventTimes([...begun, ...attempts], at).first
     yield {
-      isOfDisk: condition === 'DiskPressure',
+      isOfDisk,
+      ...reason,
       ...seenFirst(
-        `${condition} came ${times} times${first === null ? '' : ` since ${shownTime(first)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(tries, 'attempt')} to reclaim${evicted.length === 0 ? '' : `; ${plural(evicted.length, 'eviction')} in the last hour`}.`,
+        `${condition} came ${times} times${first === null ? '' : ` since ${shownTime(first)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(tries, 'attempt')} to reclaim${evicted.length === 0 ? '' : `; ${plural(evicted.length, 'eviction')} within a day`}${user === null ? '' : `: ${user}`}.`,
         'New pods are refused each time.',
       ),
       evidence: lines(
@@ -238,7 +269,7 @@ function* pressuresOf(
 }
 
 /** The thresholds whose bytes the eviction messages name. */
-function thresholdsOf(evicted: readonly NodeEvent[], thresholds: PressureFact['thresholds']) {
+function thresholdsOf(evicted: readonly Eviction[], thresholds: PressureFact['thresholds']) {
   const quantities = new Set(
     evicted.flatMap(({ message }) => evictionCause(message).threshold?.quantity ?? []),
   )

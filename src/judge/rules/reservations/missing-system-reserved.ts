@@ -1,6 +1,9 @@
 import { amountOrNull } from '#base/go/quantity.ts'
+import { dayMs, mebibyte } from '#base/units.ts'
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
+import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { recordedEvictions } from '#judge/events/evictions.ts'
 import {
   feasibleFix,
   reservedMemory,
@@ -37,7 +40,9 @@ export const missingSystemReserved = nodeRule({
       const reported = amountOrNull(node.status?.allocatable?.memory)
       const allocatable = reported === null ? 'not reported' : bytes(reported)
       yield {
-        ...(hasRoom(subject) && { severity: 'medium' as const }),
+        ...((hasRoom(subject) || isOfPod(subject, eksReservedMemoryMiB(pods) * mebibyte)) && {
+          severity: 'medium' as const,
+        }),
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
         evidence: evidence(),
         fix: feasibleFix(
@@ -65,6 +70,19 @@ export const missingSystemReserved = nodeRule({
 })
 
 const roomyShare = 0.5
+
+/** A container used more above its request than a reservation would have kept, until its pod was evicted. */
+const isOfPod = ({ pods, at }: NodeSubject, reservedBytes: number): boolean =>
+  recordedEvictions(pods ?? [], at, dayMs).some(({ message }) => {
+    const { resource, containers } = evictionCause(message)
+    return (
+      resource === 'memory' &&
+      containers.some(
+        ({ used, request }) =>
+          (amountOrNull(used) ?? 0) - (amountOrNull(request) ?? 0) > reservedBytes,
+      )
+    )
+  })
 
 function hasRoom({ conditions, eviction }: NodeSubject): boolean {
   const { capacityBytes, availableBytes } = eviction?.signals['memory.available'] ?? {}

@@ -38,8 +38,33 @@ describe('repeated-pressure', () => {
     expect(text).toContain(
       'DiskPressure came 13 times since 2026-11-20 23:05 UTC, for 65 min or more in all, with',
     )
-    expect(text).toContain('61 attempts to reclaim; 1 eviction in the last hour')
+    expect(text).toContain('61 attempts to reclaim; 1 eviction within a day')
     expect(text).toContain('nodefs.available 10Gi')
+  })
+
+  it.each([
+    ['48458972Ki', 'set-memory', ['used 46.2 GiB of memory (request 15Gi)']],
+    ['20Mi', 'list-memory', ['used 20.0 MiB of memory (request 15Gi)']],
+  ])('names the container with the memory, and looks in no folder: %s', (used, step, words) => {
+    const message = `The node was low on resource: memory. Threshold quantity: 100Mi, available: 87608Ki. Container app was using ${used}, request is 15Gi, has larger consumption of memory. `
+    const outcome = outcomeFor(repeatedPressure, {
+      events: [event('NodeHasInsufficientMemory', 3)],
+      node: { status: { capacity: { memory: '62Gi' } } },
+      pods: [
+        {
+          metadata: { namespace: 'ci', name: 'a', uid: 'a' },
+          status: { phase: 'Failed', reason: 'Evicted', message, startTime: exampleTime },
+        },
+      ],
+    })
+    if (outcome.state !== 'fail') throw new Error(outcome.state)
+    for (const word of words) expect(outcome.failing.seen).toContain(word)
+    expect(outcome.failing.steps?.map(({ id }) => id)).toEqual([step])
+  })
+
+  it('lists processes where process ids run out', () => {
+    const outcome = outcomeFor(repeatedPressure, { events: [event('NodeHasInsufficientPID', 3)] })
+    expect(outcome.state === 'fail' && outcome.failing.steps).toEqual([{ id: 'list-processes' }])
   })
 
   const flaps = [event('NodeHasDiskPressure', 4)]

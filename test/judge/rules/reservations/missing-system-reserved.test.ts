@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
-import { calmEviction, hard } from '#test/example.ts'
+import { calmEviction, exampleTime, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { both, daemons, failingOf, MiB, reserving, state } from '#test/rules/reservations.ts'
 
@@ -47,6 +47,17 @@ describe('missing-system-reserved', () => {
     ['nothing, on Windows', { identity: { operatingSystem: 'windows' } }, 'notApplicable'],
   ] as const)('%s: %3$s', (_, example, expected) => {
     expect(state(missingSystemReserved, example)).toBe(expected)
+  })
+
+  it.each([
+    ['48458972Ki', 'medium'],
+    ['16Gi', undefined],
+  ])('is medium where a pod alone used more than is reserved: %s', (used, severity) => {
+    const message = `The node was low on resource: memory. Container app was using ${used}, request is 15616Mi, has larger consumption of memory. `
+    const status = { phase: 'Failed', reason: 'Evicted', message, startTime: exampleTime }
+    const pods = [{ metadata: { name: 'a' }, status }]
+    const example = { configuration: { maxPods: 58 }, pods }
+    expect(failingOf(missingSystemReserved, example).severity).toBe(severity)
   })
 
   it.each([

@@ -60,12 +60,26 @@ it('does the step by ssh on a node that is no instance', () => {
   ])
 })
 
+it('looks by a critical pod on a node without ssh: under DiskPressure the kubelet admits no other', () => {
+  const actions = [{ id: 'look-on-node' as const }]
+  const [command = ''] = commandsIn(
+    stepsOf(finding, actions, on({ node: { ...machine, shell: 'pod' } })),
+  )
+  expect(command).toMatch(/^kubectl --context prod run highwater-look -n kube-system --rm -i /)
+  const [, overrides = ''] = /'--overrides=(.*)'$/.exec(command) ?? []
+  const { spec } = JSON.parse(overrides.replaceAll("'\\''", "'"))
+  expect(spec).toMatchObject({ nodeName: machine.name, priorityClassName: 'system-node-critical' })
+  const [{ command: run }] = spec.containers
+  expect(run.slice(0, 4)).toEqual(['chroot', '/host', 'sh', '-c'])
+  expect(run[4]).toMatch(/^du -h -a -x -d 3 /)
+})
+
 it('opens no session on a node where Systems Manager runs no commands', () => {
   const windows = { ...node, hasSessions: false, shell: null }
   const actions = [{ id: 'look-on-node' as const }, { id: 'set-fields' as const }]
   const commands = commandsIn(stepsOf(finding, actions, on({ node: windows })))
-  expect(commands.join('\n')).toMatch(/^kubectl \S+ \S+ describe node/)
-  expect(commands).toHaveLength(1)
+  // What the API shows of a node has no folders.
+  expect(commands).toEqual([])
 })
 
 it.each([
@@ -133,7 +147,8 @@ it('runs nothing in a session whose shell is not of the host', () => {
   const bottlerocket = on({ node: { ...node, shell: null } })
   const commands = (id: StepActionId) =>
     stepsOf(finding, [{ id }], bottlerocket)[0]?.commands.map(({ command }) => command)
-  expect(commands('look-on-node')).toEqual([expect.stringContaining(' describe node ')])
+  expect(commands('look-on-node')).toEqual([])
+  expect(commands('read-journal')).toEqual([expect.stringContaining(' describe node ')])
   expect(commands('prune-images')).toEqual([expect.stringMatching(/^highwater plan /)])
 })
 

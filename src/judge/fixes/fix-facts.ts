@@ -74,11 +74,18 @@ export function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
   return isWindows || amiFamily === 'Bottlerocket' ? null : 'ssh'
 }
 
-/** By what the node says of its image: k3d runs that of K3s, kind names itself and its runtime. Undefined: it says nothing. */
-export function shellOfImage({ spec, status }: NodeSubject['node']): StepNode['shell'] | undefined {
+/** By what the node says of its image: k3d runs that of K3s, kind names itself and its runtime, AKS and GKE their cloud. Undefined: it says nothing. */
+export function shellOfImage({
+  metadata,
+  spec,
+  status,
+}: NodeSubject['node']): StepNode['shell'] | undefined {
   const osImage = status?.nodeInfo?.osImage ?? ''
   if (osImage.startsWith('Talos')) return 'talos'
   const provider = spec?.providerID ?? ''
+  const isClosed =
+    /^(?:azure|gce):/.test(provider) || metadata?.labels?.['node.openshift.io/os_id'] !== undefined
+  if (isClosed && !osImage.startsWith('Windows')) return 'pod'
   if (osImage.startsWith('K3s ') || provider.startsWith('kind://docker/')) return 'docker'
   // Of kind on Podman or nerdctl, a container, too.
   return provider.startsWith('kind://') ? null : undefined

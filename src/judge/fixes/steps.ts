@@ -25,8 +25,8 @@ export interface StepNode {
   instanceId: string | null
   /** Systems Manager runs documents on it. */
   hasSessions: boolean
-  /** What opens a shell of the host. `container`: of Bottlerocket, whose sessions open one of a container. `talos`: its API has no shell. `docker`: the node is a container of Docker (kind, k3d). */
-  shell: 'session' | 'ssh' | 'powershell' | 'container' | 'docker' | 'talos' | null
+  /** What opens a shell of the host. `container`: of Bottlerocket, whose sessions open one of a container. `talos`: its API has no shell. `docker`: the node is a container of Docker (kind, k3d). `pod`: of clouds and distributions whose nodes have no ssh. */
+  shell: 'session' | 'ssh' | 'powershell' | 'container' | 'docker' | 'pod' | 'talos' | null
   owner: NodeOwner
 }
 
@@ -201,11 +201,31 @@ function session(
       effect,
       `docker exec ${shellWord(name)} sh -c ${shellWord(command.replaceAll('sudo ', ''))}`,
     ]
+  if (shell === 'pod' && command !== undefined) return [effect, inPod(name, command)]
   if (shell !== 'session' || instanceId === null) return shown
   const start = aws('ssm', 'start-session', '--target', clusterWord(instanceId))
   if (command === undefined) return ['reads', start]
   const text = `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${shellWord(JSON.stringify({ command: [command] }))}`
   return [effect, text]
+}
+
+/** The kubelet admits only critical pods under DiskPressure: it refuses those of kubectl debug and oc debug. Upstream: eviction_manager.go Admit */
+function inPod(nodeName: string, command: string): string {
+  const image = 'busybox'
+  const [name, mountPath] = ['host', '/host']
+  const container = {
+    ...{ name, image, securityContext: { privileged: true } },
+    command: ['chroot', mountPath, 'sh', '-c', command.replaceAll('sudo ', '')],
+    volumeMounts: [{ name, mountPath }],
+  }
+  const spec = {
+    ...{ nodeName, hostPID: true, priorityClassName: 'system-node-critical' },
+    tolerations: [{ operator: 'Exists' }],
+    containers: [container],
+    volumes: [{ name, hostPath: { path: '/' } }],
+  }
+  const options = ['-n', 'kube-system', '--rm', '-i', '--restart=Never', `--image=${image}`]
+  return kubectl('run', 'highwater-look', ...options, `--overrides=${JSON.stringify({ spec })}`)
 }
 
 /** Without a shell, what the kubelet has measured: memory of the system's cgroups and of pods, and their processes. */
@@ -421,8 +441,12 @@ const mountsOfDisks =
 /** Deletes nothing: what lies there is for a person to judge. */
 function sizes(action: StepAction, place?: string, ...others: string[]) {
   const [counting, sorting] = waysToCount(action)
-  const folders = place === undefined ? mountsOfDisks : [place, ...others].map(shellWord).join(' ')
-  return `sudo du ${counting} -a -x -d 2 ${folders} | sort ${sorting} | tail -n 20`
+  // From the root of a disk: down to /var/lib/X.
+  const [folders, deep, rows] =
+    place === undefined
+      ? [mountsOfDisks, 3, 30]
+      : [[place, ...others].map(shellWord).join(' '), 2, 20]
+  return `sudo du ${counting} -a -x -d ${deep} ${folders} | sort ${sorting} | tail -n ${rows}`
 }
 
 /** `du` does not see files that are deleted and open. */
@@ -431,6 +455,7 @@ const openFiles =
 
 /** On Windows and Bottlerocket, of the whole disk: no path of a holder is known there. */
 function sizesOn({ action, node }: OnNode): Command[] {
+  if (node.shell === null) return []
   if (node.shell === 'container')
     return [session({ ...node, shell: 'session' }, 'reads', inAdminContainer(action))]
   const isOfAll = action.place === undefined && action.unit === undefined

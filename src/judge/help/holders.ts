@@ -41,7 +41,7 @@ import {
   roomy,
   usedFor,
 } from './holder-cause.ts'
-import { writableMounts } from './host-mounts.ts'
+import { withMounts } from './host-mounts.ts'
 import { unusedImages } from './listed-images.ts'
 import { reservedOf } from './reservations.ts'
 
@@ -500,12 +500,6 @@ function uncountedLayer(
     steps: [{ id: 'ask-owner', owner }],
     seen: `its limit of ${bytes(limitBytes / pods)} does not hold: the kubelet counts ${layerBytes === 0 ? 'nothing' : bytes(layerBytes)} of its layers.`,
   }
-}
-
-/** Writers of folders, of which the kubelet counts nothing. */
-function withMounts(step: StepAction, subject: DiskSubject): StepAction {
-  const mounts = step.id === 'read-on-node' ? writableMounts(subject) : []
-  return mounts.length === 0 ? step : { ...step, mounts }
 }
 
 function withSize(

@@ -1,6 +1,7 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
 import type { NodeSubject } from '#judge/rule.ts'
-import { podName } from '#judge/text.ts'
+import { nameLength, podName, shorten } from '#judge/text.ts'
+import type { StepAction } from '#model/finding/cause.ts'
 import { controllerOf, isVolumeWritable, placedWorkload } from '#model/input/kubernetes.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
@@ -34,3 +35,24 @@ export function writableMounts({
   })
   return [...new Set(mounts)].slice(0, shown)
 }
+
+/** A look at the node begins with what its pods can write. */
+export function withMounts(step: StepAction, subject: Parameters<typeof writableMounts>[0]) {
+  const isOfAll = step.id === 'look-on-node' && step.place === undefined
+  const mounts = isOfAll || step.id === 'read-on-node' ? writableMounts(subject) : []
+  return mounts.length === 0 ? step : { ...step, mounts }
+}
+
+/** `shop/a (volumes cache, tmp)`: pods that run and may fill the disk by an emptyDir, which no eviction message counts. At most three. */
+export const unlimitedPods = (pods: NodeSubject['pods']): string[] =>
+  (pods ?? [])
+    .filter(({ status }) => status?.phase === 'Running')
+    .flatMap(pod => {
+      const names = (pod.spec?.volumes ?? []).flatMap(({ name = '', emptyDir }) =>
+        emptyDir && emptyDir.medium !== 'Memory' && emptyDir.sizeLimit === undefined ? [name] : [],
+      )
+      return names.length === 0
+        ? []
+        : [shorten(`${podName(pod.metadata)} (${names.join(', ')})`, nameLength)]
+    })
+    .slice(0, shown)

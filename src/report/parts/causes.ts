@@ -47,7 +47,7 @@ export function answersOf(
   ]
 }
 
-const limits = { settings: 2, others: 2, findings: 20, seen: 300 }
+const limits = { settings: 2, others: 2, findings: 20, seen: 400 }
 
 /** A cause with its findings. */
 export interface FoundCause extends Omit<CauseGroup, 'findings'> {

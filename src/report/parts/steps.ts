@@ -217,7 +217,6 @@ function stepText(
     language,
   )
   const named = folders ? list([...folders.slice(0, 1), steps.others]) : places
-  const place = id === 'read-on-node' ? mounts && list(mounts) : named
   const files = id === 'look-on-node' || id === 'larger-disk' ? action.unit : undefined
   const more =
     usdPerMonth === undefined
@@ -233,10 +232,11 @@ function stepText(
     return finding === null ? '' : language.line(firstAdvice(finding, language), limits.advice)
   const text = language.words.steps.actions[id](
     endedPods(action, owner, language) ?? owner ?? source,
-    place == null ? null : language.line(place, limits.places),
+    named === null ? null : language.line(named, limits.places),
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined || more === '' ? null : language.line(more, limits.advice),
   )
+  if (mounts) return steps.writtenBy(text, language.line(list(mounts), limits.places))
   return action.isUnsure ? steps.measuredFirst(text) : text
 }
 

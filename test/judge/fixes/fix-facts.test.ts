@@ -21,6 +21,9 @@ it.each([
   ['kind', 'kind://docker/kind/kind-worker', 'Debian GNU/Linux 12 (bookworm)', 'docker'],
   ['kind on Podman', 'kind://podman/kind/kind-worker', 'Debian GNU/Linux 12 (bookworm)', null],
   ['Talos', undefined, 'Talos (v1.13.2)', 'talos'],
+  ['AKS', 'azure:///subscriptions/1/virtualMachines/0', 'Ubuntu 22.04.5 LTS', 'pod'],
+  ['GKE', 'gce://project/zone/name', 'Container-Optimized OS from Google', 'pod'],
+  ['Windows of AKS', 'azure:///subscriptions/1', 'Windows Server 2022 Datacenter', undefined],
   ['K3s on a host', 'k3s://worker-1', 'Ubuntu 24.04 LTS', undefined],
 ])('the shell by the image of %s is %4$j', (_, providerID, osImage, shell) => {
   const spec = providerID === undefined ? {} : { providerID }

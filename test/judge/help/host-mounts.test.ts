@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { writableMounts } from '#judge/help/host-mounts.ts'
+import { unlimitedPods, withMounts, writableMounts } from '#judge/help/host-mounts.ts'
 
 const pod = (namespace: string, name: string, path: string, readOnly?: boolean) => ({
   metadata: { namespace, name },
@@ -52,4 +52,27 @@ it('names no claim where the size of the disk was not read', () => {
   const podRef = { namespace: 'db', name: 'ledger-0' }
   const summary = { pods: [{ podRef, volume: [{ pvcRef: { name: 'data' } }] }] }
   expect(writableMounts({ pods: [own], summary })).toEqual([])
+})
+
+it('begins a look at the whole node with folders that pods can write', () => {
+  const pods = [pod('logging', 'fluentd', '/var/lib/fluentd')]
+  const mounts = ['/var/lib/fluentd (Pod logging/fluentd)']
+  expect(withMounts({ id: 'look-on-node' }, { pods })).toEqual({ id: 'look-on-node', mounts })
+  const inPlace = { id: 'look-on-node', place: '/var/log' } as const
+  expect(withMounts(inPlace, { pods })).toEqual(inPlace)
+})
+
+it('names pods that run with an emptyDir on disk without a limit', () => {
+  const running = (name: string, emptyDir: object, phase = 'Running') => ({
+    metadata: { namespace: 'ci', name },
+    spec: { volumes: [{ name: 'ws', emptyDir }, { name: 'token' }] },
+    status: { phase },
+  })
+  const pods = [
+    running('a', {}),
+    running('limited', { sizeLimit: '1Gi' }),
+    running('memory', { medium: 'Memory' }),
+    running('gone', {}, 'Failed'),
+  ]
+  expect(unlimitedPods(pods)).toEqual(['ci/a (ws)'])
 })

@@ -12,6 +12,7 @@ import {
 } from '#judge/events/evictions.ts'
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskUse } from '#judge/help/holders.ts'
+import { unlimitedPods, withMounts } from '#judge/help/host-mounts.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
 import {
   bytes,
@@ -315,7 +316,7 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
     // A disk that is known to be too small explains it.
     ...(disk !== undefined && cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
     ...(disk !== undefined && {
-      steps: [...(steps ?? []).filter(({ id }) => id !== look.id), look],
+      steps: [...(steps ?? []).filter(({ id }) => id !== look.id), withMounts(look, { pods })],
     }),
     ...(user !== null && {
       title: titles.memory,
@@ -371,6 +372,7 @@ function passedOf(
   const disk = capacity?.['ephemeral-storage']
   const most = largestEvicted('ephemeral-storage', pods ?? [], at, 1, dayMs)
   const last = evicted.at(-1)
+  const unlimited = unlimitedPods(pods)
   if (!isOver || last?.time == null) return null
   const isWriter = most !== null && most.bytes >= leastWritten * (amountOrNull(disk) ?? 0)
   return {
@@ -382,15 +384,18 @@ function passedOf(
         }
       : {
           ...(cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
-          steps: [...(steps ?? []).filter(({ id }) => id !== look.id), look],
+          steps: [...(steps ?? []).filter(({ id }) => id !== look.id), withMounts(look, { pods })],
         }),
     seen: [
       `The kubelet evicted ${plural(evicted.length, 'pod')} for ${evictionCause(last.message).resource} within a day, the last at ${shownTime(last.time)}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}.`,
       ...(most === null
         ? []
         : [
-            `The largest container that they name, ${shorten(most.owner.container, 63)}, was using ${bytes(most.bytes)}${isWriter ? '' : ': it did not fill the disk'}.`,
+            `The largest container that they name, ${shorten(most.owner.container, 63)}, was using ${bytes(most.bytes)}${isWriter ? '' : ' of layer and logs, emptyDirs not counted'}.`,
           ]),
+      ...(isWriter || unlimited.length === 0
+        ? []
+        : [`Pods with an emptyDir without sizeLimit: ${shorten(unlimited.join(', '), 100)}.`]),
       `DiskPressure is over. What ${isWriter ? 'else ' : ''}held the disk was not measured, and can fill it again.`,
     ].join(' '),
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { unreadNode } from '#judge/rules/coverage/unread-node.ts'
 import { sources } from '#model/input/record.ts'
-import { exampleSubject, type NodeExample } from '#test/example.ts'
+import { exampleSubject, exampleTime, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeIn as judge, outcomeOn } from '#test/rule-outcome.ts'
 import { event } from '#test/rules/events.ts'
@@ -326,4 +326,30 @@ describe('unread-node', () => {
       failing: { seen: expect.not.stringContaining('ran short') },
     })
   })
+})
+
+it('clears no pod by what its message does not count: emptyDir volumes', () => {
+  const message =
+    'The node was low on resource: ephemeral-storage. Threshold quantity: 8, available: 7. Container build was using 2204Ki, request is 0, has larger consumption of ephemeral-storage. '
+  const status = { phase: 'Failed', reason: 'Evicted', message, startTime: exampleTime }
+  const volumes = [{ name: 'ws', emptyDir: {} }]
+  const conditions = [{ type: 'DiskPressure', status: 'False' }]
+  const outcome = outcomeOn(unreadNode, [
+    {
+      ...exampleSubject({ unread: { summary: 'HTTP 403' } }),
+      ...{ disks: null, summary: null },
+      node: { status: { conditions, capacity: { 'ephemeral-storage': '80Gi' } } },
+      pods: [
+        { metadata: { namespace: 'ci', name: 'a', uid: 'a' }, spec: { volumes }, status },
+        {
+          metadata: { namespace: 'ci', name: 'b' },
+          spec: { volumes },
+          status: { phase: 'Running' },
+        },
+      ],
+    },
+  ])
+  const seen = outcome.state === 'fail' ? outcome.failing.seen : ''
+  expect(seen).toContain('build, was using 2.2 MiB of layer and logs, emptyDirs not counted.')
+  expect(seen).toContain('Pods with an emptyDir without sizeLimit: ci/b (ws).')
 })

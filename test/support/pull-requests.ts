@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { valuesOfKubelets } from './pull-requests-in-values.ts'
 import { ofFlags } from './pull-requests-of-flags.ts'
 import { ofPublicPlatforms } from './pull-requests-of-platforms.ts'
+import { ofSilence } from './pull-requests-of-silence.ts'
 
 export interface PullRequest {
   name: string
@@ -1996,4 +1997,5 @@ export const pullRequests: readonly PullRequest[] = [
   valuesOfKubelets,
   ofFlags,
   ofPublicPlatforms,
+  ofSilence,
 ].flat()

@@ -39,6 +39,33 @@ export const nodeClassKubeletFields: Readonly<Record<string, NodeClassField>> = 
   systemReserved: reservations,
 }
 
+/** Fields of Karpenter's objects, by place. Source: karpenter-provider-aws pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml, karpenter.sh_nodepools.yaml (August 2026) */
+const ofObjects = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
+export const nodeClassFields = {
+  root: ofObjects,
+  spec: [
+    ...['amiFamily', 'amiSelectorTerms', 'associatePublicIPAddress', 'blockDeviceMappings'],
+    ...['capacityReservationSelectorTerms', 'connectionTracking', 'context', 'cpuOptions'],
+    ...['detailedMonitoring', 'instanceProfile', 'instanceStorePolicy', 'ipPrefixCount'],
+    ...['kubelet', 'metadataOptions', 'networkInterfaces', 'placementGroupSelector', 'role'],
+    ...['securityGroupSelectorTerms', 'subnetSelectorTerms', 'tags', 'userData'],
+  ],
+  mapping: ['deviceName', 'ebs', 'rootVolume'],
+  ebs: [
+    ...['deleteOnTermination', 'encrypted', 'iops', 'kmsKeyID', 'snapshotID', 'throughput'],
+    ...['volumeInitializationRate', 'volumeSize', 'volumeType'],
+  ],
+}
+export const nodePoolFields = {
+  root: ofObjects,
+  spec: ['disruption', 'limits', 'replicas', 'template', 'weight'],
+  template: ['metadata', 'spec'],
+  nodeSpec: [
+    ...['expireAfter', 'kubelet', 'nodeClassRef', 'requirements', 'startupTaints', 'taints'],
+    'terminationGracePeriod',
+  ],
+}
+
 /** What `spec.blockDeviceMappings[].ebs.volumeSize` accepts. Source: karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDevice */
 const volumeSize =
   /^(?:(?:[1-9]\d{0,3}|[1-4]\d{4}|5[0-8]\d{3}|59000)Gi|(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-3]\d{3}|64000)G|(?:[1-9]?|[1-5][0-7]|58)Ti|(?:[1-9]?|[1-5]\d|6[0-3]|64)T)$/

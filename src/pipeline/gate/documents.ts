@@ -7,7 +7,7 @@ import { type LocatedText, openYaml, placesIn, type YamlPlace } from '#base/yaml
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
 import { linesIn, pieceOfNodeConfig } from '#clients/user-data/settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
-import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
+import { nodeClassFields, nodeClassKubeletFields, nodePoolFields } from '#facts/eks/karpenter.ts'
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
@@ -300,7 +300,8 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
         device: 'deviceName',
         size: ['ebs', 'volumeSize'],
       })
-  if (isRawObject(kubelet.value) || isWhole || volumes.length > 0)
+  const strays = straysOfNodeClass(place)
+  if (isRawObject(kubelet.value) || isWhole || volumes.length + strays.length > 0)
     reading.parts.push({
       kind: 'EC2NodeClass',
       file: reading.file,
@@ -318,6 +319,7 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
           ? [misplacedKubelet(kubelet, 'spec.kubelet')]
           : unknownFields(kubelet)),
         ...refusedVolumes(volumes),
+        ...strays,
       ],
     })
   reading.problems.push(...unnamedVolumes(place.at('spec', 'blockDeviceMappings')))
@@ -327,6 +329,36 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
     own.isOwnImage = spec.amiFamily === 'Custom'
     if (amiFamily !== null) own.amiFamily = amiFamily
   }
+}
+
+/** @param fields those that the CRD has, by place; @param paths of these places in the object */
+function strayFields(
+  object: YamlPlace,
+  fields: Readonly<Record<string, readonly string[]>>,
+  paths: readonly (readonly [place: string, ...path: (string | number)[]])[],
+): FileProblem[] {
+  const known = Object.values(fields).flat()
+  // Any other name may be a field of a later release.
+  const isMeant = (key: string) =>
+    isConfigurationField(key) || /kubelet/i.test(key) || nearestName(key, known) !== null
+  return paths.flatMap(([name, ...path]) =>
+    Object.keys(mapOf(object.at(...path).value))
+      .filter(key => fields[name]?.includes(key) === false && isMeant(key))
+      .map(key => {
+        const field = [...path, key].join('.').replace(/\.(\d+)/g, '[$1]')
+        const text = `strict decoding error: unknown field "${field}".`
+        return fileProblem('refused', object.lineOf(...path, key), text, key)
+      }),
+  )
+}
+
+function straysOfNodeClass(place: YamlPlace) {
+  const list = ['spec', 'blockDeviceMappings']
+  const mappings = itemsOf(place.at(...list).value).flatMap((_, index) => [
+    ['mapping', ...list, index] as const,
+    ['ebs', ...list, index, 'ebs'] as const,
+  ])
+  return strayFields(place, nodeClassFields, [['root'], ['spec', 'spec'], ...mappings])
 }
 
 /** Later releases of Karpenter take every field of the kubelet, and refuse the others. */
@@ -344,7 +376,13 @@ const unknownFields = ({ value, lineOf }: YamlPlace) =>
 /** Only v1beta1 has kubelet settings in a NodePool. Source: karpenter.sh upgrade guide, v1 migration. */
 function takeNodePool(reading: FileReading, place: YamlPlace) {
   const kubelet = place.at('spec', 'template', 'spec', 'kubelet')
-  if (!isRawObject(kubelet.value)) return
+  const strays = strayFields(place, nodePoolFields, [
+    ['root'],
+    ['spec', 'spec'],
+    ['template', 'spec', 'template'],
+    ['nodeSpec', 'spec', 'template', 'spec'],
+  ])
+  if (!isRawObject(kubelet.value) && strays.length === 0) return
   const value = mapOf(place.value)
   const isOld = isBeta(value)
   reading.parts.push({
@@ -352,10 +390,15 @@ function takeNodePool(reading: FileReading, place: YamlPlace) {
     file: reading.file,
     target: { nodePool: nameOf(value) },
     lineOf: linesIn(kubelet),
-    config: isOld ? kubelet.value : {},
+    config: isOld ? mapOf(kubelet.value) : {},
     flags: [],
     by: 'karpenter',
-    refusals: isOld ? [] : [misplacedKubelet(kubelet, 'spec.template.spec.kubelet')],
+    refusals: [
+      ...(isOld || !isRawObject(kubelet.value)
+        ? []
+        : [misplacedKubelet(kubelet, 'spec.template.spec.kubelet')]),
+      ...strays,
+    ],
   })
 }
 

@@ -62,4 +62,104 @@ const atAWrongPlace: PullRequest[] = [
   },
 ]
 
-export const ofSilence: readonly PullRequest[] = [...atAWrongPlace]
+const eksctl = (groups: string, list = 'managedNodeGroups') =>
+  `apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: prod, region: eu-west-1}\n${list}:\n${groups}`
+const nodegroupOfStack = (more: string) =>
+  `Resources:\n  NG:\n    Type: AWS::EKS::Nodegroup\n    Properties:\n      ClusterName: prod\n      NodegroupName: general\n${more}`
+const templateOfStack = (size: string) => `Resources:
+  LT:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData:
+        BlockDeviceMappings:
+          - DeviceName: /dev/xvda
+            Ebs: {VolumeSize: ${size}}
+`
+const hclTemplate = (size: string) => `resource "aws_launch_template" "x" {
+  block_device_mappings {
+    device_name = "/dev/xvda"
+    ebs {
+      volume_size = ${size}
+    }
+  }
+}
+`
+
+/** Sizes that are whole numbers of GiB, but for those of an EC2NodeClass. */
+const withAUnit: PullRequest[] = [
+  ...['200Gi', '"200"', '40Gi'].map(size => ({
+    name: `a size of eksctl: ${size}`,
+    files: { 'cluster.yaml': eksctl(`  - name: general\n    volumeSize: ${size}\n`) },
+    stops: ['cluster.yaml:6 refused'],
+  })),
+  {
+    name: 'a size of CloudFormation with a unit',
+    files: { 'stack.yaml': nodegroupOfStack('      DiskSize: 200Gi\n') },
+    stops: ['stack.yaml:7 refused'],
+  },
+  {
+    name: 'a size of a launch template in CloudFormation with a unit',
+    group: 'general',
+    files: { 'stack.yaml': templateOfStack('20GB') },
+    stops: ['stack.yaml:8 refused'],
+  },
+  {
+    name: 'a size of HCL with a unit',
+    group: 'general',
+    files: { 'main.tf': hclTemplate('"200Gi"') },
+    stops: ['main.tf:5 refused'],
+  },
+  {
+    name: 'sizes as texts that CloudFormation and Terraform take as numbers',
+    group: 'general',
+    files: {
+      'stack.yaml': nodegroupOfStack('      DiskSize: "100"\n'),
+      'main.tf': hclTemplate('"100"'),
+    },
+    stops: [],
+  },
+]
+
+const ofEksctl: PullRequest[] = [
+  {
+    name: 'a setting of Bottlerocket in eksctl, after others',
+    files: {
+      'cluster.yaml': eksctl(
+        '  - name: vault\n    amiFamily: Bottlerocket\n    bottlerocket:\n      settings:\n        motd: x\n        kubernetes:\n          max-pods: 29\n          image-gc-high-threshold-percent: 60\n          eviction-hard:\n            nodefs.available: 60%\n',
+        'nodeGroups',
+      ),
+    },
+    stops: ['cluster.yaml:12 refused'],
+  },
+  {
+    name: 'a threshold of Bottlerocket in eksctl, after others',
+    files: {
+      'cluster.yaml': eksctl(
+        '  - name: vault\n    amiFamily: Bottlerocket\n    bottlerocket:\n      settings:\n        kubernetes:\n          max-pods: 29\n          eviction-hard:\n            memory.available: 100Mi\n            nodefs.available: 60%\n',
+        'nodeGroups',
+      ),
+    },
+    stops: ['cluster.yaml:11 threshold-lost', 'cluster.yaml:13 eviction', 'cluster.yaml:13 worse'],
+  },
+  ...['AmazonLinux2023', 'Bottlerocket'].map(image => ({
+    name: `fewer pods than run by eksctl on ${image}`,
+    files: {
+      'cluster.yaml': eksctl(
+        `  - name: ${image === 'Bottlerocket' ? 'vault' : 'general'}\n    amiFamily: ${image}\n    maxPodsPerNode: 2\n`,
+      ),
+    },
+    stops: ['cluster.yaml:7 worse'],
+  })),
+  {
+    name: 'kubeletExtraConfig as a text',
+    files: {
+      'cluster.yaml': eksctl(
+        '  - name: general\n    kubeletExtraConfig: "imageGCHighThresholdPercent: 70"\n',
+        'nodeGroups',
+      ),
+    },
+    stops: ['cluster.yaml:6 refused'],
+  },
+]
+
+export const ofSilence: readonly PullRequest[] = [...atAWrongPlace, ...withAUnit, ...ofEksctl]

@@ -116,9 +116,10 @@ export function linesIn(config: YamlPlace, flags?: YamlPlace): LineOf {
     if (path === null) return config.lineOf()
     const field = fieldOf(path)
     const key = path.slice(field.length + 1)
-    const isSet = isRawObject(config.value) && Object.hasOwn(config.value, field)
+    const written = namesOf(field).find(name => Object.hasOwn(mapOf(config.value), name))
     // The key of an alias stands in its anchor, above the field.
-    if (isSet) return Math.max(config.lineOf(field), key === '' ? 1 : config.lineOf(field, key))
+    if (written !== undefined)
+      return Math.max(config.lineOf(written), key === '' ? 1 : config.lineOf(written, key))
     const at = given.findLastIndex(flag =>
       argumentsIn(flag).some(one => fieldOfFlag(one) === field || one.split('=', 1)[0] === path),
     )

@@ -318,7 +318,7 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
         ...(isRawObject(kubelet.value) && isBeta(value)
           ? [misplacedKubelet(kubelet, 'spec.kubelet')]
           : unknownFields(kubelet)),
-        ...refusedVolumes(volumes),
+        ...refusedVolumes(volumes, 'EC2NodeClass'),
         ...strays,
       ],
     })
@@ -429,8 +429,11 @@ function takeGroup(
   const target = { cluster, group: knownName(group.name) }
   const head = { kind: 'ClusterConfig' as const, file, target, flags: [] }
   const extra = place.at('kubeletExtraConfig')
-  const refusals = extraConfigMistakes(place, list)
   const volumes = volumesOfGroup(place)
+  const refusals = [
+    ...extraConfigMistakes(place, list),
+    ...refusedVolumes(volumes, 'ClusterConfig'),
+  ]
   if (isRawObject(extra.value) || refusals.length + volumes.length > 0) {
     const isTaken = list === 'nodeGroups' && isRawObject(extra.value)
     const config = isTaken ? mapOf(extra.value) : {}
@@ -438,6 +441,15 @@ function takeGroup(
     parts.push({ ...head, config, by: 'eksctl', lineOf, refusals, volumes })
     reading.problems.push(...unclearVolumes(volumes))
   }
+  const { maxPodsPerNode, amiFamily } = group
+  if (typeof maxPodsPerNode === 'number')
+    parts.push({
+      ...head,
+      config: { maxPods: maxPodsPerNode },
+      by: amiFamily === 'Bottlerocket' ? 'bottlerocket' : 'eksctl',
+      lineOf: () => place.lineOf('maxPodsPerNode'),
+      refusals: [],
+    })
   for (const command of placesIn(place.at('preBootstrapCommands'))) {
     const { text, fileLine } = command.textAt()
     const script = { text: `#!/bin/bash\n${text}`, fileLine: (line: number) => fileLine(line - 1) }
@@ -492,7 +504,10 @@ function extraConfigMistakes(place: YamlPlace, list: string) {
   const misspelt = Object.keys(group)
     .filter(key => key !== name && nearestName(key, [name]) !== null)
     .map(key => refuse(`json: unknown field "${key}", did you mean ${name}`, key, key))
-  if (!isRawObject(extra)) return misspelt
+  if (!isRawObject(extra)) {
+    const isTaken = extra === undefined || extra === null || isExpression(textOfValue(extra))
+    return isTaken ? misspelt : [...misspelt, refuse(`${name} is no map`, name)]
+  }
   const critical = Object.keys(extra)
     .filter(field => refusedByEksctl.has(field))
     .map(field =>

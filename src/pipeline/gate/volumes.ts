@@ -48,7 +48,7 @@ export function volumesIn(
   })
 }
 
-/** @param value GiB, or a quantity */
+/** @param value GiB, or a quantity in an EC2NodeClass */
 export function volumeOf(value: unknown, device: string | null, line: number): DeclaredVolume {
   const written = textOfValue(value)
   const isCount = /^\d+$/.test(written)
@@ -59,8 +59,10 @@ export function volumeOf(value: unknown, device: string | null, line: number): D
 
 export const unclearVolumes = (volumes: readonly DeclaredVolume[]): FileProblem[] =>
   volumes
-    .filter(({ bytes }) => bytes === null)
+    .filter(({ bytes, written }) => bytes === null && !withUnit.test(written))
     .map(({ path, line }) => expressionProblem(line, path))
+
+const withUnit = /^[\d.]+[A-Za-z]+$/
 
 /** An operation of a patch changes one mapping by its index, so its device is elsewhere. */
 export const unnamedVolumes = ({ value, lineOf }: YamlPlace): FileProblem[] =>
@@ -72,12 +74,28 @@ export const unnamedVolumes = ({ value, lineOf }: YamlPlace): FileProblem[] =>
       return fileProblem('unread', lineOf(index, 'ebs', 'volumeSize'), text, 'volumeSize')
     })
 
-/** What the API server refuses in an EC2NodeClass. */
-export const refusedVolumes = (volumes: readonly DeclaredVolume[]): FileProblem[] =>
+/** Who reads a size, and what that program says of a wrong one. Source: eksctl pkg/apis/eksctl.io/v1alpha5 types.go NodeGroupBase.VolumeSize */
+const refusals = {
+  EC2NodeClass: 'The API server refuses spec.blockDeviceMappings',
+  ClusterConfig: 'eksctl refuses the whole file',
+  LaunchTemplate: 'Refused',
+}
+
+export const refusedVolumes = (
+  volumes: readonly DeclaredVolume[],
+  kind: keyof typeof refusals,
+): FileProblem[] =>
   volumes.flatMap(({ value, written, path, line }) => {
-    const why = isExpression(written) ? null : volumeSizeMistake(value)
-    const text = `The API server refuses spec.blockDeviceMappings: ${path} ${why}.`
-    return why === null ? [] : [fileProblem('refused', line, text, path)]
+    const isCount = kind === 'ClusterConfig' ? typeof value === 'number' : !withUnit.test(written)
+    const mistake =
+      kind === 'EC2NodeClass'
+        ? volumeSizeMistake(value)
+        : isCount
+          ? null
+          : `must be a whole number of GiB, without a unit`
+    return mistake === null || isExpression(written)
+      ? []
+      : [fileProblem('refused', line, `${refusals[kind]}: ${path} ${mistake}.`, path)]
   })
 
 /** The line of a setting, or of a volume's size. */
@@ -99,7 +117,7 @@ export function takeVolumes(
     file: reading.file,
     target,
     volumes,
-    refusals: [],
+    refusals: refusedVolumes(volumes, 'LaunchTemplate'),
     mountsDisks: mountsDisks(userData),
     config: {},
     flags: [],

@@ -162,4 +162,130 @@ const ofEksctl: PullRequest[] = [
   },
 ]
 
-export const ofSilence: readonly PullRequest[] = [...atAWrongPlace, ...withAUnit, ...ofEksctl]
+const nodeConfig = (high: string) =>
+  `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      imageGCHighThresholdPercent: ${high}\n      imageGCLowThresholdPercent: 60\n`
+const hclNodeConfig = (high: string) =>
+  `resource "aws_launch_template" "general" {\n  name = "general"\n  user_data = base64encode(<<-EOT\n${nodeConfig(high).replace(/^/gm, '    ')}EOT\n  )\n}\n`
+const kubelet = (high: string) =>
+  `  kubelet:\n    imageGCHighThresholdPercent: ${high}\n    imageGCLowThresholdPercent: 60\n    evictionHard: {memory.available: 200Mi, nodefs.available: 12%, nodefs.inodesFree: 5%}\n`
+const flags = (high: string) =>
+  `#!/bin/bash\n/etc/eks/bootstrap.sh prod --kubelet-extra-args "--image-gc-high-threshold=${high} --image-gc-low-threshold=60"\n`
+const toml = (high: string) =>
+  `[settings.kubernetes]\nimage-gc-high-threshold-percent = "${high}"\nimage-gc-low-threshold-percent = 60\n`
+
+/** Values and files that can no longer be read. */
+const becomesUnclear: PullRequest[] = (
+  [
+    ['a NodeConfig', 'general/n.yaml', nodeConfig('70'), nodeConfig('"{{ high }}"')],
+    ['a text in HCL', 'general/m.tf', hclNodeConfig('70'), hclNodeConfig(`\${var.x}`)],
+    [
+      'a text in HCL that becomes a file',
+      'general/m.tf',
+      hclNodeConfig('70'),
+      'resource "aws_launch_template" "general" {\n  user_data = base64encode(templatefile("ud.tpl", {}))\n}\n',
+    ],
+    [
+      'a node class that becomes a template of Helm',
+      'class.yaml',
+      nodeClass(kubelet('70')),
+      nodeClass(kubelet('{{ .Values.high }}')),
+    ],
+    ['a flag', 'legacy/u.sh', flags('70'), flags('$HIGH')],
+    ['a setting of Bottlerocket', 'vault.toml', toml('70'), toml(`\${high}`)],
+  ] as const
+).map(([name, file, before, after]) => ({
+  name: `an expression in place of a value: ${name}`,
+  base: { [file]: before },
+  files: { [file]: after },
+  stops: [],
+  isUnread: true,
+}))
+
+const mappings =
+  '  blockDeviceMappings:\n    - deviceName: /dev/xvda\n      ebs: {volumeSize: 100Gi}\n'
+const hclGroup = (more: string) =>
+  `resource "aws_eks_node_group" "x" {\n  cluster_name = "prod"\n  node_group_name = "general"\n${more}}\n`
+
+/** Sizes of volumes that go: their owner's default takes their place. */
+const withoutASize: PullRequest[] = [
+  {
+    name: 'a node class without its mapping',
+    base: { 'class.yaml': nodeClass(mappings) },
+    files: { 'class.yaml': nodeClass('') },
+    stops: ['class.yaml:4 eviction', 'class.yaml:4 worse'],
+  },
+  {
+    name: 'a nodegroup of CloudFormation without its size',
+    base: { 'stack.yaml': nodegroupOfStack('      DiskSize: 100\n') },
+    files: { 'stack.yaml': nodegroupOfStack('') },
+    stops: ['stack.yaml:1 eviction', 'stack.yaml:1 worse'],
+  },
+  {
+    name: 'a nodegroup of HCL without its size',
+    base: { 'main.tf': hclGroup('  disk_size = 100\n') },
+    files: { 'main.tf': hclGroup('') },
+    stops: ['main.tf:1 eviction', 'main.tf:1 worse'],
+  },
+  {
+    name: 'a nodegroup of eksctl without its size, which is 80 GiB then',
+    base: { 'cluster.yaml': eksctl('  - name: general\n    volumeSize: 100\n') },
+    files: { 'cluster.yaml': eksctl('  - name: general\n') },
+    stops: [],
+  },
+  {
+    name: 'a size that a launch template has from now on',
+    base: { 'main.tf': hclGroup('  disk_size = 100\n') },
+    files: { 'main.tf': hclGroup('  launch_template { id = var.id }\n') },
+    stops: [],
+    isUnread: true,
+  },
+  {
+    name: 'an instance store in place of a volume',
+    base: { 'class.yaml': nodeClass(mappings) },
+    files: { 'class.yaml': nodeClass('  instanceStorePolicy: RAID0\n') },
+    stops: [],
+  },
+  {
+    name: 'a node class for nodes with an image of their own, without its mapping',
+    base: { 'class.yaml': nodeClass(`  amiFamily: Custom\n${mappings}`) },
+    files: { 'class.yaml': nodeClass('  amiFamily: Custom\n') },
+    stops: [],
+  },
+]
+
+const eksctlGroup = (name: string) =>
+  eksctl(
+    `  - name: small\n  - name: ${name}\n    amiFamily: AmazonLinux2023\n    kubeletExtraConfig: {imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60}\n`,
+    'nodeGroups',
+  )
+
+/** Objects that go, or have another name: their nodes go with them. */
+const withoutAnObject: PullRequest[] = [
+  {
+    name: 'a nodegroup of eksctl under another name',
+    base: { 'cluster.yaml': eksctlGroup('general') },
+    files: { 'cluster.yaml': eksctlGroup('general-v2') },
+    stops: [],
+  },
+  {
+    name: 'a nodegroup of eksctl that goes',
+    base: { 'cluster.yaml': eksctlGroup('general') },
+    files: { 'cluster.yaml': eksctl('  - name: small\n', 'nodeGroups') },
+    stops: [],
+  },
+  {
+    name: 'a node class under another name',
+    base: { 'class.yaml': nodeClass(kubelet('70')) },
+    files: { 'class.yaml': nodeClass(kubelet('70'), 'spot2') },
+    stops: [],
+  },
+]
+
+export const ofSilence: readonly PullRequest[] = [
+  ...atAWrongPlace,
+  ...withAUnit,
+  ...ofEksctl,
+  ...becomesUnclear,
+  ...withoutASize,
+  ...withoutAnObject,
+]

@@ -153,7 +153,7 @@ export function lineIn({ text, fileLine }: LocatedText): LineOf {
 }
 
 /** Whether the name stands in the line, not as a part of a longer one. */
-function hasWord(line: string, name: string) {
+export function hasWord(line: string, name: string) {
   for (let at = line.indexOf(name); at >= 0; at = line.indexOf(name, at + 1)) {
     const isWhole =
       !/[\w-]/.test(line[at - 1] ?? ' ') && !/[\w-]/.test(line[at + name.length] ?? ' ')

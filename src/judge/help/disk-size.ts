@@ -31,7 +31,7 @@ export const hasVolumeSize = (capacityBytes: number, sizeBytes: number) =>
   capacityBytes <= shareOfVolume.most * sizeBytes
 
 /** A volume of a nodegroup, a launch template or a node class. `device` null: the data volume, whatever its device. */
-interface DeclaredDevice {
+export interface DeclaredDevice {
   device: string | null
   isRoot?: boolean
 }

@@ -53,7 +53,7 @@ export interface ChangedPart {
   image?: AmiFamily
   /** The nodes' image is their owner's own, so nothing is added to the user data. */
   isOwnImage?: boolean
-  /** Volumes of which the part gives the size. */
+  /** Volumes of which the part gives the size. Absent: none, or an instance store takes their place. */
   volumes?: DeclaredVolume[]
   /** Its user data mounts disks itself. */
   mountsDisks?: boolean
@@ -63,6 +63,8 @@ export interface ChangedPart {
   refusals: FileProblem[]
   /** It is the whole object, so a setting that it does not have is removed. */
   isWhole?: boolean
+  /** A patch of an EC2NodeClass that removes all of `spec.kubelet`. */
+  removesKubelet?: boolean
 }
 
 /** `path` null: the whole part. */

@@ -256,7 +256,8 @@ function takeOperations(reading: FileReading, object: YamlPlace, target: RawObje
   const kind = target === null ? 'EC2NodeClass' : target.kind
   const { spec, metadata } = mapOf(object.value)
   const { kubelet, userData, blockDeviceMappings } = mapOf(spec)
-  const isOfNodes = isRawObject(kubelet) || (userData ?? blockDeviceMappings) !== undefined
+  const isOfNodes =
+    isRawObject(kubelet) || kubelet === null || (userData ?? blockDeviceMappings) !== undefined
   if (!Object.hasOwn(patchable, String(kind)) || (target === null && !isOfNodes)) return
   const { name = '' } = target ?? mapOf(metadata)
   const value = selectedObject(object.value, { kind, name })
@@ -294,20 +295,22 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
   const kubelet = place.at('spec', 'kubelet')
   // Every whole class selects its subnets.
   const isWhole = Array.isArray(spec.subnetSelectorTerms)
-  const volumes = hasInstanceStore(spec)
+  const mappings = place.at('spec', 'blockDeviceMappings')
+  const hasStore = hasInstanceStore(spec)
+  const volumes = hasStore
     ? []
-    : volumesIn(place.at('spec', 'blockDeviceMappings'), {
-        device: 'deviceName',
-        size: ['ebs', 'volumeSize'],
-      })
+    : volumesIn(mappings, { device: 'deviceName', size: ['ebs', 'volumeSize'] })
+  const removesKubelet = kubelet.value === null && Object.hasOwn(spec, 'kubelet')
   const strays = straysOfNodeClass(place)
-  if (isRawObject(kubelet.value) || isWhole || volumes.length + strays.length > 0)
+  const isSet = isRawObject(kubelet.value) || removesKubelet
+  if (isSet || isWhole || volumes.length + strays.length > 0)
     reading.parts.push({
       kind: 'EC2NodeClass',
       file: reading.file,
       target,
       isWhole,
-      volumes,
+      ...(removesKubelet && { removesKubelet }),
+      ...(!hasStore && { volumes }),
       mountsDisks: mountsDisks(textOfValue(spec.userData ?? '')),
       lineOf: withVolumes(linesIn(kubelet), volumes),
       config: mapOf(kubelet.value),
@@ -322,7 +325,7 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
         ...strays,
       ],
     })
-  reading.problems.push(...unnamedVolumes(place.at('spec', 'blockDeviceMappings')))
+  reading.problems.push(...unnamedVolumes(mappings))
   reading.problems.push(...unclearVolumes(volumes.filter(({ written }) => isExpression(written))))
   const amiFamily = familyOf(spec)
   for (const own of reading.parts.slice(before)) {

@@ -3,6 +3,7 @@
 import { basename, normalize } from 'node:path'
 import type { TextBudget } from '#base/foreign-text.ts'
 import { OperatorError } from '#base/operator-error.ts'
+import { hasWord } from '#clients/user-data/settings.ts'
 import type { GateDocument, GateFile, UnreadFileKind } from '#model/gate.ts'
 import type { Selection } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
@@ -12,7 +13,7 @@ import { patchTargets } from './documents.ts'
 import { type Change, judgeNodes, type Part, setsSomething } from './judging.ts'
 import { addedItems } from './node-change.ts'
 import { Problems, verdictOf } from './problems.ts'
-import { type GroupOption, isOfGroup, type ReachedNode, reachOf } from './reach.ts'
+import { type GroupOption, isOfGroup, type ReachedNode, reachOf, targetWords } from './reach.ts'
 import { surveyOf } from './survey.ts'
 
 export interface GateText {
@@ -50,9 +51,15 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     base === null ? [] : [{ ...text, text: base }],
   )
   const bases = hasBase ? readFiles(before, budget) : []
+  const earlier = partsOf(bases, groups, nodes).map(part => ({ ...part, lineOf: () => 1 }))
+  const isUnread = ({ file }: Part) => files.some(one => one.file === file && one.unread !== null)
+  const deleted = earlier.filter(part => !isUnread(part) && isDeleted(part, texts))
   const change: Change = {
-    head: partsOf(files, groups, nodes),
-    base: partsOf(bases, groups, nodes).map(part => ({ ...part, lineOf: () => 1 })),
+    // What cannot be read any more is no reason to expect other settings.
+    head: [...earlier.filter(isUnread), ...partsOf(files, groups, nodes)],
+    base: earlier
+      .filter(part => !deleted.includes(part))
+      .map(part => (isSizeKept(part, files, texts) ? { ...part, volumes: [] } : part)),
     hasBase,
     causes: new Map(),
     starts: new Map(),
@@ -64,6 +71,12 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
       : withUnreadBase(file, bases),
   )
   addFileProblems(problems, known, bases)
+  for (const { file, target } of deleted) {
+    const text = `${targetWords(target)} is no longer in the files, so its nodes are not judged.`
+    problems.add({ file, ...fileProblem('note', 1, text) }, null)
+  }
+  for (const { file } of earlier.filter(part => isSizeKept(part, files, texts)))
+    problems.add({ file, ...fileProblem('unread', 1, sizeElsewhere, 'volumeSize') }, null)
   addUnknownReach(problems, change)
   const judged = await judgeNodes({ snapshot, selection, policy, survey, change, problems })
   const list = problems.list()
@@ -77,6 +90,36 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     groups: problems.groups(),
     problems: list,
   }
+}
+
+/** Whether the part is an object by itself, and no file names the object any more. Its nodes go with it, and have no other settings before. */
+const isDeleted = (
+  { target: { group = '', nodeClass = '' }, isWhole = false }: Part,
+  texts: readonly GateText[],
+) => {
+  const name = group || (isWhole ? nodeClass : '')
+  return name !== '' && !texts.some(({ text }) => hasWord(text, name))
+}
+
+const sizeElsewhere =
+  'volumeSize is not judged: it may be in a launch template now, or in what is not read.'
+
+/** Whether the size of a disk may be written elsewhere now: in a launch template, or in what is not read. */
+const isSizeKept = (
+  { file, kind, volumes: had = [] }: Part,
+  files: readonly ChangedFile[],
+  texts: readonly GateText[],
+) => {
+  const { parts = [], problems = [] } = files.find(one => one.file === file) ?? {}
+  const { text = '', base = '' } = texts.find(one => one.file === file) ?? {}
+  const [names, named] = [text, base ?? ''].map(one => /launch_?template/i.test(one))
+  const isUnclear = problems.some(problem => problem.kind === 'unread') || (names && !named)
+  return (
+    had.length > 0 &&
+    kind !== 'EC2NodeClass' &&
+    isUnclear &&
+    !parts.some(({ volumes = [] }) => volumes.length > 0)
+  )
 }
 
 /** What is not read may be a script, too: only comments on lines of their own, or behind a plain value of a key, are known to set nothing. */

@@ -218,13 +218,16 @@ function judgeNode(
 function partsOn({ change, survey }: Judging, { node, parts }: ReachedBy): Parts {
   const { cluster, identity, nodeClass } = node
   const { owner, group } = identity
+  const known = survey.classes.get(nodeKey(cluster, nodeClass ?? ''))
   const isWhole = !change.hasBase && parts.head.some(part => part.isWhole)
-  const sources = isWhole ? survey.classes.get(nodeKey(cluster, nodeClass ?? '')) : []
-  const declared = (sources ?? []).flatMap(settingPaths)
+  const declared = isWhole ? (known?.sources ?? []).flatMap(settingPaths) : []
+  const isRemoved = [parts.head, parts.base].map(own => own.some(part => part.removesKubelet))
+  const removed = isRemoved[0] && !isRemoved[1] ? (known?.ownPaths ?? null) : []
   const isAppended =
     owner === 'karpenter' ||
     (owner === 'managed-nodegroup' && survey.ofEksImage.has(nodeKey(cluster, group.name)))
-  return { ...change, ...parts, declared, isAppended }
+  const volumes = isWhole ? (known?.volumes ?? []) : []
+  return { ...change, ...parts, declared, removed, volumes, isAppended }
 }
 
 const placeOfProblem = ({ part, path, line }: Pick<NodeProblem, 'part' | 'path' | 'line'>) => ({
@@ -412,7 +415,15 @@ function tryParts(
   const { capacity, ...status } = input.node.status ?? {}
   const ofAnySize = { ...input, node: { ...input.node, status } }
   for (const head of Map.groupBy(parts, ({ reach }) => reach.how).values()) {
-    const tried = changeOf(ofAnySize, { ...change, head, base, declared: [], isAppended: true })
+    const tried = changeOf(ofAnySize, {
+      ...change,
+      head,
+      base,
+      declared: [],
+      removed: [],
+      volumes: [],
+      isAppended: true,
+    })
     for (const { kind, text, otherLine = null, isLostOnEachNode, ...at } of tried.problems)
       if (kind === 'refused' || (isLostOnEachNode && at.part.amiFamily !== undefined))
         problems.add({ kind, text, otherLine, ...placeOfProblem(at) }, null)

@@ -14,6 +14,7 @@ import {
   isWrittenOut,
   writtenSettings,
 } from '#judge/drift/drift.ts'
+import type { DeclaredDevice } from '#judge/help/disk-size.ts'
 import { shorten } from '#judge/text.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type {
@@ -36,6 +37,7 @@ import {
   type PlacedSetting,
   placedSettings,
   removedPaths,
+  settingPaths,
   unclearSettings,
   unknownFlags,
   withoutSetting,
@@ -77,6 +79,10 @@ export interface Parts {
   hasBase: boolean
   /** Paths that an object of the snapshot sets, and that the changed object as a whole replaces. */
   declared: readonly string[]
+  /** Paths of `spec.kubelet` that a patch removes from the class of the snapshot. Null: the snapshot does not have it. */
+  removed: readonly string[] | null
+  /** Volumes that the object of the snapshot declares, and that the changed object as a whole replaces. */
+  volumes: readonly DeclaredDevice[]
   /** The settings that earlier nodes' refusals came from. Nodes of a group share them. */
   causes: Map<string, Place>
   isAppended: Rollout['isAppended']
@@ -145,7 +151,7 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
       ...addedItems(unclearSettings(head), unclearSettings(base), unclearKey).map(
         (setting): NodeProblem => ({ kind: 'unread', text: unclearText(setting), ...setting }),
       ),
-      ...unjudged(after, addedItems(settings, placedSettings(base), unclearKey)),
+      ...unjudged(parts, after, addedItems(settings, placedSettings(base), unclearKey)),
     ],
   }
 }
@@ -160,11 +166,23 @@ const pathsBefore = ({ base, declared }: Parts) => [
   ...declared,
 ]
 const rolloutOf = (parts: Parts): Rollout => ({
-  parts: parts.head,
-  gone: [...pathsBefore(parts), ...removedPaths(parts.head)],
+  parts: [...partsStanding(parts), ...parts.head],
+  gone: [...pathsBefore(parts), ...removedPaths(parts.head), ...(parts.removed ?? [])],
   isAppended: parts.isAppended,
   starts: parts.starts,
 })
+
+/** What the files set before, where an expression has taken its place: that alone is no reason to expect another value. */
+function partsStanding({ head, base }: Parts) {
+  const unclear = new Set(unclearSettings(head).map(({ path }) => path))
+  if (unclear.size === 0) return []
+  return base.map(part =>
+    settingPaths(part).reduce(
+      (kept, path) => (unclear.has(path) ? kept : withoutSetting(kept, path)),
+      part,
+    ),
+  )
+}
 
 /** The node after the change alone, as `changeOf` has it. Null: its kubelet would not start, or that is not known. */
 export function startedWith(input: NodeInput, parts: Parts): NodeInput | null {
@@ -232,14 +250,21 @@ const unclearKey = ({ part: { file, config }, path }: PlacedSetting) => [
   valueAt(config, path) ?? null,
 ]
 
-/** One problem, if the kubelet's start is unknown. @param changed settings that the change makes */
-function unjudged({ input, refusals: refused }: RolledOut, changed: readonly PlacedSetting[]) {
-  const [first] = changed
-  const text = 'Not judged: the configuration of these nodes was not read.'
-  return first === undefined || input !== null || refused.length > 0
-    ? []
-    : [{ kind: 'unread' as const, text, part: first.part, path: null }]
+/** One problem, if the kubelet's start is unknown, or what a patch removes. @param changed settings that the change makes */
+function unjudged(
+  { head, removed }: Parts,
+  { input, refusals: refused }: RolledOut,
+  [changed]: readonly PlacedSetting[],
+): NodeProblem[] {
+  const remover = removed === null ? head.find(({ removesKubelet }) => removesKubelet) : undefined
+  const part = remover ?? (input === null && refused.length === 0 ? changed?.part : undefined)
+  const text = remover
+    ? unknownRemoval
+    : 'Not judged: the configuration of these nodes was not read.'
+  return part === undefined ? [] : [{ kind: 'unread', text, part, path: null }]
 }
+const unknownRemoval =
+  'Not judged: it removes spec.kubelet of a class that the snapshot does not have. Give the rendered object.'
 
 /** What a script computes is known on a node only. */
 function unclearText({ part: { by }, path }: PlacedSetting) {

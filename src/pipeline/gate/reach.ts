@@ -104,11 +104,15 @@ function reachOfFile(
 export const isOfGroup = ({ identity }: ReachedNode, group: string): boolean =>
   matchesGlob(group, identity.group.name) || matchesGlob(group, identity.name)
 
-function reachOfTarget({ group, nodePool, nodeClass }: Target): Reach {
-  const said = { nodegroup: group, NodePool: nodePool, EC2NodeClass: nodeClass }
-  const names = Object.entries(said).flatMap(([what, name]) => (name ? [`${what} ${name}`] : []))
+export const targetWords = ({ group, nodePool, nodeClass }: Target): string =>
+  Object.entries({ nodegroup: group, NodePool: nodePool, EC2NodeClass: nodeClass })
+    .flatMap(([what, name]) => (name ? [`${what} ${name}`] : []))
+    .join(', ')
+
+function reachOfTarget(target: Target): Reach {
+  const { group, nodePool, nodeClass } = target
   return {
-    how: names.join(', '),
+    how: targetWords(target),
     has: node =>
       (group === undefined ||
         (node.identity.group.kind === 'Nodegroup' && node.identity.group.name === group)) &&

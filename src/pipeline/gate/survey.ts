@@ -3,6 +3,7 @@
 import { OperatorError } from '#base/operator-error.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { DeclaredDevice } from '#judge/help/disk-size.ts'
 import { isObjectOf, type KubeletSource, type ObjectsInput } from '#model/input/cluster-input.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import type { NodeRecord, Selection, SnapshotRecord } from '#model/input/record.ts'
@@ -10,21 +11,30 @@ import { savedFleet } from '#pipeline/audit/fleet.ts'
 import { unknownTime } from '#pipeline/audit/judge-records.ts'
 import { clusterInput, objectsInput } from '#snapshot/input.ts'
 import { isReachable, type ReachedNode } from './reach.ts'
+import { settingPaths } from './settings.ts'
 
 export interface Survey {
   takenAt: string
   /** Reachable nodes by their place among the nodes of the snapshot. */
   nodes: ReadonlyMap<number, ReachedNode>
-  /** Settings of each EC2NodeClass, by cluster and name. */
-  classes: ReadonlyMap<string, KubeletSource[]>
+  /** Of each EC2NodeClass, by cluster and name. */
+  classes: ReadonlyMap<string, SurveyedClass>
   /** Managed nodegroups on an image of EKS, by cluster and name. */
   ofEksImage: ReadonlySet<string>
+}
+
+interface SurveyedClass {
+  sources: KubeletSource[]
+  /** Paths that its `spec.kubelet` sets. */
+  ownPaths: string[]
+  /** Volumes whose size it gives. */
+  volumes: DeclaredDevice[]
 }
 
 /** @throws OperatorError if there is no node, or the snapshot is not whole */
 export async function surveyOf(snapshot: string, selection: Selection): Promise<Survey> {
   const nodes = new Map<number, ReachedNode>()
-  const classes = new Map<string, KubeletSource[]>()
+  const classes = new Map<string, SurveyedClass>()
   const ofEksImage = new Set<string>()
   let takenAt = unknownTime
   let hasNode = false
@@ -94,14 +104,21 @@ function identityOnly(record: SnapshotRecord): SnapshotRecord | null {
 const nodeClasses = 'ec2nodeclasses.karpenter.k8s.aws'
 
 function addClasses(
-  classes: Map<string, KubeletSource[]>,
+  classes: Map<string, SurveyedClass>,
   { cluster, resource, items }: ObjectsInput,
 ) {
   for (const item of items) {
     if (!isObjectOf(nodeClasses, resource, item)) continue
-    const { userData, kubelet } = item.spec ?? {}
+    const { userData, kubelet, blockDeviceMappings = [] } = item.spec ?? {}
     const sources = [...(userData ?? []), ...(kubelet ? [{ config: kubelet }] : [])]
-    classes.set(nodeKey(cluster, item.metadata?.name ?? ''), sources)
+    const volumes = blockDeviceMappings.flatMap(({ deviceName = '', rootVolume, ebs }) =>
+      ebs?.volumeSize === undefined ? [] : [{ device: deviceName, isRoot: rootVolume === true }],
+    )
+    classes.set(nodeKey(cluster, item.metadata?.name ?? ''), {
+      sources,
+      ownPaths: settingPaths({ config: kubelet ?? {} }),
+      volumes,
+    })
   }
 }
 

@@ -12,6 +12,7 @@ import { placesIn, type YamlPlace } from '#base/yaml-place.ts'
 import { volumeSizeMistake } from '#facts/eks/karpenter.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import {
+  type DeclaredDevice,
   dataDevice,
   declaredDataVolume,
   hasVolumeSize,
@@ -74,29 +75,27 @@ export const unnamedVolumes = ({ value, lineOf }: YamlPlace): FileProblem[] =>
       return fileProblem('unread', lineOf(index, 'ebs', 'volumeSize'), text, 'volumeSize')
     })
 
-/** Who reads a size, and what that program says of a wrong one. Source: eksctl pkg/apis/eksctl.io/v1alpha5 types.go NodeGroupBase.VolumeSize */
-const refusals = {
+type Reader = 'EC2NodeClass' | 'ClusterConfig' | 'LaunchTemplate'
+
+/** What each program says of a wrong size. Source: eksctl pkg/apis/eksctl.io/v1alpha5 types.go NodeGroupBase.VolumeSize */
+const refusals: Readonly<Record<Reader, string>> = {
   EC2NodeClass: 'The API server refuses spec.blockDeviceMappings',
   ClusterConfig: 'eksctl refuses the whole file',
   LaunchTemplate: 'Refused',
 }
 
-export const refusedVolumes = (
-  volumes: readonly DeclaredVolume[],
-  kind: keyof typeof refusals,
-): FileProblem[] =>
+export const refusedVolumes = (volumes: readonly DeclaredVolume[], by: Reader): FileProblem[] =>
   volumes.flatMap(({ value, written, path, line }) => {
-    const isCount = kind === 'ClusterConfig' ? typeof value === 'number' : !withUnit.test(written)
-    const mistake =
-      kind === 'EC2NodeClass'
-        ? volumeSizeMistake(value)
-        : isCount
-          ? null
-          : `must be a whole number of GiB, without a unit`
-    return mistake === null || isExpression(written)
-      ? []
-      : [fileProblem('refused', line, `${refusals[kind]}: ${path} ${mistake}.`, path)]
+    const why = isExpression(written) ? null : sizeMistake(value, written, by)
+    const text = `${refusals[by]}: ${path} ${why}.`
+    return why === null ? [] : [fileProblem('refused', line, text, path)]
   })
+
+function sizeMistake(value: unknown, written: string, by: Reader) {
+  if (by === 'EC2NodeClass') return volumeSizeMistake(value)
+  const isCount = by === 'ClusterConfig' ? typeof value === 'number' : !withUnit.test(written)
+  return isCount ? null : 'must be a whole number of GiB, without a unit'
+}
 
 /** The line of a setting, or of a volume's size. */
 export const withVolumes =
@@ -142,15 +141,45 @@ const dataVolume = (parts: readonly ChangedPart[], image: Image) =>
     image,
   ) ?? null
 
+type Placed = DeclaredVolume & Pick<Place, 'part'>
+
+/** Size of the data volume where no size is written any more. Sources: #facts/eks/karpenter-storage.ts; EKS API, CreateNodegroup diskSize; eksctl pkg/apis/eksctl.io/v1alpha5 types.go DefaultNodeVolumeSize */
+const presetGib = { ClusterConfig: 80, others: 20 }
+
+/** @param earlier the volume that the files had. Null: the snapshot's class had it */
+function presetVolume(head: readonly ChangedPart[], earlier: Placed | null): Placed | null {
+  const whole = head.find(({ isWhole, kind }) => isWhole && kind === 'EC2NodeClass')
+  const isOfClass = earlier === null || earlier.part.kind === 'EC2NodeClass'
+  // A part of a class keeps the rest of it. Karpenter knows no device of an image that is not its own.
+  const isKnown =
+    !isOfClass ||
+    (whole?.volumes !== undefined && !whole.isOwnImage && whole.amiFamily !== undefined)
+  const part = isOfClass ? whole : earlier?.part
+  if (!isKnown || part === undefined) return null
+  const gib = part.kind === 'ClusterConfig' ? presetGib.ClusterConfig : presetGib.others
+  const written = `${gib} GiB, where no size is written`
+  const path = earlier?.path ?? 'volumeSize'
+  return { part, value: gib, device: null, bytes: gib * gibibyte, written, path, line: 1 }
+}
+
+interface DeclaredVolumes {
+  head: readonly ChangedPart[]
+  base: readonly ChangedPart[]
+  /** Of the snapshot's class, which the change replaces as a whole. */
+  volumes: readonly DeclaredDevice[]
+}
+
 /** Null: the disk keeps its size, or its change is not known. */
 export function diskChange(
   input: NodeInput,
   image: Image,
-  { head, base }: Record<'head' | 'base', readonly ChangedPart[]>,
+  { head, base, volumes }: DeclaredVolumes,
 ): DiskChange | null {
-  const declared = dataVolume(head, image)
+  const earlier = dataVolume(base, image)
+  const had = earlier !== null || declaredDataVolume(volumes, image) !== undefined
+  const declared = dataVolume(head, image) ?? (had ? presetVolume(head, earlier) : null)
   const bytes = declared?.bytes ?? null
-  const before = dataVolume(base, image)?.bytes ?? null
+  const before = earlier?.bytes ?? null
   const disk = diskOf(input, image)
   if (declared === null || bytes === null || bytes === before || disk === null) return null
   const volumeBytes = disk.volumeBytes ?? before

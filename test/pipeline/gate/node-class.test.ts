@@ -265,3 +265,62 @@ describe('a class that no node has', () => {
     })
   })
 })
+
+describe('what the snapshot has of a class', () => {
+  const kubelet = {
+    imageGCHighThresholdPercent: 70,
+    imageGCLowThresholdPercent: 60,
+    evictionHard: { 'memory.available': '200Mi', 'nodefs.available': '12%' },
+  }
+  const spec = {
+    amiSelectorTerms: [{ alias: 'al2023@latest' }],
+    kubelet,
+    blockDeviceMappings: [{ deviceName: '/dev/xvda', ebs: { volumeSize: '100Gi' } }],
+  }
+  const items = [{ metadata: { name: 'spot' }, spec }]
+  const objects = { kind: 'Objects', cluster: 'prod', resource: 'ec2nodeclasses.karpenter.k8s.aws' }
+  const [header = '', ...lines] = gateWorld().map(line => {
+    const record = JSON.parse(line)
+    if (record.node?.metadata.name.startsWith('spot'))
+      Object.assign(record.configz.kubeletconfig, kubelet)
+    return JSON.stringify(record)
+  })
+  const withClass = () => snapshotOf([header, JSON.stringify({ ...objects, items }), ...lines])
+  const patches = (patch: string) =>
+    `patches:\n  - target: {kind: EC2NodeClass, name: spot}\n    patch: |\n${indented(patch, 6)}`
+  const operation = patches('- op: remove\n  path: /spec/kubelet\n')
+  const merged = patches(
+    'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: spot}\nspec:\n  kubelet: null\n',
+  )
+  const outcomeOf = async (text: string, base: string | null, snapshot: string) => {
+    const texts = [{ file: 'kustomization.yaml', text, base }]
+    const { problems, verdict } = await gated(snapshot, texts, { hasBase: base !== null })
+    return { verdict, lines: problems.map(({ kind, line }) => `${line} ${kind}`) }
+  }
+
+  it.each([
+    ['an operation', operation, null, 5],
+    ['a null', merged, null, 8],
+    ['an operation that is new', operation, 'patches: []\n', 5],
+  ])('goes with spec.kubelet, removed by %s', async (_, text, base, line) => {
+    expect(await outcomeOf(text, base, withClass())).toMatchObject({
+      verdict: 'worse',
+      lines: expect.arrayContaining([`${line} worse`]),
+    })
+  })
+
+  it('has to be known', async () => {
+    const { verdict } = await outcomeOf(operation, null, gateSnapshot())
+    expect(verdict).toBe('unread')
+  })
+
+  it('goes with a volume', async () => {
+    const { verdict, stops } = await stopsOf(
+      nodeClass(
+        'imageGCHighThresholdPercent: 70\nimageGCLowThresholdPercent: 60\nevictionHard: {memory.available: 200Mi, nodefs.available: 12%}\n',
+      ),
+      withClass(),
+    )
+    expect({ verdict, first: stops[0]?.kind }).toEqual({ verdict: 'worse', first: 'eviction' })
+  })
+})

@@ -242,7 +242,8 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   if (first === undefined) return null
   const tooSmall = tooSmallDisk(first, subject)
   if (tooSmall) return tooSmall
-  const unused = first.amount.unit === 'bytes' ? unusedImages(subject) : null
+  const canBeUnused = first.holder === 'images' || first.holder === 'unread'
+  const unused = canBeUnused && first.amount.unit === 'bytes' ? unusedImages(subject) : null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
   const isInUse =
     (first.holder === 'images' &&
@@ -269,11 +270,10 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
     canMeasureDisks(identity)
   const disk = ledger && diskOf(ledger, first.filesystem)
   const isTooSmall = first.holder === 'unread' && disk && isTiny(disk)
-  const canBeUnused = first.holder === 'images' || first.holder === 'unread'
   const roomyBytes = first.filesystem === 'nodefs' ? roomOfImages(ledger) : null
   return {
     ...reason,
-    ...(canBeUnused && unused !== null && { seen: `${unused}.` }),
+    ...(unused !== null && { seen: `${unused}.` }),
     ...(isTooSmall &&
       roomyBytes !== null && {
         seen: `the kubelet's folder is on a disk of ${bytes(disk.capacityBytes)}; that of the images has ${bytes(roomyBytes)} free.`,

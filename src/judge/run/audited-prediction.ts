@@ -23,15 +23,15 @@ import {
   imageGcFields,
   type OffThreshold,
 } from '#model/report.ts'
-import { openSharedParts } from './shared-parts.ts'
+import { openKeptPredictions } from './kept-prediction.ts'
 
 export function openAuditedPredictions(): (
   subject: NodeSubject,
   prediction: NodePrediction,
 ) => AuditedPrediction {
-  const { predictionOf: share } = openSharedParts()
+  const keep = openKeptPredictions()
   return (subject, { filesystems, imageGC, eviction }) =>
-    share({
+    keep({
       filesystems,
       imageGC: imageGC && withoutImages(imageGC),
       eviction: eviction && {

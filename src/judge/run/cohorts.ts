@@ -33,10 +33,8 @@ export const keptNode = ({
   mode,
 }: NodeSubject): KeptNode => ({ cluster, identity, at, isConfigurationOnDisk, mode })
 
-/** Equal facts of nodes are one object. */
-export interface KeptFact {
-  read: () => unknown
-}
+/** Reads the fact. Equal facts of nodes are one function. */
+export type KeptFact = () => unknown
 
 export interface Member {
   subject: KeptNode
@@ -59,8 +57,7 @@ export class FactsOfNodes {
   readonly #rule: CohortRule | ContextRule
   readonly #keep: Keep
   readonly #subjects: KeptNode[] = []
-  /** A text is a fact as JSON. */
-  readonly #outcomes: (KeptFact | Outcome | string)[] = []
+  readonly #outcomes: (KeptFact | Outcome)[] = []
   readonly #cohorts: string[] = []
   /** Facts by their JSON. */
   readonly #facts = new Map<string, KeptFact>()
@@ -79,17 +76,15 @@ export class FactsOfNodes {
   /** The nodes in the order in which they came. */
   members(): Member[] {
     return this.#subjects.map((subject, index) => {
-      const outcome = this.#outcomes[index] as KeptFact | Outcome | string
+      const outcome = this.#outcomes[index] as KeptFact | Outcome
       const cohort = this.#cohorts[index] ?? ''
-      if (typeof outcome === 'string')
-        return { subject, fact: { read: () => JSON.parse(outcome) }, settled: null, cohort }
-      return 'state' in outcome
-        ? { subject, fact: null, settled: outcome, cohort }
-        : { subject, fact: outcome, settled: null, cohort }
+      return typeof outcome === 'function'
+        ? { subject, fact: outcome, settled: null, cohort }
+        : { subject, fact: null, settled: outcome, cohort }
     })
   }
 
-  #outcome(subject: NodeSubject): KeptFact | Outcome | string {
+  #outcome(subject: NodeSubject): KeptFact | Outcome {
     try {
       if (!this.#rule.appliesTo(subject)) return notApplicable
       const reason = missingNeeds(this.#rule, subject)
@@ -100,14 +95,14 @@ export class FactsOfNodes {
     }
   }
 
-  #factOf(value: unknown, subject: NodeSubject): KeptFact | string {
+  #factOf(value: unknown, subject: NodeSubject): KeptFact {
     const brief = briefFact(value, subject)
     const text = JSON.stringify(brief ?? value)
-    if (text.length > longestKey && brief === null) return { read: this.#keep(value) }
     const known = this.#facts.get(text)
     if (known !== undefined) return known
-    if (this.#facts.size === mostShared) return brief === null ? text : { read: this.#keep(value) }
-    const fact = { read: keepInMemory(value) }
+    const isLong = text.length > longestKey && brief === null
+    if (isLong || this.#facts.size === mostShared) return this.#keep(value)
+    const fact = keepInMemory(value)
     this.#facts.set(text, fact)
     return fact
   }
@@ -160,7 +155,7 @@ function* outcomesOfCohort(
   try {
     const facts = members.map(member => ({
       node: member.subject.identity.name,
-      fact: member.fact?.read(),
+      fact: member.fact?.(),
     }))
     for (const { nodes, ...yielded } of rule.judge(facts, policy, context))
       for (const node of nodes) {
@@ -205,7 +200,7 @@ export function* contextOutcomes(
     [...Map.groupBy(withFact, groupOf)].map(([key, group]) => [
       key,
       [...Map.groupBy(group, ({ fact }) => fact)].map(([fact, alike]) => ({
-        fact: fact?.read(),
+        fact: fact?.(),
         nodes: alike.length,
       })),
     ]),
@@ -221,7 +216,7 @@ export function* contextOutcomes(
         if (!known.has(key)) known.set(key, rule.ofGroup?.(groups.get(key) ?? [], context))
         return known.get(key)
       }
-      return outcomeOfYields(rule.judge(fact?.read(), context, policy, group), rule.severity)
+      return outcomeOfYields(rule.judge(fact?.(), context, policy, group), rule.severity)
     })
     yield { subject, outcome }
   }

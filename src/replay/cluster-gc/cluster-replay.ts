@@ -1,5 +1,6 @@
 /** Replays the control plane's collectors over a cluster's records as they arrive. Only the fields that a section needs are kept. */
 
+import { type Keep, keepInMemory } from '#base/keep.ts'
 import { oncePerText } from '#base/once.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
@@ -29,7 +30,14 @@ import type { NodeInput } from '#model/input/node-input.ts'
 import { certificates } from '#replay/cluster-gc/sections/certificates.ts'
 import { finalizers } from '#replay/cluster-gc/sections/finalizers.ts'
 import { jobs } from '#replay/cluster-gc/sections/jobs.ts'
-import { nameOf, type OpenSection, type Section, type SectionContext, slimNode } from './section.ts'
+import {
+  nameOf,
+  type OpenSection,
+  Packed,
+  type Section,
+  type SectionContext,
+  slimNode,
+} from './section.ts'
 import { instances, leases, nodes } from './sections/nodes.ts'
 import { owners } from './sections/owners.ts'
 import { pods } from './sections/pods.ts'
@@ -101,10 +109,11 @@ export interface ClusterReplay {
   close(takenAt: string): ClusterPrediction[]
 }
 
-export function openClusterReplay(): ClusterReplay {
+/** @param keep where what waits for the last list is kept */
+export function openClusterReplay(keep: Keep = keepInMemory): ClusterReplay {
   const clusters = new Map<string, Cluster>()
   const clusterOf = (name: string) => {
-    const cluster = clusters.get(name) ?? new Cluster(name)
+    const cluster = clusters.get(name) ?? new Cluster(name, keep)
     clusters.set(name, cluster)
     return cluster
   }
@@ -134,13 +143,11 @@ function needsByResource(): Map<string, ClusterNeed[]> {
 
 class Cluster {
   readonly #name: string
-  readonly #open: Partial<Record<ClusterNeed, OpenSection<unknown>>> = Object.fromEntries(
-    needs.map(need => [need, sections[need].open()]),
-  )
+  readonly #open: Partial<Record<ClusterNeed, OpenSection<unknown>>>
   readonly #read = new Set<string>()
   #eks: EksCluster | null = null
   readonly #errors = new ReadErrors()
-  readonly #nodes: KubernetesNode[] = []
+  readonly #nodes: Packed<KubernetesNode>
   #nodesWithoutPods = 0
   /** True: the list of nodes was read and is empty. */
   #hasNoNodes = false
@@ -149,8 +156,10 @@ class Cluster {
   #serverVersion: string | null = null
   readonly #controllers = new FinalizerControllers()
 
-  constructor(name: string) {
+  constructor(name: string, keep: Keep) {
     this.#name = name
+    this.#open = Object.fromEntries(needs.map(need => [need, sections[need].open(keep)]))
+    this.#nodes = new Packed(keep)
   }
 
   /** A cluster's record can arrive twice. */
@@ -270,8 +279,9 @@ class Cluster {
   }
 
   #context(takenAt: string, resources: ClusterPrediction['resources']): SectionContext {
+    const nodes = [...this.#nodes]
     const isListed =
-      (this.#nodes.length > 0 || this.#hasNoNodes) &&
+      (nodes.length > 0 || this.#hasNoNodes) &&
       !this.#errors.list().some(({ what }) => what === 'nodes')
     const isWhole = (resource: string) => this.#read.has(resource) && resources[resource] === null
     const areAllKnown = [...controllerWorkloads].every(isWhole)
@@ -280,7 +290,7 @@ class Cluster {
       nowMs: Date.parse(takenAt),
       features: featuresOf(this.#controlPlane().version),
       eks: this.#eks,
-      nodes: isListed ? this.#nodes : null,
+      nodes: isListed ? nodes : null,
       isWhole,
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
       // Thousands of objects have the same few finalizers.

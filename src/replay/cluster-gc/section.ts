@@ -2,6 +2,7 @@
 
 import { deflateRawSync } from 'node:zlib'
 import { inflateOwn } from '#base/gzip.ts'
+import { type Keep, keepInMemory } from '#base/keep.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type {
   ClusterNeed,
@@ -38,7 +39,8 @@ export interface Section<Need extends ClusterNeed> {
   takesOthers?: true
   /** The section also requires the whole list of nodes; without it the section is unknown. */
   needsNodes?: true
-  open(): OpenSection<ClusterSections[Need]>
+  /** @param keep where its rows are kept */
+  open(keep: Keep): OpenSection<ClusterSections[Need]>
 }
 
 export interface OpenSection<Result> {
@@ -123,7 +125,7 @@ export function compareTimes(a: number | null, b: number | null): number {
   return (a ?? Number.NEGATIVE_INFINITY) < (b ?? Number.NEGATIVE_INFINITY) ? -1 : 1
 }
 
-/* Rows kept until the last list is read. There can be hundreds of thousands. Compressed, a row takes about 50 bytes instead of 1,000. */
+/* Rows kept until the last list is read. There can be hundreds of thousands. Compressed, a row takes about 50 bytes instead of 1,000: outside of memory where a file can be written. */
 
 /** A block has the size of a page: packed quickly, with enough similar rows to compress well. */
 const rowsInBlock = 500
@@ -133,19 +135,25 @@ const level = 1
 /** @template Row plain JSON; unpacked rows are equal copies, not the same objects */
 export class Packed<Row> {
   #open: Row[] = []
-  readonly #blocks: Buffer[] = []
+  readonly #blocks: (() => string)[] = []
+  readonly #keep: Keep
+
+  constructor(keep = keepInMemory) {
+    this.#keep = keep
+  }
 
   push(row: Row): void {
     this.#open.push(row)
     if (this.#open.length < rowsInBlock) return
-    // A copy of its own size: zlib's buffer of 64 KiB is mostly empty.
-    this.#blocks.push(Buffer.from(deflateRawSync(JSON.stringify(this.#open), { level })))
+    const block = deflateRawSync(JSON.stringify(this.#open), { level })
+    this.#blocks.push(this.#keep(block.toString('base64')))
     this.#open = []
   }
 
   /** In order of arrival. Only one block is unpacked at a time, unless the caller keeps its objects. */
   *[Symbol.iterator](): Generator<Row> {
-    for (const block of this.#blocks) yield* JSON.parse(inflateOwn(block)) as Row[]
+    for (const block of this.#blocks)
+      yield* JSON.parse(inflateOwn(Buffer.from(block(), 'base64'))) as Row[]
     yield* this.#open
   }
 }
@@ -201,27 +209,3 @@ export function deletingOwner(metadata: ObjectMetadata): Controller | null {
 }
 
 export const nameOf = ({ metadata }: ClusterObject): string => metadata?.name ?? ''
-
-/** Keeps one copy of texts that many objects share. A parser creates a new copy for every object. */
-export class SharedTexts {
-  readonly #texts = new Map<string, string>()
-  readonly #lists = new Map<string, readonly string[]>()
-
-  /** The first copy of an equal text. Only for values with few distinct texts: namespaces, kinds, reasons. */
-  text(text: string): string {
-    const known = this.#texts.get(text)
-    if (known !== undefined) return known
-    this.#texts.set(text, text)
-    return text
-  }
-
-  /** The first copy of an equal list. */
-  list(texts: readonly string[]): readonly string[] {
-    const key = JSON.stringify(texts)
-    const known = this.#lists.get(key)
-    if (known !== undefined) return known
-    const list = texts.map(text => this.text(text))
-    this.#lists.set(key, list)
-    return list
-  }
-}

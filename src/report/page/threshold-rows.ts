@@ -338,12 +338,11 @@ function watchText(
   const sister = sisterSignal(signal) ?? signal
   const texts = Map.groupBy(nodes, node => {
     const { filesystems } = node.prediction
-    const watched = isWatched(signal, evictionOf(node)?.thresholds ?? [], filesystems.layout)
+    const thresholds = evictionOf(node)?.thresholds ?? []
+    const watched = isWatched(signal, thresholds, filesystems.layout)
     if (watched === false) return words.nothingWatches
     if (watched === null) return words.watchNotKnown(sister)
-    const isSoft = evictionOf(node)?.thresholds.some(
-      threshold => threshold.signal === signal && canBeMet(threshold),
-    )
+    const isSoft = thresholds.some(threshold => threshold.signal === signal && canBeMet(threshold))
     if (isSoft) return words.onlySoftWatches
     return words.sisterWatches(sister, filesystems.layoutCertainty === 'certain')
   })

@@ -99,24 +99,19 @@ describe('the settings of a node', () => {
 })
 
 describe('a fleet', () => {
-  it('keeps settings, origins and lost defaults once that are the same on many nodes', () => {
-    const origin = () => ({
-      source: 'AMI default' as const,
-      certainty: 'likely' as const,
-      path: null,
-    })
-    const example = () => ({
-      thresholds: [{ ...hard('nodefs.available', 10), origin: origin() }],
-      eviction: { lost: [{ signal: 'imagefs.available', value: '15%', by: origin() }] },
+  it('keeps settings once that are the same on many nodes, and the numbers of each node', () => {
+    const example = (availableGib: number) => ({
+      thresholds: [hard('nodefs.available', 10, availableGib)],
+      eviction: { error: null },
     })
     const shown = openAuditedPredictions()
     const [a, b] = [
-      audited({ name: 'a', ...example() }, shown),
-      audited({ name: 'b', ...example() }, shown),
+      audited({ name: 'a', ...example(60) }, shown),
+      audited({ name: 'b', ...example(20.5) }, shown),
     ]
     expect(a.settings).toBe(b.settings)
-    expect(a.eviction!.lost).toBe(b.eviction!.lost)
-    expect(a.eviction!.thresholds[0]!.origin).toBe(b.eviction!.thresholds[0]!.origin)
+    expect(b.eviction!.thresholds).toEqual(example(20.5).thresholds)
+    expect(a.eviction!.thresholds).toEqual(example(60).thresholds)
     const other = audited({ name: 'c', configuration: { imageGCHighThresholdPercent: 75 } }, shown)
     expect(other.settings).not.toEqual(a.settings)
   })

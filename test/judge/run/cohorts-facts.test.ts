@@ -19,13 +19,13 @@ describe('facts of nodes', () => {
 
   it('are kept once if they are equal', () => {
     const [one, other] = kept([fact, { ...fact }])
-    expect(one?.read()).toBe(fact)
+    expect(one?.()).toBe(fact)
     expect(other).toBe(one)
   })
 
   it('are read where they are kept if they are long', () => {
     const long = { text: 'x'.repeat(5000) }
-    expect(kept([long, { ...long }]).map(one => one?.read())).toEqual([long, long])
+    expect(kept([long, { ...long }]).map(one => one?.())).toEqual([long, long])
   })
 
   it('differ where anything differs', () => {
@@ -34,7 +34,7 @@ describe('facts of nodes', () => {
 
   it('are read again if many nodes have facts of their own', () => {
     const all = Array.from({ length: 1100 }, (_, index) => ({ index, text: 'x'.repeat(index) }))
-    expect(kept([...all, ...all]).map(one => one?.read())).toEqual([...all, ...all])
+    expect(kept([...all, ...all]).map(one => one?.())).toEqual([...all, ...all])
   })
 
   it('have the values of their own node, also behind the key of the values', () => {
@@ -51,6 +51,6 @@ describe('facts of nodes', () => {
     const read = facts.members().map(({ fact }) => fact)
     expect(read[1]).toBe(read[0])
     expect(new Set(read).size).toBe(4)
-    expect(read.map(one => one?.read())).toEqual(subjects.map(one => lostOnTheWay.fact(one)))
+    expect(read.map(one => one?.())).toEqual(subjects.map(one => lostOnTheWay.fact(one)))
   })
 })

@@ -1,5 +1,6 @@
 /** Objects of all lists that finalizers keep Terminating. Pods, volumes and PVCs have their own sections. */
 
+import { sharedValue } from '#base/once.ts'
 import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/finding/cluster-garbage.ts'
 import { isObjectOf } from '#model/input/cluster-input.ts'
@@ -10,7 +11,6 @@ import {
   parseMetadata,
   type Section,
   type SectionContext,
-  SharedTexts,
   timeOf,
 } from '#replay/cluster-gc/section.ts'
 import { expiryOf } from './jobs.ts'
@@ -39,7 +39,6 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
   close({ nodes, holderOf }: SectionContext): FinalizerGarbage {
     const kindOf = (resource: string) =>
       garbageResource(resource)?.objectKind ?? (resource === 'nodes' ? 'Node' : resource)
-    const shared = new SharedTexts()
     const lists = new Map<string, HeldObject['finalizers']>()
     const listOf = (names: readonly string[]) => {
       const key = JSON.stringify(names)
@@ -49,9 +48,9 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
     }
     const heldOf = ({ names, ...held }: HeldByFinalizer): HeldObject => ({
       ...held,
-      resource: shared.text(held.resource),
-      kind: shared.text(kindOf(held.resource)),
-      namespace: shared.text(held.namespace),
+      resource: sharedValue(held.resource),
+      kind: sharedValue(kindOf(held.resource)),
+      namespace: sharedValue(held.namespace),
       finalizers: listOf(names),
     })
     return {

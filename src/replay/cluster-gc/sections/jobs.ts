@@ -1,5 +1,6 @@
 /** Jobs and CronJobs. Only finished Jobs are kept, with a few fields each. */
 
+import { sharedValue } from '#base/once.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/finding/cluster-garbage.ts'
@@ -13,7 +14,6 @@ import {
   parseMetadata,
   type Section,
   type SectionContext,
-  SharedTexts,
   timeOf,
 } from '#replay/cluster-gc/section.ts'
 
@@ -53,19 +53,18 @@ class Jobs implements OpenSection<JobGarbage> {
   }
 
   close({ features }: SectionContext): JobGarbage {
-    const shared = new SharedTexts()
     return {
-      finished: Array.from(this.#finished, ({ job }) => withShared(job, shared)),
+      finished: Array.from(this.#finished, ({ job }) => withShared(job)),
       cronJobs: cleanupFinishedJobs(this.#cronJobs, this.#finished, features),
     }
   }
 }
 
-const withShared = (job: FinishedJob, shared: SharedTexts): FinishedJob => ({
+const withShared = (job: FinishedJob): FinishedJob => ({
   ...job,
-  namespace: shared.text(job.namespace),
-  controller: job.controller && { ...job.controller, kind: shared.text(job.controller.kind) },
-  finalizers: shared.list(job.finalizers),
+  namespace: sharedValue(job.namespace),
+  controller: job.controller && { ...job.controller, kind: sharedValue(job.controller.kind) },
+  finalizers: sharedValue(job.finalizers),
 })
 
 /*

@@ -4,6 +4,8 @@
  * only show which owners they hold, and which objects they own.
  */
 
+import type { Keep } from '#base/keep.ts'
+import { sharedValue } from '#base/once.ts'
 import {
   garbageResource,
   garbageResources,
@@ -29,14 +31,17 @@ import {
   parseMetadata,
   type Section,
   type SectionContext,
-  SharedTexts,
 } from '#replay/cluster-gc/section.ts'
 
 /** Pods that are not Terminating, as the garbage collector sees them: identities, and owners they hold. They are many, so few fields are kept. */
 type PodRow = [namespace: string, name: string, uid: string, ...held: string[]]
 
 class HoldingPods {
-  readonly #rows = new Packed<PodRow>()
+  readonly #rows: Packed<PodRow>
+
+  constructor(keep: Keep) {
+    this.#rows = new Packed(keep)
+  }
 
   /** @param metadata null: it cannot be read */
   take(metadata: ObjectMetadata | null) {
@@ -91,36 +96,58 @@ const scanned = [podResource, ...garbageResources]
   .map(({ resource }) => resource)
   .filter(resource => !withoutOwners.has(resource))
 
-export const owners: Section<'owners'> = { resources: [], also: scanned, open: () => new Owners() }
+export const owners: Section<'owners'> = {
+  resources: [],
+  also: scanned,
+  open: keep => new Owners(keep),
+}
 
 class Owners implements OpenSection<OwnerGarbage> {
   /** By resource: objects with owners that are not Terminating, without pods. */
   readonly #dependents = new Map<string, Packed<ObjectMetadata>>()
-  readonly #pods = new HoldingPods()
+  readonly #pods: HoldingPods
   /** By resource, objects of the other crowds without owner and without deletionTimestamp. */
   readonly #crowds = new Map<string, Packed<ObjectMetadata>>()
   /** By resource, other possible owners, and all Terminating objects. */
   readonly #items = new Map<string, Packed<ObjectMetadata>>()
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
+  readonly #keep: Keep
+
+  constructor(keep: Keep) {
+    this.#keep = keep
+    this.#pods = new HoldingPods(keep)
+  }
 
   take(resource: string, object: ClusterObject) {
     const parsed = parseMetadata(object)
     const metadata = parsed && parsed.uid !== '' ? parsed : null
     // A Terminating object is not grouped.
     if (object.metadata?.deletionTimestamp !== undefined) {
-      keep(this.#items, resource, metadata)
+      this.#hold(this.#items, resource, metadata)
       return
     }
     // Possible owners are only looked up.
-    if (!crowds.has(resource)) keep(this.#items, resource, metadata && { ...metadata, ...bare })
+    if (!crowds.has(resource))
+      this.#hold(this.#items, resource, metadata && { ...metadata, ...bare })
     const references = object.metadata?.ownerReferences ?? []
     const isOwned = references.length > 0 && !references.every(isNode)
     if (!isOwned) this.#takeOrphan(resource, object)
     if (resource === podResource.resource) this.#pods.take(metadata)
     else if (isOwned && metadata)
-      keep(this.#dependents, resource, { ...metadata, deletedMs: null, finalizers: [] })
+      this.#hold(this.#dependents, resource, { ...metadata, deletedMs: null, finalizers: [] })
     else if (crowds.has(resource))
-      keep(this.#crowds, resource, metadata && { ...metadata, ...bare })
+      this.#hold(this.#crowds, resource, metadata && { ...metadata, ...bare })
+  }
+
+  /** Also creates the empty list: an object without readable metadata still shows that the resource was listed. */
+  #hold(
+    rows: Map<string, Packed<ObjectMetadata>>,
+    resource: string,
+    metadata: ObjectMetadata | null,
+  ) {
+    const ofResource = rows.get(resource) ?? new Packed<ObjectMetadata>(this.#keep)
+    rows.set(resource, ofResource)
+    if (metadata) ofResource.push(metadata)
   }
 
   /** Pods that are not Terminating and whose owners wait for them. */
@@ -132,14 +159,14 @@ class Owners implements OpenSection<OwnerGarbage> {
   }
 
   /** Terminating objects and possible owners; absent: none was seen. */
-  #ownersIn(resource: string, named: NamedOwners, shared: SharedTexts): OwnedObject[] | undefined {
+  #ownersIn(resource: string, named: NamedOwners): OwnedObject[] | undefined {
     const kind = garbageResource(resource)?.objectKind ?? resource
     const rows: Iterable<ObjectMetadata>[] = [this.#items.get(resource) ?? []]
     const crowd = resource === podResource.resource ? this.#pods.all() : this.#crowds.get(resource)
     for (const each of [crowd, this.#dependents.get(resource)])
       if (each) rows.push(named.namedOwners(each, kind))
     const objects = rows.flatMap(each =>
-      Array.from(each, metadata => ownedObject(resource, metadata, shared)),
+      Array.from(each, metadata => ownedObject(resource, metadata)),
     )
     return objects.length > 0 || this.#items.has(resource) ? objects : undefined
   }
@@ -159,21 +186,20 @@ class Owners implements OpenSection<OwnerGarbage> {
   }
 
   close({ nodes, isWhole, arePodsKnown }: SectionContext): OwnerGarbage {
-    const shared = new SharedTexts()
     const isKnown = (resource: string) =>
       isWhole(resource) && (resource !== podResource.resource || arePodsKnown)
     const byUid = new Map<string, Group>()
     for (const [resource, packed] of this.#dependents)
-      for (const group of groupsIn(packed, resource, shared)) byUid.set(group.uid, group)
+      for (const group of groupsIn(packed, resource)) byUid.set(group.uid, group)
     const named = new NamedOwners(byUid.values(), crowdKinds)
-    for (const group of groupsIn(this.#podsInTheWay(), podResource.resource, shared))
+    for (const group of groupsIn(this.#podsInTheWay(), podResource.resource))
       byUid.set(group.uid, group)
     const dependents = Map.groupBy(byUid.values(), ({ resource }) => resource)
     // Whole kinds come last: if a kind is listed twice, the later entry decides.
     const listed = [
       ...[...dependents].flatMap(([resource, groups]) => listedKind(resource, groups, false)),
       ...scanned.flatMap(resource =>
-        listedKind(resource, this.#ownersIn(resource, named, shared), isKnown(resource)),
+        listedKind(resource, this.#ownersIn(resource, named), isKnown(resource)),
       ),
       ...(nodes === null
         ? []
@@ -208,17 +234,6 @@ function replicasOf(resource: string, object: ClusterObject) {
 }
 
 const hasFinished = ({ status }: KubernetesPod) => isTerminalPhase(status?.phase ?? null)
-
-/** Also creates the empty list: an object without readable metadata still shows that the resource was listed. */
-function keep(
-  kept: Map<string, Packed<ObjectMetadata>>,
-  resource: string,
-  metadata: ObjectMetadata | null,
-) {
-  const rows = kept.get(resource) ?? new Packed<ObjectMetadata>()
-  kept.set(resource, rows)
-  if (metadata) rows.push(metadata)
-}
 
 /** Owner of static pods and leases; the kubelet maintains those references. */
 const isNode = ({ kind }: ObjectReference) => kind === 'Node'
@@ -287,7 +302,7 @@ interface Group extends OwnedObject {
 }
 
 /** Groups in the order of their first objects. */
-function groupsIn(objects: Iterable<ObjectMetadata>, resource: string, shared: SharedTexts) {
+function groupsIn(objects: Iterable<ObjectMetadata>, resource: string) {
   const groups: Group[] = []
   /** By namespace, then by the owners' UIDs. Nearly always one group: all objects have the same references to these owners. */
   const places = new Map<string, Map<string, Group | Group[]>>()
@@ -303,12 +318,7 @@ function groupsIn(objects: Iterable<ObjectMetadata>, resource: string, shared: S
     const known =
       ofOwners && [ofOwners].flat().find(group => areAlike(group.ownerReferences, ownerReferences))
     if (!known) {
-      const group = {
-        ...ownedObject(resource, metadata, shared),
-        resource,
-        count: 1,
-        names: [name],
-      }
+      const group = { ...ownedObject(resource, metadata), resource, count: 1, names: [name] }
       place.set(owners, ofOwners ? [ofOwners, group].flat() : group)
       groups.push(group)
       continue
@@ -334,17 +344,17 @@ const areAlike = (some: readonly OwnerReference[], others: readonly OwnerReferen
     return isSameObject && other.blocksOwnerDeletion === blocksOwnerDeletion
   })
 
-function ownedObject(resource: string, metadata: ObjectMetadata, shared: SharedTexts): OwnedObject {
+function ownedObject(resource: string, metadata: ObjectMetadata): OwnedObject {
   const known = garbageResource(resource)
   return {
     ...metadata,
     apiVersion: known?.apiVersion ?? '',
     kind: known?.objectKind ?? resource,
-    namespace: shared.text(metadata.namespace),
-    finalizers: shared.list(metadata.finalizers),
+    namespace: sharedValue(metadata.namespace),
+    finalizers: sharedValue(metadata.finalizers),
     ownerReferences: metadata.ownerReferences.map(({ apiVersion, kind, ...of }) => ({
-      apiVersion: shared.text(apiVersion),
-      kind: shared.text(kind),
+      apiVersion: sharedValue(apiVersion),
+      kind: sharedValue(kind),
       ...of,
     })),
   }

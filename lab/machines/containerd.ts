@@ -6,10 +6,18 @@
  */
 
 import type { RawObject } from '#base/raw-object.ts'
-import { imagesOf, nodeInfo, sandboxImageOf } from '#lab/nodes/node-object.ts'
+import {
+  imageId,
+  imagesBytes,
+  imagesOf,
+  isThere,
+  namesOf,
+  sandboxImageOf,
+} from '#lab/nodes/images.ts'
+import { nodeInfo } from '#lab/nodes/node-object.ts'
 import { containerId, podStart, podUid } from '#lab/nodes/pod-object.ts'
 import type { ContainerProfile, PodProfile } from '#lab/nodes/pod-profile.ts'
-import { imagesBytes, type NodeProfile } from '#lab/nodes/profile.ts'
+import type { NodeProfile } from '#lab/nodes/profile.ts'
 import { digits } from '#lab/nodes/random.ts'
 import { inodesOf } from '#lab/nodes/summary.ts'
 import { runtimeFolder } from './filesystems.ts'
@@ -104,26 +112,21 @@ const infoConfig = (profile: NodeProfile): RawObject => ({
   containerdEndpoint: '/run/containerd/containerd.sock',
 })
 
-const imageId = (name: string) => `sha256:${digits(`image/${name}`)}`
-
 function criImages(profile: NodeProfile): RawObject[] {
-  return imagesOf(profile).map(({ names: [digest = '', name = ''], sizeBytes }) => ({
-    id: imageId(name),
-    repoTags: [name],
-    repoDigests: [digest],
-    size: String(sizeBytes),
+  return imagesOf(profile).map(image => ({
+    id: imageId(image.name),
+    repoTags: [image.name],
+    repoDigests: [namesOf(image)[0]],
+    size: String(image.sizeBytes),
     uid: null,
     username: '',
     spec: null,
-    pinned: isSandboxImage(profile, name) && profile.disk?.isSandboxImageUnpinned !== true,
+    pinned: isSandboxImage(profile, image.name) && profile.disk?.isSandboxImageUnpinned !== true,
   }))
 }
 
 const isSandboxImage = (profile: NodeProfile, name: string) =>
   [name, name.replace(/:latest$/, '')].includes(sandboxImageOf(profile))
-
-/** Of an evicted pod the kubelet has removed both. */
-export const isThere = ({ phase }: PodProfile) => phase !== 'Failed'
 
 export const sandboxId = (pod: PodProfile) => digits(`sandbox/${podUid(pod)}`)
 const nanoseconds = (time: string) => `${Date.parse(time)}000000`

@@ -1,26 +1,30 @@
 /** What a node measures of its own disks: `du` of folders and containerd's snapshots, in the numbers of `/stats/summary`. */
-import { imagesOf, sandboxImageOf } from '#lab/nodes/node-object.ts'
+import { imagesBytes, imagesOf, layersOf, listedSandboxImage } from '#lab/nodes/images.ts'
 import { containerId } from '#lab/nodes/pod-object.ts'
-import { imagesBytes, MiB, type NodeProfile } from '#lab/nodes/profile.ts'
-import { digits } from '#lab/nodes/random.ts'
+import { MiB, type NodeProfile } from '#lab/nodes/profile.ts'
+import { digits, randomOf } from '#lab/nodes/random.ts'
 import { filesystemsOf, inodesOf } from '#lab/nodes/summary.ts'
-import { isThere, sandboxId } from './containerd.ts'
+import { sandboxId } from './containerd.ts'
 import { runtimeFolder } from './filesystems.ts'
 import type { MachinePart } from './machine.ts'
 
 const plugin = (name: string) => `${runtimeFolder}/io.containerd.${name}`
-/** Of every node, in MiB. Home folders take what is left of the disk's used part. */
-const fixedMiB = {
-  '/var/log/journal': 488,
-  '/usr': 940,
-  '/var/cache': 86,
-  [plugin('content.v1.content')]: 3,
-  [plugin('metadata.v1.bolt')]: 2,
+/** In MiB, from and to. Home folders take what is left of the disk's used part. */
+const spans: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  '/var/log/journal': [212, 824],
+  '/var/cache': [38, 264],
+  [plugin('content.v1.content')]: [2, 11],
+  [plugin('metadata.v1.bolt')]: [1, 4],
 }
+/** Of the operating system: the same on each node of an image. */
+const systemMiB = { least: 910, most: 1090 }
+
+const between = (text: string, least: number, most: number) =>
+  Math.round(least + randomOf(text)() * (most - least))
+
 const kubeletMiB = 4
-const messagesMiB = 12
+const messages = [5, 31] as const
 const unexplainedMiB = 32
-const sandboxBytes = 40_960
 
 export function diskUsePart(profile: NodeProfile): MachinePart {
   const { nodefs } = filesystemsOf(profile)
@@ -29,12 +33,18 @@ export function diskUsePart(profile: NodeProfile): MachinePart {
     .flatMap(pod => pod.containers)
   const volumes = sum(profile.pods.map(({ emptyDir }) => emptyDir?.usedMiB ?? 0))
   const logs = sum(containers.map(({ logsMiB }) => logsMiB))
+  const own = (path: string, [least, most]: readonly [number, number]) =>
+    between(`${path}/${profile.name}`, least, most)
+  const hostMiB = Object.fromEntries(
+    Object.entries(spans).map(([path, span]) => [path, own(path, span)]),
+  )
   const folders: Record<string, number> = {
-    ...fixedMiB,
+    '/usr': between(`/usr/${profile.family}`, systemMiB.least, systemMiB.most),
+    ...hostMiB,
     ...profile.disk?.foldersMiB,
     '/var/lib/kubelet': volumes + kubeletMiB,
     '/var/lib/kubelet/pods': volumes,
-    '/var/log': fixedMiB['/var/log/journal'] + logs + messagesMiB,
+    '/var/log': hostMiB['/var/log/journal']! + logs + own('messages', messages),
     '/var/log/pods': logs,
   }
   const outside = ['/var/lib/kubelet/pods', '/var/log/journal', '/var/log/pods']
@@ -49,33 +59,26 @@ export function diskUsePart(profile: NodeProfile): MachinePart {
   )
   return {
     folders: Object.keys(folders),
-    answers: { du: `${sizes.join('\n')}\n`, ...snapshotsOf(profile, imagesBytes(profile)) },
+    answers: { du: `${sizes.join('\n')}\n`, ...snapshotsOf(profile) },
   }
 }
 
 /** A layer of each image, the writable layers above, each with its size. Together they have what the runtime says. */
-function snapshotsOf(profile: NodeProfile, allBytes: number): Record<string, string> {
-  const pods = profile.pods.filter(isThere)
-  const sandboxImage = sandboxImageOf(profile).replace(/(\/[^:]*)$/, '$1:latest')
-  const writable = pods.flatMap(pod => [
-    { key: sandboxId(pod), parent: layerOf(sandboxImage), bytes: sandboxBytes },
-    ...pod.containers.map(container => ({
+function snapshotsOf(profile: NodeProfile): Record<string, string> {
+  const sandboxLayer = layerOf(listedSandboxImage(profile))
+  const writable = layersOf(profile.pods).flatMap(({ pod, sandboxBytes, containers }) => [
+    { key: sandboxId(pod), parent: sandboxLayer, bytes: sandboxBytes },
+    ...containers.map(({ container, bytes }) => ({
       key: containerId(pod, container),
       parent: layerOf(container.image),
-      bytes: container.rootfsMiB * MiB,
+      bytes,
     })),
   ])
   const leftBehind = (profile.disk?.leftBehindMiB ?? 0) * MiB
-  const images = imagesOf(profile).map(({ names, sizeBytes }) => ({
-    key: layerOf(names[1] ?? ''),
-    sizeBytes,
-  }))
-  const left = Math.max(0, allBytes - leftBehind - sum(writable.map(({ bytes }) => bytes)))
-  const listed = Math.max(1, sum(images.map(({ sizeBytes }) => sizeBytes)))
   const layers = [
-    ...images.map(({ key, sizeBytes }) => ({
-      key,
-      bytes: Math.trunc((left * sizeBytes) / listed),
+    ...imagesOf(profile).map(({ name, unpackedBytes }) => ({
+      key: layerOf(name),
+      bytes: unpackedBytes,
     })),
     ...(leftBehind ? [{ key: layerOf('left behind'), bytes: leftBehind }] : []),
   ]

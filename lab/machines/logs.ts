@@ -1,5 +1,6 @@
 /** The logs of a node, and who rotates them. Sources: awslabs/amazon-eks-ami rootfs (logrotate.conf, logrotate-kube-proxy); pkg/kubelet/logs */
 import { configurationOf } from '#lab/nodes/configz.ts'
+import { imageId, imageNamed } from '#lab/nodes/images.ts'
 import { containerId, podUid } from '#lab/nodes/pod-object.ts'
 import type { ContainerProfile, PodProfile } from '#lab/nodes/pod-profile.ts'
 import { MiB, type NodeProfile } from '#lab/nodes/profile.ts'
@@ -93,12 +94,19 @@ function journalOf(profile: NodeProfile, at: string): string {
   const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } =
     configurationOf(profile)
   const isDue = typeof high === 'number' && usage >= high
-  const toFree = Math.trunc((capacityBytes * (100 - Number(low))) / 100) - availableBytes
-  const told = [
+  const lowPercent = Number(low)
+  const toFree = Math.trunc((capacityBytes * (100 - lowPercent)) / 100) - availableBytes
+  const begun = (percent: number, bytes: number) =>
+    `image_gc_manager.go:391] "Disk usage on image filesystem is over the high threshold, trying to free bytes down to the low threshold" usage=${percent} highThreshold=${high} amountToFree=${bytes} lowThreshold=${low}`
+  const rounds = (profile.imageGcRounds ?? []).flatMap(({ minutesAgo, wantedBytes, removed }) => [
+    [minutesAgo, begun(lowPercent + Math.ceil((100 * wantedBytes) / capacityBytes), wantedBytes)],
+    ...(removed === undefined ? [] : [[minutesAgo, removal(removed)]]),
+  ]) as [number, string][]
+  const now = [
     'kubelet.go:2406] "SyncLoop (PLEG): event for pod"',
     ...(isDue
       ? [
-          `image_gc_manager.go:391] "Disk usage on image filesystem is over the high threshold, trying to free bytes down to the low threshold" usage=${usage} highThreshold=${high} amountToFree=${toFree} lowThreshold=${low}`,
+          begun(usage, toFree),
           `kubelet.go:1541] "Image garbage collection failed multiple times in a row" err="Failed to garbage collect required amount of images. Attempted to free ${toFree} bytes, but only found 0 bytes eligible to free."`,
         ]
       : []),
@@ -109,8 +117,19 @@ function journalOf(profile: NodeProfile, at: string): string {
         ]
       : []),
   ]
-  const time = `${at.slice(0, 19)}+0000`
-  return told
-    .map(line => `${time} ${profile.name} kubelet[900]: I1121 02:00:00.000000     900 ${line}\n`)
+  return [...rounds, ...now.map(line => [0, line] as const)]
+    .map(([minutesAgo, line]) => journalLine(profile, Date.parse(at) - minutesAgo * 60_000, line))
     .join('')
+}
+
+function removal(image: string) {
+  const { name, sizeBytes } = imageNamed(image)
+  return `image_gc_manager.go:505] "Removing image to free bytes" imageID="${imageId(name)}" size=${sizeBytes} runtimeHandler=""`
+}
+
+/** As journalctl prints it, with klog's own time. */
+function journalLine({ name }: NodeProfile, ms: number, line: string) {
+  const time = new Date(ms).toISOString()
+  const klog = `I${time.slice(5, 7)}${time.slice(8, 10)} ${time.slice(11, 19)}.000000`
+  return `${time.slice(0, 19)}+0000 ${name} kubelet[900]: ${klog}     900 ${line}\n`
 }

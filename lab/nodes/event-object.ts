@@ -135,15 +135,15 @@ export function imageGcFailing(node: string, bytesToFree: number): EventProfile[
 }
 
 /** A node that evicts for disk. Upstream: pkg/kubelet/eviction/eviction_manager.go, pkg/kubelet/nodestatus/setters.go. */
-export function diskPressure(node: string): EventProfile[] {
+export function diskPressure(node: string, sinceMinutes = 41): EventProfile[] {
   return [
     {
       ...onNode(node),
       type: 'Warning',
       reason: 'EvictionThresholdMet',
       message: 'Attempting to reclaim ephemeral-storage',
-      count: 14,
-      firstMinutesAgo: 41,
+      count: Math.ceil(sinceMinutes / 3),
+      firstMinutesAgo: sinceMinutes,
       lastMinutesAgo: 1,
     },
     {
@@ -151,7 +151,7 @@ export function diskPressure(node: string): EventProfile[] {
       type: 'Normal',
       reason: 'NodeHasDiskPressure',
       message: `Node ${node} status is now: NodeHasDiskPressure`,
-      firstMinutesAgo: 41,
+      firstMinutesAgo: sinceMinutes,
     },
   ]
 }

@@ -1,8 +1,9 @@
 /** `v1.Node` of a profile: labels, conditions, what it has and what pods may use, its images. */
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import { configurationOf } from './configz.ts'
+import { imagesOf, namesOf } from './images.ts'
 import { instanceTypes } from './instance-types.ts'
-import { type Family, imagesBytes, MiB, type NodeProfile } from './profile.ts'
+import type { NodeProfile } from './profile.ts'
 import { digits, randomOf, uidOf } from './random.ts'
 import { allocatableOf, capacityOf } from './resources.ts'
 import { restartTimes } from './restart-times.ts'
@@ -11,7 +12,7 @@ import { restartTimes } from './restart-times.ts'
 export const ageMsOf = ({ name }: Pick<NodeProfile, 'name'>): number =>
   Math.round((2 + 40 * randomOf(`age/${name}`)()) * 86_400) * 1000
 const silentMs = 40 * 60_000
-const transitionMs = 3 * 60_000
+const transitionMinutes = 3
 
 export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
   const { arch } = instanceTypes[profile.instanceType]
@@ -147,14 +148,14 @@ function heartbeatOf(profile: NodeProfile, at: string): string {
 }
 
 function transitionOf(profile: NodeProfile, type: string, on: boolean, at: string): string {
-  const { silent, started } = profile
+  const { silent, started, diskPressureMinutes = transitionMinutes } = profile
   if (silent)
     return started?.start.downSinceMs
       ? time(started.start.downSinceMs + restartTimes.unheardMs)
       : before(at, silentSinceMs(profile))
   if (started && type === 'Ready' && started.start.downSinceMs === null)
     return time(started.start.atMs + (on ? restartTimes.readyMs : 0))
-  return before(at, type === 'DiskPressure' && on ? transitionMs : ageMsOf(profile))
+  return before(at, type === 'DiskPressure' && on ? diskPressureMinutes * 60_000 : ageMsOf(profile))
 }
 
 function taintsOf({
@@ -205,61 +206,13 @@ export function nodeInfo(profile: NodeProfile) {
   }
 }
 
-/** As containerd's configuration names it. Source: awslabs/amazon-eks-ami, bottlerocket-core-kit, containerd. */
-const sandboxImages: Readonly<Record<Family, string>> = {
-  AL2: '602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.10',
-  AL2023: 'localhost/kubernetes/pause',
-  Hybrid: 'registry.k8s.io/pause:3.10',
-  Ubuntu: 'registry.k8s.io/pause:3.10',
-  Bottlerocket: 'localhost/kubernetes/pause:0.1.0',
-  'Auto Mode': 'localhost/kubernetes/pause:0.1.0',
-  Windows: 'mcr.microsoft.com/oss/kubernetes/pause:3.9',
-  Fargate: '602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.10',
-}
-export const sandboxImageOf = ({ family }: NodeProfile) => sandboxImages[family]
-const sandboxImageBytes = 318_731
-
 /** Upstream: pkg/kubelet/nodestatus/setters.go Images; -1 is no limit. */
 function namedImagesOf(profile: NodeProfile) {
   const most = Number(configurationOf(profile).nodeStatusMaxImages)
-  return imagesOf(profile).slice(0, most < 0 ? undefined : most)
+  return imagesOf(profile)
+    .slice(0, most < 0 ? undefined : most)
+    .map(image => ({ names: namesOf(image), sizeBytes: image.sizeBytes }))
 }
-
-/** Unpacked layers per compressed byte of an image, at most. */
-const mostUnpacking = 3
-
-/** The images on its disk, compressed sizes, the largest first. Together they can unpack to what the snapshots take. */
-export function imagesOf(profile: NodeProfile) {
-  const sandboxImage = sandboxImageOf(profile).replace(/(\/[^:]*)$/, '$1:latest')
-  const { unusedImages = {} } = profile.disk ?? {}
-  const names = new Set([
-    ...Object.keys(unusedImages),
-    ...profile.pods.flatMap(pod => pod.containers.map(container => container.image)),
-    sandboxImage,
-  ])
-  const images = [...names].map(name => {
-    const digest = digits(name)
-    const bytes = name === sandboxImage ? sandboxImageBytes : ordinaryBytes(digest)
-    return {
-      names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digest}`, name],
-      sizeBytes: unusedImages[name] ?? bytes,
-    }
-  })
-  const isWorkload = ({ names: [, name = ''] }: (typeof images)[number]) =>
-    name !== sandboxImage && !name.startsWith(systemRegistry) && !(name in unusedImages)
-  const sum = (some: typeof images) => some.reduce((total, { sizeBytes }) => total + sizeBytes, 0)
-  const workloads = images.filter(isWorkload)
-  const missing = imagesBytes(profile) / mostUnpacking - sum(images)
-  // In powers of two, so that an image has few sizes in all.
-  const factor = 2 ** Math.ceil(Math.log2(Math.max(1, 1 + missing / Math.max(1, sum(workloads)))))
-  return images
-    .map(image => (isWorkload(image) ? { ...image, sizeBytes: image.sizeBytes * factor } : image))
-    .sort((a, b) => b.sizeBytes - a.sizeBytes)
-}
-
-const systemRegistry = '602401143452.'
-const ordinaryBytes = (digest: string) =>
-  (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
 const before = (at: string, ms: number) => time(Date.parse(at) - ms)

@@ -22,7 +22,7 @@ export interface Disk {
   capacityBytes: number
   /** Of the capacity; the rest is available. */
   usedPercent: number
-  /** What snapshots take of the used part, if the disk has the images. Default: 80. */
+  /** What images take of the used part at most, if the disk has them. Default: 80. */
   imagesPercent?: number
 }
 
@@ -54,6 +54,10 @@ export interface NodeProfile {
   daemonsMiB?: { kubelet: number; runtime: number }
   pods: readonly PodProfile[]
   diskPressure?: boolean
+  /** Since when. Default: 3. */
+  diskPressureMinutes?: number
+  /** Rounds of image GC that its journal has, the oldest first. */
+  imageGcRounds?: readonly { minutesAgo: number; wantedBytes: number; removed?: string }[]
   /** The kubelet stopped posting its status. */
   silent?: boolean
   /** Since when. Default: a while. */
@@ -100,9 +104,3 @@ export const memoryCapacityBytes = ({ instanceType, memoryBytes }: NodeProfile) 
 
 export const availableBytes = ({ capacityBytes, usedPercent }: Disk) =>
   Math.trunc((capacityBytes * (100 - usedPercent)) / 100)
-
-/** What snapshots take of the used part of the disk that has the images. */
-export function imagesBytes({ nodefs, imagefs = nodefs }: NodeProfile): number {
-  const usedBytes = imagefs.capacityBytes - availableBytes(imagefs)
-  return Math.trunc((usedBytes * (imagefs.imagesPercent ?? 80)) / 100)
-}

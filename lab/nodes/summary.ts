@@ -1,16 +1,10 @@
 /** A full `/stats/summary` of a profile. Upstream: pkg/kubelet/server/stats/summary.go, k8s.io/kubelet/pkg/apis/stats/v1alpha1. */
 import type { RawObject } from '#base/raw-object.ts'
+import { imagesBytes } from './images.ts'
 import { minorOf } from './minors.ts'
 import { podStart, podUid } from './pod-object.ts'
 import type { ContainerProfile, PodProfile } from './pod-profile.ts'
-import {
-  availableBytes,
-  type Disk,
-  imagesBytes,
-  MiB,
-  memoryCapacityBytes,
-  type NodeProfile,
-} from './profile.ts'
+import { availableBytes, type Disk, MiB, memoryCapacityBytes, type NodeProfile } from './profile.ts'
 import { podsMemoryLimitBytes } from './resources.ts'
 
 const quietDaemonsMiB = { kubelet: 118, runtime: 164 }

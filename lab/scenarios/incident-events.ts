@@ -1,4 +1,5 @@
 /** What the API server still remembers of the incidents: an hour of events, the telling ones among the routine. */
+import type { RawObject } from '#base/raw-object.ts'
 import {
   diskPressure,
   type EventProfile,
@@ -10,11 +11,11 @@ import {
 } from '#lab/nodes/event-object.ts'
 import { nodeNameOf } from '#lab/nodes/placement.ts'
 import type { NodeProfile } from '#lab/nodes/profile.ts'
-import { incidentNodes } from './incident-nodes.ts'
+import { editedNode, pressure, scannerUse } from './incident-nodes.ts'
 
-const full = nodeNameOf('10.0.1.12')
+const fullNode = nodeNameOf('10.0.1.12')
 const refused = nodeNameOf('10.0.1.41')
-const edited = nodeNameOf('10.0.1.64')
+const edited = editedNode
 const general = nodeNameOf('10.0.1.61')
 /** Its runtime does not list the images in time. */
 const silentRuntime = 'kubespray-worker-1'
@@ -23,48 +24,54 @@ const importer = { namespace: 'batch', name: 'catalog-import-29384701-x8k2p' }
 const image = 'docker.io/library/busybox:1.36'
 const limit = `Failed to pull image "${image}": failed to pull and unpack image "${image}": failed to copy: httpReadSeeker: failed open: unexpected status code 429 Too Many Requests: toomanyrequests: You have reached your unauthenticated pull rate limit. https://www.docker.com/increase-rate-limit`
 
-const evicted = incidentNodes.flatMap(({ profile }) =>
-  profile.pods.flatMap(pod =>
-    pod.failure?.reason === 'Evicted' ? [evictionOf(profile, pod, pod.failure.message)] : [],
-  ),
-)
+/** By morning, how much later what happened regularly happened: no two hours are alike. */
+const paces = [1, 0.9, 0.8]
+/** The suffixes that the DaemonSet's pods had, by morning. */
+const scanners = [
+  ['4xk9d', '7zqtm', 'c2wvb', 'nx86f', 'fd5lh'],
+  ['vw6tq', 'k8s4n', '2mhxj', 'zt7rb', '9cfpg'],
+  ['b5jlz', 'q9xvt', 'wd2hk', '6nfmr', 'tgc8s'],
+]
 
-function evictionOf(
+const evictionOf = (
   { name }: Pick<NodeProfile, 'name'>,
   pod: { namespace: string; name: string },
   message: string,
-): EventProfile {
-  return { ...onPod(name, pod), type: 'Warning', reason: 'Evicted', message, firstMinutesAgo: 40 }
-}
+  minutesAgo: number,
+): EventProfile => ({
+  ...onPod(name, pod),
+  type: 'Warning',
+  reason: 'Evicted',
+  message,
+  firstMinutesAgo: minutesAgo,
+})
+
+const evictionsOf = (profile: NodeProfile) =>
+  profile.pods.flatMap(pod =>
+    pod.failure?.reason === 'Evicted'
+      ? [evictionOf(profile, pod, pod.failure.message, Math.round((pod.endedHoursAgo ?? 0) * 60))]
+      : [],
+  )
 
 /** A DaemonSet that fills the disk: what replaces the pod that was evicted is refused, for as long as the pressure lasts. Its pods are deleted at once. */
-const scanner = (suffix: string, message: string, firstMinutesAgo: number): EventProfile => ({
-  ...evictionOf(
-    { name: edited },
-    { namespace: 'security', name: `node-scanner-${suffix}` },
-    message,
-  ),
-  firstMinutesAgo,
-})
-const scannerLoop = [
-  scanner(
-    '4xk9d',
-    'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. Container scanner was using 3358720Ki, request is 0, has larger consumption of ephemeral-storage. ',
-    40,
-  ),
-  ...['7zqtm', 'c2wvb', 'nx86f', 'fd5lh'].map((suffix, index) =>
-    scanner(suffix, 'The node had condition: [DiskPressure]. ', 39 - index * 9),
-  ),
-]
+const scannerLoop = (days: number, minutesAgo: number) =>
+  (scanners[days] ?? []).map((suffix, index) =>
+    evictionOf(
+      { name: edited },
+      { namespace: 'security', name: `node-scanner-${suffix}` },
+      index === 0 ? `${pressure}${scannerUse}` : 'The node had condition: [DiskPressure]. ',
+      index === 0 ? minutesAgo : Math.round(minutesAgo - 1 - (index - 1) * ((minutesAgo - 4) / 4)),
+    ),
+  )
 
 const pull = { ...onPod(general, importer, 'import'), firstMinutesAgo: 34, lastMinutesAgo: 22 }
 
-const told: EventProfile[] = [
-  // 20 GiB at 88 %: 20 % of it shall be free, 12 % are.
-  ...imageGcFailing(full, 1_717_986_919),
-  ...diskPressure(edited),
-  ...evicted,
-  ...scannerLoop,
+const regular = (full: NodeProfile): EventProfile[] => [
+  // 20 % of its disk shall be free.
+  ...imageGcFailing(
+    full.name,
+    Math.round((full.nodefs.capacityBytes * (full.nodefs.usedPercent - 80)) / 100),
+  ),
   {
     ...onNode(silentRuntime),
     type: 'Warning',
@@ -123,9 +130,30 @@ const told: EventProfile[] = [
     message: 'invalid capacity 0 on image filesystem',
     firstMinutesAgo: 55,
   },
-  ...incidentNodes.flatMap(({ profile }) =>
-    profile.pods.slice(-1).flatMap(pod => startOfPod(profile.name, pod, 25)),
-  ),
 ]
 
-export const incidentEvents = (at: string) => told.map(profile => eventObject(profile, at))
+/** @param days which morning, from 0 */
+export function incidentEvents(
+  nodes: readonly NodeProfile[],
+  days: number,
+  at: string,
+): RawObject[] {
+  const later = (profile: EventProfile): EventProfile => ({
+    ...profile,
+    firstMinutesAgo: Math.round(profile.firstMinutesAgo * paces[days]!),
+    ...(profile.lastMinutesAgo !== undefined && {
+      lastMinutesAgo: Math.round(profile.lastMinutesAgo * paces[days]!),
+    }),
+  })
+  const starts = nodes.flatMap(({ name, pods }) =>
+    pods.slice(-1).flatMap(pod => startOfPod(name, pod, 25)),
+  )
+  const full = nodes.find(({ name }) => name === fullNode)!
+  const { diskPressureMinutes = 1 } = nodes.find(({ name }) => name === edited)!
+  return [
+    ...[...regular(full), ...starts].map(later),
+    ...diskPressure(edited, diskPressureMinutes),
+    ...nodes.flatMap(evictionsOf),
+    ...scannerLoop(days, diskPressureMinutes - 1),
+  ].map(profile => eventObject(profile, at))
+}

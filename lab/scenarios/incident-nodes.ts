@@ -1,5 +1,5 @@
 /** The nodes of the incidents, each with the rules that it fires. */
-import { autoMode, inNodegroup, onFargate, selfManaged } from '#lab/nodes/placement.ts'
+import { autoMode, inNodegroup, nodeNameOf, onFargate, selfManaged } from '#lab/nodes/placement.ts'
 import {
   evictedPod,
   holding,
@@ -9,6 +9,7 @@ import {
 } from '#lab/nodes/pod-profile.ts'
 import { type Disk, type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
+import { withWorkloads } from '#lab/nodes/workloads.ts'
 import { type ExpectedRule, fixedNodes, type NodeSource } from './scenario.ts'
 
 export interface ExpectedNode {
@@ -27,7 +28,9 @@ const withPods = ({
 }: Omit<NodeProfile, 'pods'> & { pods?: NodeProfile['pods'] }): NodeProfile => ({
   ...agentOf(placement.family),
   ...placement,
-  pods: pods ?? ordinaryPods(placement.name),
+  pods: ['Fargate', 'Windows'].includes(placement.family)
+    ? (pods ?? ordinaryPods(placement.name))
+    : withWorkloads(pods ?? ordinaryPods(placement.name), placement),
 })
 
 /** What EKS runs by itself has none that answers to the account. */
@@ -169,8 +172,59 @@ const dataDisk: ExpectedNode[] = ['10.0.1.51', '10.0.1.52'].map((ip, index) =>
 )
 
 const editedAddress = '10.0.1.64'
-const pressure =
-  'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. '
+export const editedNode = nodeNameOf(editedAddress)
+/** What was available when the pods of node-scanner and thumbnails were evicted: less than now by what the scanner held. */
+const scannerKiB = 880_804
+const availableKiB = 5_662_310
+export const pressure = `The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: ${availableKiB - scannerKiB}Ki. `
+export const scannerUse = `Container scanner was using ${scannerKiB}Ki, request is 0, has larger consumption of ephemeral-storage. `
+
+/** Of the edited node and its pods, by morning. */
+const mornings = [
+  {
+    usedPercent: 73,
+    evictedMinutesAgo: 40,
+    removed: 'media/thumbnails:90',
+    wantedGiB: [2.9, 0.94],
+  },
+  {
+    usedPercent: 71,
+    evictedMinutesAgo: 27,
+    removed: 'media/thumbnails:89',
+    wantedGiB: [2.5, 0.61],
+  },
+  {
+    usedPercent: 72,
+    evictedMinutesAgo: 51,
+    removed: 'media/thumbnails:88',
+    wantedGiB: [3.1, 1.17],
+  },
+] as const
+
+/** Each evening a release that no pod runs any more goes: seven hours before the run, in two rounds of image GC. */
+export function onMorning(days: number, profile: NodeProfile): NodeProfile {
+  if (profile.name !== editedNode) return profile
+  const { usedPercent, evictedMinutesAgo, removed, wantedGiB } = mornings[days]!
+  const [first, second] = wantedGiB.map(gib => Math.round(gib * GiB))
+  const ended = evictedPod(`${editedAddress}/${days}`, pressure)
+  return {
+    ...profile,
+    nodefs: { ...profile.nodefs, usedPercent },
+    diskPressureMinutes: evictedMinutesAgo + 1,
+    imageGcRounds: [
+      {
+        minutesAgo: 379,
+        wantedBytes: first!,
+        removed: `111122223333.dkr.ecr.us-east-1.amazonaws.com/${removed}`,
+      },
+      { minutesAgo: 374, wantedBytes: second! },
+    ],
+    pods: [
+      ...profile.pods.filter(({ failure }) => !failure),
+      { ...ended, endedHoursAgo: evictedMinutesAgo / 60 },
+    ],
+  }
+}
 
 /** Four nodes of one nodegroup, of which one was edited by hand. */
 const edited: ExpectedNode[] = [
@@ -204,7 +258,7 @@ const edited: ExpectedNode[] = [
       diskPressure: true,
       pods: [
         ...holding(ordinaryPods(editedAddress), 'checkout', { emptyDirMiB: 2460, logsMiB: 46 }),
-        { ...evictedPod(editedAddress, pressure), endedHoursAgo: 2 / 3 },
+        evictedPod(editedAddress, pressure),
       ],
     },
     [

@@ -11,6 +11,7 @@ import {
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { instanceIdOf, randomOf } from '#lab/nodes/random.ts'
+import { withWorkloads } from '#lab/nodes/workloads.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { probeTemplates } from './launch-templates.ts'
 import {
@@ -33,21 +34,25 @@ const calm = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
 
 type Unfinished = Omit<NodeProfile, 'pods' | 'nodefs' | 'agent'> & Partial<NodeProfile>
 
-const expectedNode = (profile: Unfinished, rules: readonly ExpectedRule[]): ExpectedNode => ({
-  profile: {
+function expectedNode(unfinished: Unfinished, rules: readonly ExpectedRule[]): ExpectedNode {
+  const { name } = unfinished
+  const profile = {
     nodefs: {
       capacityBytes: 20 * GiB,
-      usedPercent: 36 + Math.round(20 * randomOf(`disk/${profile.name}`)()),
-      imagesPercent: 31 + Math.round(50 * randomOf(`images/${profile.name}`)()),
+      usedPercent: 36 + Math.round(20 * randomOf(`disk/${name}`)()),
+      imagesPercent: 31 + Math.round(50 * randomOf(`images/${name}`)()),
     },
     agent: {},
-    pods: holding(ordinaryPods(profile.name), 'cache', {
-      emptyDirMiB: 90 + Math.round(1800 * randomOf(`cache/${profile.name}`)()),
+    ...unfinished,
+  }
+  const pods = withWorkloads(
+    holding(ordinaryPods(name), 'cache', {
+      emptyDirMiB: 90 + Math.round(1800 * randomOf(`cache/${name}`)()),
     }),
-    ...profile,
-  },
-  rules,
-})
+    profile,
+  )
+  return { profile: { pods, ...profile }, rules }
+}
 
 /** Amazon Linux 2 of three ages. */
 const old: ExpectedNode[] = [

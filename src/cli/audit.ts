@@ -127,7 +127,6 @@ export function auditCommand() {
       ).conflicts('snapshot'),
     )
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
-  command.optionsGroup('Clusters and nodes:')
   return addFormatOption(addFleetOptions(command), [
     'text',
     ...tableFormats,

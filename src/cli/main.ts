@@ -104,6 +104,26 @@ const commands: Readonly<Record<string, [summary: string, load: () => Promise<Co
   ],
 }
 
+/** Headings of the help, by the first command below each. */
+const groups: Readonly<Record<string, string>> = {
+  demo: 'Audit:',
+  predict: 'Before a change:',
+  explain: 'Reports:',
+  doctor: 'Set up:',
+  plan: 'Change nodes:',
+  tick: 'Service and tools:',
+}
+
+const help = `
+Examples:
+  highwater demo                    a first report, without an account
+  highwater doctor                  which permissions are missing
+  highwater audit                   all EKS clusters of the region
+  highwater audit -q --fail-on high
+
+Exit codes: 0 done; 1 findings, or no for an answer; 2 bad usage; 3 something
+was not read; 4 failed. highwater COMMAND --help has those of a command.`
+
 /** @returns the exit code */
 export async function main(args: string[]): Promise<number> {
   const output = watchOutput()
@@ -176,12 +196,14 @@ export async function programFor(args: string[]): Promise<Command> {
     .option('--profile <name>', 'the AWS profile, as AWS_PROFILE')
     .showSuggestionAfterError()
     .showHelpAfterError('(highwater COMMAND --help lists what it takes)')
+    .addHelpText('after', help)
     .hook('preAction', () => useGlobalOptions(program.opts()))
   const [first, second] = args.filter((arg, index) => !isGlobal(arg, args[index - 1]))
   const chosen = first === 'help' ? second : first
   const isCompletion = first === 'complete' && !args.some(isHelp)
   for (const [name, [summary, load]] of Object.entries(commands)) {
     const command = isCompletion || name === chosen ? await load() : new Command(name)
+    program.commandsGroup(groups[name] ?? program.commandsGroup())
     program.addCommand(command.description(summary))
   }
   if (isCompletion && second === undefined)
@@ -194,6 +216,7 @@ export async function programFor(args: string[]): Promise<Command> {
       .command('complete [shell]')
       .description('print the completion script of a shell: bash, zsh, fish or powershell')
       .addHelpText('after', completionHelp)
+  program.helpCommand('help [command]', 'display help for command')
   for (const command of [program, ...program.commands.flatMap(one => [one, ...one.commands])])
     command.exitOverride().configureHelp({ showGlobalOptions: true, minWidthToWrap: 24 })
   return program

@@ -70,9 +70,12 @@ const inHelp = {
   nodegroup: 'only this nodegroup or Karpenter nodepool; repeatable, with *',
 }
 
+const nodesGroup = 'Clusters and nodes:'
+
 /** Options that select nodes. */
 export const addSelectionOptions = (command: Command) =>
   command
+    .optionsGroup(nodesGroup)
     .addOption(repeatableOption('--cluster <name>', inHelp.cluster, 'all', parseText))
     .addOption(repeatableOption('--nodegroup <name>', inHelp.nodegroup, 'all', parseText))
     .addOption(repeatableOption('--node <name>', 'only this node; repeatable', 'all', parseText))
@@ -131,6 +134,7 @@ export type UnreadLimit = (typeof unreadLimits)[number]
 export function addFormatOption(command: Command, choices: readonly string[] = ['text', 'json']) {
   const [preset = ''] = choices
   return command
+    .optionsGroup('Output:')
     .addOption(
       new Option('-o, --format <format>', 'what to print').choices(choices).default(preset),
     )
@@ -161,6 +165,7 @@ export const snapshotOption = (description: string): Option =>
 export function addPlaceOptions(command: Command) {
   const byFile = (option: Option) => option.conflicts([...ofEks, 'inCluster'])
   const placed = command
+    .optionsGroup(nodesGroup)
     .addOption(
       repeatableOption(
         '--region <region>',

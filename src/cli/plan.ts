@@ -61,6 +61,7 @@ interface PlanOptions extends FleetOptions {
 
 export function planCommand() {
   const command = new Command('plan')
+    .optionsGroup('What to plan:')
     .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
     .addOption(
       repeatableOption(
@@ -91,6 +92,7 @@ export function planCommand() {
       parsePercent,
     )
     .option('--allow-act-at-once', 'also plan changes after which a kubelet acts at once')
+    .optionsGroup('Output:')
     .option('--out <file>', 'where the plan is written', parseText, 'plan.json')
     .option('--force', 'overwrite a plan that is there and may be approved')
   return addFormatOption(addFleetOptions(command))

@@ -35,6 +35,7 @@ interface PredictOptions extends FleetOptions {
 
 export function predictCommand() {
   const command = new Command('predict')
+    .optionsGroup('What to predict:')
     .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
     .option(
       '--at <time>',

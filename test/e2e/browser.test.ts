@@ -183,14 +183,21 @@ describe.skipIf(browserPath === null)(
       },
     )
 
-    it('prints the findings and the nodes that the screen hides, without script too', async () => {
+    it('prints findings of at least high and nodes that act, and a line of each other, without script too', async () => {
+      const printed =
+        '.finding:is(.critical, .high) .evidence, #nodes .bar:not(:has(.now.calm)) .ladder'
+      const left = '.finding:not(.critical, .high) .evidence, #nodes .bar:has(.now.calm) .ladder'
       for (const javaScriptEnabled of [true, false]) {
         const { page } = await open(morning, '', { javaScriptEnabled })
-        const hidden = page.locator('#findings .evidence, #nodes .ladder')
-        await expect.poll(() => hidden.count()).toBeGreaterThan(8)
+        const [hidden, screenOnly] = [page.locator(printed), page.locator(left)]
+        await expect.poll(() => hidden.count()).toBeGreaterThan(3)
         expect(await hidden.first().isVisible()).toBe(false)
         await page.emulateMedia({ media: 'print' })
         for (const each of await hidden.all()) expect(await each.isVisible()).toBe(true)
+        expect(await screenOnly.count()).toBeGreaterThan(3)
+        for (const each of await screenOnly.all()) expect(await each.isVisible()).toBe(false)
+        for (const each of await page.locator('.finding > summary').all())
+          expect(await each.isVisible()).toBe(true)
         await page.context().close()
       }
     })

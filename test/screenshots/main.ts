@@ -65,12 +65,7 @@ async function takePictures(
         if (box === null || box.height > 6000) continue
         await section.screenshot({ path: join(folder, `${name}-${look}-${id}.png`), scale: 'css' })
       }
-      if (look === 'desk')
-        await page.pdf({
-          path: join(folder, `${name}.pdf`),
-          format: 'A4',
-          margin: { top: '14mm', bottom: '14mm', left: '12mm', right: '12mm' },
-        })
+      if (look === 'desk') await page.pdf({ ...paper, path: join(folder, `${name}.pdf`) })
       await context.close()
     }
   }
@@ -88,6 +83,9 @@ const screens = { desk: { width: 1280, height: 800 }, phone: { width: 390, heigh
 /** What the first screen of the page shows to its end: bar, answers and all nodes; on a phone bar and answers. */
 const onFirstScreen = { desk: 'figure.strip', phone: '.answers' }
 const mailLimitBytes = 60_000
+/** Sheets of A4 that the page takes. */
+const mostSheets = 18
+const paper = { format: 'A4', margin: { top: '14mm', bottom: '14mm', left: '12mm', right: '12mm' } }
 
 type Sized = keyof typeof bounds
 
@@ -113,6 +111,13 @@ async function measure(browser: Browser, sources: Record<Sized, string>): Promis
         const first = `first screen at ${viewport.width} x ${viewport.height}: ${Math.round(box!.y + box!.height)} of ${viewport.height} pixels`
         process.stdout.write(`${first}\n`)
         if (box!.y + box!.height > viewport.height) over.push(first)
+      }
+      if (name === 'page' && screen === 'desk') {
+        const pdf = (await page.pdf(paper)).toString('latin1')
+        const sheets = pdf.match(/\/Type\s*\/Page\b/g)?.length ?? 0
+        const printed = `${name} on paper: ${sheets} of ${mostSheets} sheets`
+        process.stdout.write(`${printed}\n`)
+        if (sheets > mostSheets) over.push(printed)
       }
       await context.close()
     }

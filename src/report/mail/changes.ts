@@ -360,6 +360,8 @@ export function mailDeliveriesView(
     }))
   return {
     link,
+    // A run is two folders below the list.
+    runs: link && new URL('../../index.html', link).href,
     attached: isAttached && link === null ? words.attached(kept.length > 0) : null,
     open: link === null ? open : null,
     places: places.slice(0, shown.channels),

@@ -7,6 +7,7 @@ import type { Language } from '#report/languages/language.ts'
 import { type Gauge, type Mark, type MarkKind, nearestOf } from '#report/parts/gauge.ts'
 import { layOutLadder } from '#report/parts/ladder.ts'
 import type { GaugedNode } from '#report/parts/node.ts'
+import { closePercent } from '#report/parts/outlook.ts'
 
 const dotSize = 10
 /** Percent between a node's use and its own mark, from which on no line joins them. */
@@ -27,6 +28,7 @@ interface Place {
   node: GaugedNode
   percent: number
   state: Gauge['state']
+  headroomPercent: number | null
   marks: Mark[]
 }
 
@@ -56,7 +58,14 @@ export function fleetStrip(nodes: readonly GaugedNode[], anchorOf: AnchorOf, lan
   return {
     ...ladder,
     bottom,
-    title: words.title(places.filter(({ state }) => state !== 'calm').length, places.length),
+    title: words.title(
+      places.filter(({ state }) => state !== 'calm').length,
+      places.length,
+      places.filter(
+        ({ headroomPercent: left }) => left !== null && left >= 0 && left < closePercent,
+      ).length,
+      language.percent(closePercent),
+    ),
     description: words.description(
       drawn.map(([percent, pile]) => words.pile(pile.length, language.percent(percent))),
     ),
@@ -105,7 +114,7 @@ function dotOf(
 function placeOf(node: GaugedNode): Place | null {
   const nearest = nearestOf(node.gauges)
   if (nearest?.usedPercent == null) return null
-  return { node, percent: nearest.usedPercent, state: nearest.state, marks: nearest.marks }
+  return { ...nearest, node, percent: nearest.usedPercent }
 }
 
 /** One column a state, one on the other, the worst on top. A few nodes are still 2 px high. */

@@ -3,6 +3,7 @@
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { answersOf, type FoundCause } from '#report/parts/causes.ts'
+import { groupName } from '#report/parts/consumers.ts'
 import {
   type Alerts,
   actingMarks,
@@ -10,7 +11,14 @@ import {
   type Mark,
   nearestGauge,
 } from '#report/parts/gauge.ts'
-import { barView, hasEstimateOf, ledgerOf, segmentLegend, segmentsOf } from '#report/parts/node.ts'
+import {
+  barView,
+  hasEstimateOf,
+  ledgerOf,
+  podOwners,
+  segmentLegend,
+  segmentsOf,
+} from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { fillPlot } from './fill-plot.ts'
 
@@ -31,7 +39,9 @@ export function pictureView(
   const ledger = ledgerOf(row.node, gauge)
   const { picture: words, clauses } = language.words
   const marks = actingMarks(gauge)
-  const bar = barView(row.node, { ...gauge, marks }, { id: 'first', height: 56 }, language)
+  const owners = row.node.details().ledger?.owners ?? []
+  const bar = barView(row.node, { ...gauge, marks }, { id: 'first', height: 56, owners }, language)
+  const [most] = ledger === null ? [] : podOwners(ledger, owners)
   const short = row.shortBytes > 0 ? language.bytes(row.shortBytes) : null
   return {
     name: row.name,
@@ -59,7 +69,13 @@ export function pictureView(
       facts: [],
     },
     short,
-    legend: ledger === null ? [] : segmentLegend(ledger, language),
+    legend:
+      ledger === null
+        ? []
+        : segmentLegend(ledger, language).map(entry => ({
+            ...entry,
+            most: entry.kind === 'pods' && most ? words.most(groupName(most, language)) : null,
+          })),
     hasEstimate: ledger !== null && hasEstimateOf(segmentsOf(ledger, language)),
     plot: fillPlot(row.node, gauge, language),
   }

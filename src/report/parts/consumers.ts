@@ -1,4 +1,4 @@
-/** The largest consumers of local disk: five owners and five pods of each nodegroup and of each namespace. */
+/** The largest consumers of local disk: five owners and five pods of each nodegroup, and the namespaces of several owners. */
 
 import { by } from '#base/text/text-order.ts'
 import { gibibyte } from '#base/units.ts'
@@ -34,63 +34,52 @@ interface Place {
 
 /** Largest places first. Sums are lower bounds: ledgers keep only the largest owners and namespaces. */
 export function consumerRows(nodes: readonly AuditedNode[], language: Language) {
-  const sizeOf = ({ whole }: Place) => whole?.bytes ?? 0
   const places = [...placesOf(nodes).values()].toSorted(
     by(
-      one => -sizeOf(one),
+      ({ whole }) => -(whole?.bytes ?? 0),
       ({ place }) => place,
     ),
   )
-  return [true, false].flatMap(areGroups =>
-    places
-      .filter(({ namespace }) => (namespace === null) === areGroups)
-      .slice(0, shownPlaces)
-      .flatMap(place => rowsOf(place, language)),
-  )
+  const groups = places.filter(({ namespace }) => namespace === null)
+  // A namespace of one owner is that owner's row.
+  const spaces = places.filter(({ namespace, owners }) => namespace !== null && owners.size > 1)
+  return [
+    ...groups.slice(0, shownPlaces).flatMap(place => rowsOfGroup(place, language)),
+    ...spaces.slice(0, shownPlaces).flatMap(place => rowOfSpace(place, language)),
+  ]
 }
 
 function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
   const places = new Map<string, Place>()
-  const placeOf = (place: string, namespace: string | null): Place => {
+  const addTo = (
+    place: string,
+    namespace: string | null,
+    capacityBytes: number,
+    uses: readonly GroupDiskUse[],
+  ): Place => {
     const key = JSON.stringify([place, namespace])
     const known = places.get(key) ?? {
-      place,
-      namespace,
-      whole: null,
-      owners: new Map(),
-      pods: [],
-      capacityBytes: 0,
+      ...{ place, namespace, whole: null, owners: new Map(), pods: [], capacityBytes: 0 },
     }
     places.set(key, known)
+    known.capacityBytes += capacityBytes
+    for (const use of uses) known.whole = joinUse(known.whole, use)
     return known
   }
   for (const { cluster, identity, details } of nodes) {
     const { ledger } = details()
     if (ledger === undefined) continue
-    const group = placeOf(`${cluster} / ${identity.group.name}`, null)
     const capacityBytes = ledger.filesystems.reduce((sum, disk) => sum + disk.capacityBytes, 0)
-    group.capacityBytes += capacityBytes
-    for (const use of ledger.owners) {
-      group.whole = joinUse(group.whole, use)
-      addOwner(group, use)
-      addOwner(placeOf(cluster, use.namespace), use)
-    }
-    for (const pod of ledger.pods) {
-      group.pods.push({ pod, capacityBytes })
-      placeOf(cluster, pod.namespace).pods.push({ pod, capacityBytes })
-    }
-    for (const use of ledger.namespaces) {
-      const ofSpace = placeOf(cluster, use.namespace)
-      ofSpace.whole = joinUse(ofSpace.whole, use)
-      ofSpace.capacityBytes += capacityBytes
-    }
+    const group = addTo(`${cluster} / ${identity.group.name}`, null, capacityBytes, ledger.owners)
+    group.pods.push(...ledger.pods.map(pod => ({ pod, capacityBytes })))
+    for (const use of ledger.namespaces) addTo(cluster, use.namespace, capacityBytes, [use])
+    for (const use of ledger.owners)
+      for (const { owners } of [group, addTo(cluster, use.namespace, 0, [])]) {
+        const key = JSON.stringify([use.namespace, use.owner])
+        owners.set(key, joinUse(owners.get(key) ?? null, use))
+      }
   }
   return places
-}
-
-function addOwner({ owners }: Place, use: GroupDiskUse) {
-  const key = JSON.stringify([use.namespace, use.owner])
-  owners.set(key, joinUse(owners.get(key) ?? null, use))
 }
 
 function joinUse(sum: GroupDiskUse | null, use: GroupDiskUse): GroupDiskUse {
@@ -102,38 +91,66 @@ function joinUse(sum: GroupDiskUse | null, use: GroupDiskUse): GroupDiskUse {
 export const isLarge = (bytes: number, capacityBytes: number) =>
   bytes >= least.bytes || bytes >= least.share * capacityBytes
 
-function rowsOf(
-  { place, namespace, whole, owners, pods, capacityBytes }: Place,
-  language: Language,
-) {
-  const { words, line } = language
-  const row = (consumer: string, use: DiskUse, bytes: string, pods: string[]) => {
-    const [uses, asks] = usesAndAsks(use, language)
-    const texts = words.clauses([words.list([...pods, ...uses]), asks])
-    return { place: line(place, nameLimit), consumer, uses: texts, bytes }
-  }
-  const groupRow = (name: string, use: GroupDiskUse) =>
-    row(name, use, words.ledger.atLeast(language.bytes(use.bytes)), [
-      words.ledger.podCount(use.pods),
-    ])
-  const largestUses = <Use extends { bytes: number }>(
-    uses: Iterable<Use>,
-    nameOf: (use: Use) => string,
-  ) => [...uses].toSorted(by(({ bytes }) => -bytes, nameOf)).slice(0, shownOfPlace)
+/** A pod whose owner has no other pod here is part of its owner's row. */
+function rowsOfGroup({ place, owners, pods, capacityBytes }: Place, language: Language) {
+  const { words, bytes } = language
+  const largest = <Use>(uses: readonly Use[], sizeOf: (use: Use) => number) =>
+    uses.toSorted(by(use => -sizeOf(use))).slice(0, shownOfPlace)
+  const shownOwners = largest(
+    [...owners.values()].filter(owner => isLarge(owner.bytes, capacityBytes)),
+    owner => owner.bytes,
+  ).map(owner => {
+    const only = owner.pods === 1 ? pods.find(({ pod }) => isPodOfGroup(owner)(pod))?.pod : null
+    return { owner, only }
+  })
+  const named = new Set(shownOwners.map(({ only }) => only))
+  const others = pods.filter(
+    ({ pod, capacityBytes }) => !named.has(pod) && isLarge(pod.bytes, capacityBytes),
+  )
   return [
-    ...(namespace === null || whole === null || !isLarge(whole.bytes, capacityBytes)
-      ? []
-      : [groupRow(line(words.ledger.namespace(namespace), nameLimit), whole)]),
-    ...largestUses(
-      [...owners.values()].filter(({ bytes }) => isLarge(bytes, capacityBytes)),
-      use => groupName(use, language),
-    ).map(use => groupRow(groupName(use, language), use)),
-    ...largestUses(
-      pods.flatMap(one => (isLarge(one.pod.bytes, one.capacityBytes) ? [one.pod] : [])),
-      pod => pod.name,
-    ).map(pod => row(podName(pod, language), pod, language.bytes(pod.bytes), [])),
+    ...shownOwners.map(({ owner, only }) => ({
+      ...groupRow(place, groupName(owner, language), owner, language),
+      ...(only && { pods: podName(only, language) }),
+    })),
+    ...largest(others, ({ pod }) => pod.bytes).map(({ pod }) => ({
+      ...rowOf(place, podName(pod, language), pod, language),
+      pods: words.ledger.podCount(1),
+      bytes: bytes(pod.bytes),
+    })),
   ]
 }
+
+const rowOfSpace = ({ place, namespace, whole, capacityBytes }: Place, language: Language) =>
+  whole === null || !isLarge(whole.bytes, capacityBytes)
+    ? []
+    : [groupRow(place, language.words.ledger.namespace(namespace ?? ''), whole, language)]
+
+const groupRow = (place: string, name: string, use: GroupDiskUse, language: Language) => ({
+  ...rowOf(place, language.line(name, nameLimit), use, language),
+  pods: language.words.ledger.podCount(use.pods),
+  bytes: language.words.ledger.atLeast(language.bytes(use.bytes)),
+})
+
+function rowOf(place: string, consumer: string, use: DiskUse, { words, line, bytes }: Language) {
+  const shown = (amount: number) => (amount > 0 ? bytes(amount) : '')
+  return {
+    place: line(place, nameLimit),
+    consumer,
+    written: shown(use.layerBytes),
+    logs: shown(use.logBytes),
+    volumes: shown(use.volumeBytes),
+    asks: words.ledger.asks(...asksOf(use, bytes)),
+  }
+}
+
+/** Whether a pod is of the group. A pod without a controller is its own owner, by the name that it was made of. */
+export const isPodOfGroup =
+  (group: GroupDiskUse) =>
+  ({ namespace, owner, name }: PodDiskUse) =>
+    namespace === group.namespace &&
+    (owner === null
+      ? group.owner !== null && `Pod ${name}`.startsWith(group.owner)
+      : owner === group.owner)
 
 const podName = ({ namespace, name }: PodDiskUse, { line }: Language) =>
   line(`${namespace}/${name}`, nameLimit)
@@ -160,7 +177,6 @@ export const groupText = (name: string, use: GroupDiskUse, language: Language) =
 
 function usesAndAsks(use: DiskUse, { words, bytes }: Language): [string[], string] {
   const { uses, asks } = words.ledger
-  const bytesOrNull = (amount: number | null) => (amount === null ? null : bytes(amount))
   const parts = [
     [use.layerBytes, uses.layer] as const,
     [use.logBytes, uses.log] as const,
@@ -168,8 +184,13 @@ function usesAndAsks(use: DiskUse, { words, bytes }: Language): [string[], strin
   ]
   return [
     parts.filter(([amount]) => amount > 0).map(([amount, text]) => text(bytes(amount))),
-    asks(bytesOrNull(use.requestBytes), bytesOrNull(use.limitBytes)),
+    asks(...asksOf(use, bytes)),
   ]
+}
+
+function asksOf({ requestBytes, limitBytes }: DiskUse, bytes: Language['bytes']) {
+  const shown = (amount: number | null) => (amount === null ? null : bytes(amount))
+  return [shown(requestBytes), shown(limitBytes)] as const
 }
 
 /** `Deployment shop/web`. */

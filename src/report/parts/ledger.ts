@@ -11,13 +11,19 @@ import {
   type FilesystemLedger,
   type Freeable,
   fullestOf,
-  type GroupDiskUse,
   type LedgerLine,
-  type PodDiskUse,
 } from '#model/prediction/disk-ledger.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { consumerRows, groupName, groupText, isLarge, podText, sizeAdvice } from './consumers.ts'
+import {
+  consumerRows,
+  groupName,
+  groupText,
+  isLarge,
+  isPodOfGroup,
+  podText,
+  sizeAdvice,
+} from './consumers.ts'
 import { worstFirst } from './findings.ts'
 import { usersText } from './steps.ts'
 
@@ -192,15 +198,6 @@ function mostPodData({ owners, pods, filesystems }: DiskLedger, language: Langua
     ),
   ]
 }
-
-/** Whether a pod is of the group. A pod without a controller is its own owner, by the name that it was made of. */
-const isPodOfGroup =
-  (group: GroupDiskUse) =>
-  ({ namespace, owner, name }: PodDiskUse) =>
-    namespace === group.namespace &&
-    (owner === null
-      ? group.owner !== null && `Pod ${name}`.startsWith(group.owner)
-      : owner === group.owner)
 
 /** One line for each disk, with its largest holders, and one for the owner with most pod data. */
 function briefLines(node: AuditedNode, ledger: DiskLedger, language: Language): string[] {

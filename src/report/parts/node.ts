@@ -1,11 +1,17 @@
 /** One node's card: its identity, and its bars or the reason why the node has none. */
 
 import type { ReadMode } from '#model/input/record.ts'
-import type { DiskHolder, FilesystemLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
+import type {
+  DiskHolder,
+  FilesystemLedger,
+  GroupDiskUse,
+  LedgerLine,
+} from '#model/prediction/disk-ledger.ts'
 import type { Filesystems } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { momentOf } from './anchors.ts'
+import { groupName } from './consumers.ts'
 import { diskOutlooks, growthNotes } from './disk-outlook.ts'
 import { type Alerts, describeGauge, type Gauge, gaugesOf } from './gauge.ts'
 import { layOutLadder } from './ladder.ts'
@@ -111,11 +117,11 @@ function nodeLinks(
       : [...disk, { text: words.links.findings, href: findings, isOutside: false }]
   const links = consoleLinks(identity.instanceId, regionOf(cluster, region))
   if (links === null) return own
-  return [
-    ...own,
-    { text: words.links.instance, href: links.instance, isOutside: true },
-    { text: words.links.session, href: links.session, isOutside: true },
-  ]
+  const outside = (['instance', 'session'] as const).flatMap(name => {
+    const href = links[name]
+    return href === null ? [] : [{ text: words.links[name], href, isOutside: true }]
+  })
+  return [...own, ...outside]
 }
 
 const notesOf = ({ prediction: { filesystems, settings } }: AuditedNode, language: Language) => [
@@ -141,7 +147,11 @@ function layoutNotes(
 export function barView(
   node: AuditedNode,
   gauge: Gauge,
-  { id, height = barHeights[gauge.kind] }: { id: string; height?: number },
+  {
+    id,
+    height = barHeights[gauge.kind],
+    owners,
+  }: { id: string; height?: number; owners?: readonly GroupDiskUse[] | undefined },
   language: Language,
 ) {
   const { node: words } = language.words
@@ -161,7 +171,7 @@ export function barView(
     isThin: gauge.kind === 'inodes',
     used: gauge.usedPercent === null ? null : words.used(language.percent(gauge.usedPercent)),
     usedX: gauge.usedPercent === null ? null : `${gauge.usedPercent.toFixed(2)}%`,
-    segments: ledger === null ? [] : segmentsOf(ledger, language),
+    segments: ledger === null ? [] : segmentsOf(ledger, language, owners),
     over: evictionStrip(gauge.usedPercent, keptFrom, layout),
     state: gauge.state,
     stateText: words.states[gauge.state],
@@ -237,13 +247,16 @@ const domains = [
 export const regionOf = (cluster: string, ofRun: string | null): string | null =>
   /^\d{12}\/([a-z0-9-]+)\//.exec(cluster)?.[1] ?? ofRun
 
-/** Null: not an instance of EC2, or of an unknown partition. */
+/** Null: not a managed node, or of an unknown partition. A hybrid node (`mi-`) is no instance of EC2. */
 export function consoleLinks(instanceId: string | null, region: string | null) {
   const domain = domains.find(({ regions }) => regions.test(region ?? ''))?.domain
-  if (domain === undefined || !/^i-[0-9a-f]{8,17}$/.test(instanceId ?? '')) return null
+  const [, hybrid] = /^(m?)i-[0-9a-f]{8,17}$/.exec(instanceId ?? '') ?? []
+  if (domain === undefined || hybrid === undefined) return null
   const host = `https://${region}.${domain}`
   return {
-    instance: `${host}/ec2/home?region=${region}#InstanceDetails:instanceId=${instanceId}`,
+    instance: hybrid
+      ? null
+      : `${host}/ec2/home?region=${region}#InstanceDetails:instanceId=${instanceId}`,
     session: `${host}/systems-manager/session-manager/${instanceId}?region=${region}`,
   }
 }
@@ -277,7 +290,6 @@ const kindOf: Record<DiskHolder, Exclude<SegmentKind, 'other'>> = {
   'images-in-use': 'images',
   'images-pinned': 'images',
   images: 'images',
-  'image-content': 'images',
   'images-unused': 'unused-images',
   'writable-layers': 'pods',
   'pod-volumes': 'pods',
@@ -285,6 +297,8 @@ const kindOf: Record<DiskHolder, Exclude<SegmentKind, 'other'>> = {
   journal: 'logs',
   'host-logs': 'logs',
   kubelet: 'host',
+  // Layers as they were pulled, of images in use and of unused ones.
+  'image-content': 'host',
   'core-dumps': 'host',
   'package-caches': 'host',
   'temporary-files': 'host',
@@ -358,25 +372,52 @@ function kindsOf({ lines, usedBytes }: FilesystemLedger, words: Language['words'
   return shown.toSorted((a, b) => segmentKinds.indexOf(a.kind) - segmentKinds.indexOf(b.kind))
 }
 
-/** Segments from the left, as far as the used bytes go. */
-export function segmentsOf(ledger: FilesystemLedger, { words, bytes: shown }: Language): Segment[] {
+/** Segments from the left, as far as the used bytes go. @param owners whose pods have segments of their own, largest first */
+export function segmentsOf(
+  ledger: FilesystemLedger,
+  language: Language,
+  owners: readonly GroupDiskUse[] = [],
+): Segment[] {
+  const { words, bytes: shown } = language
   const { capacityBytes, usedBytes } = ledger
   const segments: Segment[] = []
   let fromBytes = 0
   for (const { kind, label, lowBytes, bytes } of kindsOf(ledger, words)) {
-    const add = (amount: number, isEstimate: boolean) => {
+    const add = (amount: number, isEstimate: boolean, name = label) => {
       const width = Math.min(amount, usedBytes - fromBytes)
       if (width <= 0) return
       const place = (at: number) => `${((100 * at) / capacityBytes).toFixed(2)}%`
-      const text = words.ledger.segment(label, shown(width), isEstimate)
+      const text = words.ledger.segment(name, shown(width), isEstimate)
       segments.push({ kind, x: place(fromBytes), width: place(width), isEstimate, text })
       fromBytes += width
     }
     const knownBytes = kind === 'unknown' ? 0 : lowBytes
-    add(knownBytes, false)
+    let restBytes = knownBytes
+    for (const owner of kind === 'pods' ? podOwners(ledger, owners) : []) {
+      const part = Math.min(owner.bytes, restBytes)
+      add(part, false, groupName(owner, language))
+      restBytes -= part
+    }
+    add(restBytes, false)
     add(bytes - knownBytes, true)
   }
   return segments
+}
+
+/** Owners whose pods hold a visible part of the disk, without their logs, largest first. */
+export function podOwners(
+  { lines, usedBytes }: FilesystemLedger,
+  owners: readonly GroupDiskUse[],
+): GroupDiskUse[] {
+  const has = (holder: DiskHolder) => lines.some(line => line.holder === holder)
+  const [hasLayers, hasVolumes] = [has('writable-layers'), has('pod-volumes')]
+  return owners
+    .map(owner => ({
+      ...owner,
+      bytes: (hasLayers ? owner.layerBytes : 0) + (hasVolumes ? owner.volumeBytes : 0),
+    }))
+    .filter(({ bytes }) => bytes >= leastPart * usedBytes)
+    .toSorted((a, b) => b.bytes - a.bytes)
 }
 
 const unnamed: ReadonlySet<SegmentKind> = new Set(['images', 'leftover', 'unknown'])

@@ -23,7 +23,7 @@ const shownNodes = 8
 const soonMs = weekMs
 /** Nodes with more headroom, in percent of capacity, are listed only if image GC is due. */
 const nearPercent = 15
-const closePercent = 5
+export const closePercent = 5
 /** Names of pods of one rank. */
 const shownAlike = 2
 

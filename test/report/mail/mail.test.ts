@@ -176,7 +176,9 @@ describe('the mail of a morning', () => {
     expect(late).not.toContain('fargate-ip')
   })
   it('says where the report is', () => {
-    expect(shown).toContain(`Open the report: ${link} - S3: s3://audits/runs/2026-11-21T05-00-00Z`)
+    expect(shown).toContain(
+      `Open the report: ${link} All runs: https://reports.example.com/index.html - S3: s3://audits/runs/2026-11-21T05-00-00Z`,
+    )
     expect(shown).not.toContain('attached')
   })
   it('is the same bytes for the same report, in whatever order it lists things', () => {
@@ -573,7 +575,8 @@ describe('where the report is', () => {
     expect(reportLink(deliveries)).toBe(accepted)
     const { html } = renderMail(morning, deliveries)
     const addresses = [...html.matchAll(/\shref="([^"]*)"/g)].map(([, address]) => seen(address!))
-    expect(new Set(addresses)).toEqual(new Set(accepted === null ? [] : [accepted]))
+    const runs = accepted && new URL('../../index.html', accepted).href
+    expect(new Set(addresses)).toEqual(new Set(accepted === null ? [] : [accepted, runs]))
   })
 })
 

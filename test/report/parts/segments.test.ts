@@ -26,6 +26,27 @@ describe('segmentsOf', () => {
     ])
   })
 
+  it('cuts the pods at their owners, largest first, without logs', () => {
+    const owner = (name: string, layerBytes: number, volumeBytes: number) => ({
+      ...{ namespace: 'shop', owner: `Deployment ${name}`, pods: 1, logBytes: 900 },
+      ...{ layerBytes, volumeBytes, bytes: layerBytes + volumeBytes + 900 },
+      ...{ requestBytes: null, limitBytes: null },
+    })
+    const lines = [line('pod-volumes', 100), line('writable-layers', 60)]
+    const owners = [owner('small', 1, 0), owner('cart', 20, 40), owner('web', 0, 70)]
+    expect(
+      segmentsOf(disk(lines), english, owners).map(({ kind, width, text }) => [
+        kind,
+        width,
+        text.replaceAll('\u00a0', ' '),
+      ]),
+    ).toEqual([
+      ['pods', '7.00%', 'Deployment shop/web: 70 B'],
+      ['pods', '6.00%', 'Deployment shop/cart: 60 B'],
+      ['pods', '3.00%', 'pods: 30 B'],
+    ])
+  })
+
   it('draws what no measurement covers only as an estimate', () => {
     const [only] = segmentsOf(disk([line('unread', 200)]), english)
     expect(only).toMatchObject({ kind: 'unknown', width: '20.00%', isEstimate: true })

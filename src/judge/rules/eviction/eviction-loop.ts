@@ -155,19 +155,24 @@ function messageLines(evictions: readonly EvictionCause[]) {
   const figures = evictions.findLast(({ threshold }) => threshold !== null)?.threshold
   const using = evictions.findLast(({ containers }) => containers.length > 0)?.containers ?? []
   const lines = resource === null ? [] : [line('event', 'low on resource', resource)]
-  if (figures)
-    lines.push(
-      line(
-        'event',
-        'the threshold, and what was available',
-        `${figures.quantity}, ${figures.available}`,
-      ),
-    )
+  const isBytes = resource === 'ephemeral-storage' || resource === 'memory'
+  const shownAmount = (quantity: string) => {
+    const amount = isBytes ? amountOrNull(quantity) : null
+    return amount === null ? quantity : bytes(amount)
+  }
+  if (figures) {
+    const amounts = [figures.quantity, figures.available].map(shownAmount)
+    lines.push(line('event', 'the threshold, and what was available', amounts.join(', ')))
+  }
   const shown = using.slice(0, containersShown)
   return [
     ...lines,
     ...shown.map(({ name, used, request }) =>
-      line('event', `container ${name}`, `used ${used}, requests ${request}`),
+      line(
+        'event',
+        `container ${name}`,
+        `used ${shownAmount(used)}, requests ${shownAmount(request)}`,
+      ),
     ),
   ]
 }

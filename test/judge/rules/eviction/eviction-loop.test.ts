@@ -346,8 +346,8 @@ describe('eviction-loop', () => {
         value: '2 times since 2026-11-20 23:30 UTC, last at 2026-11-20 23:40 UTC',
       },
       { kind: 'event', what: 'low on resource', value: 'ephemeral-storage' },
-      { kind: 'event', what: 'the threshold, and what was available', value: '2147483680, 1Gi' },
-      { kind: 'event', what: 'container shipper', value: 'used 5Gi, requests 0' },
+      { kind: 'event', what: 'the threshold, and what was available', value: '2.0 GiB, 1.0 GiB' },
+      { kind: 'event', what: 'container shipper', value: 'used 5.0 GiB, requests 0 bytes' },
       {
         kind: 'event',
         what: 'the kubelet said last',

@@ -8,6 +8,7 @@ import { finishedPod, type PodProfile, systemPods, workloadPods } from '#lab/nod
 import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { randomOf } from '#lab/nodes/random.ts'
+import { withWorkloads } from '#lab/nodes/workloads.ts'
 import { fleetTemplates } from './launch-templates.ts'
 import type { ExpectedRule, NodegroupScenario, NodeSource, Scenario } from './scenario.ts'
 
@@ -184,17 +185,22 @@ function draw(
   const isOutlier = isEdited && index % outlierEvery === outlierAt
   // Bottlerocket's imagefs.available<15% is met together with image GC; nothing else watches at 86 to 89 %.
   const isEvicting = use.imageGcDue && group.watchesImagefs
+  const disks = {
+    nodefs: { capacityBytes: group.diskGiB * GiB, usedPercent: ownImagefs ? 35 : usedPercent },
+    ...(group.imagefsGiB !== undefined && {
+      imagefs: { capacityBytes: group.imagefsGiB * GiB, usedPercent },
+    }),
+  }
+  const pods = podsOf(placement.name, podsPerNode)
   return {
     profile: {
       ...placement,
-      nodefs: { capacityBytes: group.diskGiB * GiB, usedPercent: ownImagefs ? 35 : usedPercent },
-      ...(group.imagefsGiB !== undefined && {
-        imagefs: { capacityBytes: group.imagefsGiB * GiB, usedPercent },
-      }),
+      ...disks,
       configuration: { ...group.configuration, ...(isOutlier && { containerLogMaxFiles: 10 }) },
       ...(isEvicting && { diskPressure: true }),
       agent: {},
-      pods: podsOf(placement.name, podsPerNode),
+      // What image GC finds too full is full of images that pods run.
+      pods: use.imageGcDue ? withWorkloads(pods, { name: placement.name, ...disks }) : pods,
     },
     rules: [
       ...group.rules,

@@ -13,6 +13,7 @@ import {
   nextVictims,
   ownerName,
   recordedEvictions,
+  resourceText,
   taintOf,
   toleratedByOwner,
 } from '#judge/events/evictions.ts'
@@ -152,27 +153,23 @@ function loopOf(
 
 function messageLines(evictions: readonly EvictionCause[]) {
   const resource = evictions.findLast(one => one.resource !== null)?.resource ?? null
+  const shownText = (text: string) => resourceText(text, resource)
   const figures = evictions.findLast(({ threshold }) => threshold !== null)?.threshold
   const using = evictions.findLast(({ containers }) => containers.length > 0)?.containers ?? []
   const lines = resource === null ? [] : [line('event', 'low on resource', resource)]
-  const isBytes = resource === 'ephemeral-storage' || resource === 'memory'
-  const shownAmount = (quantity: string) => {
-    const amount = isBytes ? amountOrNull(quantity) : null
-    return amount === null ? quantity : bytes(amount)
-  }
-  if (figures) {
-    const amounts = [figures.quantity, figures.available].map(shownAmount)
-    lines.push(line('event', 'the threshold, and what was available', amounts.join(', ')))
-  }
+  if (figures)
+    lines.push(
+      line(
+        'event',
+        'the threshold, and what was available',
+        [figures.quantity, figures.available].map(shownText).join(', '),
+      ),
+    )
   const shown = using.slice(0, containersShown)
   return [
     ...lines,
     ...shown.map(({ name, used, request }) =>
-      line(
-        'event',
-        `container ${name}`,
-        `used ${shownAmount(used)}, requests ${shownAmount(request)}`,
-      ),
+      line('event', `container ${name}`, `used ${shownText(used)}, requests ${shownText(request)}`),
     ),
   ]
 }

@@ -68,7 +68,7 @@ const ecr = '111122223333.dkr.ecr.us-east-1.amazonaws.com'
 /** Releases that ran before today's and that image GC has not deleted. */
 const olderImages = [
   ...[11, 10, 9, 8, 7, 6].map(month => `${ecr}/shop/checkout:2026.${month}.1`),
-  ...[1, 2, 3, 4].map(minor => `${ecr}/batch/report:5.${minor > 1 ? 0 : 1}.${minor}`),
+  ...['5.1', '5.0', '4.9', '4.8'].map(release => `${ecr}/batch/report:${release}`),
   ...[811, 808, 797, 790].map(release => `${ecr}/web/storefront:${release}`),
   ...[88, 87, 85].map(release => `${ecr}/media/thumbnails:${release}`),
   ...['8.14.3', '8.13.4'].map(version => `${ecr}/shop/search:${version}`),

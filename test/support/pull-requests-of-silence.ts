@@ -281,6 +281,60 @@ const withoutAnObject: PullRequest[] = [
   },
 ]
 
+const config = (...lines: string[]) => ({
+  'n.yaml': `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n${lines.map(line => `      ${line}\n`).join('')}`,
+})
+
+/** Settings that a kubelet takes and does not use, and some that it uses. */
+const ofEviction: PullRequest[] = [
+  ...[
+    ['a threshold of containerfs', 'evictionHard: {containerfs.available: 60%}'],
+    [
+      'a reclaim of a signal without a threshold',
+      'evictionMinimumReclaim: {imagefs.available: 2Gi}',
+    ],
+    ['a grace period without its threshold', 'evictionSoftGracePeriod: {nodefs.available: 2m}'],
+    ['a grace period of pods without a soft threshold', 'evictionMaxPodGracePeriod: 60'],
+  ].map(([name = '', line = '']) => ({
+    name,
+    group: 'general',
+    files: config(line),
+    stops: ['n.yaml:6 no-effect'],
+  })),
+  {
+    name: 'grace periods, reclaims and thresholds that a kubelet uses',
+    group: 'general',
+    files: config(
+      'evictionMinimumReclaim: {nodefs.available: 1Gi, memory.available: 100Mi}',
+      'evictionSoft: {nodefs.available: 14%}',
+      'evictionSoftGracePeriod: {nodefs.available: 2m}',
+      'evictionMaxPodGracePeriod: 60',
+    ),
+    stops: [],
+  },
+  {
+    name: 'what containerfs has anyway, and no grace period',
+    group: 'general',
+    files: config(
+      'evictionHard: {containerfs.available: 10%, nodefs.available: 10%}',
+      'evictionMaxPodGracePeriod: 0',
+    ),
+    stops: [],
+  },
+  {
+    name: 'an empty list, which is no expression',
+    files: {
+      'legacy/kubelet.yaml':
+        'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncgroupsPerQOS: false\nenforceNodeAllocatable: []\n',
+    },
+    base: {
+      'legacy/kubelet.yaml':
+        'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n',
+    },
+    stops: [],
+  },
+]
+
 export const ofSilence: readonly PullRequest[] = [
   ...atAWrongPlace,
   ...withAUnit,
@@ -288,4 +342,5 @@ export const ofSilence: readonly PullRequest[] = [
   ...becomesUnclear,
   ...withoutASize,
   ...withoutAnObject,
+  ...ofEviction,
 ]

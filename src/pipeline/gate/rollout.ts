@@ -26,7 +26,7 @@ import {
   meaningOf,
 } from '#facts/kubelet/fields.ts'
 import { argumentsFor, fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
-import { isSet, isWrittenOut, writtenSettings } from '#judge/drift/drift.ts'
+import { isExpression, isSet, writtenSettings } from '#judge/drift/drift.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { AmiFamily, NodeIdentity } from '#model/input/record.ts'
@@ -308,7 +308,7 @@ const knownConfig = (config: Readonly<RawObject>) =>
 
 const unclearPaths = (config: Readonly<RawObject>) =>
   Object.entries(writtenSettings(config))
-    .filter(([, value]) => !isWrittenOut(value))
+    .filter(([, value]) => typeof value === 'string' && isExpression(value))
     .map(([path]) => path)
 
 /** As Karpenter writes them. Source: karpenter-provider-aws pkg/providers/amifamily/bootstrap/bootstrap.go kubeletExtraArgs */

@@ -16,7 +16,7 @@ import {
   declarationOfSource,
   ignoredWords,
   imageName,
-  isWrittenOut,
+  isExpression,
   writtenSettings,
 } from '#judge/drift/drift.ts'
 import { unreadWords } from '#judge/drift/layers.ts'
@@ -115,7 +115,8 @@ export function lostSettings(
       const why =
         own ??
         (unread === undefined ? null : unreadWords(unread)) ??
-        overriddenBy(setting, { settings, running, winner, node })
+        overriddenBy(setting, { settings, running, winner, node }) ??
+        unusedByEviction(setting, running)
       const isLostOnEachNode = (own !== null && !isMisnamed) || winner !== undefined
       if (why !== null) lost.push({ part, path, why, isLostOnEachNode })
     }
@@ -220,6 +221,36 @@ function overriddenBy(
   return `${by} takes its place`
 }
 
+/**
+ * Why the kubelet takes a setting of its eviction, and never uses it. Null: it does, or the setting changes nothing.
+ * Upstream: pkg/kubelet/eviction/helpers.go ParseThresholdConfig, UpdateContainerFsThresholds; eviction_manager.go synchronize, which gives pods the
+ * grace period of the field only for a soft threshold
+ */
+function unusedByEviction({ path, value }: DeclaredSetting, running: Outcome['running']) {
+  if (running === null) return null
+  const field = fieldOf(path)
+  const signal = path.slice(field.length + 1)
+  const isActive = (map: string) => {
+    const threshold = running[`${map}.${signal}`]
+    return threshold !== undefined && !/^(?:0|100)%$/.test(String(threshold))
+  }
+  const [isHard, isSoft] = [isActive('evictionHard'), isActive('evictionSoft')]
+  if (signal.startsWith('containerfs.')) {
+    const sources = ['nodefs', 'imagefs'].map(
+      filesystem => running[`${field}.${signal.replace('containerfs', filesystem)}`],
+    )
+    return sources.includes(value)
+      ? null
+      : 'the kubelet copies the thresholds of containerfs from those of the filesystem that holds it'
+  }
+  if (field === 'evictionMinimumReclaim' && !isHard && !isSoft) return `${signal} has no threshold`
+  if (field === 'evictionSoftGracePeriod' && !isSoft) return `${signal} has no soft threshold`
+  const hasSoft = Object.keys(running).some(one => one.startsWith('evictionSoft.'))
+  return field === 'evictionMaxPodGracePeriod' && Number(value) !== 0 && !hasSoft
+    ? 'it is for soft thresholds, and there is none'
+    : null
+}
+
 /** A duration or a number of zero, where the kubelet has a default. Upstream: SetDefaults_KubeletConfiguration */
 const isUnset = (path: string, value: unknown) =>
   configurationDefaults[path as keyof typeof configurationDefaults] !== undefined &&
@@ -232,7 +263,7 @@ const nameOf = ({ part: { file, kind, by } }: PlacedSetting) =>
 export const unclearSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =>
   parts.flatMap(part => {
     const written = Object.entries(writtenSettings(part.config))
-      .filter(([, value]) => value !== null && !isWrittenOut(value))
+      .filter(([, value]) => typeof value === 'string' && isExpression(value))
       .map(([path]) => path)
     return [...written, ...(part.unclearFlags ?? [])].map(path => ({ part, path }))
   })

@@ -127,6 +127,7 @@ export type UnreadFileKind =
   | 'HCL'
   | 'CDK'
   | 'CloudFormation'
+  | 'program'
   | 'template'
   | 'values of a template'
 

@@ -112,7 +112,7 @@ describe('highwater gate', () => {
     writeFileSync(join(cwd, 'base/values.yaml'), values('', ''))
     const args = ['gate', '--snapshot', gateSnapshot(), 'values.yaml', '--base', 'base']
     const { code, stdout } = await runCommand(args, { cwd })
-    expect(stdout).toContain('values.yaml: at most its comments change: ignored')
+    expect(stdout).toContain('values.yaml: nothing of a kubelet changes in it: ignored')
     expect(code).toBe(0)
   })
 
@@ -124,9 +124,10 @@ describe('highwater gate', () => {
   ])('does not take %s in values of a chart for a comment', async (_, now, before) => {
     const cwd = temporaryFolder()
     mkdirSync(join(cwd, 'base'))
-    const values = 'kubelet:\n  evictionHard:\n    nodefs.available: 10%\n'
-    writeFileSync(join(cwd, 'values.yaml'), `${values}${now}`)
-    writeFileSync(join(cwd, 'base/values.yaml'), `${values}${before}`)
+    const values = (more: string) =>
+      `kubelet:\n  evictionHard:\n    nodefs.available: 10%\n${more.replace(/^(?=.)/gm, '  ')}`
+    writeFileSync(join(cwd, 'values.yaml'), values(now))
+    writeFileSync(join(cwd, 'base/values.yaml'), values(before))
     const args = ['gate', '--snapshot', gateSnapshot(), 'values.yaml', '--base', 'base']
     expect((await runCommand(args, { cwd })).code).toBe(3)
   })

@@ -335,6 +335,95 @@ const ofEviction: PullRequest[] = [
   },
 ]
 
+/** Words of a command line that end the kubelet. */
+const ofWords: PullRequest[] = [
+  ...['-max-pods=29', '---max-pods=29', '--=29', '\u2013max-pods=29', '--v=abc'].map(word => ({
+    name: `an argument that ends the kubelet: ${word}`,
+    files: {
+      'legacy/u.sh': `#!/bin/bash\n/etc/eks/bootstrap.sh prod --kubelet-extra-args "${word}"\n`,
+    },
+    stops: ['legacy/u.sh:2 refused'],
+  })),
+  {
+    name: 'arguments with one hyphen that a kubelet knows',
+    files: {
+      'legacy/u.sh':
+        '#!/bin/bash\n/etc/eks/bootstrap.sh prod --kubelet-extra-args "-v=2 -v 3 --max-pods 29"\n',
+    },
+    stops: [],
+  },
+  {
+    name: 'a line that only prints flags',
+    files: {
+      'legacy/u.sh': `#!/bin/bash\necho "use --kubelet-extra-args '--image-gc-high-threshold=60'"\n/etc/eks/bootstrap.sh prod\n`,
+    },
+    stops: [],
+  },
+  {
+    name: 'a block that writes what it prints',
+    files: {
+      'legacy/u.sh':
+        '#!/bin/bash\n{\n  echo "KUBELET_EXTRA_ARGS=--image-gc-high-threshold=60"\n} > /etc/sysconfig/kubelet\n',
+    },
+    stops: ['legacy/u.sh:3 refused'],
+  },
+]
+
+const unread = (name: string, file: string, text: string): PullRequest => ({
+  name,
+  files: { [file]: text },
+  stops: [],
+  isUnread: true,
+})
+const ignored = (name: string, text: string, base?: string): PullRequest => ({
+  name,
+  files: { 'a.yaml': text },
+  ...(base !== undefined && { base: { 'a.yaml': base } }),
+  stops: [],
+})
+const policy = (rule: string) =>
+  `apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: x}\nspec:\n  rules:\n  - name: a\n    ${rule}\n`
+const values = (image: string, share: string) =>
+  `kubelet:\n  evictionHard:\n    nodefs.available: ${share}\nimage: ${image}\n`
+
+/** Programs, and objects that only name what they do not set. */
+const ofOtherKinds: PullRequest[] = [
+  unread(
+    "a script of Python that edits the kubelet's file",
+    'general/ud.py',
+    "#!/usr/bin/env python3\nimport json\np='/etc/kubernetes/kubelet/config.json'\nc=json.load(open(p)); c['imageGCHighThresholdPercent']=60; json.dump(c,open(p,'w'))\n",
+  ),
+  unread(
+    'a program of Pulumi',
+    'p.ts',
+    "import * as eks from '@pulumi/eks';\nnew eks.ManagedNodeGroup('general',{kubeletExtraArgs:'--image-gc-high-threshold=60'});\n",
+  ),
+  unread(
+    'a policy that writes thresholds',
+    'policy.yaml',
+    policy(
+      'mutate: {patchStrategicMerge: {spec: {kubelet: {evictionHard: {nodefs.available: 60%}}}}}',
+    ),
+  ),
+  ignored(
+    'a policy that demands thresholds',
+    policy('validate: {pattern: {spec: {kubelet: {evictionHard: "?*"}}}}'),
+  ),
+  ignored(
+    'an alert on evictions',
+    'apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {name: x}\nspec: {expr: \'kubelet_evictions{eviction_signal="nodefs.available"}\'}\n',
+  ),
+  ignored(
+    'a cluster of kind',
+    'kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n- kubeadmConfigPatches:\n  - |\n    kind: KubeletConfiguration\n    imageGCHighThresholdPercent: 60\n',
+  ),
+  ignored('values of which the image changes', values('b', '10%'), values('a', '10%')),
+  {
+    ...ignored('values of which a threshold changes', values('a', '60%'), values('a', '10%')),
+    isUnread: true,
+  },
+]
+
 export const ofSilence: readonly PullRequest[] = [
   ...atAWrongPlace,
   ...withAUnit,
@@ -343,4 +432,6 @@ export const ofSilence: readonly PullRequest[] = [
   ...withoutASize,
   ...withoutAnObject,
   ...ofEviction,
+  ...ofWords,
+  ...ofOtherKinds,
 ]

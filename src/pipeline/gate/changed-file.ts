@@ -7,6 +7,7 @@ import { isRawObject, mapOf } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textFrom } from '#base/yaml-place.ts'
 import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
 import { isOwnField } from '#clients/user-data/settings.ts'
+import { nodePathIn } from '#facts/eks/kubelet-places.ts'
 import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import type { UnreadFileKind } from '#model/gate.ts'
@@ -47,7 +48,10 @@ const awsType = /^[ \t]*["']?Type["']?[ \t]*:[ \t]*["']?AWS::/m
 const isStackText = (file: string, text: string) =>
   /\.(ya?ml|json|template)$/.test(file) && resourcesField.test(text) && awsType.test(text)
 
-const isProgram = /\.(ts|js|py|java|cs|go)$/
+export const isProgram = (file: string): boolean => /\.(ts|js|py|java|cs|go)$/.test(file)
+const usesPulumi = /\bpulumi/i
+/** The first line of a script that is for no shell. */
+const otherScript = /^#!(?!.*\b(?:[abdkz]|da)?sh\b)/
 const usesCdk = /\b(?:aws-cdk|aws_cdk|awscdk|Amazon\.CDK)\b/
 const namesNodes = /user_?data|launch_?template|node_?(?:group|config|class)|kubelet|bootstrap/i
 
@@ -56,7 +60,9 @@ function renderedKind(file: string, text: string): UnreadFileKind | null {
   if (!namesNodes.test(text)) return null
   if (/\.(tf|tofu|tfvars)(\.json)?$/.test(file)) return 'Terraform'
   if (file.endsWith('.hcl')) return 'HCL'
-  if (isProgram.test(file) && usesCdk.test(text)) return 'CDK'
+  if (isProgram(file) && usesCdk.test(text)) return 'CDK'
+  const isOfNodes = otherScript.test(text) && nodePathIn(text) !== null
+  if (isOfNodes || (isProgram(file) && usesPulumi.test(text))) return 'program'
   return isStackText(file, text) ? 'CloudFormation' : null
 }
 
@@ -281,22 +287,43 @@ function isOfKubelet(lines: readonly string[], index: number) {
   return [beside, ...below].flatMap(keysIn).some(isOwnField)
 }
 
+/** The lines of values that have fields of a kubelet, with what is below them. */
+export function kubeletLines(text: string): string {
+  let open = Number.POSITIVE_INFINITY
+  const isOfOne = (line: string) => {
+    if (indentOf(line) > open) return true
+    const isKey = kubeletKey.test(line) || kubeletField.test(line)
+    open = isKey ? indentOf(line) : Number.POSITIVE_INFINITY
+    return isKey
+  }
+  return text.split('\n').filter(isOfOne).join('\n')
+}
+
 /** Lines below a key. Each key has a search. */
 const mostBelow = 40
 
 const kubeletWords =
   /\b(?:eviction(?:Hard|Soft)|imageGC(?:High|Low)ThresholdPercent|(?:kube|system)Reserved|containerLogMax(?:Size|Files)|kubeletConfiguration|kubeletExtraArgs|KubeletConfiguration)\b|\b(?:node|image)fs\.(?:available|inodesFree)\b|--(?:eviction-(?:hard|soft)|image-gc-(?:high|low)-threshold|(?:kube|system)-reserved|max-pods)\b/
 
-/** A document of which nothing was read. The schema of an object names fields, and sets none. */
+/** API groups whose objects name fields of a kubelet, and set none on a node of EKS: schemas, alerts, policies, clusters of kind. */
+const otherGroups =
+  /^(?:apiextensions\.k8s\.io|(?:[\w-]+\.)?gatekeeper\.sh|grafana\.[\w.-]+|integreatly\.org|kind\.x-k8s\.io|kyverno\.io|[\w.-]+\.kyverno\.io|monitoring\.coreos\.com)\//
+
+/** A policy may write fields into objects. Source: kyverno.io, ClusterPolicy, mutate; gatekeeper, Assign */
+const writesFields = /"mutate"|"kind":"(?:Assign|ModifySet)/
+
+/** A document of which nothing was read. */
 function takeUnknown(reading: FileReading, { text, fileLine }: LocatedText, value: unknown) {
   if (setsInValues(text))
     reading.unread = templateMark.test(text) ? 'template' : 'values of a template'
-  const { kind = 'document' } = mapOf(value)
+  const { kind = 'document', apiVersion } = mapOf(value)
+  const written = JSON.stringify(value) ?? ''
+  if (otherGroups.test(String(apiVersion)) && !writesFields.test(written)) return
   const isOfAutoMode =
     kind === 'NodeClass' && isRawObject(mapOf(mapOf(value).spec).ephemeralStorage)
   const words = isOfAutoMode ? /ephemeralStorage/ : kubeletWords
-  const [word] = words.exec(JSON.stringify(value) ?? '') ?? []
-  if (word === undefined || reading.unread !== null || kind === 'CustomResourceDefinition') return
+  const [word] = words.exec(written) ?? []
+  if (word === undefined || reading.unread !== null) return
   const line = text.split('\n').findIndex(one => !/^\s*#/.test(one) && one.includes(word))
   const said = `Not read: a ${kind} that names ${word}. Give what the node gets of it as a file.`
   reading.problems.push(fileProblem('unread', fileLine(Math.max(0, line) + 1), said))

@@ -7,7 +7,7 @@ import { hasWord } from '#clients/user-data/settings.ts'
 import type { GateDocument, GateFile, UnreadFileKind } from '#model/gate.ts'
 import type { Selection } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import { openBudget, readChangedFile } from './changed-file.ts'
+import { isProgram, kubeletLines, openBudget, readChangedFile } from './changed-file.ts'
 import { type ChangedFile, type ChangedPart, fileProblem } from './changed-part.ts'
 import { patchTargets } from './documents.ts'
 import { type Change, judgeNodes, type Part, setsSomething } from './judging.ts'
@@ -66,7 +66,10 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
   }
   const problems = new Problems()
   const known = files.map(file =>
-    isOnlyComments(texts.find(each => each.file === file.file))
+    isUnchanged(
+      texts.find(each => each.file === file.file),
+      file,
+    )
       ? { ...file, unread: null, isUnchanged: true }
       : withUnreadBase(file, bases),
   )
@@ -122,11 +125,15 @@ const isSizeKept = (
   )
 }
 
-/** What is not read may be a script, too: only comments on lines of their own, or behind a plain value of a key, are known to set nothing. */
-const isOnlyComments = (text: GateText | undefined) =>
-  text !== undefined &&
-  text.base !== null &&
-  withoutCommentLines(text.text) === withoutCommentLines(text.base)
+/** What is not read may be a script, too: only comments on lines of their own, or behind a plain value of a key, are known to set nothing. Of values, others than a kubelet's do not count. */
+function isUnchanged(text: GateText | undefined, { unread }: ChangedFile) {
+  if (text === undefined || text.base === null) return false
+  const [now = '', before = ''] = [text.text, text.base].map(withoutCommentLines)
+  const isOfValues = unread === 'values of a template'
+  const linesOf = isOfValues ? kubeletLines : (lines: string) => lines
+  // An alias stands for lines elsewhere.
+  return now === before || (linesOf(now) === linesOf(before) && !/:\s*\*/.test(linesOf(now)))
+}
 
 /** A line such as `#!/bin/sh` or `#cloud-config` says something, as does what a template makes of one. */
 const rendered = /["'`]|[{<]%|\{\{|\$\{/
@@ -228,7 +235,7 @@ function fileOf(
     kinds,
     nodes: reached.get(file) ?? 0,
     unread,
-    reach: own.length > 0 ? how : withoutParts({ problems, unread, isUnchanged }),
+    reach: own.length > 0 ? how : withoutParts({ file, problems, unread, isUnchanged }),
   }
 }
 
@@ -239,16 +246,11 @@ function reachText({ reach }: Part, standIn: ReachedNode | undefined) {
   return `${reach.how}; tried on ${where}, since no node has it`
 }
 
-function withoutParts({
-  problems,
-  unread,
-  isUnchanged,
-}: Pick<ChangedFile, 'problems' | 'unread' | 'isUnchanged'>): string {
-  if (isUnchanged) return 'at most its comments change: ignored'
+function withoutParts({ file, problems, unread, isUnchanged }: Omit<ChangedFile, 'parts'>): string {
+  if (isUnchanged) return 'nothing of a kubelet changes in it: ignored'
   if (unread !== null) return `not read: ${unread}`
-  return problems.length > 0
-    ? 'not judged: see its problems'
-    : 'it sets nothing of a kubelet: ignored'
+  if (problems.length > 0) return 'not judged: see its problems'
+  return isProgram(file) ? 'a program: ignored' : 'it sets nothing of a kubelet: ignored'
 }
 
 const renderedInstead = 'Give the rendered file, for example the output of helm template'
@@ -257,6 +259,7 @@ const neededInstead: Record<UnreadFileKind, string> = {
   HCL: 'Give the user data that it renders as a file',
   CDK: 'Give the template that it synthesizes, or its user data as a file',
   CloudFormation: 'Give the user data of its launch template as a file',
+  program: 'Give the user data that it makes, or the file that a node gets from it',
   template: renderedInstead,
   'values of a template': renderedInstead,
 }

@@ -34,6 +34,7 @@ import type { ChangedPart, Place } from './changed-part.ts'
 import { presentRollout, type RolledOut, type Rollout, rollOut, type Starts } from './rollout.ts'
 import {
   lostSettings,
+  otherFlags,
   type PlacedSetting,
   placedSettings,
   removedPaths,
@@ -318,7 +319,7 @@ const openCauses =
     }
     // Another refusal of the same fields does not end it, unless no setting ends it.
     let second: PlacedSetting | undefined
-    const ending = placedSettings(parts)
+    const ending = [...placedSettings(parts), ...otherFlags(parts)]
       .slice(0, mostTried)
       .find(setting => {
         const left = refusalsWithout(setting)

@@ -63,9 +63,19 @@ export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
   return {
     ...part,
     config: mergePatch(part.config, patchAt(path, null)),
-    flags: part.flags.filter(flag => fieldOfFlag(flag) !== field),
+    flags: part.flags.filter(flag => fieldOfFlag(flag) !== field && nameWithHyphens(flag) !== path),
   }
 }
+
+const nameWithHyphens = (flag: string) => flag.split('=', 1)[0]
+
+/** Flags that set no field: `--v`. */
+export const otherFlags = (parts: readonly ChangedPart[]): PlacedSetting[] =>
+  parts.flatMap(part =>
+    part.flags
+      .filter(flag => flagName(flag) !== null && fieldOfFlag(flag) === null)
+      .map(flag => ({ part, path: nameWithHyphens(flag) ?? flag })),
+  )
 
 /** Flags that reach the kubelet, which does not know them and ends. */
 export const unknownFlags = (

@@ -140,15 +140,32 @@ export function takePiece(
   reading.problems.push(...refusals.filter(one => one.kind !== 'refused'))
 }
 
-/** Words that name a flag without its hyphens, and are no value of the flag before. Source: cmd/kubelet/app/server.go NewKubeletCommand */
+/** Why the kubelet ends at a word. Null: it does not. Source: cmd/kubelet/app/server.go NewKubeletCommand; spf13/pflag flag.go parseLongArg, parseSingleShortArg */
+function wordMistake(word: string, isValue: boolean) {
+  const [name = ''] = word.split('=', 1)
+  if (isExpression(word) || /^-[vh]/.test(word)) return null
+  if (/^--[-=]/.test(word)) return `failed to parse kubelet flag: bad flag syntax: ${name}`
+  const [, letter] = /^-([^-\d])/.exec(word) ?? []
+  if (isValue) return null
+  if (letter !== undefined)
+    return `failed to parse kubelet flag: unknown shorthand flag: '${letter}' in ${name}`
+  return fieldMeant(word) === null || word.startsWith('--')
+    ? null
+    : `the kubelet ends with "unknown command ${word}": a flag begins with two hyphens`
+}
+
+/** With one hyphen, three, or the dash of a word processor. */
+const fieldMeant = (word: string) => fieldOfFlag(`--${word.replace(/^[-\u2013\u2014]+/, '')}`)
+
+/** Words that are neither a flag nor the value of the flag before. */
 const commandsIn = ({ flags, words = flags, lineOf, unread }: WrittenPiece) =>
   words.flatMap((word, index) => {
     const [name = ''] = word.split('=', 1)
     const isValue = /^--[^=\s]*$/.test(words[index - 1] ?? '')
-    const text = `the kubelet ends with "unknown command ${word}": a flag begins with two hyphens.`
-    return fieldOfFlag(`--${word}`) === null || isValue || unread !== null
+    const why = unread === null ? wordMistake(word, isValue) : null
+    return why === null
       ? []
-      : [fileProblem('refused', lineOf(name), text, 'flags')]
+      : [fileProblem('refused', lineOf(name), `${why}.`, fieldMeant(word) ?? 'flags')]
   })
 
 function mistakesIn({ source, document }: Piece) {

@@ -588,7 +588,8 @@ describe('a file of another kind', () => {
     ['values.yaml', 'image: {tag: v1}\nresources: {requests: {memory: 1Gi}}\n'],
   ])('is ignored: %s', async (file, text) => {
     const { problems, files } = await gated(gateSnapshot(), [{ file, text, base: null }])
-    const reach = 'it sets nothing of a kubelet: ignored'
+    const isProgram = /\.(?:go|py|ts)$/.test(file)
+    const reach = `${isProgram ? 'a program' : 'it sets nothing of a kubelet'}: ignored`
     expect({ problems, files }).toEqual({
       problems: [],
       files: [{ file, kinds: [], unread: null, nodes: 0, reach }],

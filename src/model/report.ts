@@ -81,6 +81,14 @@ export interface NodeDetails {
   held?: HeldDisks
   /** Absent: the order of eviction is unknown. */
   firstVictims?: FirstVictims[]
+  /** Workloads whose pods have images of several names. Absent: none, or there is no history of images. */
+  workloads?: WorkloadImages[]
+}
+
+/** `images`: names without tags, as pods write them. */
+export interface WorkloadImages {
+  workload: string
+  images: string[]
 }
 
 export type HeldDisks = Partial<

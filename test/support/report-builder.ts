@@ -358,12 +358,13 @@ export function auditedNode(
   overrides: Partial<Omit<AuditedNode, 'identity' | 'details'>> &
     NodeDetails & { identity?: Partial<NodeIdentity> } = {},
 ): AuditedNode {
-  const { identity: identityOverrides, ledger, held, ...rest } = overrides
+  const { identity: identityOverrides, ledger, held, workloads, ...rest } = overrides
   const victims = overrides.firstVictims ?? (prediction.eviction ? firstVictims : undefined)
   const details = {
     ...(ledger && { ledger }),
     ...(held && { held }),
     ...(victims && { firstVictims: victims }),
+    ...(workloads && { workloads }),
   }
   return {
     cluster: 'prod-eu',

@@ -21,6 +21,7 @@ import {
   type JudgedNode,
   type NodeSubject,
 } from '#judge/subject/node-subject.ts'
+import { workloadsWithImages } from '#judge/subject/pod-owners.ts'
 import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
 import type {
   ClusterResult,
@@ -142,6 +143,7 @@ export class Taken {
     }
     const joinedAt = input.node.metadata?.creationTimestamp
     const pressures = pressuresOf(input)
+    const workloads = this.hasHistory ? workloadsWithImages(input.pods ?? []) : []
     const node: TakenNode = {
       cluster,
       identity,
@@ -155,6 +157,7 @@ export class Taken {
         ...(prediction.ledger && { ledger: shownLedger(prediction.ledger) }),
         held: heldDisks(subject),
         ...(prediction.eviction && { firstVictims: firstVictims(prediction.eviction) }),
+        ...(workloads.length > 0 && { workloads }),
       }),
       ...(pressures.length > 0 && { pressures }),
       happened: happeningsOf(input, input.at ?? prediction.at),

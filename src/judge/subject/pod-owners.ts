@@ -1,10 +1,16 @@
 /** Controllers of pods, also of those of which only the name is left. */
+
+import { nameLength, shorten } from '#judge/text.ts'
+
+import { repositoryOf } from '#model/input/image-reference.ts'
 import {
   controllerOf,
   controllerReferenceOf,
   type KubernetesPod,
   parseWorkload,
+  placedWorkload,
 } from '#model/input/kubernetes.ts'
+import type { WorkloadImages } from '#model/report.ts'
 
 export interface PodOwner {
   /** `namespace/DaemonSet/name` */
@@ -19,6 +25,29 @@ export function ownerOf(pod: KubernetesPod): PodOwner | null {
   const workload = controllerOf(pod)
   if (typeof name !== 'string' || workload === null) return null
   return { key: `${pod.metadata?.namespace ?? ''}/${kind}/${name}`, workload }
+}
+
+/** Of workloads and of images; a report shows one. */
+const most = { workloads: 50, images: 8 }
+
+/** Workloads of a node whose pods have images of several names, which a release pulls together. */
+export function workloadsWithImages(pods: readonly KubernetesPod[]): WorkloadImages[] {
+  const found = new Map<string, Set<string>>()
+  for (const pod of pods) {
+    const workload = controllerOf(pod)
+    if (workload === null) continue
+    const key = placedWorkload(pod.metadata?.namespace ?? '', workload)
+    const images = found.get(key) ?? new Set()
+    found.set(key, images)
+    for (const { image = '' } of pod.spec?.containers ?? []) images.add(repositoryOf(image))
+  }
+  return [...found]
+    .filter(([, images]) => images.size > 1)
+    .slice(0, most.workloads)
+    .map(([workload, images]) => ({
+      workload: shorten(workload, nameLength),
+      images: [...images].slice(0, most.images).map(image => shorten(image, nameLength)),
+    }))
 }
 
 /** Upstream: apiserver storage/names/generate.go SimpleNameGenerator; apimachinery util/rand rand.go alphanums. */

@@ -327,9 +327,9 @@ const shownTags = 3
 /** Fewer images of one name do not show how large the next one is. */
 const leastReleases = 3
 
-/** Of the images in use, the one with the largest release. Null: fewer than three releases of each are known. */
+/** Of the images in use, or of the workloads with several of these, the one with the largest release. Null: fewer than three releases of each are known. */
 function largestReleases(
-  { images = [], pastReleases = [] }: AuditedNode,
+  { images = [], pastReleases = [], details }: AuditedNode,
   { mostUnpacking }: Assumptions,
 ) {
   const past = pastReleases.map(([name, bytes]): RememberedImage => [name, bytes, 'gone'])
@@ -340,12 +340,22 @@ function largestReleases(
     .map(([name, all]) => ({
       /** End of the image's path, without registry and tag. */
       name: name.split('/').slice(-2).join('/'),
+      path: `/${name}`,
       /** Of the releases that it was learned from. */
       tags: all.map(([image]) => image.slice(name.length + 1)).toSorted(byNumber),
       /** Unpacked, at most. The disk takes less where releases share layers. */
       largestBytes: mostUnpacking * Math.max(...all.map(([, bytes]) => bytes)),
     }))
-  return known.toSorted((a, b) => b.largestBytes - a.largestBytes)[0] ?? null
+  const largestFirst = known.toSorted((a, b) => b.largestBytes - a.largestBytes)
+  if (known.length < 2) return largestFirst[0] ?? null
+  const ofWorkloads = (details().workloads ?? []).flatMap(({ workload, images: names }) => {
+    const own = largestFirst.filter(({ path }) => names.some(name => path.endsWith(`/${name}`)))
+    const [first] = own
+    const largestBytes = own.reduce((sum, one) => sum + one.largestBytes, 0)
+    return first && own.length > 1 ? [{ name: workload, tags: first.tags, largestBytes }] : []
+  })
+  const all = [...ofWorkloads, ...largestFirst]
+  return all.toSorted((a, b) => b.largestBytes - a.largestBytes)[0] ?? null
 }
 
 /** Whether room for more releases is unknown because the node lists too few of each. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { PastRelease, RememberedImage } from '#model/history.ts'
+import type { WorkloadImages } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
 import { outlookView } from '#report/parts/outlook.ts'
 import { auditedNode, GiB, quietReport, sharedDisk } from '#test/report-builder.ts'
@@ -16,13 +17,14 @@ const viewOf = (
   images: RememberedImage[],
   highThresholdPercent = 85,
   pastReleases: PastRelease[] = [],
+  workloads: WorkloadImages[] = [],
 ) => {
   const disk = sharedDisk(80, {
     capacityBytes: 200 * GiB,
     highThresholdPercent,
     evictionHard: { 'nodefs.available': '10%' },
   })
-  const node = auditedNode('n1', { ...disk }, { images, pastReleases })
+  const node = auditedNode('n1', { ...disk }, { images, pastReleases, workloads })
   const due = { ...node.prediction.imageGC!, triggered: true }
   const listed = { ...node, prediction: { ...node.prediction, imageGC: due } }
   return outlookView(quietReport([listed]), english)
@@ -33,6 +35,20 @@ it('counts the releases that fit before image GC and before eviction, at their l
   const images = [...releases('shop/checkout', 1, 0.5, 0.8), ...releases('shop/web', 0.1, 0.1, 0.1)]
   expect(textOf(images)).toBe(
     'room for more releases of shop/checkout: 2 until image GC, 5 until eviction, if each takes at most 3.5\u00a0GiB (learned from 0, 1, 2)',
+  )
+})
+
+it('adds the images of a workload, which a release pulls together', () => {
+  const images = [
+    ...releases('r.io/shop/checkout', 1, 1, 1),
+    ...releases('shop/web', 0.5, 0.5, 0.5),
+  ]
+  const workloads = [
+    { workload: 'Deployment shop/checkout', images: ['r.io/shop/checkout', 'shop/web'] },
+    { workload: 'Deployment shop/other', images: ['shop/web', 'shop/sidecar'] },
+  ]
+  expect(textOf(images, 85, [], workloads)).toMatch(
+    /releases of Deployment shop\/checkout: 1 until image GC, 3 until eviction, .*\(learned from 0, 1, 2\)$/,
   )
 })
 

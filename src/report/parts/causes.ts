@@ -290,7 +290,9 @@ function causeDetails(
 /** `evictionHard.nodefs.available is 30%`. */
 function statementOf(cause: FoundCause, language: Language): string | null {
   const stated = causeStatement(cause, language)
-  const seen = cause.findings[0]?.seen
+  const [worst] = cause.findings
+  const others = cause.cause.kind === 'unread' ? cause.findings : []
+  const seen = worst?.seen ?? others.find(one => one.seen !== undefined)?.seen
   if (seen === undefined) return stated
   const text = language.line(seen, limits.seen)
   if (stated === null || cause.cause.kind === 'world' || isOfFiles(cause)) return text

@@ -207,6 +207,9 @@ function firstEvicted(
   const unused = ledger?.filesystems
     .flatMap(({ lines }) => lines)
     .find(({ holder }) => holder === 'images-unused')
+  // Under pressure the kubelet has deleted them.
+  const isReported = node.pressures?.some(({ condition }) => condition === 'DiskPressure') === true
+  if (unused === undefined && isReported) return { text: victims, note: '' }
   const amount = unused === undefined ? null : language.bytes(unused.bytes)
   return { text: victims, note: words.afterImages(amount) }
 }

@@ -56,7 +56,10 @@ export const unreachableGcLowThreshold = contextRule({
   *judge(fact, context) {
     const { events, at } = context
     const failures = shortfalls(events, at)
-    yield* withEvidence(fact.replayed, evidenceOf(failures, at))
+    const observed = fact.replayed.map(each =>
+      'consequence' in each ? withFailures(each, failures, at) : each,
+    )
+    yield* withEvidence(observed, evidenceOf(failures, at))
     // Usage below the trigger means that the shortage is over: space was freed in another way.
     if (fact.triggered === false || fact.replayed.some(each => 'consequence' in each)) return
     if (failures.length === 0) {
@@ -78,6 +81,25 @@ function reasonOf(subject: Satisfied<'imageGC'>): Partial<Failing> | null {
   return low ? { severity: 'medium', ...low } : diskReason(subject, 'imagefs.available')
 }
 
+/** What the kubelet reports says more than the replay. If no image may go, more room is what ends it. */
+function withFailures(failing: Failing, failures: readonly NodeEvent[], at: string): Failing {
+  const newest = failures.at(-1)
+  if (newest === undefined) return failing
+  const { steps = [] } = failing
+  const isIdle = bytesIn(newest.message)?.freedBytes === 0
+  return {
+    ...failing,
+    ...seenFirst(
+      `Image GC failed ${timesOf(eventTimes(failures, at))}: ${freedIn(newest)}.`,
+      failing.consequence,
+    ),
+    ...(isIdle &&
+      steps.every(({ id }) => id === 'look-on-node' || id === 'read-on-node') && {
+        steps: [...steps, { id: 'larger-disk' }],
+      }),
+  }
+}
+
 function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolean): Failing {
   const { last, ...times } = eventTimes(failures, at)
   return {
@@ -93,12 +115,16 @@ function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolea
 function evidenceOf(failures: readonly NodeEvent[], at: string) {
   const newest = failures.at(-1)
   if (newest === undefined) return []
-  const { wantedBytes: wanted, freedBytes: freed } = bytesIn(newest.message) ?? {}
-  const value =
-    freed === undefined
-      ? newest.message
-      : `${wanted == null ? '' : `asked for ${bytes(wanted)}, `}freed ${bytes(freed)}`
-  return [line('event', `event ${newest.reason}, ${timesOf(eventTimes(failures, at))}`, value)]
+  return [
+    line('event', `event ${newest.reason}, ${timesOf(eventTimes(failures, at))}`, freedIn(newest)),
+  ]
+}
+
+function freedIn({ message }: NodeEvent): string {
+  const { wantedBytes: wanted, freedBytes: freed } = bytesIn(message) ?? {}
+  return freed === undefined
+    ? message
+    : `${wanted == null ? '' : `asked for ${bytes(wanted)}, `}freed ${bytes(freed)}`
 }
 
 function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {

@@ -72,6 +72,21 @@ describe('unreachable-gc-low-threshold', () => {
   })
 
   it.each([
+    [0, ['larger-disk']],
+    [1024, []],
+  ])('says what the kubelet reports beside its replay, where it freed %i bytes', (freed, steps) => {
+    const message = `Failed to garbage collect required amount of images. Attempted to free 2576980377 bytes, but only found ${freed} bytes eligible to free.`
+    const failing = failingOf(unreachableGcLowThreshold, {
+      imageGC: { triggered: true, reachesLow: false, bytesToFree: 2 * gibibyte },
+      events: [short(message)],
+    })
+    expect(failing.seen).toMatch(/^Image GC failed 12 times since .*: asked for 2\.4 GiB, freed /)
+    expect(failing.steps?.flatMap(({ id }) => (id === 'larger-disk' ? [id] : [])) ?? []).toEqual(
+      steps,
+    )
+  })
+
+  it.each([
     [62, 50, { imageGCHighThresholdPercent: 80, imageGCLowThresholdPercent: 70 }],
     [75, 60, { imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 }],
     [82, 60, undefined],
@@ -108,7 +123,7 @@ describe('unreachable-gc-low-threshold', () => {
     const imageGC = { ...due, bytesToFree: 9, reachesLow: false, freedBytes: 0, shortfallBytes: 9 }
     const plain = failingOf(unreachableGcLowThreshold, { imageGC })
     const cited = failingOf(unreachableGcLowThreshold, { imageGC, events: [short(shortBefore135)] })
-    expect(cited.consequence).toBe(plain.consequence)
+    expect(cited.consequence).toBe(`${cited.seen} ${plain.consequence}`)
     expect(cited.evidence.slice(plain.evidence.length)).toEqual([
       {
         kind: 'event',

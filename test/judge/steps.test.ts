@@ -74,6 +74,17 @@ it('looks by a critical pod on a node without ssh: under DiskPressure the kubele
   expect(run[4]).toMatch(/^du -h -a -x -d 3 /)
 })
 
+it('looks into a volume by the container that mounts it', () => {
+  const place = { namespace: 'pg', pod: 'db-0', workload: null }
+  const container = { kind: 'container' as const, container: 'db', ...place }
+  const look = { id: 'look-in-volume', owner: container, place: '/pgdata' } as const
+  const steps = stepsOf(finding, [look, { ...look, unit: 'inodes' }], on())
+  expect(commandsIn(steps)).toEqual([
+    'kubectl --context prod exec -n pg db-0 -c db -- du -h -x -d 2 /pgdata',
+    'kubectl --context prod exec -n pg db-0 -c db -- du --inodes -x -d 2 /pgdata',
+  ])
+})
+
 it('opens no session on a node where Systems Manager runs no commands', () => {
   const windows = { ...node, hasSessions: false, shell: null }
   const actions = [{ id: 'look-on-node' as const }, { id: 'set-fields' as const }]

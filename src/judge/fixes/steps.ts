@@ -612,6 +612,19 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'list-processes': readMoreStep(
     usage('ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20'),
   ),
+  'look-in-volume': stepForm('nothing')(
+    'ask-owner',
+    ({ action: { owner, place = '', unit } }) =>
+      owner?.kind !== 'container'
+        ? []
+        : [
+            readCommand(
+              ...['exec', '-n', owner.namespace, clusterWord(owner.pod), '-c', owner.container],
+              ...['--', 'du', unit === 'inodes' ? '--inodes' : '-h', '-x', '-d', '2', place],
+            ),
+          ],
+    'nothing',
+  ),
   'look-on-host': readMoreStep(({ action }) => [
     ['reads', `docker system df -v; df ${action.unit === 'inodes' ? '-i' : '-h'}`],
   ]),
@@ -662,9 +675,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   'read-journal': readMoreStep(looksAtJournal),
   'read-limits': readMoreStep(
-    readOnNode(
-      'df -hT; df -i; sysctl fs.inotify fs.mount-max kernel.keys; cat /proc/key-users; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status; sudo btrfs filesystem usage /',
-    ),
+    readOnNode(action => {
+      const { variant, place = '/run' } = action
+      return variant === 'memory'
+        ? `df -h ${shellWord(place)}; df -i ${shellWord(place)}; ${sizes(action, place)}`
+        : 'df -hT; df -i; sysctl fs.inotify fs.mount-max kernel.keys; cat /proc/key-users; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status; sudo btrfs filesystem usage /'
+    }),
   ),
   'read-on-node': readMoreStep(readsAgain),
   'read-pods': readMoreStep(showsPods),

@@ -32,6 +32,6 @@ function roomOf({
   const ofBytes = availableBytes / capacityBytes
   const ofInodes = inodes > 0 && inodesFree >= 0 ? inodesFree / inodes : 1
   return ofInodes < ofBytes
-    ? { freeShare: ofInodes, free: `${inodesFree} of ${inodes} inodes` }
+    ? { unit: 'inodes' as const, freeShare: ofInodes, free: `${inodesFree} of ${inodes} inodes` }
     : { freeShare: ofBytes, free: `${bytes(availableBytes)} of ${bytes(capacityBytes)}` }
 }

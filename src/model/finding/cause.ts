@@ -170,6 +170,7 @@ export type StepActionId =
   | 'list-deletions'
   | 'list-memory'
   | 'list-processes'
+  | 'look-in-volume'
   | 'look-on-host'
   | 'look-on-node'
   | 'look-under-mounts'
@@ -269,13 +270,14 @@ export interface StepAction {
 }
 
 /**
- * `idle`: the kubelet may not act. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool.
+ * `idle`: the kubelet may not act. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
  * `policy`: instanceStorePolicy of a node class. `limit`: the pod has a limit, which is too small. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
   | 'idle'
   | 'secret'
   | 'deleted'
+  | 'memory'
   | 'pool'
   | 'policy'
   | 'limit'

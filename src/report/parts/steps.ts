@@ -369,6 +369,7 @@ function withEffect(text: string, step: Step, language: Language): string {
 const ofFolders: ReadonlySet<string> = new Set([
   'clean-with-owner',
   'expand-claim',
+  'look-in-volume',
   'move-into-volume',
 ])
 

@@ -8,6 +8,7 @@ import {
   diskEvictions,
   largestEvicted,
   leastWritten,
+  namedThreshold,
   resourceText,
 } from '#judge/events/evictions.ts'
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
@@ -373,6 +374,7 @@ function passedOf(
   const most = largestEvicted('ephemeral-storage', pods ?? [], at, 1, dayMs)
   const last = evicted.at(-1)
   const unlimited = unlimitedPods(pods)
+  const threshold = namedThreshold(evicted, { thresholds: [], diskBytes: amountOrNull(disk) })
   if (!isOver || last?.time == null) return null
   const isWriter = most !== null && most.bytes >= leastWritten * (amountOrNull(disk) ?? 0)
   return {
@@ -387,16 +389,16 @@ function passedOf(
           steps: [...(steps ?? []).filter(({ id }) => id !== look.id), withMounts(look, { pods })],
         }),
     seen: [
-      `The kubelet evicted ${plural(evicted.length, 'pod')} for ${evictionCause(last.message).resource} within a day, the last at ${shownTime(last.time)}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}.`,
+      `The kubelet evicted ${plural(evicted.length, 'pod')} for ${evictionCause(last.message).resource} within a day, the last ${shorten(`${last.namespace}/${last.name}`, 130)} at ${shownTime(last.time)}${threshold === null ? '' : `, with ${threshold}`}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}.`,
       ...(most === null
         ? []
         : [
             `The largest container that they name, ${shorten(most.owner.container, 63)}, was using ${bytes(most.bytes)}${isWriter ? '' : ' of layer and logs, emptyDirs not counted'}.`,
           ]),
+      `What ${isWriter ? 'else ' : ''}held the disk was not measured.`,
       ...(isWriter || unlimited.length === 0
         ? []
-        : [`Pods with an emptyDir without sizeLimit: ${shorten(unlimited.join(', '), 100)}.`]),
-      `DiskPressure is over. What ${isWriter ? 'else ' : ''}held the disk was not measured, and can fill it again.`,
+        : [`Pods with an emptyDir without sizeLimit: ${shorten(unlimited.join(', '), 150)}.`]),
     ].join(' '),
   }
 }

@@ -15,6 +15,7 @@ import {
   bytesLine,
   contextRule,
   type Failing,
+  isLinux,
   line,
   lines,
   type NodeEvent,
@@ -49,6 +50,7 @@ export const unreachableGcLowThreshold = contextRule({
         'consequence' in each ? { ...reasonOf(subject), ...each } : each,
       ),
       triggered,
+      isWindows: !isLinux(subject),
       isDoubted: triggered === null || reachesLow === true,
     }
   },
@@ -57,7 +59,7 @@ export const unreachableGcLowThreshold = contextRule({
     const { events, at } = context
     const failures = shortfalls(events, at)
     const observed = fact.replayed.map(each =>
-      'consequence' in each ? withFailures(each, failures, at) : each,
+      'consequence' in each ? withFailures(each, failures, { ...fact, at }) : each,
     )
     yield* withEvidence(observed, evidenceOf(failures, at))
     // Usage below the trigger means that the shortage is over: space was freed in another way.
@@ -81,22 +83,25 @@ function reasonOf(subject: Satisfied<'imageGC'>): Partial<Failing> | null {
   return low ? { severity: 'medium', ...low } : diskReason(subject, 'imagefs.available')
 }
 
-/** What the kubelet reports says more than the replay. If no image may go, more room is what ends it. */
-function withFailures(failing: Failing, failures: readonly NodeEvent[], at: string): Failing {
+/** What the kubelet reports says more than the replay. If no image may go, and nothing measures the disk, more room is what ends it. */
+function withFailures(
+  failing: Failing,
+  failures: readonly NodeEvent[],
+  { at, isWindows }: { at: string; isWindows: boolean },
+): Failing {
   const newest = failures.at(-1)
-  if (newest === undefined) return failing
-  const { steps = [] } = failing
+  if (newest === undefined || failing.seen !== undefined) return failing
+  const { cause, steps = [], consequence } = failing
   const isIdle = bytesIn(newest.message)?.freedBytes === 0
   return {
     ...failing,
     ...seenFirst(
       `Image GC failed ${timesOf(eventTimes(failures, at))}: ${freedIn(newest)}.`,
-      failing.consequence,
+      consequence,
     ),
     ...(isIdle &&
-      steps.every(({ id }) => id === 'look-on-node' || id === 'read-on-node') && {
-        steps: [...steps, { id: 'larger-disk' }],
-      }),
+      isWindows &&
+      cause?.kind === 'unread' && { steps: [...steps, { id: 'larger-disk' }] }),
   }
 }
 

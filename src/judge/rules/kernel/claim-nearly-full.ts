@@ -10,6 +10,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
+import type { StepAction } from '#model/finding/cause.ts'
 import {
   controllerOf,
   isVolumeWritable,
@@ -27,7 +28,10 @@ const growth = 1.5
 /** Two readings of one disk differ by less. */
 const alike = 0.01
 
-const titles = { full: 'A PersistentVolumeClaim is full: it is no disk of the node' }
+const titles = {
+  full: 'A PersistentVolumeClaim is full: it is no disk of the node',
+  inodes: 'A PersistentVolumeClaim has no inodes left: it is no disk of the node',
+}
 
 export const claimNearlyFull = nodeRule({
   id: 'claim-nearly-full',
@@ -46,7 +50,7 @@ export const claimNearlyFull = nodeRule({
     const disks = [filesystems.nodefs, filesystems.imagefs]
     const seen = new Set<string>()
     for (const found of scarceClaims(summary, least.nearly)) {
-      const { claim, volume, podRef, stats, freeShare, free } = found
+      const { claim, volume, podRef, stats, freeShare, free, unit } = found
       const name = claimName(found)
       const pod = pods.find(({ metadata }) => podName(metadata) === podName(podRef))
       // What is only read may be full for good.
@@ -61,19 +65,38 @@ export const claimNearlyFull = nodeRule({
       const isFull = freeShare < least.full
       const restarts = isFull ? restartsOf(pod) : 0
       yield {
-        ...(isFull && { title: titles.full }),
+        ...(isFull && { title: unit === undefined ? titles.full : titles.inodes }),
         severity: isFull ? 'high' : 'medium',
         cause: worldCause('claim-full', claim),
         ...seenFirst(
           `${what} of pod ${shortPodName(podRef)}${workload === null ? '' : ` (${shorten(placedWorkload(namespace, workload))})`} has ${free} free${restarts === 0 ? '' : `; its containers crash, with ${plural(restarts, 'restart')}`}.`,
-          'It is no disk of the node, whose thresholds do not watch it.',
+          `It is no disk of the node, whose thresholds do not watch it.${unit === undefined ? '' : ' A larger ext4 has more inodes; XFS makes them as needed.'}`,
         ),
-        steps: [{ id: 'expand-claim', owner, place: claim, bytes: wanted }],
+        steps: [
+          ...lookIn(pod, volume).map(step => ({ ...step, ...(unit && { unit }) })),
+          { id: 'expand-claim', owner, place: claim, bytes: wanted },
+        ],
         evidence: [line('summary', what, `${free} free`)],
       }
     }
   },
 })
+
+/** Of the first container that runs and mounts the volume. */
+function lookIn(pod: KubernetesPod, volume: string): StepAction[] {
+  const running = statusesOf(pod).flatMap(({ name, state }) => (state?.running ? [name] : []))
+  const { namespace = '', name = '' } = pod.metadata ?? {}
+  return (pod.spec?.containers ?? [])
+    .flatMap(({ name: container = '', volumeMounts }) => {
+      const place = volumeMounts?.find(mount => mount.name === volume)?.mountPath
+      if (!place?.startsWith('/') || !running.includes(container)) return []
+      const owner = { kind: 'container', namespace, pod: name, workload: null, container } as const
+      return [
+        { id: 'look-in-volume' as const, owner: { ...owner, workload: controllerOf(pod) }, place },
+      ]
+    })
+    .slice(0, 1)
+}
 
 /** Restarts of the containers of a pod that wait to be started again. */
 const restartsOf = (pod: KubernetesPod) =>

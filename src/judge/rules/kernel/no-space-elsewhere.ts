@@ -51,6 +51,8 @@ const titles = {
   keys: 'Containers fail with "disk quota exceeded": too many keys of the kernel',
   memory:
     'Containers fail with "no space left on device": their /dev/shm is full, no disk of the node',
+  tmpfs:
+    'Containers fail with "no space left on device": a filesystem in memory is full, no disk of the node',
   pool: 'Containers fail: the thin pool of the runtime is full, which the kubelet does not watch',
 }
 
@@ -111,15 +113,20 @@ export const noSpaceElsewhere = contextRule({
     const limit = messages.map(kernelLimitOf).find(one => one !== null)
     const isByPool = messages.every(isThinPoolFull)
     const error = errorIn(messages[0] ?? '')
+    const memory = /^\/(?:(?:var\/)?run|dev\/shm)(?=\/|$)/.exec(place ?? '')?.[0]
     yield {
       ...(isByKeys && { title: titles.keys }),
+      ...(memory && {
+        title: titles.tmpfs,
+        steps: [{ id: 'read-limits', variant: 'memory', place: memory } as const],
+      }),
       ...(limit && { steps: [{ id: 'raise-kernel-limit' as const, place: limit }] }),
       ...(isByPool && {
         title: titles.pool,
         steps: [{ id: 'read-limits', variant: 'pool' } as const, { id: 'replace-node' as const }],
       }),
       ...seenFirst(
-        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${limit === undefined ? '' : `; the kernel's limit ${limit} is reached, or 0`}.`,
+        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}${memory ? `; ${memory} is memory, with bytes and inodes of its own` : ''}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${limit === undefined ? '' : `; the kernel's limit ${limit} is reached, or 0`}.`,
         'Another limit of the node is reached: nothing that frees disk space ends it.',
       ),
       evidence: lines(

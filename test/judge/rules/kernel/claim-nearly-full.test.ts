@@ -51,6 +51,24 @@ describe('claim-nearly-full', () => {
     expect(failingOf(claimNearlyFull, mounted(stats)).severity).toBe(severity)
   })
 
+  it.each([
+    ['bytes', free(0), undefined, 'is full'],
+    ['inodes', { ...free(0.5), inodes, inodesFree: 0 }, 'inodes', 'has no inodes left'],
+  ])('looks into the volume of a container that runs first: %s', (_, stats, unit, title) => {
+    const example = mounted(stats)
+    const volumeMounts = [{ name: 'data', mountPath: '/pgdata' }]
+    const pods = (example.pods as { spec: object }[]).map(pod => ({
+      ...pod,
+      spec: { ...pod.spec, containers: [{ name: 'db', volumeMounts }] },
+      status: { containerStatuses: [{ name: 'db', state: { running: {} } }] },
+    }))
+    const failing = failingOf(claimNearlyFull, { ...example, pods })
+    expect(failing.title).toContain(title)
+    expect(failing.steps?.map(({ id }) => id)).toEqual(['look-in-volume', 'expand-claim'])
+    const owner = { kind: 'container', namespace: 'shop', pod: 'db-0', container: 'db' }
+    expect(failing.steps?.[0]).toMatchObject({ owner, place: '/pgdata', ...(unit && { unit }) })
+  })
+
   it('names claim, pod and owner, and the size to expand to', () => {
     const failing = failingOf(claimNearlyFull, mounted(free(0)))
     expect(failing.seen).toBe(

@@ -49,6 +49,9 @@ describe('no-space-elsewhere', () => {
       'failed to create containerd task: write /run/containerd/io.containerd.runtime.v2.task/a: no space left on device'
     const failing = failingOf(noSpaceElsewhere, waiting('CreateContainerError', message))
     expect(JSON.stringify(failing)).toContain('/run/containerd/io.containerd')
+    // It is a tmpfs: no list of other limits.
+    expect(failing.title).toContain('a filesystem in memory is full')
+    expect(failing.steps).toEqual([{ id: 'read-limits', variant: 'memory', place: '/run' }])
     expect(placeWithoutSpace(message)).toBe('/run/containerd/io.containerd.runtime.v2.task')
     expect(placeWithoutSpace(watches)).toBeNull()
     expect(placeWithoutSpace('write /run/a: input/output error')).toBeNull()

@@ -4,7 +4,7 @@ import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import { type StepNode, stepsOf, withPlaceOptions } from '#judge/fixes/steps.ts'
 import { clusterWord, kubectl } from '#judge/garbage/kubectl.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { Step, StepActionId } from '#model/finding/cause.ts'
+import type { Step, StepAction, StepActionId } from '#model/finding/cause.ts'
 import type { Subject } from '#model/input/record.ts'
 
 const arn = 'arn:aws:eks:eu-west-1:111122223333:cluster/prod'
@@ -121,6 +121,52 @@ it('looks at the rotation of the program that writes', () => {
   expect(commandOf('/var/log/audit', 'auditd')).toContain('auditd.conf')
   expect(commandOf('/var/log')).toContain('logrotate')
   expect(commandOf('/var/log/agent', 'writer')).toContain('/var/log/agent*')
+})
+
+describe.each(['k3s', 'rke2'] as const)('a node of %s', distribution => {
+  it.each(['find-container', 'read-journal', 'import-sandbox', 'restart-kubelet'] as const)(
+    'has its own tools for %s',
+    id => {
+      expect(commandsOn(id, { ...machine, distribution })).toMatchSnapshot()
+    },
+  )
+})
+
+it('reads the log of the container that is a node of k3d', () => {
+  const node = { ...machine, shell: 'docker', distribution: 'k3s' } as const
+  expect(commandsOn('read-journal', node)).toBe('docker logs --tail 100 ip-10-0-0-1')
+})
+
+it.each([
+  ['self-managed', null, 'elsewhere'],
+  ['hybrid', 'mi-0123456789abcdef0', 'elsewhere'],
+  ['karpenter', null, 'elsewhere'],
+  ['self-managed', 'i-0a1b', undefined],
+  ['managed-nodegroup', null, undefined],
+] as const)('names no AMI, price or launch template to a node of %s, %s', (owner, id, variant) => {
+  const own = { ...node, owner, instanceId: id }
+  const volume = { bytes: 2 ** 37, usdPerMonth: 8, place: '/dev/xvda' }
+  const stepOf = (action: StepAction) => stepsOf(finding, [action], on({ node: own }))[0]?.action
+  expect(stepOf({ id: 'create-group' })?.variant).toBe(variant)
+  expect(stepOf({ id: 'larger-disk', ...volume })).toEqual(
+    variant === undefined
+      ? { id: 'larger-disk', ...volume }
+      : { id: 'larger-disk', bytes: 2 ** 37, variant },
+  )
+})
+
+it('looks at a node in place of a measurement that nothing can make there', () => {
+  const action = { id: 'larger-disk' as const, isUnsure: true }
+  expect(
+    stepsOf(finding, [action], on({ node: machine })).map(({ action }) => [
+      action.id,
+      action.isUnsure,
+    ]),
+  ).toEqual([
+    ['look-on-node', undefined],
+    ['larger-disk', false],
+  ])
+  expect(stepsOf(finding, [action], on())).toHaveLength(1)
 })
 
 describe.each(rules.map(({ id, steps }) => ({ id, steps })))('$id', ({ steps }) => {

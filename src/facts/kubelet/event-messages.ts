@@ -212,7 +212,12 @@ const pullCauses = [
   [/does not exist or may require/i, 'missing or denied'],
   [/unauthorized|denied|forbidden|authorization failed|no basic auth credentials/i, 'denied'],
   [/not found|manifest unknown|name unknown|not present with pull policy of Never/i, 'not found'],
-  [/timeout|timed out|deadline exceeded/i, 'timeout'],
+  // Without a request that was not answered, unpacking on a slow disk takes as long.
+  [
+    /^(?!.*(?:\b(?:get|head|post) \\?"?https?:|dial |i\/o timeout|handshake|awaiting headers)).*(?:deadline ?exceeded|context canceled)/is,
+    'deadline exceeded',
+  ],
+  [/timeout|timed out|deadline ?exceeded/i, 'timeout'],
   [
     /no such host|name resolution|connection refused|connection reset|no route to host|network is unreachable/i,
     'out of reach',

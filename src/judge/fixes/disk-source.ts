@@ -33,7 +33,7 @@ export function diskSourceOf(
   if (node.owner === 'karpenter') return sourceOfClass(node.nodeClass.name, device, context)
   const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === node.group)
   if (node.owner !== 'managed-nodegroup') return null
-  if (nodegroup === undefined) return { name: 'the launch template' }
+  if (nodegroup === undefined) return { name: 'the nodegroup (its launch template, or a new one)' }
   const { launchTemplate } = nodegroup
   // Source: EKS API reference, UpdateNodegroupConfig: it has no diskSize.
   if (launchTemplate === undefined)

@@ -91,6 +91,12 @@ export function shellOfImage({
   return provider.startsWith('kind://') ? null : undefined
 }
 
+/** By the kubelet's version: `v1.34.1+k3s1`. */
+function distributionOf({ kubeletVersion }: NodeSubject['identity']) {
+  const [, name] = /\+(k3s|rke2)/.exec(kubeletVersion ?? '') ?? []
+  return name === 'k3s' || name === 'rke2' ? ({ distribution: name } as const) : {}
+}
+
 export class FixFacts {
   readonly #facts = new Map<string, { key: string; fact: FixFact }>()
   readonly #ofNode = new Map<string, string>()
@@ -108,6 +114,7 @@ export class FixFacts {
       owner,
       hasSessions: inspectTargetOf(identity).isReachable,
       shell: shell === undefined ? shellOf(identity) : shell,
+      ...distributionOf(identity),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

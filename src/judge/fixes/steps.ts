@@ -28,6 +28,8 @@ export interface StepNode {
   /** What opens a shell of the host. `container`: of Bottlerocket, whose sessions open one of a container. `talos`: its API has no shell. `docker`: the node is a container of Docker (kind, k3d). `pod`: of clouds and distributions whose nodes have no ssh. */
   shell: 'session' | 'ssh' | 'powershell' | 'container' | 'docker' | 'pod' | 'talos' | null
   owner: NodeOwner
+  /** Its kubelet and containerd are parts of one program. */
+  distribution?: 'k3s' | 'rke2'
 }
 
 export interface StepSite {
@@ -76,25 +78,43 @@ export function stepsOf(
   const fields = Object.keys(config)
   const isSettable = fields.length + durable.length > 0
   const wanted = actions ?? [{ id: isSettable ? 'set-fields' : 'advice' }]
-  return wanted.map(given => {
-    const wish = feasibleAction(site.node, given)
-    const isDurable = wish.id === 'set-fields' && fields.length === 0
-    const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
-    const disk = diskOf(own, site)
-    const action = withSource(own, disk)
-    const { lines: _, always: __, ...step } = doings[action.id]
-    return { ...step, action, commands: commandsOf(action, disk, finding, site) }
-  })
+  return wanted
+    .flatMap(one => measurableActions(site.node, one))
+    .map(given => {
+      const wish = feasibleAction(site.node, given)
+      const isDurable = wish.id === 'set-fields' && fields.length === 0
+      const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
+      const disk = diskOf(own, site)
+      const action = withSource(own, disk)
+      const { lines: _, always: __, ...step } = doings[action.id]
+      return { ...step, action, commands: commandsOf(action, disk, finding, site) }
+    })
 }
 
 /** Nodes on whose host no shell runs our commands. */
 const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'docker', 'talos', null])
+
+/** A node that Systems Manager does not reach is looked at in place of a measurement. */
+const measurableActions = (node: StepNode | null, wish: StepAction): StepAction[] =>
+  wish.isUnsure === true && node?.hasSessions === false
+    ? [{ id: 'look-on-node' }, { ...wish, isUnsure: false }]
+    : [wish]
+
+/** No launch template, AMI or price of AWS is of this node. */
+const isElsewhere = ({ owner, instanceId }: StepNode) =>
+  owner === 'hybrid' || (instanceId === null && (owner === 'self-managed' || owner === 'karpenter'))
 
 /** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */
 function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   // The disk of such a node is that of its host, of which the node shows nothing.
   if (node?.shell === 'docker' && wish.id === 'look-on-node' && wish.place === undefined)
     return { id: 'look-on-host', ...(wish.unit && { unit: wish.unit }) }
+  if (node !== null && isElsewhere(node)) {
+    if (wish.id === 'create-group') return { ...wish, variant: 'elsewhere' }
+    const { place: _, source: __, usdPerMonth: ___, most, ...disk } = wish
+    if (wish.id === 'larger-disk' && wish.bytes !== undefined)
+      return { ...disk, variant: 'elsewhere', ...(most && { most: { bytes: most.bytes } }) }
+  }
   const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
   if (!isRestart || node === null || !withoutShell.has(node.shell)) return wish
   return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
@@ -189,11 +209,13 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
 
 /** A command on the node, by Systems Manager (as ssm-user, who may use sudo) or ssh. Without a shell, what the API shows of the node. */
 function session(
-  { instanceId, shell, name }: StepNode,
+  { instanceId, shell, name, distribution }: StepNode,
   effect: CommandEffect,
-  command?: string,
+  written?: string,
   shown: Command = readCommand('describe', 'node', clusterWord(name)),
 ): Command {
+  const tools = distribution === undefined ? [] : ownTools(distribution)
+  const command = tools.reduce((text, [tool, own]) => text?.replaceAll(tool, own), written)
   if (shell === 'ssh' && command !== undefined)
     return [effect, `ssh ${shellWord(name)} ${shellWord(command)}`]
   if (shell === 'docker' && command !== undefined)
@@ -226,6 +248,30 @@ function inPod(nodeName: string, command: string): string {
   }
   const options = ['-n', 'kube-system', '--rm', '-i', '--restart=Never', `--image=${image}`]
   return kubectl('run', 'highwater-look', ...options, `--overrides=${JSON.stringify({ spec })}`)
+}
+
+/** They bring their own tools and units. Sources: docs.k3s.io/cli, docs.rke2.io/reference/cli_tools */
+function ownTools(name: 'k3s' | 'rke2'): [RegExp, string][] {
+  const folder = `/var/lib/rancher/${name}`
+  const [crictl, ctr, server] =
+    name === 'k3s'
+      ? ['k3s crictl', 'k3s ctr', 'k3s']
+      : [
+          `${folder}/bin/crictl --config ${folder}/agent/etc/crictl.yaml`,
+          `${folder}/bin/ctr --address /run/k3s/containerd/containerd.sock`,
+          'rke2-server',
+        ]
+  return [
+    [/sudo crictl\b/g, `sudo ${crictl}`],
+    [/sudo ctr\b/g, `sudo ${ctr}`],
+    [/sudo containerd config dump/g, `sudo cat ${folder}/agent/etc/containerd/config.toml`],
+    [/-u kubelet\b/g, `-u ${server} -u ${name}-agent`],
+    [
+      /systemctl restart \S+/g,
+      `systemctl restart ${name}-agent || sudo systemctl restart ${server}`,
+    ],
+    [/\/var\/lib\/containerd\b/g, `${folder}/agent/containerd`],
+  ]
 }
 
 /** Without a shell, what the kubelet has measured: memory of the system's cgroups and of pods, and their processes. */
@@ -515,11 +561,13 @@ const readOnNode =
   (text: string | ((action: StepAction) => string)): Lines =>
   ({ action, node }) => [session(node, 'reads', typeof text === 'string' ? text : text(action))]
 /** Source: docs.siderolabs.com talosctl logs */
-const looksAtJournal: Lines = ({ node }) => [
-  node.shell === 'talos'
-    ? ['reads', `talosctl -n ${shellWord(node.name)} logs kubelet`]
-    : session(node, 'reads', 'sudo journalctl -u kubelet -n 100'),
-]
+const looksAtJournal: Lines = ({ node }) => {
+  const { shell, distribution, name } = node
+  if (shell === 'talos') return [['reads', `talosctl -n ${shellWord(name)} logs kubelet`]]
+  return shell === 'docker' && distribution === 'k3s'
+    ? [['reads', `docker logs --tail 100 ${shellWord(name)}`]]
+    : [session(node, 'reads', 'sudo journalctl -u kubelet -n 100')]
+}
 const showsPods: Lines = on => [podsOfNode(on)]
 const readsAgain: Lines = on => [readAgain(on)]
 const asking = all('ask-owner', showsPods)
@@ -590,7 +638,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
   'expand-claim': all('ask-owner', expandClaim, 'nothing'),
-  'find-container': readMoreStep(readOnNode('sudo crictl ps -a; sudo docker ps -a')),
+  'find-container': readMoreStep(
+    readOnNode(
+      'sudo crictl ps -a || sudo ctr -n k8s.io containers ls; if command -v docker; then sudo docker ps -a; fi',
+    ),
+  ),
   'grant-pull': all('set', showsPods),
   'grant-rights': { ...readMoreStep(), always: place => [highwater('doctor', place)] },
   'grow-partition': all('resize', readOnNode('lsblk --fs; df -h')),

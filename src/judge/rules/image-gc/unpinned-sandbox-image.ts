@@ -35,7 +35,7 @@ export const unpinnedSandboxImage = nodeRule({
       }
     if (image.pinned === true) return
     yield {
-      consequence: `When image GC or eviction next needs space it may delete ${shorten(name)}. Then no new pod starts here until it is pulled again.`,
+      consequence: `When image GC or eviction next needs space it may delete ${shorten(name)}. Then no new pod starts here until it is ${name.startsWith('localhost/') ? 'imported' : 'pulled'} again.`,
       evidence: [
         line('host', 'containerd sandboxImage', name),
         line('runtime', 'pinned', image.pinned === false ? 'false' : 'absent, which means false'),

@@ -1,6 +1,7 @@
 import { gibibyte } from '#base/units.ts'
 import { imageGcLine, type PullCause, pullCause } from '#facts/kubelet/event-messages.ts'
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
+import { needsKubeletCredentials } from '#facts/kubernetes/registries.ts'
 import {
   type PullFailure,
   pullFailures,
@@ -149,7 +150,7 @@ function waitingFailing(
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
-      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${isGcDue && isUnreachable(why) ? lostByGc : ''}`,
+      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${why === 'deadline exceeded' ? slow : ''}${isGcDue && isUnreachable(why) ? lostByGc : ''}`,
       ...remedyFor(why, first.image, first),
     }),
     ...(first === missing && missingImage(missing)),
@@ -188,6 +189,9 @@ function waitingFailing(
 
 const isUnreachable = (why: PullCause) => why === 'out of reach' || why === 'timeout'
 
+const slow =
+  ' No registry refused them: a slow network is such a cause, and so is a slow disk that unpacks a large image.'
+
 const lostByGc =
   ' Image GC is due here: it deletes unused images, imported ones too, and those of a registry that is out of reach cannot be pulled again. Free the disk first, or pin them (io.cri-containerd.pinned).'
 
@@ -211,11 +215,17 @@ function remedyFor(
       return {
         steps: [
           { id: 'provide-image', place: shorten(image, 200) },
-          { id: 'grant-pull', place },
+          {
+            id: 'grant-pull',
+            place,
+            ...(!needsKubeletCredentials(registryOf(image)) && { variant: 'other' as const }),
+          },
         ],
       }
     case 'expired credentials':
     case 'denied': {
+      if (!needsKubeletCredentials(registryOf(image)))
+        return { steps: [{ id: 'grant-pull', place, variant: 'other' }, read] }
       const isOfPod = container?.hasPullSecret === true
       const variant = isOfPod ? { variant: 'secret' as const } : {}
       return {

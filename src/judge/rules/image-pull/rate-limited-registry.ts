@@ -36,7 +36,7 @@ export const rateLimitedRegistry = contextRule({
   needs: ['pods'],
   title: 'Images are pulled from Docker Hub without credentials',
   why: `Docker Hub gives ${anonymousPulls} pulls in ${hours} hours to each IPv4 address or IPv6 /64 without credentials, ${personalPulls} to a personal account, and sets no limit to paid ones. All nodes behind one NAT gateway share one address: when their image GC deletes, or they are replaced, what must be pulled again soon meets 429 toomanyrequests.`,
-  fix: 'Pull through a cache (an ECR pull-through cache rule for docker-hub), from a copy (public.ecr.aws/docker/library), or with imagePullSecrets of a paid account; more egress addresses only move the limit.',
+  fix: 'Pull through a cache (on AWS a pull-through cache rule of ECR), from a copy (public.ecr.aws/docker/library), or with imagePullSecrets of a paid account; more egress addresses only move the limit.',
   sources: [
     'docs.docker.com/docker-hub/usage/pulls',
     'docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html',

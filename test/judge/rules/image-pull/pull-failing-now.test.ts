@@ -42,7 +42,10 @@ describe('why a pull failed', () => {
     ],
     ['pull QPS exceeded', 'limit of the kubelet'],
     ['dial tcp 10.0.0.1:443: i/o timeout', 'timeout'],
-    ['context deadline exceeded', 'timeout'],
+    ['context deadline exceeded', 'deadline exceeded'],
+    ['failed to extract layer sha256:0d5: context canceled', 'deadline exceeded'],
+    ['failed to do request: Head "https://r.example/v2/": context deadline exceeded', 'timeout'],
+    ['net/http: request canceled (Client.Timeout exceeded while awaiting headers)', 'timeout'],
     [
       'tls: failed to verify certificate: x509: certificate signed by unknown authority',
       'certificate (x509)',
@@ -93,6 +96,23 @@ it('says what image GC takes where the registry is out of reach', () => {
   expect(seenAt(true)).toContain('Free the disk first, or pin them (io.cri-containerd.pinned)')
   expect(seenAt(false)).not.toContain('Image GC')
   expect(seenAt(true, 'denied: 403 Forbidden')).not.toContain('Image GC')
+  expect(seenAt(true, 'context deadline exceeded')).toMatch(/slow disk/)
+  expect(seenAt(true, 'context deadline exceeded')).not.toContain('Image GC')
+})
+
+it.each([
+  ['docker.io/acme/web:1', { id: 'grant-pull', place: 'docker.io', variant: 'other' }],
+  [
+    '111122223333.dkr.ecr.us-east-1.amazonaws.com/web:1',
+    { id: 'grant-pull', place: '111122223333.dkr.ecr.us-east-1.amazonaws.com' },
+  ],
+])('speaks of ECR only of images from there: %s', (image, step) => {
+  for (const message of ['403 Forbidden', 'does not exist or may require authorization']) {
+    const waiting = { reason: 'ErrImagePull', message }
+    const status = { containerStatuses: [{ name: 'web', image, state: { waiting } }] }
+    const pods = [{ metadata: { namespace: 'shop', name: 'web' }, status }]
+    expect(failingIn(pullFailingNow, { pods }).steps).toContainEqual(step)
+  }
 })
 
 it('asks for a larger disk where an image finds no room', () => {

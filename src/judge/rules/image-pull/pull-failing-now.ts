@@ -1,4 +1,5 @@
 import { gibibyte } from '#base/units.ts'
+import { holders } from '#facts/holders.ts'
 import { imageGcLine, type PullCause, pullCause } from '#facts/kubelet/event-messages.ts'
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
 import { needsKubeletCredentials } from '#facts/kubernetes/registries.ts'
@@ -12,6 +13,8 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/events.ts'
+import type { Reason } from '#judge/help/holder-cause.ts'
+import { diskReason } from '#judge/help/holders.ts'
 import { unusedImages } from '#judge/help/listed-images.ts'
 import {
   bytes,
@@ -27,6 +30,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
+import type { HolderCause, StepActionId } from '#model/finding/cause.ts'
 
 const mostShown = 10
 const rateLimit: PullCause = 'rate limit (429)'
@@ -77,13 +81,14 @@ export const pullFailingNow = contextRule({
       startedPods: Object.keys(recentStarts()),
       freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
       unused: waiting.length > 0 && startsLate(subject) ? unusedImages(subject) : null,
+      held: waiting.length > 0 ? diskReason(subject, 'imagefs.available') : null,
       isGcDue: subject.imageGC?.triggered === true,
       sandboxDeletedAt: sandboxDeletion(host?.logLines ?? []),
     }
   },
 
   *judge(fact, context) {
-    const { containers, shown, waitingPods, startedPods, freeBytes, unused, isGcDue } = fact
+    const { containers, shown, waitingPods, startedPods, freeBytes, unused, held, isGcDue } = fact
     const { events, at } = context
     const recent = pullFailures(events, at)
     // rate-limited-registry reports the others.
@@ -94,6 +99,7 @@ export const pullFailingNow = contextRule({
         pods: waitingPods.length,
         freeBytes,
         unused,
+        held,
         isGcDue,
         failures: recent,
       })
@@ -120,6 +126,8 @@ interface Waiting {
   freeBytes: number
   /** See `unusedImages`. */
   unused: string | null
+  /** What holds the disk with the images. */
+  held: Reason | null
   isGcDue: boolean
   failures: readonly PullFailure[]
 }
@@ -137,7 +145,7 @@ const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly 
 
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  { containers, pods, freeBytes, unused, isGcDue, failures }: Waiting,
+  { containers, pods, freeBytes, unused, held, isGcDue, failures }: Waiting,
 ): Failing {
   const causeOf = (container: WaitingContainer) => reasonOf(container, failures)
   const full = waiting.find(one => causeOf(one) === 'no space left')
@@ -147,11 +155,15 @@ function waitingFailing(
   const [most] = [...Map.groupBy(waiting, causeOf).values()].toSorted((a, b) => b.length - a.length)
   const first = full ?? ownFile ?? missing ?? most?.[0] ?? waiting[0]
   const why = causeOf(first) ?? null
+  const isLost = isGcDue && why !== null && isUnreachable(why)
+  const remedy = remedyFor(why, first.image, first)
+  const freeing = (held?.steps ?? []).filter(({ id }) => !ofImages.has(id)).slice(0, 1)
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
-      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${why === 'deadline exceeded' ? slow : ''}${isGcDue && isUnreachable(why) ? lostByGc : ''}`,
-      ...remedyFor(why, first.image, first),
+      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${why === 'deadline exceeded' ? slow : ''}${isLost ? lostByGc : ''}`,
+      ...remedy,
+      ...(isLost && { steps: [...freeing, ...(remedy.steps ?? [])] }),
     }),
     ...(first === missing && missingImage(missing)),
     ...(first === ownFile && {
@@ -176,6 +188,8 @@ function waitingFailing(
         fix: { config: { ...earlyGc } },
         seen: `a pull fails for want of space, first for pod ${shorten(first.pod, 300)}, and ${unused}.`,
       }),
+    // A larger disk fills up, too.
+    ...(full && !isRoomy && held?.cause.kind === 'holder' && !isOfImages(held.cause) && held),
     consequence: `${plural(containers, 'container')} of ${plural(pods, 'pod')} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.${isRoomy ? ` ${bytes(freeBytes)} of the disk with the images are free now: the image needs more, or the disk was full then.` : ''}`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(
@@ -187,13 +201,19 @@ function waitingFailing(
   }
 }
 
+const isOfImages = ({ holder }: HolderCause) =>
+  holder === 'images-in-use' || holder === 'unread' || holders[holder].freedBy.startsWith('image')
+
+/** They delete the images that cannot be pulled again. */
+const ofImages: ReadonlySet<StepActionId> = new Set(['prune-images', 'set-fields'])
+
 const isUnreachable = (why: PullCause) => why === 'out of reach' || why === 'timeout'
 
 const slow =
   ' No registry refused them: a slow network is such a cause, and so is a slow disk that unpacks a large image.'
 
 const lostByGc =
-  ' Image GC is due here: it deletes unused images, imported ones too, and those of a registry that is out of reach cannot be pulled again. Free the disk first, or pin them (io.cri-containerd.pinned).'
+  ' Image GC is due here: unused images that it deletes, imported ones too, cannot be pulled again. Free the disk first, or pin them (io.cri-containerd.pinned).'
 
 /** What ends a failure of this kind. Of an image that is on no registry in reach, another import does. */
 function remedyFor(

@@ -115,6 +115,25 @@ it.each([
   }
 })
 
+it('frees what holds the disk before a pull can succeed', () => {
+  const filesystems = { imagefs: { ...sharedFilesystems.nodefs!, availableBytes: 2 ** 31 } }
+  const failingOn = (holder: 'container-logs' | 'images-in-use', message: string) =>
+    failingOf(pullFailingNow, {
+      ...{ filesystems, held: { [holder]: 70 }, imageGC: { triggered: true } },
+      pods: [pod({ waiting: { reason: 'ErrImagePull', message } })],
+    })
+  const full = 'write /var/lib/containerd/ingest: no space left on device'
+  expect(failingOn('container-logs', full)).toMatchObject({
+    cause: { kind: 'holder', holder: 'container-logs' },
+    steps: [{ id: 'look-on-node' }, { id: 'restart-pod' }, { id: 'ask-owner' }],
+  })
+  expect(failingOn('images-in-use', full).cause).toMatchObject({ what: 'too-small' })
+  // The registry does not have what image GC deletes.
+  expect(failingOn('container-logs', 'no such host').steps?.map(({ id }) => id)).toEqual([
+    ...['look-on-node', 'read-pull-events', 'import-image', 'pin-images'],
+  ])
+})
+
 it('asks for a larger disk where an image finds no room', () => {
   const message = 'write /var/lib/containerd/ingest: no space left on device'
   const waiting = (text: string) => pod({ waiting: { reason: 'ErrImagePull', message: text } })

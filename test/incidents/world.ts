@@ -79,6 +79,8 @@ export interface Workload {
   /** Why their containers wait, `CreateContainerConfigError`, and with which message. */
   waiting?: string
   message?: string
+  /** Its containers ended, with this termination message, and are started again. */
+  endedWith?: string
   /** About each of its pods. */
   events?: NodeWorld['events']
 }
@@ -397,6 +399,9 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
           ...(workload.waiting !== undefined && {
             status: waitingStatus(object, workload.waiting, workload.message),
           }),
+          ...(workload.endedWith !== undefined && {
+            status: endedStatus(object, workload.endedWith),
+          }),
         } as KubernetesPod,
       }
     }),
@@ -413,6 +418,17 @@ const waitingStatus = (
   containerStatuses: status?.containerStatuses?.map(({ name, image }) => ({
     ...{ name, image, ready: false, restartCount: 0 },
     state: { waiting: { reason, message } },
+  })),
+})
+
+const endedStatus = ({ status }: KubernetesPod, message: string) => ({
+  ...status,
+  containerStatuses: status?.containerStatuses?.map(container => ({
+    ...{ ...container, ready: false, restartCount: 7 },
+    state: { waiting: { reason: 'CrashLoopBackOff' } },
+    lastState: {
+      terminated: { exitCode: 1, reason: 'Error', message, finishedAt: before(9) },
+    },
   })),
 })
 

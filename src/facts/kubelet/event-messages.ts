@@ -174,8 +174,11 @@ export const namesPodVolume = (message: string): boolean =>
 export function placeWithoutSpace(message: string): string | null {
   const end = message.search(noSpace)
   if (end < 0) return null
-  const words = message.slice(Math.max(0, end - longestPath), end).split(/[\s"'`,;()]+/)
-  const path = words.findLast(word => /^\/[\w.-]+\//.test(word))
+  const [before, after] = [
+    message.slice(Math.max(0, end - longestPath), end),
+    message.slice(end, end + longestPath),
+  ].map(text => text.split(/[\s"'`,;()]+/).filter(word => /^\/[\w.-]+\//.test(word)))
+  const path = before?.at(-1) ?? after?.[0]
   return path === undefined || path.startsWith('/proc/')
     ? null
     : path

@@ -417,8 +417,10 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
   const pod = podOf(owner)
   if (pod === null || place === '') return []
   const spec = `{"spec":{"resources":{"requests":{"storage":"${bytes / gibibyte}Gi"}}}}`
+  const read = readCommand('get', 'storageclass')
+  if (bytes === 0) return [read]
   return [
-    readCommand('get', 'storageclass'),
+    read,
     ['changes', kubectl('patch', 'pvc', '-n', pod.namespace, clusterWord(place), '-p', spec)],
   ]
 }

@@ -1,4 +1,3 @@
-import { dayMs } from '#base/units.ts'
 import {
   isExecFailure,
   isKeyQuotaError,
@@ -14,13 +13,20 @@ import {
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import {
   eventEvidence,
-  isWithinWindow,
   recentEvents,
   startReasons,
   unreadEvents,
   waitingContainers,
 } from '#judge/events/events.ts'
 import { scarceClaims } from '#judge/help/claims.ts'
+import {
+  containerOf,
+  endedContainers,
+  hasRoom,
+  memoryVolumeStep,
+  podOwner,
+  volumeOf,
+} from '#judge/help/space-errors.ts'
 import {
   bytes,
   contextRule,
@@ -35,18 +41,11 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import {
-  controllerOf,
-  isVolumeWritable,
-  type KubernetesPod,
-  placedWorkload,
-  statusesOf,
-} from '#model/input/kubernetes.ts'
-import type { FilesystemState } from '#model/prediction/prediction.ts'
+import { isVolumeWritable, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
 
 const shown = 5
-/** Free share of bytes and of inodes of a disk, and of a claim, above which a file can be written. */
-const least = { bytes: 0.1, inodes: 0.05, claim: 0.02 }
+/** Free share of a claim above which a file can be written. */
+const leastOfClaim = 0.02
 const titles = {
   keys: 'Containers fail with "disk quota exceeded": too many keys of the kernel',
   memory:
@@ -156,21 +155,14 @@ const isOtherSpaceError = (message: string) =>
 function sharedMemory(pods: readonly KubernetesPod[], at: string): Failing | null {
   // Of pods that share the memory of the node, its own tmpfs is full.
   const own = pods.filter(({ spec }) => spec?.hostIPC !== true)
-  const ended = own.flatMap(pod =>
-    statusesOf(pod).flatMap(({ name = '', state, lastState }) =>
-      [state?.terminated, lastState?.terminated].flatMap(end => {
-        const { message = '', finishedAt = null } = end ?? {}
-        const isRecent = isOfSharedMemory(message) && isWithinWindow(finishedAt, at, dayMs)
-        const memory = isRecent ? memoryOf(pod, name) : null
-        return memory === null ? [] : [{ pod, name, message, ...memory }]
-      }),
-    ),
-  )
+  const ended = endedContainers(own, at, isOfSharedMemory).flatMap(one => {
+    const memory = memoryOf(one.pod, one.name)
+    return memory === null ? [] : [{ ...one, ...memory }]
+  })
   const [first] = ended
   if (first === undefined) return null
-  const { namespace = '', name: pod = '' } = first.pod.metadata ?? {}
-  const workload = controllerOf(first.pod)
-  const owner = { kind: 'pod', namespace, pod, workload, volume: first.volume } as const
+  const owner = podOwner(first.pod, first.volume)
+  const { namespace, workload } = owner
   const named = workload === null ? '' : ` (${shorten(placedWorkload(namespace, workload))})`
   const count = new Set(ended.map(one => podName(one.pod.metadata))).size
   return {
@@ -196,24 +188,18 @@ function sharedMemory(pods: readonly KubernetesPod[], at: string): Failing | nul
 }
 
 /** What the container has at /dev/shm, and how it gets more. Null: a volume on a disk. `volume` null: what the runtime gives. */
-function memoryOf({ spec }: KubernetesPod, container: string) {
-  const mounts = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(
-    ({ name }) => name === container,
-  )?.volumeMounts
+function memoryOf(pod: KubernetesPod, container: string) {
+  const mounts = containerOf(pod, container)?.volumeMounts
   const mount = mounts?.find(({ mountPath }) => mountPath === '/dev/shm')
   if (mount === undefined) return { volume: null, step: 'mount-shared-memory' } as const
-  const emptyDir = spec?.volumes?.find(({ name }) => name === mount.name)?.emptyDir
-  if (emptyDir?.medium !== 'Memory') return null
-  // Without a sizeLimit it ends at the pod's limits of memory, or at the node's memory. Upstream: pkg/volume/emptydir/empty_dir.go calculateEmptyDirMemorySize
-  const isLimited = spec?.containers?.every(({ resources }) => resources?.limits?.memory) === true
-  if (emptyDir.sizeLimit === undefined && !isLimited) return null
-  const step = emptyDir.sizeLimit === undefined ? 'set-memory' : 'raise-volume-limit'
-  return { volume: mount.name ?? null, step } as const
+  const volume = volumeOf(pod, mount.name)
+  const step = volume ? memoryVolumeStep(pod, volume) : null
+  return step === null ? null : ({ volume: mount.name ?? null, step } as const)
 }
 
 /** As `namespace/pod`: those that write to a full PersistentVolumeClaim. */
 const podsOfFullClaims = (summary: NodeSubject['summary'], pods: readonly KubernetesPod[]) =>
-  scarceClaims(summary, least.claim).flatMap(({ podRef, volume }) => {
+  scarceClaims(summary, leastOfClaim).flatMap(({ podRef, volume }) => {
     const name = podName(podRef)
     const pod = pods.find(({ metadata }) => podName(metadata) === name)
     return pod && isVolumeWritable(pod, volume) ? [name] : []
@@ -224,10 +210,4 @@ function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']): { leastBytes: 
   const disks = [nodefs, imagefs].filter(disk => disk !== null)
   if (nodefs === null || !disks.every(hasRoom)) return null
   return { leastBytes: Math.min(...disks.map(({ availableBytes }) => availableBytes ?? 0)) }
-}
-
-function hasRoom({ availableBytes, capacityBytes, inodesFree, inodes }: FilesystemState): boolean {
-  if (availableBytes === null || capacityBytes === null) return false
-  if (availableBytes < least.bytes * capacityBytes) return false
-  return inodesFree === null || inodes === null || inodesFree >= least.inodes * inodes
 }

@@ -1,0 +1,63 @@
+/** Containers that ended, and what they wrote to. */
+import { dayMs } from '#base/units.ts'
+import { isWithinWindow } from '#judge/events/events.ts'
+import {
+  type ContainerSpec,
+  controllerOf,
+  type KubernetesPod,
+  statusesOf,
+  type VolumeSource,
+} from '#model/input/kubernetes.ts'
+import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+import type { FilesystemState } from '#model/prediction/prediction.ts'
+
+/** Free share of bytes and of inodes of a disk above which a file can be written. */
+const least = { bytes: 0.1, inodes: 0.05 }
+
+export function hasRoom({
+  availableBytes,
+  capacityBytes,
+  inodesFree,
+  inodes,
+}: FilesystemState): boolean {
+  if (availableBytes === null || capacityBytes === null) return false
+  if (availableBytes < least.bytes * capacityBytes) return false
+  return inodesFree === null || inodes === null || inodesFree >= least.inodes * inodes
+}
+
+/** Of containers that ended within a day, or are started again after that, those with such a message. */
+export const endedContainers = (
+  pods: readonly KubernetesPod[],
+  at: string,
+  isMeant: (message: string, reason: string) => boolean,
+) =>
+  pods.flatMap(pod =>
+    statusesOf(pod).flatMap(({ name = '', state, lastState }) =>
+      [state?.terminated, lastState?.terminated].flatMap(end => {
+        const { message = '', reason = '', finishedAt = null } = end ?? {}
+        return isMeant(message, reason) && isWithinWindow(finishedAt, at, dayMs)
+          ? [{ pod, name, message }]
+          : []
+      }),
+    ),
+  )
+
+export const containerOf = ({ spec }: KubernetesPod, name: string): ContainerSpec | undefined =>
+  [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(one => one.name === name)
+
+export const volumeOf = ({ spec }: KubernetesPod, name: string | undefined) =>
+  spec?.volumes?.find(volume => volume.name === name)
+
+/** How a volume in memory gets larger. Null: another volume, or one that ends at the node's memory. Upstream: pkg/volume/emptydir/empty_dir.go calculateEmptyDirMemorySize */
+export function memoryVolumeStep({ spec }: KubernetesPod, { emptyDir }: VolumeSource) {
+  if (emptyDir?.medium !== 'Memory') return null
+  if (emptyDir.sizeLimit !== undefined) return 'raise-volume-limit'
+  // Without a sizeLimit it ends at the pod's limits of memory.
+  const isLimited = spec?.containers?.every(({ resources }) => resources?.limits?.memory) === true
+  return isLimited ? 'set-memory' : null
+}
+
+export function podOwner(pod: KubernetesPod, volume: string | null): HolderOwner & { kind: 'pod' } {
+  const { namespace = '', name = '' } = pod.metadata ?? {}
+  return { kind: 'pod', namespace, pod: name, workload: controllerOf(pod), volume }
+}

@@ -1,0 +1,184 @@
+import {
+  isKeyQuotaError,
+  isNoSpace,
+  isOfSharedMemory,
+  kernelLimitOf,
+  placeWithoutSpace,
+} from '#facts/kubelet/event-messages.ts'
+import { claimName, scarceClaims } from '#judge/help/claims.ts'
+import type { Reason } from '#judge/help/holder-cause.ts'
+import { diskReason } from '#judge/help/holders.ts'
+import {
+  containerOf,
+  endedContainers,
+  hasRoom,
+  memoryVolumeStep,
+  podOwner,
+  volumeOf,
+} from '#judge/help/space-errors.ts'
+import {
+  bytes,
+  line,
+  nameLength,
+  nodeRule,
+  plural,
+  podName,
+  type Satisfied,
+  seenFirst,
+  shorten,
+  worldCause,
+} from '#judge/rule.ts'
+import { type KubernetesPod, placedWorkload, type VolumeSource } from '#model/input/kubernetes.ts'
+
+const shown = 5
+/** A claim with less free: claim-nearly-full reports it. */
+const scarce = 0.05
+
+const titles = { full: 'Containers end with "no space left on device": the disk is full' }
+
+type Ended = ReturnType<typeof endedContainers>[number]
+
+export const containerOutOfSpace = nodeRule({
+  id: 'container-out-of-space',
+  family: 'kernel',
+  severity: 'medium',
+  cause: worldCause('no-space-elsewhere'),
+  steps: ['look-on-node'],
+  needs: ['pods'],
+  titles,
+  title: 'Containers ended with "no space left on device"',
+  why: 'What a container writes beside its volumes, and into emptyDir and hostPath volumes, is on the disks of the node; a claim is a disk of its own. The message names a path of the container: its volume mounts say which disk that is.',
+  fix: 'Look at the disk that is named, and at what holds it. A program that needs the space writes into a claim.',
+  sources: [
+    'pkg/kubelet/kuberuntime/kuberuntime_container.go getTerminationMessage',
+    'kubernetes.io/docs/concepts/storage/ephemeral-storage',
+  ],
+
+  *judge(subject) {
+    const { pods, at, summary, filesystems } = subject
+    const claims = new Set(scarceClaims(summary, scarce).map(claimName))
+    const byDisk = Map.groupBy(
+      endedContainers(pods, at, isSpaceError).flatMap(ended => {
+        const target = targetOf(ended, filesystems.layout === 'imagefs' ? 'imagefs' : 'nodefs')
+        const claim = target?.claim && podName({ ...ended.pod.metadata, name: target.claim })
+        return target === null || (claim && claims.has(claim)) ? [] : [{ ...ended, ...target }]
+      }),
+      ({ disk, claim, volume }) => disk ?? claim ?? volume,
+    )
+    for (const [first, ...others] of byDisk.values())
+      if (first !== undefined) {
+        const all = [first, ...others]
+        const count = new Set(all.map(({ pod }) => podName(pod.metadata))).size
+        const reason = reasonOf(first, subject)
+        yield {
+          ...reason,
+          ...seenFirst(`${plural(count, 'pod')} ended, the first ${whoOf(first)}. ${reason.seen}`),
+          evidence: all
+            .slice(0, shown)
+            .map(({ pod, name, message }) =>
+              line(
+                'object',
+                shorten(`container ${name} of pod ${podName(pod.metadata)}`, 300),
+                message,
+              ),
+            ),
+        }
+      }
+  },
+})
+
+const ofRuntime: ReadonlySet<string> = new Set(['StartError', 'ContainerCannotRun'])
+
+const isSpaceError = (message: string, reason: string) =>
+  isNoSpace(message) &&
+  !ofRuntime.has(reason) &&
+  !isOfSharedMemory(message) &&
+  !isKeyQuotaError(message) &&
+  kernelLimitOf(message) === null
+
+interface Target {
+  /** Null: another one than those of the node. */
+  disk: 'nodefs' | 'imagefs' | null
+  claim?: string
+  volume: string | null
+  /** Of the node. */
+  place?: string
+  step?: ReturnType<typeof memoryVolumeStep>
+}
+
+/** By the volume mount that has the path. Null: a volume of another kind, such as a Secret. */
+function targetOf({ pod, name, message }: Ended, layerDisk: 'nodefs' | 'imagefs'): Target | null {
+  const mount = (containerOf(pod, name)?.volumeMounts ?? [])
+    .toSorted((a, b) => (b.mountPath?.length ?? 0) - (a.mountPath?.length ?? 0))
+    .find(({ mountPath = '' }) => isPathIn(message, mountPath))
+  if (mount === undefined) return { disk: layerDisk, volume: null }
+  const volume = volumeOf(pod, mount.name)
+  return volume === undefined ? null : targetOfVolume(pod, volume)
+}
+
+function targetOfVolume(pod: KubernetesPod, source: VolumeSource): Target | null {
+  const { name: volume = '', persistentVolumeClaim, ephemeral, emptyDir, hostPath } = source
+  const claim =
+    persistentVolumeClaim?.claimName ?? (ephemeral && `${pod.metadata?.name ?? ''}-${volume}`)
+  if (claim !== undefined) return { disk: null, claim, volume }
+  if (emptyDir?.medium === 'Memory')
+    return { disk: null, volume, step: memoryVolumeStep(pod, source) }
+  if (emptyDir) return { disk: 'nodefs', volume }
+  return hostPath?.path ? { disk: 'nodefs', volume, place: hostPath.path } : null
+}
+
+function isPathIn(message: string, path: string): boolean {
+  const at = path.length > 1 ? message.indexOf(path) : -1
+  return at >= 0 && !/^[\w.-]/.test(message.slice(at + path.length))
+}
+
+function reasonOf(
+  { pod, message, disk, claim, volume, place, step }: Ended & Target,
+  subject: Satisfied<'pods'>,
+): Omit<Reason, 'seen'> & { seen: string; severity?: 'high'; title?: string } {
+  const owner = podOwner(pod, volume)
+  const where = volume === null ? '' : ` Volume ${shorten(volume, nameLength)} is`
+  if (claim !== undefined)
+    return {
+      cause: worldCause('claim-full', claim),
+      steps: [{ id: 'expand-claim', owner, place: claim }],
+      seen: `${where} PersistentVolumeClaim ${shorten(claim, nameLength)}, no disk of the node; its free space was not read, or is enough now.`.trim(),
+    }
+  if (disk === null)
+    return {
+      cause: worldCause('no-space-elsewhere', volume),
+      steps: [{ id: step ?? 'read-pods', owner }],
+      seen: `${where} in memory, no disk of the node.`.trim(),
+    }
+  const { nodefs, imagefs } = subject.filesystems
+  const own = disk === 'imagefs' ? imagefs : nodefs
+  const file = placeWithoutSpace(message)
+  const layer =
+    file === null
+      ? 'The message names no path; its layer is'
+      : `${shorten(file)} is in no volume, so it is`
+  const what = `${volume === null ? layer : where.trim()} on`
+  const free = own?.availableBytes ?? null
+  const held = own === null || hasRoom(own) ? null : diskReason(subject, `${disk}.available`)
+  if (held !== null)
+    return {
+      ...held,
+      severity: 'high',
+      title: titles.full,
+      seen: `${what} ${disk}, which has ${bytes(free ?? 0)} free.`,
+    }
+  return {
+    cause: worldCause('no-space-elsewhere', place ?? disk),
+    steps: [
+      { id: 'look-on-node', ...(place !== undefined && { place: shorten(place, nameLength) }) },
+    ],
+    seen: `${what} ${place === undefined ? disk : `the node at ${shorten(place, nameLength)}`}${free === null ? '' : `; ${disk} has ${bytes(free)} free now: it was full then, or the path is on another disk`}.`,
+  }
+}
+
+/** `shop/web-1 (Deployment shop/web)`. */
+function whoOf({ pod }: Ended): string {
+  const { namespace, workload } = podOwner(pod, null)
+  const named = workload === null ? '' : ` (${placedWorkload(namespace, workload)})`
+  return shorten(`${podName(pod.metadata)}${named}`, 2 * nameLength)
+}

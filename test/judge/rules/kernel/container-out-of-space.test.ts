@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { containerOutOfSpace } from '#judge/rules/kernel/container-out-of-space.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { type NodeExample, sharedFilesystems } from '#test/example.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+import { minutesAgo } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'
+
+type Volume = NonNullable<NonNullable<KubernetesPod['spec']>['volumes']>[number]
+
+/** A container with a volume at /data, which ended. */
+const ended = (
+  message: string,
+  volume: Omit<Volume, 'name'> = { emptyDir: {} },
+  more: object = {},
+): KubernetesPod => ({
+  metadata: {
+    ...{ namespace: 'shop', name: 'db-0' },
+    ownerReferences: [{ kind: 'StatefulSet', name: 'db', controller: true }],
+  },
+  spec: {
+    containers: [{ name: 'db', volumeMounts: [{ name: 'data', mountPath: '/data' }] }],
+    volumes: [{ name: 'data', ...volume }],
+  },
+  status: {
+    containerStatuses: [
+      {
+        ...{ name: 'db', state: { waiting: { reason: 'CrashLoopBackOff' } } },
+        lastState: {
+          terminated: { exitCode: 1, reason: 'Error', message, finishedAt: minutesAgo(9), ...more },
+        },
+      },
+    ],
+  },
+})
+
+const layer = 'write /srv/cache/a.bin: no space left on device'
+const file = "OSError: [Errno 28] No space left on device: '/data/a'"
+
+itJudgesExamples(containerOutOfSpace, {
+  bad: { pods: [ended(layer)] },
+  good: { pods: [ended('panic: index out of range')] },
+})
+
+const onFull: NodeExample = {
+  filesystems: { nodefs: { ...sharedFilesystems.nodefs!, availableBytes: 2 ** 31 } },
+  held: { 'container-logs': 70 },
+}
+
+describe('container-out-of-space', () => {
+  it.each<[string, KubernetesPod, string, string | undefined, RegExp]>([
+    [
+      'its layer',
+      ended(layer),
+      'look-on-node',
+      undefined,
+      /\/srv\/cache\/a\.bin is in no volume, so it is on nodefs/,
+    ],
+    ['an emptyDir', ended(file), 'look-on-node', undefined, /Volume data is on nodefs/],
+    [
+      'a folder of the node',
+      ended(file, { hostPath: { path: '/mnt/raid' } }),
+      ...(['look-on-node', '/mnt/raid', /on the node at \/mnt\/raid/] as const),
+    ],
+    [
+      'a claim',
+      ended(file, { persistentVolumeClaim: { claimName: 'data-db-0' } }),
+      ...([
+        'expand-claim',
+        'data-db-0',
+        /PersistentVolumeClaim data-db-0, no disk of the node/,
+      ] as const),
+    ],
+    [
+      'memory',
+      ended(file, { emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } }),
+      ...(['raise-volume-limit', undefined, /in memory, no disk/] as const),
+    ],
+    [
+      'an unknown path',
+      ended('java.io.IOException: No space left on device'),
+      ...(['look-on-node', undefined, /names no path; its layer is on nodefs/] as const),
+    ],
+  ])('names the disk of %s', (_, pod, id, place, seen) => {
+    const failing = failingOf(containerOutOfSpace, { pods: [pod] })
+    expect(failing).toMatchObject({ steps: [{ id }] })
+    expect(failing.steps?.[0]?.place).toBe(place)
+    expect(failing.seen).toMatch(/^1 pod ended, the first shop\/db-0 \(StatefulSet shop\/db\)\./)
+    expect(failing.seen).toMatch(seen)
+  })
+
+  it('has the cause of the disk that is full', () => {
+    expect(failingOf(containerOutOfSpace, { ...onFull, pods: [ended(layer)] })).toMatchObject({
+      severity: 'high',
+      title: expect.stringContaining('the disk is full'),
+      cause: { kind: 'holder', holder: 'container-logs' },
+    })
+  })
+
+  it.each<[string, KubernetesPod]>([
+    ['what the runtime could not start', ended(layer, {}, { reason: 'StartError' })],
+    ['the day before', ended(layer, {}, { finishedAt: minutesAgo(1500) })],
+    ['shared memory', ended('write /dev/shm/a: no space left on device')],
+    ['watches', ended('inotify_add_watch: no space left on device')],
+    ['a Secret', ended(file, { secret: { secretName: 'a' } })],
+  ])('is not about %s', (_, pod) => {
+    expect(state(containerOutOfSpace, { pods: [pod] })).toBe('pass')
+  })
+
+  it('leaves a claim that is full now to its own rule', () => {
+    const used = { capacityBytes: 2 ** 30, availableBytes: 0 }
+    const summary = {
+      pods: [
+        {
+          podRef: { namespace: 'shop', name: 'db-0' },
+          volume: [{ name: 'data', pvcRef: { name: 'data-db-0' }, ...used }],
+        },
+      ],
+    }
+    const pods = [ended(file, { persistentVolumeClaim: { claimName: 'data-db-0' } })]
+    expect(state(containerOutOfSpace, { pods, summary } as never)).toBe('pass')
+  })
+})

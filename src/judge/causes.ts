@@ -10,7 +10,14 @@ import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
 import { mostLosses } from '#judge/help/drain.ts'
 import { diskUse } from '#judge/help/holders.ts'
-import type { Cause, HolderCause, SettingCause, Step, StepAction } from '#model/finding/cause.ts'
+import type {
+  Cause,
+  DeviceCause,
+  HolderCause,
+  SettingCause,
+  Step,
+  StepAction,
+} from '#model/finding/cause.ts'
 import {
   type CauseGroup,
   type CausePlace,
@@ -144,15 +151,14 @@ function withDevices(findings: Finding[]) {
   })
 }
 
+const wantedBytes = ({ declaredBytes, peerBytes }: DeviceCause) => declaredBytes ?? peerBytes ?? 0
+
 const isTooSmall = (cause: Cause) =>
-  cause.kind === 'device' &&
-  cause.declaredBytes !== null &&
-  cause.actualBytes !== null &&
-  cause.actualBytes < cause.declaredBytes
+  cause.kind === 'device' && cause.actualBytes !== null && cause.actualBytes < wantedBytes(cause)
 
 /** A disk of less than half of its declared size is too small, whatever holds it. */
 const isMuchTooSmall = (cause: Cause) =>
-  cause.kind === 'device' && 2 * (cause.actualBytes ?? 0) < (cause.declaredBytes ?? 0)
+  cause.kind === 'device' && 2 * (cause.actualBytes ?? 0) < wantedBytes(cause)
 
 /** No size is known of it: its disk is too small for an image. */
 const isUnsized = ({ cause }: Finding) => cause.kind === 'device' && cause.what === 'too-small'
@@ -232,7 +238,7 @@ function keyOf({ cluster, subject, nodes }: Finding, cause: Cause): unknown[] {
         ...(holders[cause.holder].actor === 'owner' ? ownerKey(cause, cluster) : []),
       ]
     case 'device':
-      return [cause.kind, cause.what, cluster, cause.device ?? subject.name, cause.declaredBytes]
+      return [cause.kind, cause.what, cluster, cause.device ?? subject.name, wantedBytes(cause)]
     case 'world':
       return [cause.kind, cause.event, cause.subject]
     case 'unread':

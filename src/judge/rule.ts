@@ -363,5 +363,5 @@ export const isSilence = (cause: Cause | undefined) =>
 
 export const deviceCause = (
   what: DeviceCause['what'],
-  { device = null, declaredBytes = null, actualBytes = null }: Partial<DeviceCause> = {},
-): DeviceCause => ({ kind: 'device', what, device, declaredBytes, actualBytes })
+  { device = null, declaredBytes = null, actualBytes = null, ...more }: Partial<DeviceCause> = {},
+): DeviceCause => ({ ...more, kind: 'device', what, device, declaredBytes, actualBytes })

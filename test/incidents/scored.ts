@@ -36,7 +36,7 @@ interface CauseGroup {
   }
   steps: {
     kind: string
-    action: { id: string; owner?: HolderOwner }
+    action: { id: string; owner?: HolderOwner; each?: { owner?: HolderOwner }[] }
     commands: { command: string }[]
   }[]
   settings: { path: string }[]
@@ -88,7 +88,7 @@ function isCause(wanted: ExpectedCause, { cause, settings }: CauseGroup): boolea
 
 /** A process is known by its pod, not by the pod's controller; so is a pod without a controller. */
 function isOwner(wanted: Incident['owner'], group: CauseGroup): boolean {
-  const owner = group.cause.owner ?? group.steps[0]?.action.owner
+  const owner = firstOwner(group)
   if (owner?.kind === 'process' && wanted === 'platform') return owner.namespace === null
   const [namespace, name] = wanted?.split(/\/\w+ /) ?? []
   if (owner?.kind === 'process' || (owner?.pod && wanted?.includes('/Bare ')))
@@ -96,8 +96,14 @@ function isOwner(wanted: Incident['owner'], group: CauseGroup): boolean {
   return ownerOf(group) === wanted
 }
 
-function ownerOf({ cause, steps }: CauseGroup): string {
-  const owner = cause.owner ?? steps[0]?.action.owner
+/** Where a step is for several owners, the first. */
+function firstOwner({ cause, steps }: CauseGroup) {
+  const { owner, each } = steps[0]?.action ?? {}
+  return cause.owner ?? owner ?? each?.[0]?.owner
+}
+
+function ownerOf(group: CauseGroup): string {
+  const owner = firstOwner(group)
   return owner?.namespace && owner.workload ? `${owner.namespace}/${owner.workload}` : 'platform'
 }
 

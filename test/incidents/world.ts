@@ -426,9 +426,7 @@ const endedStatus = ({ status }: KubernetesPod, message: string) => ({
   containerStatuses: status?.containerStatuses?.map(container => ({
     ...{ ...container, ready: false, restartCount: 7 },
     state: { waiting: { reason: 'CrashLoopBackOff' } },
-    lastState: {
-      terminated: { exitCode: 1, reason: 'Error', message, finishedAt: before(9) },
-    },
+    lastState: { terminated: { exitCode: 1, reason: 'Error', message, finishedAt: before(9) } },
   })),
 })
 

@@ -155,6 +155,17 @@ it.each([
   )
 })
 
+it('replaces no node that is being removed', () => {
+  const leaving = { ...node, isLeaving: true as const }
+  const one = { ...finding, nodes: { count: 1, sample: [] } }
+  const [step] = stepsOf(one, [{ id: 'replace-node' }], on({ node: leaving }))
+  expect(step).toMatchObject({ kind: 'read-more', action: { id: 'await-replacement' } })
+  expect(step?.commands[0]?.command).toMatch(/get events .*involvedObject\.name=ip-10-0-0-1/)
+  expect(stepsOf(finding, [{ id: 'replace-node' }], on({ node: leaving }))[0]?.action.id).toBe(
+    'replace-node',
+  )
+})
+
 it('looks at a node in place of a measurement that nothing can make there', () => {
   const action = { id: 'larger-disk' as const, isUnsure: true }
   expect(

@@ -162,15 +162,15 @@ it('a node below the size of its peers keeps what frees space now, then has thei
     ...{ kind: 'holder', holder: 'images-in-use', filesystem: 'nodefs', freedBy: 'nothing' },
     ...{ amount: { unit: 'bytes', low: 1, high: 1 }, owner: null, place: null },
   }
-  const [declaredBytes, actualBytes] = [100 * gibibyte, 20 * gibibyte]
-  const device = { kind: 'device', what: 'below-peers', device: null } as const
+  const [peerBytes, actualBytes] = [100 * gibibyte, 20 * gibibyte]
+  const device = { kind: 'device', what: 'below-peers', device: null, declaredBytes: null } as const
   const findings = [
     on('eviction-due', 'prod', 'x', {
       cause: images,
       steps: [...freeing, ...larger(40)],
       severity: 'critical',
     }),
-    on('a', 'prod', 'x', { cause: { ...device, declaredBytes, actualBytes }, steps: larger(100) }),
+    on('a', 'prod', 'x', { cause: { ...device, peerBytes, actualBytes }, steps: larger(100) }),
   ]
   const [cause, ...others] = causesOf({
     ...quietReport([]),
@@ -181,7 +181,7 @@ it('a node below the size of its peers keeps what frees space now, then has thei
   const { steps } = causeOnNode({ ...cause!, findings }, place)
   expect(steps.map(({ action }) => [action.id, action.bytes])).toEqual([
     ['prune-images', undefined],
-    ['larger-disk', declaredBytes],
+    ['larger-disk', peerBytes],
   ])
   expect(causeText(cause!.cause, english)).toMatch(/has 20\.0\sGiB, the median of its peers is 100/)
 })

@@ -4,6 +4,7 @@
  */
 
 import { mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
+import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import { settableSignals } from '#model/prediction/prediction.ts'
 
 const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
@@ -184,3 +185,10 @@ function pairMistakes(kubelet: Readonly<RawObject>): NodeClassMistake[] {
 export const isTranslatedForBottlerocket = (field: string): boolean =>
   Object.hasOwn(nodeClassKubeletFields, field) &&
   nodeClassKubeletFields[field]?.isIgnoredOnBottlerocket === undefined
+
+/** Karpenter, or the Cluster Autoscaler, is about to remove the node. Sources: karpenter.sh/docs/concepts/disruption; cluster-autoscaler utils/taints ToBeDeletedTaint */
+export const isLeaving = ({ metadata, spec }: KubernetesNode): boolean =>
+  metadata?.deletionTimestamp !== undefined ||
+  spec?.taints?.some(({ key = '' }) =>
+    /^karpenter\.sh\/disrupt(?:ed|ion)$|^ToBeDeletedByClusterAutoscaler$/.test(key),
+  ) === true

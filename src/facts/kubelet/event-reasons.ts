@@ -43,6 +43,7 @@ const ofPods = [
   'FailedMount',
   'InspectFailed',
   'Killing',
+  'OutOfephemeral-storage',
   'Preempting',
   'Pulled',
 ] as const

@@ -3,6 +3,7 @@
 import type { RawObject } from '#base/raw-object.ts'
 import { nodeKey } from '#base/text/node-key.ts'
 import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { isLeaving } from '#facts/eks/karpenter.ts'
 import { nodeadmDropIn } from '#facts/eks/kubelet-places.ts'
 import { isCompared } from '#facts/kubelet/fields.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
@@ -115,6 +116,7 @@ export class FixFacts {
       hasSessions: inspectTargetOf(identity).isReachable,
       shell: shell === undefined ? shellOf(identity) : shell,
       ...distributionOf(identity),
+      ...(isLeaving(subject.node) && { isLeaving: true as const }),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

@@ -30,6 +30,8 @@ export interface StepNode {
   owner: NodeOwner
   /** Its kubelet and containerd are parts of one program. */
   distribution?: 'k3s' | 'rke2'
+  /** Another controller removes it already. */
+  isLeaving?: true
 }
 
 export interface StepSite {
@@ -81,7 +83,11 @@ export function stepsOf(
   return wanted
     .flatMap(one => measurableActions(site.node, one))
     .map(given => {
-      const wish = feasibleAction(site.node, given)
+      const isLeaving = site.node?.isLeaving === true && finding.nodes.count === 1
+      const wish =
+        isLeaving && ofReplacement.has(given.id)
+          ? { id: 'await-replacement' as const }
+          : feasibleAction(site.node, given)
       const isDurable = wish.id === 'set-fields' && fields.length === 0
       const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
       const disk = diskOf(own, site)
@@ -90,6 +96,10 @@ export function stepsOf(
       return { ...step, action, commands: commandsOf(action, disk, finding, site) }
     })
 }
+
+const ofReplacement: ReadonlySet<StepActionId> = new Set([
+  ...(['drain', 'reboot', 'replace-node', 'upgrade-group'] as const),
+])
 
 /** Nodes on whose host no shell runs our commands. */
 const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'docker', 'talos', null])
@@ -597,6 +607,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'create-group': all('replace', on =>
     isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : [],
   ),
+  'await-replacement': readMoreStep(({ node }) => [
+    readCommand('get', 'events', '-A', `--field-selector=involvedObject.name=${node.name}`),
+  ]),
   'check-instance': readMoreStep(({ node }) => {
     const { instanceId, name, owner } = node
     if (instanceId === null || owner === 'hybrid')

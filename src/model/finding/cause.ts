@@ -107,7 +107,7 @@ export interface HolderCause {
 
 export interface DeviceCause {
   kind: 'device'
-  /** `own-partition`: a logical volume of the image, which no boot grows. `below-peers`: `declaredBytes` is the median of its peers. */
+  /** `own-partition`: a logical volume of the image, which no boot grows. */
   what:
     | 'too-small'
     | 'below-peers'
@@ -120,6 +120,8 @@ export interface DeviceCause {
   device: string | null
   /** Null: not declared, or unknown. */
   declaredBytes: number | null
+  /** Of `below-peers`: the measured median of the larger ones. */
+  peerBytes?: number
   actualBytes: number | null
 }
 
@@ -142,6 +144,7 @@ export type StepActionId =
   | 'advice'
   | 'ask-owner'
   | 'attach-volume'
+  | 'await-replacement'
   | 'check-instance'
   | 'check-rotation'
   | 'clean-namespace'

@@ -116,8 +116,8 @@ export function causeText(cause: Cause, language: Language): string | null {
     case 'holder':
       return holderText(cause, language)
     case 'device': {
-      const { what, device, declaredBytes, actualBytes } = cause
-      const [declared, actual] = [declaredBytes, actualBytes].map(size =>
+      const { what, device, declaredBytes, peerBytes, actualBytes } = cause
+      const [declared, actual] = [peerBytes ?? declaredBytes, actualBytes].map(size =>
         size === null ? null : bytes(size),
       )
       if (what === 'not-grown' && declared && actual) return steps.notGrown(declared, actual)

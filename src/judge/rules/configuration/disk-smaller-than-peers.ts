@@ -62,11 +62,7 @@ export const diskSmallerThanPeers = cohortRule({
     yield {
       nodes: full.map(({ node }) => node).toSorted(),
       failing: {
-        cause: deviceCause('below-peers', {
-          device,
-          declaredBytes: peerBytes,
-          actualBytes: capacityBytes,
-        }),
+        cause: deviceCause('below-peers', { device, peerBytes, actualBytes: capacityBytes }),
         // A node that is replaced before comes back with the small disk.
         steps: [
           {

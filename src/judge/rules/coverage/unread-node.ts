@@ -78,7 +78,7 @@ export const unreadNode = contextRule({
   titles,
   title: 'A node could not be read in full',
   why: 'What was not read was not judged. Each rule that needed it is unknown here, which is not a pass.',
-  fix: 'Run highwater doctor and grant the rights that it names: get nodes/proxy, or the rights of the modes ssm and kubelet. If the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
+  fix: 'If the kubelet does not answer, look at its journal on the node (journalctl -u kubelet). If a right is missing, grant what highwater doctor names: get nodes/proxy, or the rights of the modes ssm and kubelet.',
   sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
 
   fact: (subject): UnreadFact => {

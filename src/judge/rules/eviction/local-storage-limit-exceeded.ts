@@ -122,10 +122,13 @@ function nearLimit(subject: WithPods): Failing | null {
   }
 }
 
-/** What was evicted leads; what runs can still be saved. Of two steps with one id the first counts: joined, they would have no owner. */
+/** What was evicted leads; what runs can still be saved. Pods of one workload need a step once. */
 function withNext(before: Failing, near: Failing): Failing {
   const { steps = [] } = before
-  const others = (near.steps ?? []).filter(({ id }) => !steps.some(step => step.id === id))
+  const others = (near.steps ?? []).filter(
+    ({ id, owner }) =>
+      !steps.some(step => step.id === id && workloadOf(step.owner) === workloadOf(owner)),
+  )
   return {
     ...before,
     ...seenFirst(`${before.seen} ${near.seen}`),
@@ -133,6 +136,9 @@ function withNext(before: Failing, near: Failing): Failing {
     evidence: [...before.evidence, ...near.evidence],
   }
 }
+
+const workloadOf = (owner: HolderOwner | undefined) =>
+  owner && 'workload' in owner ? `${owner.namespace}/${owner.workload ?? owner.pod}` : null
 
 /** By owner, of the last day: a pod that starts again is below its limit at first. */
 function* evictedBefore(recorded: readonly Recorded[], context: NodeContext): Generator<Failing> {

@@ -10,7 +10,7 @@ import { podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { isStorageShortage, refusedStorage } from '#facts/kubernetes/volume-events.ts'
 import { classResource } from '#judge/drift/declared.ts'
-import { isWithinWindow } from '#judge/events/events.ts'
+import { isWithinWindow, recentEvents } from '#judge/events/events.ts'
 import {
   dataDevice,
   requestableDisk,
@@ -18,6 +18,7 @@ import {
   storageIn,
   volumeForRequests,
 } from '#judge/help/disk-size.ts'
+import { podOwner } from '#judge/help/space-errors.ts'
 import {
   bytes,
   bytesLine,
@@ -36,11 +37,12 @@ import {
 import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeClass, NodePool } from '#model/input/cluster-input.ts'
-import { controllerOf, controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 
 const shown = 5
 const defaultScheduler = 'default-scheduler'
+const refusedReason = 'OutOfephemeral-storage'
 
 const titles = {
   refused: 'The kubelet refuses pods: other pods request all of its local storage',
@@ -71,7 +73,7 @@ export const localStorageFitsNoNode = contextRule({
   ],
 
   fact: ({ node, identity, eviction, pods, at }) => ({
-    refused: refusedBy(pods ?? [], at),
+    refused: refusedPods(pods ?? [], at),
     disk: requestableDisk({ node, eviction }),
     // A new node has these, too.
     daemons: (pods ?? [])
@@ -109,7 +111,8 @@ export const localStorageFitsNoNode = contextRule({
 
   *judge({ disk, daemons, pool, refused }, context, _, group) {
     const { waitingPods, failed } = context
-    if (refused !== null) return yield refused
+    const refusal = refusalOf(refused, context)
+    if (refusal !== null) return yield refusal
     const unread = failed(podResource.resource)
     if (unread !== null) yield { unknown: unread }
     if (waitingPods.length === 0) return
@@ -123,7 +126,7 @@ export const localStorageFitsNoNode = contextRule({
       classOf(poolsOf(context).find(named(pool)), context)?.spec?.instanceStorePolicy === 'RAID0'
     const less: StepAction = {
       id: 'request-less',
-      owner: ownerOf(first.pod),
+      owner: podOwner(first.pod, null),
       ...(most >= gibibyte && { bytes: gibibyte * Math.floor(most / gibibyte) }),
     }
     yield {
@@ -225,21 +228,52 @@ function tooSmallClass(
   }
 }
 
-/** Pods that the kubelet did not admit within a day. Null: none. */
-function refusedBy(pods: readonly KubernetesPod[], at: string): Failing | null {
-  const found = pods.flatMap(pod => {
-    const amounts = refusedStorage(pod.status?.message ?? '')
-    // A kubelet that has just started may not know its disk yet (kubernetes#70618).
-    const isKnown = amounts !== null && amounts.capacity > 0
-    return isKnown && isWithinWindow(pod.status?.startTime ?? null, at, dayMs)
-      ? [{ pod, amounts }]
+interface RefusedPod {
+  owner: HolderOwner & { kind: 'pod' }
+  time: string | null
+  amounts: NonNullable<ReturnType<typeof refusedStorage>>
+  scheduler: string
+}
+
+/** Pods that the kubelet did not admit within a day. */
+const refusedPods = (pods: readonly KubernetesPod[], at: string): RefusedPod[] =>
+  pods.flatMap(pod => {
+    const { message = '', startTime = null } = pod.status ?? {}
+    return isWithinWindow(startTime, at, dayMs)
+      ? refusedPod(message, podOwner(pod, null), startTime, pod.spec?.schedulerName)
       : []
   })
-  const refused = found.toSorted(by(({ pod }) => pod.status?.startTime ?? ''))
+
+function refusedPod(
+  message: string,
+  owner: RefusedPod['owner'],
+  time: string | null,
+  scheduler = defaultScheduler,
+): RefusedPod[] {
+  const amounts = refusedStorage(message)
+  // A kubelet that has just started may not know its disk yet (kubernetes#70618).
+  return amounts !== null && amounts.capacity > 0 ? [{ owner, time, amounts, scheduler }] : []
+}
+
+const nameOf = ({ owner: { namespace, pod } }: RefusedPod) =>
+  shortPodName({ namespace, name: pod ?? '' })
+
+/** A DaemonSet deletes its refused pods at once: events alone show them. Null: none. */
+function refusalOf(
+  recorded: readonly RefusedPod[],
+  { events, at, ownerOfName }: NodeContext,
+): Failing | null {
+  const gone = recentEvents(events, at, [refusedReason]).flatMap(({ pod, message, lastTime }) => {
+    const { namespace = '', name = '' } = pod ?? {}
+    const workload = ownerOfName(namespace, name)?.workload ?? null
+    const owner = { kind: 'pod', namespace, pod: name, workload, volume: null } as const
+    return refusedPod(message, owner, lastTime)
+  })
+  const all = new Map([...gone, ...recorded].map(one => [nameOf(one), one]))
+  const refused = [...all.values()].toSorted(by(({ time }) => time ?? ''))
   const last = refused.at(-1)
   if (last === undefined) return null
-  const { pod, amounts } = last
-  const scheduler = pod.spec?.schedulerName ?? defaultScheduler
+  const { amounts, scheduler, owner } = last
   const placed =
     scheduler === defaultScheduler
       ? ''
@@ -248,33 +282,17 @@ function refusedBy(pods: readonly KubernetesPod[], at: string): Failing | null {
     title: titles.refused,
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
     ...seenFirst(
-      `${plural(refused.length, 'pod')} were refused within a day, the last ${shortPodName(pod.metadata)}: it requests ${bytes(amounts.requested)} of ephemeral-storage, and other pods request ${bytes(amounts.used)} of ${bytes(amounts.capacity)}.${placed}`,
+      `${plural(refused.length, 'pod')} were refused within a day, the last ${nameOf(last)}: it requests ${bytes(amounts.requested)} of ephemeral-storage, and other pods request ${bytes(amounts.used)} of ${bytes(amounts.capacity)}.${placed}`,
       'The kubelet counts requests, whatever is used: no disk is full. The default scheduler counts them, too. Mostly another one, or spec.nodeName, placed the pod here; or allocatable became less.',
     ),
-    steps: [{ id: 'count-storage' }, { id: 'request-less', owner: ownerOf(pod) }],
+    steps: [{ id: 'count-storage' }, { id: 'request-less', owner }],
     evidence: [
       bytesLine('object', 'allocatable ephemeral-storage', amounts.capacity),
       bytesLine('object', 'requests of its pods', amounts.used),
-      ...refused
-        .slice(-shown)
-        .map(one =>
-          line(
-            'object',
-            `pod ${shortPodName(one.pod.metadata)}`,
-            one.pod.status?.reason ?? 'refused',
-          ),
-        ),
+      ...refused.slice(-shown).map(one => line('object', `pod ${nameOf(one)}`, refusedReason)),
     ],
   }
 }
-
-const ownerOf = (pod: KubernetesPod): HolderOwner => ({
-  kind: 'pod',
-  namespace: pod.metadata?.namespace ?? '',
-  pod: pod.metadata?.name ?? '',
-  workload: controllerOf(pod),
-  volume: null,
-})
 
 const requestOf = ({ spec }: KubernetesPod) =>
   (spec?.containers ?? []).reduce((sum, one) => sum + storageIn(one.resources?.requests), 0)

@@ -168,7 +168,7 @@ describe('local-storage-limit-exceeded', () => {
   })
 
   it.each([
-    ['pod', ['set-ephemeral-storage']],
+    ['pod', ['set-ephemeral-storage', 'set-ephemeral-storage']],
     ['emptyDir', ['set-ephemeral-storage', 'raise-volume-limit']],
   ] as const)('keeps another step for a pod that is next beside evicted ones: %s', (limit, ids) => {
     const message = 'Container app exceeded its local ephemeral storage limit "1Gi". '
@@ -178,7 +178,10 @@ describe('local-storage-limit-exceeded', () => {
     })
     expect(seen).toMatch(/^1 pod of StatefulSet shop\/cart went over .+ Next is pod shop\/other-0:/)
     expect(steps?.map(({ id }) => id)).toEqual(ids)
-    expect(steps?.[0]?.owner).toMatchObject({ workload: 'StatefulSet cart' })
+    expect(steps?.map(({ owner }) => owner)).toMatchObject([
+      { workload: 'StatefulSet cart' },
+      { pod: 'other-0' },
+    ])
   })
 
   it('leaves out pods that a shortage of the node evicted', () => {

@@ -231,6 +231,19 @@ describe('pods that the kubelet refused', () => {
     expect(seen).toContain('requests 5.0 GiB of ephemeral-storage, and other pods request 40.0 GiB')
     expect(steps?.map(({ id }) => id)).toEqual(['count-storage', 'request-less'])
   })
+  it('counts those of a DaemonSet, of which events alone are left', () => {
+    const message =
+      "Node didn't have enough resource: ephemeral-storage, requested: 5368709120, used: 42949672960, capacity: 47093746742"
+    const reason = 'OutOfephemeral-storage'
+    const events = ['4bcdf', '5bcdf'].map(one => event({ reason, of: `ws/log-${one}`, message }))
+    const owner = { kind: 'DaemonSet', name: 'log', controller: true }
+    const pods = [
+      { metadata: { namespace: 'ws', name: 'log-6bcdf', ownerReferences: [owner] }, status: {} },
+    ]
+    const { seen, steps } = failingOf(localStorageFitsNoNode, { events, pods })
+    expect(seen).toContain('2 pods were refused within a day, the last ws/log-5bcdf')
+    expect(steps?.[1]?.owner).toMatchObject({ workload: 'DaemonSet log' })
+  })
   it('names the last one by time, and knows no single reason', () => {
     const { seen, consequence } = failingOf(
       localStorageFitsNoNode,

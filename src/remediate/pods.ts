@@ -50,7 +50,8 @@ export interface Disruption {
 /** Owners and budgets of a fleet, gathered before any node is planned. */
 export class FleetPods {
   readonly #replicas = new Map<string, number>()
-  readonly #budgets = new Map<string, Budget[]>()
+  /** By one label that they demand, so that few are compared with each pod. */
+  readonly #budgets = new Map<string, BudgetList>()
   readonly #withBudgets = new Set<string>()
   readonly #withCutBudgets = new Set<string>()
 
@@ -72,11 +73,24 @@ export class FleetPods {
     if (errors !== undefined) this.#withCutBudgets.add(cluster)
     this.#withBudgets.add(cluster)
     for (const item of items) {
-      const found = budgetOf(item)
-      if (found === null) continue
-      const key = `${cluster}/${found.namespace}`
-      this.#budgets.set(key, [...(this.#budgets.get(key) ?? []), found.budget])
+      const budget = budgetOf(item)
+      if (budget !== null) this.#addBudget(cluster, budget)
     }
+  }
+
+  #addBudget(cluster: string, budget: Budget) {
+    const lists = (budget.labels.length === 0 ? [anyLabel] : budget.labels).map(label => {
+      const key = budgetKey(cluster, budget.namespace, label)
+      const list = this.#budgets.get(key) ?? { budgets: [], requirements: 0 }
+      this.#budgets.set(key, list)
+      return list
+    })
+    const shortest = lists.reduce((a, b) => (b.requirements < a.requirements ? b : a))
+    if (shortest.requirements > mostRequirements) return
+    shortest.requirements += 1 + budget.requirements
+    // Its pods count as covered by a budget that allows nothing.
+    const isFull = shortest.requirements > mostRequirements
+    shortest.budgets.push(isFull ? uncomparedBudgets(budget.namespace) : budget)
   }
 
   /** @param isStatusKept whether ready and started containers stay ready and started */
@@ -124,13 +138,14 @@ export class FleetPods {
     )
   }
 
-  /** Budgets that cover the pod; their names are `namespace/name`. */
-  #budgetsOf(cluster: string, { metadata }: KubernetesPod): Pick<Budget, 'name' | 'allowed'>[] {
-    const namespace = metadata?.namespace ?? ''
-    const found = this.#budgets.get(`${cluster}/${namespace}`) ?? []
-    return found
-      .filter(({ matches }) => matches(metadata?.labels ?? {}))
-      .map(({ name, allowed }) => ({ name: `${namespace}/${name}`, allowed }))
+  #budgetsOf(cluster: string, { metadata }: KubernetesPod): Budget[] {
+    const labels = metadata?.labels ?? {}
+    return [anyLabel, ...Object.entries(labels)]
+      .flatMap(
+        label =>
+          this.#budgets.get(budgetKey(cluster, metadata?.namespace ?? '', label))?.budgets ?? [],
+      )
+      .filter(({ matches }) => matches(labels))
   }
 }
 
@@ -163,7 +178,10 @@ function ownerOf(cluster: string, pod: KubernetesPod) {
 const requirement = z.object({
   key: z.string().optional().catch(undefined),
   operator: z.string().optional().catch(undefined),
-  values: z.array(z.unknown()).catch([]),
+  values: z
+    .array(z.unknown())
+    .catch([])
+    .transform(values => new Set(values)),
 })
 const selector = z.object({
   matchLabels: z.record(z.string(), z.unknown()).catch({}),
@@ -180,43 +198,61 @@ const schema = z.object({
 })
 
 interface Budget {
+  namespace: string
+  /** `namespace/name` */
   name: string
   /** Pods that may be disrupted now. */
   allowed: number
+  labels: [key: string, value: unknown][]
+  /** Labels and expressions that are compared. */
+  requirements: number
   matches(labels: Readonly<Record<string, unknown>>): boolean
 }
 
-/** Upstream: api/policy/v1 PodDisruptionBudget; an empty selector matches every pod of the namespace. */
-function budgetOf(item: RawObject): { namespace: string; budget: Budget } | null {
+/** Budgets that demand one label. */
+interface BudgetList {
+  budgets: Budget[]
+  requirements: number
+}
+/** Of a list: a pod has one budget, and each label has a list of its own. */
+const mostRequirements = 500
+const anyLabel: [string, unknown] = ['', null]
+const budgetKey = (cluster: string, namespace: string, label: [string, unknown]) =>
+  JSON.stringify([cluster, namespace, label])
+
+const uncomparedBudgets = (namespace: string): Budget => ({
+  ...{ namespace, name: `${namespace}/more than are compared`, allowed: 0 },
+  ...{ labels: [], requirements: 0, matches: () => true },
+})
+
+/** Null: it covers no pod. Upstream: api/policy/v1 PodDisruptionBudget; an empty selector matches every pod of the namespace. */
+function budgetOf(item: RawObject): Budget | null {
   const { data } = schema.safeParse(item)
-  if (data === undefined) return null
-  const { metadata, spec, status } = data
+  const selected = data?.spec.selector
+  if (!data || !selected) return null
+  const { namespace, name } = data.metadata
+  const labels = Object.entries(selected.matchLabels)
   return {
-    namespace: metadata.namespace,
-    budget: {
-      name: metadata.name,
-      allowed: status.disruptionsAllowed,
-      matches: labels => spec.selector !== null && isSelected(spec.selector, labels),
-    },
+    ...{ namespace, name: `${namespace}/${name}`, allowed: data.status.disruptionsAllowed, labels },
+    requirements: labels.length + selected.matchExpressions.length,
+    matches: found => isSelected(labels, selected.matchExpressions, found),
   }
 }
 
-function isSelected(
-  { matchLabels, matchExpressions }: z.infer<typeof selector>,
+const isSelected = (
+  wanted: Budget['labels'],
+  expressions: readonly z.infer<typeof requirement>[],
   labels: Readonly<Record<string, unknown>>,
-) {
-  return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(expression => isRequirementMet(expression, labels))
-  )
-}
+) =>
+  wanted.every(([key, value]) => labels[key] === value) &&
+  expressions.every(expression => isRequirementMet(expression, labels))
 
 function isRequirementMet(
   { key, operator, values }: z.infer<typeof requirement>,
   labels: Readonly<Record<string, unknown>>,
 ) {
   const value = labels[String(key)]
-  const isAmong = values.includes(value)
+  const isAmong = values.has(value)
   if (operator === 'Exists') return value !== undefined
   if (operator === 'DoesNotExist') return value === undefined
   return operator === 'In' ? value !== undefined && isAmong : !isAmong

@@ -272,6 +272,21 @@ describe('a PodDisruptionBudget', () => {
     ['that allows one', [budget(1)], []],
     ['of other pods', [budget(0, 'api')], []],
     ['of another namespace', [budget(0, 'web', 'else')], []],
+    [
+      'among more of one label than are compared',
+      Array.from({ length: 600 }, (_, index) => ({
+        ...budget(100),
+        metadata: { namespace: 'shop', name: `web${index}` },
+      })),
+      [
+        'PodDisruptionBudgets that cover its pods allow no disruption now: shop/more than are compared',
+      ],
+    ],
+    [
+      'among many of other labels',
+      [...Array.from({ length: 600 }, (_, index) => budget(0, `api${index}`)), budget(100)],
+      [],
+    ],
   ])('%s', (_, budgets, expected) => {
     fresh = { ...fresh, budgets }
     expect(blocked().cluster).toEqual(expected)

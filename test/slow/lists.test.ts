@@ -1,15 +1,18 @@
-/** Lists of one node, at their limits: twice the entries take at most three times the time, from the record to the findings. */
+/** Lists of one node, at their limits, and objects of a cluster beside a node's pods: twice the entries take at most three times the time, from the record to the findings. */
 import { describe, expect, it, vi } from 'vitest'
 import { listLimits } from '#base/limits.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { gateHistory } from '#facts/kubelet/feature-gates.ts'
+import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
-import type { NodeRecord } from '#model/input/record.ts'
+import type { NodeRecord, ObjectsRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { budgetResource, FleetPods } from '#remediate/pods.ts'
+import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { refusalsOf } from '#replay/configuration/configuration-change.ts'
 import { replay } from '#replay/replay.ts'
-import { nodeInput } from '#snapshot/input.ts'
+import { nodeInput, objectsInput } from '#snapshot/input.ts'
 import { prune } from '#snapshot/prune.ts'
 import { isLinear } from '#test/linear.ts'
 import { fleetNode, idleImage, readyPod } from '#test/plan-fleet.ts'
@@ -142,4 +145,88 @@ describe('a node with many', () => {
     expect(() => findingsOf(nodeOf(3))).not.toThrow()
     expect(isLinear(length => findingsOf(nodes.get(length) as NodeRecord), count)).toBe(true)
   })
+})
+
+const expressions = list(20, index => ({ key: `k${index}`, operator: 'DoesNotExist' }))
+/** Selectors of budgets. Every pod has the labels `a: b` and `own: <its index>`. */
+const selectors: [name: string, selector: (index: number) => RawObject][] = [
+  ['one label', () => ({ matchLabels: { a: 'b' } })],
+  ['a label of their own', index => ({ matchLabels: { own: `${index}` } })],
+  ['every pod', () => ({})],
+  ['expressions', () => ({ matchExpressions: expressions })],
+  [
+    'a long expression',
+    index => ({
+      matchExpressions: [{ key: 'a', operator: 'In', values: list(index % 100, String) }],
+    }),
+  ],
+]
+const metadataOf = (index: number) => ({
+  ...{ namespace: 'shop', name: `o${index}`, uid: `u${index}`, creationTimestamp: at },
+  labels: { a: 'b', own: `${index}` },
+  annotations: { 'volume.kubernetes.io/selected-node': 'n' },
+  ownerReferences: [{ kind: 'ReplicaSet', name: `o${index + 1}`, uid: `u${index + 1}` }],
+})
+
+/** What each list names is what the pods name. */
+function clusterOf(count: number, resource: string, item: (index: number) => RawObject) {
+  const pods = list(count, index => {
+    const pod = readyPod(`p${index}`, `u${index}`)
+    return { ...pod, metadata: { ...pod.metadata, labels: { a: 'b', own: `${index}` } } }
+  })
+  const objects: ObjectsRecord = {
+    ...{ kind: 'Objects', cluster: 'prod', resource },
+    items: list(count, index => ({ metadata: metadataOf(index), ...item(index) })),
+  }
+  return { objects, node: fleetNode({ available: 5, pods: pods as never }) }
+}
+
+function readCluster({ objects, node }: ReturnType<typeof clusterOf>) {
+  const input = nodeInput(prune(node))
+  const read = objectsInput(prune(objects))
+  const [budgets, judgement, garbage] = [
+    new FleetPods(),
+    openJudgement(rules, defaultPolicy, { refusalsOf }),
+    openClusterReplay(),
+  ]
+  budgets.takeObjects(objects)
+  for (const each of [judgement, garbage]) each.takeObjects(read)
+  budgets.takeNode(input)
+  garbage.takeNode(input)
+  judgement.take(input, replay(input, at))
+  judgement.close(at, garbage.close(at))
+  return [budgets.blastOf(input, false), budgets.disruptionsOf(input)]
+}
+
+describe('beside as many pods, the objects of a cluster', () => {
+  it.each(selectors)('take linear time: budgets of %s', (_, selector) => {
+    const status = { disruptionsAllowed: 0 }
+    const of = (count: number) =>
+      clusterOf(count, budgetResource, index => ({
+        ...{ spec: { selector: selector(index) }, status },
+      }))
+    const clusters = new Map([3_000, 6_000].map(count => [count, of(count)]))
+    expect(() => readCluster(of(3))).not.toThrow()
+    expect(isLinear(count => readCluster(clusters.get(count)!), 3_000)).toBe(true)
+  })
+
+  it.each(['events', ...garbageResources.map(({ resource }) => resource)])(
+    'take linear time: %s',
+    resource => {
+      const of = (count: number) =>
+        clusterOf(count, resource, index => ({
+          ...{ type: 'Warning', reason: 'FailedMount', message: `p${index}`, lastTimestamp: at },
+          involvedObject: {
+            kind: 'Pod',
+            namespace: 'shop',
+            name: `p${index}`,
+            uid: `uid-p${index}`,
+          },
+          spec: { nodeName: 'n', volumeName: `o${index}`, claimRef: { name: `o${index}` } },
+        }))
+      const clusters = new Map([3_000, 6_000].map(count => [count, of(count)]))
+      expect(() => readCluster(of(3))).not.toThrow()
+      expect(isLinear(count => readCluster(clusters.get(count)!), 3_000)).toBe(true)
+    },
+  )
 })

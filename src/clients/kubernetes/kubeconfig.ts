@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { type Cluster, findHomeDir, KubeConfig } from '@kubernetes/client-node'
 import { parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
@@ -61,11 +61,9 @@ function loadedConfig(file: string | null) {
   try {
     if (file !== null && !existsSync(file)) throw new Error('there is no such file')
     const named = process.env.KUBECONFIG || join(findHomeDir() ?? '', '.kube', 'config')
-    const files = named.split(delimiter).filter(existsSync)
-    for (const path of file === null ? files : [file]) checkMaps(path)
-    if (file === null && files.length > 1) loadMerged(config, files)
-    else if (file === null) config.loadFromDefault()
-    else config.loadFromFile(file)
+    const files = file === null ? named.split(delimiter).filter(existsSync) : [file]
+    if (files.length === 0) config.loadFromDefault()
+    for (const path of files) addFile(config, path)
   } catch (cause) {
     throw new OperatorError(`${file ?? defaultFile} cannot be read: ${firstLine(cause)}`)
   }
@@ -76,28 +74,30 @@ function loadedConfig(file: string | null) {
 const firstLine = (cause: unknown) =>
   redact(messageOf(cause).split('\n')[0] ?? '').replace(/:$/, '')
 
-/** The library's parser takes quadratic time for the keys of a map. @throws Error */
-function checkMaps(file: string) {
-  const rest = [parseYaml(readFileSync(file, 'utf8'), new TextBudget(textLimits.kubeconfig))]
-  for (const value of rest) {
-    if (typeof value !== 'object' || value === null) continue
-    const values = Object.values(value)
-    if (!Array.isArray(value) && values.length > mostKeys)
-      throw new Error(`it has a map of ${values.length} keys`)
-    for (const each of values) rest.push(each)
-  }
+/** The first file that names a cluster, user or context wins. Source: kubectl, merging kubeconfig files. */
+function addFile(config: KubeConfig, file: string) {
+  const next = new KubeConfig()
+  next.loadFromString(plainText(file))
+  next.makePathsAbsolute(dirname(file))
+  config.clusters.push(...newEntries(config.clusters, next.clusters))
+  config.users.push(...newEntries(config.users, next.users))
+  config.contexts.push(...newEntries(config.contexts, next.contexts))
+  config.currentContext ||= next.currentContext
 }
 
-/** The first file that names a cluster, user or context wins. Source: kubectl, merging kubeconfig files. */
-function loadMerged(config: KubeConfig, files: readonly string[]) {
-  for (const file of files) {
-    const next = new KubeConfig()
-    next.loadFromFile(file)
-    config.clusters.push(...newEntries(config.clusters, next.clusters))
-    config.users.push(...newEntries(config.users, next.users))
-    config.contexts.push(...newEntries(config.contexts, next.contexts))
-    config.currentContext ||= next.currentContext
+/** The file's values as JSON: the library's parser takes quadratic time for equal keys, the keys of a map, and YAML's tags. @throws Error */
+function plainText(file: string) {
+  const limits = new TextBudget(textLimits.kubeconfig)
+  const value = parseYaml(readFileSync(file, 'utf8'), limits, { hasUniqueKeys: true })
+  const rest = [value]
+  for (const each of rest) {
+    if (typeof each !== 'object' || each === null) continue
+    const values = Object.values(each)
+    if (!Array.isArray(each) && values.length > mostKeys)
+      throw new Error(`it has a map of ${values.length} keys`)
+    for (const inner of values) rest.push(inner)
   }
+  return JSON.stringify(value)
 }
 
 const newEntries = <Item extends { name: string }>(here: Item[], more: Item[]) =>

@@ -48,7 +48,7 @@ it('merges the files of KUBECONFIG as kubectl does: the first that names somethi
 
 describe('a broken kubeconfig shows no credentials', () => {
   const head = 'users:\n- name: u\n  user:\n    token: SuperSecretWord\n'
-  it.each(['    token: OtherWord\n', '    expires: !!timestamp OtherWord\n', '   x\n'])(
+  it.each(['    token: OtherWord\n', '    expires: "OtherWord\n', '   x\n'])(
     'that goes on with %j',
     async more => {
       const path = join(temporaryFolder(), 'config')
@@ -81,7 +81,7 @@ describe('the contexts of a kubeconfig', () => {
   }
 
   it('are read from a file that is parsed once', async () => {
-    const load = vi.spyOn(KubeConfig.prototype, 'loadFromFile')
+    const load = vi.spyOn(KubeConfig.prototype, 'loadFromString')
     try {
       const endpoints = await kubeconfigEndpoints(many(50), ['*'])
       expect(endpoints.map(({ context }) => context)).toContain('n49')
@@ -176,6 +176,38 @@ describe('kubeconfigEndpoint', () => {
     vi.stubEnv('HOME', home)
     await expect(kubeconfigEndpoint(null, null)).rejects.toThrow('it has a map of 1001 keys')
     vi.unstubAllEnvs()
+  })
+
+  it('refuses equal keys, for which the library takes quadratic time', async () => {
+    const path = join(temporaryFolder(), 'config')
+    writeFileSync(path, 'k: 1\n'.repeat(1_001))
+    await expect(kubeconfigEndpoint(path, null)).rejects.toThrow('a key stands twice')
+  })
+
+  it('gives the library plain JSON, without tags, aliases and equal keys', async () => {
+    const path = kubeconfig({ token: 'abc' })
+    const tags = 'more: !!omap [a: &x 1, b: *x]\nset: !!set {a, b}\n'
+    const load = vi.spyOn(KubeConfig.prototype, 'loadFromString')
+    const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), null, 2)
+    writeFileSync(path, `${text.slice(0, -2)},\n"added": { ${tags.replace('\n', ', ')} } }`)
+    try {
+      const { endpoint } = await kubeconfigEndpoint(path, null)
+      expect(await endpoint.authorization(false)).toBe('Bearer abc')
+      const [[given] = []] = load.mock.calls
+      expect(given).toBe(JSON.stringify(JSON.parse(given ?? '')))
+    } finally {
+      load.mockRestore()
+    }
+  })
+
+  it('finds the files of a kubeconfig beside it', async () => {
+    const path = kubeconfig(
+      { token: 'a' },
+      { 'certificate-authority-data': undefined, 'certificate-authority': 'ca.pem' },
+    )
+    writeFileSync(join(dirname(path), 'ca.pem'), 'the CA beside')
+    const { endpoint } = await kubeconfigEndpoint(path, null)
+    expect(String(endpoint.ca)).toBe('the CA beside')
   })
 
   it('refuses a file that is no kubeconfig', async () => {

@@ -49,7 +49,7 @@ export function gateCommand() {
     )
     .option(
       '--base <dir>',
-      'the files before the change, below this folder: only what the change makes worse counts',
+      'the files before the change, below this folder, and the policy: only what the change makes worse counts',
       parseText,
     )
   return addFormatOption(addPolicyOption(addSelectionOptions(command)), formats)
@@ -94,7 +94,8 @@ async function runGate(given: string[], options: GateCommandOptions) {
     groups: group,
     hasBase: base !== undefined,
     selection: selectionOf(options),
-    policy: policyFile(options.policy),
+    // A change cannot waive its own findings.
+    policy: policyFile(options.policy, base),
     version,
   })
   process.stdout.write(documentText(document, format))

@@ -1,6 +1,7 @@
 /** The options that several commands share, parsed and checked. */
 
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { type Severity, severities } from '#model/finding/finding.ts'
@@ -266,10 +267,10 @@ export function policyOf(options: PlaceOptions): Policy {
 const modeSelections = (modes: PlaceOptions['plannedModes'] = {}): Policy['modes'] =>
   Object.entries(modes).map(([cluster, mode]) => ({ match: { cluster }, mode }))
 
-/** The policy of the given file, or of the working directory. @throws OperatorError */
-export function policyFile(file: string | undefined): Policy {
-  if (file === undefined && !existsSync(policyFileName)) return defaultPolicy
-  const path = file ?? policyFileName
+/** The policy of the given file, or of a folder (default: the working directory). @throws OperatorError */
+export function policyFile(file: string | undefined, folder = ''): Policy {
+  const path = file ?? join(folder, policyFileName)
+  if (file === undefined && !existsSync(path)) return defaultPolicy
   return parsePolicy(textOf(path, 'policy'), path, policyTerms)
 }
 

@@ -155,4 +155,6 @@ export interface GateDocument {
   groups: GateGroup[]
   /** Worst first. */
   problems: GateProblem[]
+  /** Rules whose findings get worse, and that a waiver of the policy silences. */
+  waived: string[]
 }

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { rules } from '#judge/rules/index.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { changedTexts, gateChanges, gateSnapshot } from '#test/gate-changes.ts'
 import { runCommand } from '#test/in-process.ts'
@@ -141,6 +142,18 @@ describe('highwater gate', () => {
     writeFileSync(join(cwd, 'gc.yaml'), `[${operation}]\n`)
     const { stdout } = await runCommand(['gate', '--snapshot', gateSnapshot(), 'gc.yaml'], { cwd })
     expect(stdout).toContain('its name is not known')
+  })
+
+  it('takes the policy of the base, and names the rules that it silences', async () => {
+    const { cwd, args } = checkout('base-gets-worse')
+    const run = async () => runCommand(['gate', '--snapshot', gateSnapshot(), ...args], { cwd })
+    const waivers = rules.map(({ id }) => `{rule: ${id}, reason: a, until: 2099-01-01}`)
+    const policy = `waivers: [${waivers}]\n`
+    writeFileSync(join(cwd, 'highwater.yaml'), policy)
+    expect(await run()).toMatchObject({ code: 1, stdout: expect.not.stringContaining('silenced') })
+    writeFileSync(join(cwd, 'base/highwater.yaml'), policy)
+    const { stdout } = await run()
+    expect(stdout).toMatch(/; worse, and silenced by waivers: [a-z-]+/)
   })
 
   it('names files of another kind, and ignores them', async () => {

@@ -27,6 +27,7 @@ const hostile: GateDocument = {
   takenAt: '2026-11-21T00:00:00Z',
   verdict: 'refused',
   comparedWith: 'base',
+  waived: [],
   files: Array.from({ length: 500 }, () => ({
     file: harm,
     kinds: ['NodeConfig' as const],

@@ -65,6 +65,8 @@ interface Judged {
   reached: ReadonlyMap<string, number>
   /** The node that a part without nodes was tried on. */
   standIns: ReadonlyMap<Part, ReachedNode>
+  /** Rules. */
+  waived: string[]
 }
 
 export async function judgeNodes(judging: Judging): Promise<Judged> {
@@ -105,15 +107,14 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
     const { before } = node === undefined ? {} : changeOf(input, partsOn(judging, node))
     if (before) judgement.take(input, before, before)
   })
-  const findings = Map.groupBy(judgement.close(), ({ finding: { cluster }, node }) =>
-    nodeKey(cluster, node),
-  )
+  const { changes, waived } = judgement.close()
+  const findings = Map.groupBy(changes, ({ finding: { cluster }, node }) => nodeKey(cluster, node))
   const effects = [...changed].map(([key, node]) => effectsOn(node, findings.get(key) ?? []))
   const blame = openBlame()
   for (const { node, alone } of effects) for (const one of alone) blame.take(node, one)
   await blameByTrials(judging, blame, { nodes, kept: [...firstOfGroups.values()] })
   for (const effect of effects) addEffects(problems, blame, effect)
-  return { reached: nodesByFile(changed.values()), standIns: standIns.end() }
+  return { reached: nodesByFile(changed.values()), standIns: standIns.end(), waived }
 }
 
 /** Without conditions that are false: they say nothing of a kubelet with other settings. */
@@ -472,6 +473,15 @@ function openChangeJudgement(policy: Policy, takenAt: string) {
       return predictions
     },
     /** Findings that only one of both has, or that have another severity; one entry for each node. */
-    close: () => nodeFindingChanges(old.close(takenAt).findings, now.close(takenAt).findings),
+    close() {
+      const [before, after] = [old.close(takenAt), now.close(takenAt)]
+      const waived = nodeFindingChanges(before.waived, after.waived)
+        .filter(({ change }) => change === 'worse')
+        .map(({ finding }) => finding.rule)
+      return {
+        changes: nodeFindingChanges(before.findings, after.findings),
+        waived: [...new Set(waived)].sort(),
+      }
+    },
   }
 }

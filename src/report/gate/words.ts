@@ -225,9 +225,9 @@ export const fileText = ({ file, kinds, nodes, reach }: GateFile) =>
   `${nameText(file)}: ${kinds.length === 0 ? lineText(reach) : `${kinds.join(', ')}, ${plural(nodes, 'node')} (${lineText(reach)})`}`
 
 /** What was judged: `2 files, 12 nodes in 3 groups, compared with what runs now`. */
-export function scopeOf({ files, groups, comparedWith }: GateDocument) {
+export function scopeOf({ files, groups, comparedWith, waived }: GateDocument) {
   const judged = files.filter(({ kinds: own }) => own.length > 0).length
   const nodes = groups.reduce((sum, group) => sum + group.nodes, 0)
   const against = comparedWith === 'base' ? 'the files before the change' : 'what runs now'
-  return `${plural(judged, 'file')}, ${plural(nodes, 'node')} in ${plural(groups.length, 'group')}, compared with ${against}`
+  return `${plural(judged, 'file')}, ${plural(nodes, 'node')} in ${plural(groups.length, 'group')}, compared with ${against}${waived.length === 0 ? '' : `; worse, and silenced by waivers: ${waived.join(', ')}`}`
 }

@@ -40,31 +40,14 @@ export const nodeClassKubeletFields: Readonly<Record<string, NodeClassField>> = 
   systemReserved: reservations,
 }
 
-/** Fields of Karpenter's objects, by place. Source: karpenter-provider-aws pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml, karpenter.sh_nodepools.yaml (August 2026) */
-const ofObjects = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
+/** Fields of an EC2NodeClass that say something of a node's kubelet or disk, and one with a near name. Source: karpenter-provider-aws pkg/apis/crds/karpenter.k8s.aws_ec2nodeclasses.yaml (August 2026) */
 export const nodeClassFields = {
-  root: ofObjects,
   spec: [
-    ...['amiFamily', 'amiSelectorTerms', 'associatePublicIPAddress', 'blockDeviceMappings'],
-    ...['capacityReservationSelectorTerms', 'connectionTracking', 'context', 'cpuOptions'],
-    ...['detailedMonitoring', 'instanceProfile', 'instanceStorePolicy', 'ipPrefixCount'],
-    ...['kubelet', 'metadataOptions', 'networkInterfaces', 'placementGroupSelector', 'role'],
-    ...['securityGroupSelectorTerms', 'subnetSelectorTerms', 'tags', 'userData'],
+    ...['amiFamily', 'amiSelectorTerms', 'blockDeviceMappings', 'instanceStorePolicy', 'kubelet'],
+    'userData',
   ],
   mapping: ['deviceName', 'ebs', 'rootVolume'],
-  ebs: [
-    ...['deleteOnTermination', 'encrypted', 'iops', 'kmsKeyID', 'snapshotID', 'throughput'],
-    ...['volumeInitializationRate', 'volumeSize', 'volumeType'],
-  ],
-}
-export const nodePoolFields = {
-  root: ofObjects,
-  spec: ['disruption', 'limits', 'replicas', 'template', 'weight'],
-  template: ['metadata', 'spec'],
-  nodeSpec: [
-    ...['expireAfter', 'kubelet', 'nodeClassRef', 'requirements', 'startupTaints', 'taints'],
-    'terminationGracePeriod',
-  ],
+  ebs: ['volumeSize', 'volumeType'],
 }
 
 /** What `spec.blockDeviceMappings[].ebs.volumeSize` accepts. Source: karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDevice */

@@ -7,7 +7,7 @@ import { type LocatedText, openYaml, placesIn, type YamlPlace } from '#base/yaml
 import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
 import { linesIn, pieceOfNodeConfig } from '#clients/user-data/settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
-import { nodeClassFields, nodeClassKubeletFields, nodePoolFields } from '#facts/eks/karpenter.ts'
+import { nodeClassFields, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
@@ -317,13 +317,7 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
       flags: [],
       by: 'karpenter',
       ...(unused && { unused }),
-      refusals: [
-        ...(isRawObject(kubelet.value) && isBeta(value)
-          ? [misplacedKubelet(kubelet, 'spec.kubelet')]
-          : unknownFields(kubelet)),
-        ...refusedVolumes(volumes, 'EC2NodeClass'),
-        ...strays,
-      ],
+      refusals: [...strays, ...refusedVolumes(volumes, 'EC2NodeClass')],
     })
   reading.problems.push(...unnamedVolumes(mappings))
   reading.problems.push(...unclearVolumes(volumes.filter(({ written }) => isExpression(written))))
@@ -334,60 +328,62 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
   }
 }
 
-/** @param fields those that the CRD has, by place; @param paths of these places in the object */
-function strayFields(
-  object: YamlPlace,
-  fields: Readonly<Record<string, readonly string[]>>,
-  paths: readonly (readonly [place: string, ...path: (string | number)[]])[],
-): FileProblem[] {
-  const known = Object.values(fields).flat()
-  // Any other name may be a field of a later release.
-  const isMeant = (key: string) =>
-    isConfigurationField(key) || /kubelet/i.test(key) || nearestName(key, known) !== null
-  return paths.flatMap(([name, ...path]) =>
-    Object.keys(mapOf(object.at(...path).value))
-      .filter(key => fields[name]?.includes(key) === false && isMeant(key))
+type Fields = readonly [path: readonly (string | number)[], known: readonly string[]]
+
+const namesOfNodeClass = Object.values(nodeClassFields).flat()
+const heads = ['apiVersion', 'kind']
+
+/** Fields that the CRD has at another place, or under another name. @param places of the object, with those that it has there */
+const strayFields = (object: YamlPlace, places: readonly Fields[]): FileProblem[] =>
+  places.flatMap(([path, known]) => {
+    const isOfKubelet = path.at(-1) === 'kubelet'
+    // Any other name may be a field of a later release, which takes all of a kubelet, too.
+    const isMeant = (key: string) =>
+      isOfKubelet ||
+      isConfigurationField(key) ||
+      /kubelet/i.test(key) ||
+      nearestName(key, namesOfNodeClass) !== null
+    return Object.keys(mapOf(object.at(...path).value))
+      .filter(key => !known.includes(key) && isMeant(key))
       .map(key => {
         const field = [...path, key].join('.').replace(/\.(\d+)/g, '[$1]')
-        const text = `strict decoding error: unknown field "${field}".`
+        const isLater = isOfKubelet && isConfigurationField(key)
+        const since = isLater
+          ? ': EC2NodeClass does not have it up to Karpenter 1.14'
+          : key === 'kubelet' && ': up to v1beta1 the NodePool has it, since v1 the EC2NodeClass'
+        const text = `strict decoding error: unknown field "${field}"${since || ''}.`
         return fileProblem('refused', object.lineOf(...path, key), text, key)
-      }),
-  )
-}
+      })
+  })
 
 function straysOfNodeClass(place: YamlPlace) {
+  const { spec, mapping, ebs } = nodeClassFields
   const list = ['spec', 'blockDeviceMappings']
-  const mappings = itemsOf(place.at(...list).value).flatMap((_, index) => [
-    ['mapping', ...list, index] as const,
-    ['ebs', ...list, index, 'ebs'] as const,
+  const isOld = isBeta(mapOf(place.value))
+  return strayFields(place, [
+    [[], heads],
+    [['spec'], isOld ? spec.filter(field => field !== 'kubelet') : spec],
+    ...(isOld ? [] : [[['spec', 'kubelet'], Object.keys(nodeClassKubeletFields)] as const]),
+    ...itemsOf(place.at(...list).value).flatMap((_, index): Fields[] => [
+      [[...list, index], mapping],
+      [[...list, index, 'ebs'], ebs],
+    ]),
   ])
-  return strayFields(place, nodeClassFields, [['root'], ['spec', 'spec'], ...mappings])
 }
-
-/** Later releases of Karpenter take every field of the kubelet, and refuse the others. */
-const unknownFields = ({ value, lineOf }: YamlPlace) =>
-  Object.keys(mapOf(value))
-    .filter(field => !Object.hasOwn(nodeClassKubeletFields, field))
-    .map(field => {
-      const unknown = `strict decoding error: unknown field "spec.kubelet.${field}"`
-      const since = isConfigurationField(field)
-        ? ': EC2NodeClass does not have it up to Karpenter 1.14.'
-        : '.'
-      return fileProblem('refused', lineOf(field), `${unknown}${since}`, field)
-    })
 
 /** Only v1beta1 has kubelet settings in a NodePool. Source: karpenter.sh upgrade guide, v1 migration. */
 function takeNodePool(reading: FileReading, place: YamlPlace) {
-  const kubelet = place.at('spec', 'template', 'spec', 'kubelet')
-  const strays = strayFields(place, nodePoolFields, [
-    ['root'],
-    ['spec', 'spec'],
-    ['template', 'spec', 'template'],
-    ['nodeSpec', 'spec', 'template', 'spec'],
-  ])
-  if (!isRawObject(kubelet.value) && strays.length === 0) return
+  const path = ['spec', 'template', 'spec']
+  const kubelet = place.at(...path, 'kubelet')
   const value = mapOf(place.value)
   const isOld = isBeta(value)
+  const refusals = strayFields(place, [
+    [[], heads],
+    [['spec'], []],
+    [['spec', 'template'], []],
+    [path, isOld ? ['kubelet'] : []],
+  ])
+  if (!isRawObject(kubelet.value) && refusals.length === 0) return
   reading.parts.push({
     kind: 'NodePool',
     file: reading.file,
@@ -396,21 +392,11 @@ function takeNodePool(reading: FileReading, place: YamlPlace) {
     config: isOld ? mapOf(kubelet.value) : {},
     flags: [],
     by: 'karpenter',
-    refusals: [
-      ...(isOld || !isRawObject(kubelet.value)
-        ? []
-        : [misplacedKubelet(kubelet, 'spec.template.spec.kubelet')]),
-      ...strays,
-    ],
+    refusals,
   })
 }
 
 const isBeta = ({ apiVersion }: RawObject) => String(apiVersion).endsWith('/v1beta1')
-
-function misplacedKubelet(kubelet: YamlPlace, field: string) {
-  const text = `strict decoding error: unknown field "${field}": up to v1beta1 the NodePool has it, since v1 the EC2NodeClass.`
-  return fileProblem('refused', kubelet.lineOf(), text, field)
-}
 
 /**
  * Kubelet settings in eksctl's ClusterConfig.

@@ -31,7 +31,14 @@ import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction/prediction.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import type { ChangedPart, Place } from './changed-part.ts'
-import { presentRollout, type RolledOut, type Rollout, rollOut, type Starts } from './rollout.ts'
+import {
+  emptyRollout,
+  presentRollout,
+  type RolledOut,
+  type Rollout,
+  rollOut,
+  type Starts,
+} from './rollout.ts'
 import {
   lostSettings,
   otherFlags,
@@ -413,12 +420,7 @@ export function changesOf(change: NodeChange, path: string): GateSetting[] {
 }
 
 const startNow = (input: NodeInput) =>
-  rollOut(input, nodeIdentity(input.node), {
-    parts: [],
-    gone: [],
-    isAppended: false,
-    starts: new Map(),
-  }).input
+  rollOut(input, nodeIdentity(input.node), emptyRollout()).input
 
 const fieldsNow = (input: NodeInput) =>
   (input.configuration ?? startNow(input)?.configuration)?.fields

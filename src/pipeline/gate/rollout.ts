@@ -78,12 +78,18 @@ type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingS
 const folder = nodeadmDropIn.slice(0, nodeadmDropIn.lastIndexOf('/'))
 const [mainFile = ''] = mainFiles
 
+export const emptyRollout = (): Rollout => ({
+  parts: [],
+  gone: [],
+  isAppended: false,
+  starts: new Map(),
+})
+
 /** The node without a change, as it was read. */
 export function presentRollout(input: NodeInput, image: NodeImage): RolledOut {
   const files = filesNow(input, image)
-  const rollout = { parts: [], gone: [], isAppended: false, starts: new Map() }
   return {
-    rollout,
+    rollout: emptyRollout(),
     input,
     refusals: [],
     settings: null,
@@ -306,7 +312,7 @@ const knownConfig = (config: Readonly<RawObject>) =>
     ...config,
   })
 
-const unclearPaths = (config: Readonly<RawObject>) =>
+export const unclearPaths = (config: Readonly<RawObject>) =>
   Object.entries(writtenSettings(config))
     .filter(([, value]) => typeof value === 'string' && isExpression(value))
     .map(([path]) => path)

@@ -16,14 +16,13 @@ import {
   declarationOfSource,
   ignoredWords,
   imageName,
-  isExpression,
   writtenSettings,
 } from '#judge/drift/drift.ts'
 import { unreadWords } from '#judge/drift/layers.ts'
 import type { KubeletSource } from '#model/input/cluster-input.ts'
 import type { StartSettings } from '#model/prediction/prediction.ts'
 import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
-import { dropInOf, type Rollout } from './rollout.ts'
+import { dropInOf, type Rollout, unclearPaths } from './rollout.ts'
 
 export interface PlacedSetting {
   part: ChangedPart
@@ -271,9 +270,6 @@ const nameOf = ({ part: { file, kind, by } }: PlacedSetting) =>
 
 /** Settings whose value is an expression, or was removed as a possible secret. */
 export const unclearSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =>
-  parts.flatMap(part => {
-    const written = Object.entries(writtenSettings(part.config))
-      .filter(([, value]) => typeof value === 'string' && isExpression(value))
-      .map(([path]) => path)
-    return [...written, ...(part.unclearFlags ?? [])].map(path => ({ part, path }))
-  })
+  parts.flatMap(part =>
+    [...unclearPaths(part.config), ...(part.unclearFlags ?? [])].map(path => ({ part, path })),
+  )

@@ -270,6 +270,20 @@ describe('the walls', () => {
   })
 })
 
+/** Names of an import that lists them, without aliases. */
+const namesOf = ({ text }: Pick<Source, 'text'>, from: RegExp) =>
+  [...text.matchAll(/^import\s+\{([^}]*)\}\s+from\s+'([^']+)'/gm)]
+    .filter(([, , target = '']) => from.test(target))
+    .flatMap(([, names = '']) => names.split(',').map(name => name.trim().split(' as ')[0] ?? ''))
+/** In each other form, a name of a whole module, or one that is handed on, cannot be seen. */
+const listed = /^import\s+(?:type\s+)?\{[^}]*\}\s+from\s+'(?:yaml|smol-toml)'$/gm
+const parserNames = /^(parse\w*|Parser|Composer|Lexer|CST|default)$/
+const hasParser = (source: Pick<Source, 'text'>) =>
+  namesOf(source, /^(yaml|smol-toml)$/).some(name => parserNames.test(name)) ||
+  /\b(?:from|import)\s*\(?\s*(['"`])(?:yaml|smol-toml)\1|\(\s*(['"`])(?:yaml|smol-toml)\2\s*\)/.test(
+    source.text.replaceAll(listed, ''),
+  )
+
 describe('the doors to the outside', () => {
   it('open one vendor package in one file of clients/', () => {
     const users = new Map<string, string[]>()
@@ -285,15 +299,67 @@ describe('the doors to the outside', () => {
       })
   })
 
+  it.each([
+    "import YAML from 'yaml'",
+    "import * as Y from 'yaml'",
+    "import { parse as read } from 'yaml'",
+    "import { default as read } from 'yaml'",
+    "import {\n  isMap,\n  parseDocument,\n} from 'yaml'",
+    'import { parse } from "smol-toml"',
+    "export { parse } from 'yaml'",
+    "export * from 'yaml'",
+    "const { parse } = await import('yaml')",
+    'const { parse } = await import(`yaml`)',
+    "createRequire(import.meta.url)('yaml')",
+    "process.getBuiltinModule('module').createRequire('/')('smol-toml')",
+    "import 'yaml'; import { isMap } from 'yaml'",
+    "import YAML, { isMap } from 'yaml'",
+  ])('see that a file opens a parser by %j', text => {
+    expect(hasParser({ text })).toBe(true)
+  })
+
+  it('see that a file takes only names of a parser', () => {
+    const text = "import { type Document, isMap as isMapNode, LineCounter } from 'yaml'\n"
+    expect(hasParser({ text })).toBe(false)
+    expect(hasParser({ text: "import type { Document } from 'yaml'\nconst kind = 'toml'" })).toBe(
+      false,
+    )
+  })
+
+  // Others read texts of this program, or texts that parsedJson or jsonFlaw bounded.
+  it('parse JSON in known files only: foreign text goes through parsedJson and jsonFlaw', () => {
+    const parses = ({ room, text }: Source) =>
+      room !== 'lab' &&
+      /^(?! *(?:\/\*|\*|\/\/)).*(?:\bJSON\??\.parse\b|\bJSON\[|= JSON\b(?!\.)|\.json\(\))/m.test(
+        text,
+      )
+    expect(offenders(sources, parses).toSorted()).toEqual([
+      'src/asset.ts',
+      'src/base/once.ts',
+      'src/base/raw-object.ts',
+      'src/cli/lab.ts',
+      'src/cli/upgrade.ts',
+      'src/clients/aws/eks.ts',
+      'src/clients/kubernetes/kubernetes-answer.ts',
+      'src/clients/user-data/shell.ts',
+      'src/collect/inspect/answer.ts',
+      'src/judge/compare/history/ledger.ts',
+      'src/judge/drift/drift.ts',
+      'src/pipeline/audit/kept-file.ts',
+      'src/pipeline/audit/saved/saved-findings.ts',
+      'src/pipeline/fan-out/files.ts',
+      'src/pipeline/fan-out/judged-files.ts',
+      'src/pipeline/gate/documents.ts',
+      'src/pipeline/remediation/run/running.ts',
+      'src/remediate/plan/policy-approval.ts',
+      'src/replay/cluster-gc/section.ts',
+      'src/replay/eviction/thresholds.ts',
+      'src/snapshot/read.ts',
+    ])
+  })
+
   it('parse foreign YAML, TOML and gzip in one file each', () => {
-    const namesOf = ({ text }: Source, from: RegExp) =>
-      [...text.matchAll(/^import\s+\{([^}]*)\}\s+from\s+'([^']+)'/gm)]
-        .filter(([, , target = '']) => from.test(target))
-        .flatMap(([, names = '']) => names.split(',').map(name => name.trim()))
     const shipped = sources.filter(({ room }) => room !== 'lab')
-    const parses = /^(parse\w*|Parser|Composer|Lexer|CST|\* as \w+)$/
-    const hasParser = (source: Source) =>
-      namesOf(source, /^(yaml|smol-toml)$/).some(name => parses.test(name))
     expect(offenders(shipped, hasParser)).toEqual(['src/base/foreign-text.ts'])
     const other = /^(js-yaml|toml|@iarna\/toml|yamljs|fast-xml-parser)$|^(yaml|smol-toml)\//
     const imports = (source: Source) => source.imports.some(({ target }) => other.test(target))

@@ -101,7 +101,7 @@ export const logPatternForm = [
 
 /** Records that are no logs for logrotate, in the same places: journals, audits, who logged in, data stores. In lower case. */
 export const noLogForm =
-  '^/var/log/(account|journal|private|sa)(/|$)|/[^/]*(audit|pacct|wtmp|btmp|utmp|lastlog|faillog|tallylog|etcd|kafka|mysql|mongo|postgres|zookeeper|cassandra|redis|rocksdb|pulsar|cockroach|mariadb|influx|elastic|nats|minio|tikv|couch|neo4j|hadoop|oracle|pgsql)|/data/|-bin[.]'
+  '^/var/log/(account|journal|private|sa)(/|$)|/[^/]*(audit|pacct|wtmp|btmp|utmp|lastlog|faillog|tallylog|etcd|kafka|mysql|mongo|postgres|zookeeper|cassandra|redis|rocksdb|pulsar|cockroach|mariadb|influx|elastic|nats|minio|tikv|couch|neo4j|hadoop|oracle|pgsql|commitlog|manifest-)|/(data|wal|index|current|segments?|ledgers?)/|/wal$|[.](db|mdb|sqlite[0-9]?|sst|ldb|aof|rdb|ibd|idx|index|timeindex)(-wal|-shm|-journal)?$|-bin[.]|/[0-9_-][0-9_.*?-]*([.]log)?$'
 
 const longestPattern = 250
 const logPattern = new RegExp(`^(${logPatternForm})$`)

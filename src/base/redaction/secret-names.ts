@@ -9,7 +9,7 @@ const secretEnd =
 const camelCaseEnd = /[a-z](?:Auth|Pass|Pwd|Sig|Creds|Pw)$|[A-Z]PW$/
 /** A path to a secret or a setting for its use is not secret: `--token-auth-file=…` stays. */
 const setting =
-  /(?:file|path|dir|ttl|mode|refresh|rotate|stdin|webhook|provider|provider-config|manager|(?:cache|image|label|annotation|object)key|secrets?[-_]?(?:name|namespace|ref))$/i
+  /(?:file|path|dir|ttl|mode|refresh|rotate|stdin|webhook|provider|provider-config|manager|(?:cache|image|label|annotation|object)key|secrets?[-_]?(?:name|namespace|ref)|imagepullsecrets?)$/i
 /** A public hash such as `--discovery-token-ca-cert-hash`. Password hashes do not match, because they can be cracked. */
 const publicHash = /^(?!.*pass).*-hash$/i
 /** A static pod URL and its header can contain a token. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */

@@ -552,3 +552,26 @@ describe('the time that a text takes', () => {
     },
   )
 })
+
+// Source of the forms: the rules of gitleaks, and the vendors' documentation.
+it.each([
+  ...['nvapi-', 'gsk_', 'p8e-', 'xkeysib-', 'sgp_', 'sm_aat_', 'rdme_', 'mlsn.', 'e2b_', 'NRAA-'],
+  ...['NRII-', 'NRJS-', 'tfp_', 'fio-u-', 'duffel_live_', 'dnkey-', 'tk-us-', 'EZAK', 'EZTK'],
+])('removes a token that begins with %s', prefix => {
+  for (const rest of ['0123456789abcdef'.repeat(3), '0a1b2c3d4e5f60718293'])
+    expect(redact(`pull by ${prefix}${rest}: 403`)).toBe('pull by (removed): 403')
+})
+
+it.each([
+  `v1.0-${'0123456789ab'.repeat(2)}-${'0a'.repeat(73)}`,
+  'A3-ABC123-ABC123DEF45-AB12C-AB12C-AB12C',
+])('removes the token %s', token => {
+  expect(redact(`pull by ${token}: 403`)).toBe('pull by (removed): 403')
+})
+
+it.each(['imagePullSecrets: regcred', 'image tag v1.0-alpha of A3-printer', 'widget gsk_node'])(
+  'keeps %j',
+  text => {
+    expect(redact(text)).toBe(text)
+  },
+)

@@ -28,9 +28,9 @@ const limit = `Failed to pull image "${image}": failed to pull and unpack image 
 const paces = [1, 0.9, 0.8]
 /** The suffixes that the DaemonSet's pods had, by morning. */
 const scanners = [
-  ['4xk9d', '7zqtm', 'c2wvb', 'nx86f', 'fd5lh'],
-  ['vw6tq', 'k8s4n', '2mhxj', 'zt7rb', '9cfpg'],
-  ['b5jlz', 'q9xvt', 'wd2hk', '6nfmr', 'tgc8s'],
+  ['4xk9d', '7zqtm', 'c2wvb', 'nx86f'],
+  ['vw6tq', 'k8s4n', '2mhxj', 'zt7rb'],
+  ['b5jlz', 'q9xvt', 'wd2hk', '6nfmr'],
 ]
 
 const evictionOf = (
@@ -60,7 +60,7 @@ const scannerLoop = (days: number, minutesAgo: number) =>
       { name: edited },
       { namespace: 'security', name: `node-scanner-${suffix}` },
       index === 0 ? `${pressure}${scannerUse}` : 'The node had condition: [DiskPressure]. ',
-      index === 0 ? minutesAgo : Math.round(minutesAgo - 1 - (index - 1) * ((minutesAgo - 4) / 4)),
+      index === 0 ? minutesAgo : Math.round(minutesAgo - 1 - (index - 1) * ((minutesAgo - 4) / 3)),
     ),
   )
 

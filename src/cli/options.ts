@@ -159,8 +159,9 @@ export const deadlineOption = (description: string): Option =>
 const ofEks = ['tag', 'cluster']
 const live = ['kubeconfig', 'context', 'allContexts', 'inCluster', 'region', 'tag', 'mode']
 
-export const snapshotOption = (description: string): Option =>
-  new Option('--snapshot <file>', description).argParser(parseText).conflicts(live)
+export const snapshotOption = (
+  description = 'nodes of a saved snapshot instead of a live fleet',
+): Option => new Option('--snapshot <file>', description).argParser(parseText).conflicts(live)
 
 /** Options for the place of the nodes and the read mode. */
 export function addPlaceOptions(command: Command) {

@@ -62,7 +62,7 @@ interface PlanOptions extends FleetOptions {
 export function planCommand() {
   const command = new Command('plan')
     .optionsGroup('What to plan:')
-    .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
+    .addOption(snapshotOption())
     .addOption(
       repeatableOption(
         '--rule <id>',

@@ -36,7 +36,7 @@ interface PredictOptions extends FleetOptions {
 export function predictCommand() {
   const command = new Command('predict')
     .optionsGroup('What to predict:')
-    .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
+    .addOption(snapshotOption())
     .option(
       '--at <time>',
       'predict for this time instead of the reading time (RFC 3339); data stays as read, and container GC runs every minute',

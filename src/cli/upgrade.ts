@@ -42,7 +42,7 @@ interface UpgradeOptions extends FleetOptions {
 export function upgradeCommand() {
   const command = new Command('upgrade')
     .requiredOption('--to <version>', 'the kubelet minor, for example 1.36', parseKubeletVersion)
-    .addOption(snapshotOption('nodes of a saved snapshot instead of a live fleet'))
+    .addOption(snapshotOption())
   return addFormatOption(addFleetOptions(command))
     .addHelpText(
       'after',

@@ -76,7 +76,7 @@ export function pictureView(
             ...entry,
             most: entry.kind === 'pods' && most ? words.most(groupName(most, language)) : null,
           })),
-    hasEstimate: ledger !== null && hasEstimateOf(segmentsOf(ledger, language)),
+    hasEstimate: hasEstimateOf(bar.segments),
     plot: fillPlot(row.node, gauge, language),
   }
 }

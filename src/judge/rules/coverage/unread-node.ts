@@ -290,7 +290,7 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
   const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
     `${type} is ${status} since ${shownTime(lastTransitionTime)}`
   const silent = silenceOf(subject)
-  if (silent !== null) return silentFailing(since(silent), { cause, steps })
+  if (silent !== null) return silentFailing(since(silent), steps)
   const reported = conditionsOf({ node })
   const pressure = conditions.find(
     ({ type = '' }) => reported.includes(type) && (disks === null || type !== 'DiskPressure'),
@@ -341,17 +341,10 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
 }
 
 /** A right that is missing explains no silence, and a node that is off answers on no port. */
-const silentFailing = (since: string, { cause, steps = [] }: UnreadCause) => ({
+const silentFailing = (since: string, steps: readonly StepAction[] = []) => ({
   severity: 'critical' as const,
   title: titles.silent,
-  cause: {
-    kind: 'unread' as const,
-    source: silence,
-    reason:
-      cause?.kind === 'unread' && cause.reason === 'agent-lost'
-        ? cause.reason
-        : ('timeout' as const),
-  },
+  cause: { kind: 'unread' as const, source: silence, reason: 'timeout' as const },
   seen: `${since}: the kubelet stopped posting its status.`,
   steps: [
     { id: 'check-instance' as const },

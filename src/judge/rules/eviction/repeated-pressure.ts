@@ -41,7 +41,6 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { StepAction } from '#model/finding/cause.ts'
 import type { Happening } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
 import { fullestOf } from '#model/prediction/disk-ledger.ts'
@@ -209,12 +208,6 @@ function pressureStarts(
   return starts
 }
 
-/** What has memory or process ids shows in no folder. */
-const usersOf: Readonly<Record<string, readonly StepAction[]>> = {
-  MemoryPressure: [{ id: 'list-memory' }],
-  PIDPressure: [{ id: 'list-processes' }],
-}
-
 const timesIn = (events: readonly NodeEvent[]) => events.reduce((sum, { count }) => sum + count, 0)
 
 function* pressuresOf(
@@ -242,7 +235,10 @@ function* pressuresOf(
     const { user = null, ...reason } = isOfDisk
       ? {}
       : {
-          steps: usersOf[condition],
+          // What has them shows in no folder.
+          steps: [
+            { id: condition === 'MemoryPressure' ? 'list-memory' : 'list-processes' } as const,
+          ],
           ...evictionReason(evicted, { diskBytes: null, memoryBytes: fact.memoryBytes }),
         }
     const tries = Math.max(timesIn(attempts), reclaims.length)

@@ -16,17 +16,8 @@ import {
   timesOf,
   unreadEvents,
 } from '#judge/events/events.ts'
-import {
-  bytes,
-  contextRule,
-  type Failing,
-  plural,
-  seenFirst,
-  shortPodName,
-  worldCause,
-} from '#judge/rule.ts'
+import { bytes, contextRule, plural, seenFirst, shortPodName, worldCause } from '#judge/rule.ts'
 import { podName, shorten, shortenMiddle } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 
 /** Kubelet and controller try again after 2 min at most, and wait that long for a mount. */
@@ -114,39 +105,40 @@ export const volumeNotMounted = contextRule({
 
 const volumeIn = (message: string) => /\bvolume "([^"]{1,253})"/.exec(message)?.[1] ?? ''
 
-type MemoryLimit = ReturnType<typeof memoryLimitOf>
-
 /** The container with the smallest limit. Null: one has none, so the pod has none. */
-function memoryLimitOf({ metadata, spec }: KubernetesPod) {
-  const limits = (spec?.containers ?? []).map(({ name = '', resources }) => ({
-    container: name,
-    text: resources?.limits?.memory ?? '',
-    bytes: amountOrNull(resources?.limits?.memory),
-  }))
-  const [least] = limits.toSorted((a, b) => (a.bytes ?? 0) - (b.bytes ?? 0))
-  if (least?.bytes == null) return null
-  const { container, text, bytes } = least
-  const place = { namespace: metadata?.namespace ?? '', pod: metadata?.name ?? '' }
-  const owner = { kind: 'container' as const, container, ...place, workload: null }
-  return { owner: { ...owner, workload: controllerOf({ metadata }) }, text, bytes }
+function memoryLimitOf(pod: KubernetesPod) {
+  const { namespace = '', name = '' } = pod.metadata ?? {}
+  const place = { namespace, pod: name, workload: controllerOf(pod) }
+  const [least] = (pod.spec?.containers ?? [])
+    .map(({ name: container = '', resources }) => ({
+      owner: { kind: 'container' as const, container, ...place },
+      text: resources?.limits?.memory ?? '',
+      bytes: amountOrNull(resources?.limits?.memory) ?? 0,
+    }))
+    .toSorted((a, b) => a.bytes - b.bytes)
+  return least === undefined || least.text === '' ? null : least
 }
 
 /** Its tmpfs ends at the pod's limit of memory, else at the node's allocatable memory. */
-function fullOfMemory(
-  who: string,
-  limit: MemoryLimit,
-): Pick<Failing, 'title' | 'seen' | 'consequence' | 'cause' | 'steps'> {
-  const isUnitMissing = limit !== null && limit.bytes < leastLimit
-  const step: StepAction = isUnitMissing
-    ? { id: 'set-memory', owner: limit.owner, message: limit.text }
-    : { id: 'set-memory', ...(limit && { owner: limit.owner }) }
+function fullOfMemory(who: string, limit: ReturnType<typeof memoryLimitOf>) {
+  const { owner, text, bytes: size } = limit ?? { text: '', bytes: leastLimit }
+  const isUnitMissing = size < leastLimit
+  const end = owner
+    ? `the pod's limit of memory: container ${shorten(owner.container, 63)} has ${shorten(text, 40)}`
+    : 'the memory of the node'
   return {
     title: titles.memory,
     ...seenFirst(
-      `${who}. It is memory, and ends at ${limit === null ? 'the memory of the node' : `the pod's limit of memory: container ${shorten(limit.owner.container, 63)} has ${shorten(limit.text, 40)}`}${isUnitMissing ? `, ${bytes(limit.bytes)}: its unit is missing` : ''}.`,
+      `${who}. It is memory, and ends at ${end}${isUnitMissing ? `, ${bytes(size)}: its unit is missing` : ''}.`,
       'No disk of the node is full, and nothing is to be attached.',
     ),
-    steps: [step],
+    steps: [
+      {
+        id: 'set-memory' as const,
+        ...(owner && { owner }),
+        ...(isUnitMissing && { message: text }),
+      },
+    ],
   }
 }
 

@@ -39,8 +39,8 @@ export interface JudgementOptions {
   refusalsOf?: Refusals | null
   /** Whether the nodes are compared with their earlier readings, and kept for later ones. Default: true. */
   hasHistory?: boolean
-  /** Where details of nodes are kept. Default: in memory. */
-  keep?: Keep
+  /** Where details of nodes are kept. Default: in memory. Null: nobody reads them. */
+  keep?: Keep | null
   /** Called with each finding that no waiver covers. */
   onFound?: Beside['onFound']
 }

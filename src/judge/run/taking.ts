@@ -48,7 +48,7 @@ export class Taken {
   readonly allNodes: boolean
   readonly refusalsOf: Refusals | null
   readonly hasHistory: boolean
-  readonly #keep: Keep
+  readonly #keep: Keep | null
   readonly counts = new Counts()
   readonly nodes = new Map<KeptNode, TakenNode>()
   /** Why a cluster may have no nodes. */
@@ -63,7 +63,7 @@ export class Taken {
     allNodes: boolean,
     refusalsOf: Refusals | null,
     hasHistory: boolean,
-    keep: Keep,
+    keep: Keep | null,
   ) {
     this.rules = rules
     this.policy = policy
@@ -74,7 +74,7 @@ export class Taken {
     this.facts = new Map(
       rules
         .filter(rule => rule.kind === 'cohort' || rule.kind === 'context')
-        .map(rule => [rule, new FactsOfNodes(rule, keep)]),
+        .map(rule => [rule, new FactsOfNodes(rule, keep ?? undefined)]),
     )
   }
 
@@ -153,12 +153,13 @@ export class Taken {
       coverage,
       errors: [...input.errors],
       prediction: this.#auditedPrediction(subject, prediction),
-      details: this.#keep({
-        ...(prediction.ledger && { ledger: shownLedger(prediction.ledger) }),
-        held: heldDisks(subject),
-        ...(prediction.eviction && { firstVictims: firstVictims(prediction.eviction) }),
-        ...(workloads.length > 0 && { workloads }),
-      }),
+      details:
+        this.#keep?.({
+          ...(prediction.ledger && { ledger: shownLedger(prediction.ledger) }),
+          held: heldDisks(subject),
+          ...(prediction.eviction && { firstVictims: firstVictims(prediction.eviction) }),
+          ...(workloads.length > 0 && { workloads }),
+        }) ?? (() => ({})),
       ...(pressures.length > 0 && { pressures }),
       happened: happeningsOf(input, input.at ?? prediction.at),
       rounds: reportedRounds(null, input.host?.logLines ?? []),

@@ -66,7 +66,7 @@ export async function judgeRecords(
 ): Promise<Judged> {
   keepHeapSmall()
   const judgement = openJudgement(context.rules, context.policy, judgementOptions(context))
-  const clusters = openClusterReplay(context.keep)
+  const clusters = openClusterReplay(context.keep ?? undefined)
   const nodes: TakenNode[] = []
   const tags: ResourceTags[] = []
   const upgrades = openNextUpgrades()

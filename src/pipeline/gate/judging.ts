@@ -339,7 +339,7 @@ async function blameByTrials(judging: Judging, blame: Blame, { nodes, kept }: Tr
       const { finding, change: kind } = trial.found
       const own = changeRules.filter(({ id }) => id === finding.rule)
       const isAsAfter = (tried: NodeInput) => {
-        const judgement = openJudgement(own, policy, { refusalsOf: null })
+        const judgement = openJudgement(own, policy, { refusalsOf: null, keep: null })
         judgement.take(tried, replay(tried, survey.takenAt, asItIs, prepare))
         const { findings } = judgement.close(survey.takenAt)
         return findings.some(one => bySeverity(one, finding) <= 0) !== (kind === 'better')
@@ -450,7 +450,8 @@ type ChangeJudgement = ReturnType<typeof openChangeJudgement>
 
 /** @param takenAt time of the snapshot */
 function openChangeJudgement(policy: Policy, takenAt: string) {
-  const openChange = () => openJudgement(changeRules, policy, { allNodes: true, hasHistory: false })
+  const options = { allNodes: true, hasHistory: false, keep: null }
+  const openChange = () => openJudgement(changeRules, policy, options)
   const [old, now] = [openChange(), openChange()]
   return {
     takeCluster(input: ClusterInput): void {

@@ -36,31 +36,25 @@ import {
 /** Pods that are not Terminating, as the garbage collector sees them: identities, and owners they hold. They are many, so few fields are kept. */
 type PodRow = [namespace: string, name: string, uid: string, ...held: string[]]
 
-class HoldingPods {
-  readonly #rows: Packed<PodRow>
-
-  constructor(keep: Keep) {
-    this.#rows = new Packed(keep)
-  }
-
+class HoldingPods extends Packed<PodRow> {
   /** @param metadata null: it cannot be read */
   take(metadata: ObjectMetadata | null) {
     if (!metadata) return
     const held = metadata.ownerReferences
       .filter(({ blocksOwnerDeletion }) => blocksOwnerDeletion)
       .map(({ uid }) => uid)
-    this.#rows.push([metadata.namespace, metadata.name, metadata.uid, ...held])
+    this.push([metadata.namespace, metadata.name, metadata.uid, ...held])
   }
 
   *all(): Generator<ObjectMetadata> {
-    for (const [namespace, name, uid] of this.#rows)
+    for (const [namespace, name, uid] of this)
       yield { namespace, name, uid, generation: 0, ...bare }
   }
 
   /** Pods that hold one of these owners. Their references contain only UIDs. @param owners UIDs */
   *podsHolding(owners: ReadonlySet<string>): Generator<ObjectMetadata> {
     if (owners.size === 0) return
-    for (const [namespace, name, uid, ...held] of this.#rows)
+    for (const [namespace, name, uid, ...held] of this)
       if (held.some(each => owners.has(each)))
         yield { namespace, name, uid, generation: 0, ...bare, ownerReferences: held.map(reference) }
   }

@@ -204,6 +204,12 @@ const rows: Record<string, Row[]> = {
   'src/clients/kubernetes/kubeconfig.ts': [
     ['if (wanted.length > mostContexts)', 'if (file === "")', 'clients/kubernetes/kubeconfig'],
     ['values.length > mostKeys', 'file === ""', 'clients/kubernetes/kubeconfig'],
+    [', { hasUniqueKeys: true }', '', 'clients/kubernetes/kubeconfig'],
+    [
+      'return JSON.stringify(value)',
+      "return readFileSync(file, 'utf8')",
+      'clients/kubernetes/kubeconfig',
+    ],
     ["messageOf(cause).split('\\n')[0]", 'messageOf(cause)', 'clients/kubernetes/kubeconfig'],
     ['redact(messageOf(cause).trim())', 'messageOf(cause)', 'clients/kubernetes/kubeconfig'],
   ],
@@ -233,7 +239,32 @@ const rows: Record<string, Row[]> = {
   'src/base/redaction/stated-secrets.ts': [
     ["parts[index + 1] === '' && sign", 'parts.length < 0 && sign', 'base/redaction/redact'],
   ],
-  'src/cli/gate.ts': [['=> lstatSync(path', '=> statSync(path', 'cli/gate']],
+  'src/cli/gate.ts': [
+    ['=> lstatSync(path', '=> statSync(path', 'cli/gate'],
+    ['policyFile(options.policy, base)', 'policyFile(options.policy)', 'cli/gate'],
+  ],
+  'src/pipeline/gate/judging.ts': [
+    ['nodeFindingChanges(before.waived, after.waived)', 'nodeFindingChanges([], [])', 'cli/gate'],
+  ],
+  'gate/action.yml': [
+    ['[ ! -L "$part" ] ||', 'true ||', 'gate-action'],
+    ['rm -rf -- "$OUT/gate.md" "$OUT/gate.sarif"', ':', 'gate-action'],
+  ],
+  'test/architecture.test.ts': [
+    ["source.text.replaceAll(listed, '')", "''", 'architecture'],
+    ["name.trim().split(' as ')[0] ?? ''", 'name.trim()', 'architecture'],
+    ['CST|default)$/', 'CST)$/', 'architecture'],
+  ],
+  'src/judge/text.ts': [
+    [
+      'export function shorten(text',
+      "export const one = JSON.parse('1')\nexport function shorten(text",
+      'architecture',
+    ],
+  ],
+  'src/remediate/pods.ts': [
+    ['isFull ? uncomparedBudgets(budget.namespace) : budget', 'budget', 'remediate/blockers'],
+  ],
   'src/report/formats/sarif.ts': [["? '_' :", "? '..' :", 'report/formats/sarif']],
   'src/report/formats/csv.ts': [['&& formula.test(text)', '&& text === ""', 'report/formats/csv']],
   'src/model/policy/defaults.ts': [['/^(?=[!-~]+$)', '/^', 'policy/policy']],

@@ -1,10 +1,13 @@
 /** Each reader of foreign text, with the worst texts found: twice the text takes at most three times the time. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { TextBudget } from '#base/foreign-text.ts'
 import { type AnswerKind, textLimits } from '#base/limits.ts'
 import { parsedJson } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
+import { kubeconfigEndpoints } from '#clients/kubernetes/kubeconfig.ts'
 import { parsedAnswer } from '#clients/kubernetes/kubernetes-answer.ts'
 import { readUserData } from '#clients/user-data.ts'
 import { summaryOf } from '#collect/collectors/node.ts'
@@ -25,6 +28,7 @@ import { parsePolicy } from '#policy/parse.ts'
 import { parseApproval, parseBegunPlan, parsePlan } from '#remediate/plan/file.ts'
 import { nodeInput } from '#snapshot/input.ts'
 import { prune } from '#snapshot/prune.ts'
+import { temporaryFolder } from '#test/cli.ts'
 import { isLinear, numbered, repeated } from '#test/linear.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
@@ -177,6 +181,15 @@ const readers: [name: string, read: (value: string) => unknown][] = [
   ['a plan', value => parsePlan(plan(`"steps":${value}`), 'a')],
   ['a plan that began', value => parseBegunPlan(plan(`"cohorts":[{"fields":${value}}]`), 'a')],
   ['an approval', value => parseApproval(value, 'a')],
+  [
+    'a kubeconfig',
+    value => {
+      const path = join(temporaryFolder(), 'config')
+      writeFileSync(path, `x: ${value}`)
+      // It parses before it waits.
+      void kubeconfigEndpoints(path, []).catch(() => undefined)
+    },
+  ],
   ['a policy', value => parsePolicy(`waivers: ${value}`, 'a', policyTerms)],
   ['objects of a store', value => [parsedJson(value), parsedTrend(value), [...factsIn(value)]]],
   ['lines of a store', value => [...factsIn(value.replaceAll(',', '\n'))]],

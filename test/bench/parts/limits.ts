@@ -97,6 +97,26 @@ const alikeNodes = (): NodeRecord[] =>
     },
   }))
 
+/** Each budget covers each pod. */
+const budgetsAndPods = (): object[] => {
+  const labels = { a: 'b' }
+  const budgets = list(40_000, index => ({
+    metadata: { namespace: 'shop', name: `b${index}` },
+    ...{ spec: { selector: { matchLabels: labels } }, status: { disruptionsAllowed: 1 } },
+  }))
+  const nodes = list(3, index => {
+    const pods = list(1_000, pod => readyPod(`p${index}-${pod}`, `d${pod}`))
+    const labelled = pods.map(pod => ({ ...pod, metadata: { ...pod.metadata, labels } }))
+    return fleetNode({ name: `n${index}`, available: 3, pods: labelled as never })
+  })
+  const cluster = 'prod'
+  return [
+    { kind: 'Cluster', cluster, errors: [] },
+    { kind: 'Objects', cluster, resource: 'poddisruptionbudgets.policy', items: budgets },
+    ...nodes,
+  ]
+}
+
 /** A document of findings, each with an unknown outcome on the same nodes. */
 function findingsOf(severity: Severity): Buffer {
   const cluster = clusterResult('prod')
@@ -260,6 +280,12 @@ const worst: readonly Worst[] = [
     args: onSnapshot(() => unlikeNodes(0, null), 'plan', '--out', 'plan.json'),
   },
   {
+    reader: 'plan',
+    input: '40,000 PodDisruptionBudgets of one label, beside 3,000 pods of it',
+    exitCode: 0,
+    args: onSnapshot(budgetsAndPods, 'plan', '--out', 'plan.json'),
+  },
+  {
     reader: 'diff',
     input: 'two of them, each setting changed',
     exitCode: 0,
@@ -402,6 +428,17 @@ const worst: readonly Worst[] = [
       () => `waivers:\n${'- {rule: a, x: y}\n'.repeat(9_000)}`,
       'policy',
       'check',
+    ),
+  },
+  {
+    reader: 'audit --kubeconfig',
+    input: '140,000 equal keys',
+    exitCode: 2,
+    says: /a key stands twice/,
+    args: onFile(
+      'config',
+      () => `clusters: []\nx: {${repeated('k,', 280_000)}}\n`,
+      ...['audit', '--out', 'out', '--kubeconfig'],
     ),
   },
   {

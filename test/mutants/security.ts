@@ -210,7 +210,6 @@ const rows: Record<string, Row[]> = {
       "return readFileSync(file, 'utf8')",
       'clients/kubernetes/kubeconfig',
     ],
-    ["messageOf(cause).split('\\n')[0]", 'messageOf(cause)', 'clients/kubernetes/kubeconfig'],
     ['redact(messageOf(cause).trim())', 'messageOf(cause)', 'clients/kubernetes/kubeconfig'],
   ],
   'src/replay/predict-timeline.ts': [

@@ -65,14 +65,10 @@ function loadedConfig(file: string | null) {
     if (files.length === 0) config.loadFromDefault()
     for (const path of files) addFile(config, path)
   } catch (cause) {
-    throw new OperatorError(`${file ?? defaultFile} cannot be read: ${firstLine(cause)}`)
+    throw new OperatorError(`${file ?? defaultFile} cannot be read: ${redact(messageOf(cause))}`)
   }
   return config
 }
-
-/** The library quotes lines of the file behind its message, and they can be credentials. */
-const firstLine = (cause: unknown) =>
-  redact(messageOf(cause).split('\n')[0] ?? '').replace(/:$/, '')
 
 /** The first file that names a cluster, user or context wins. Source: kubectl, merging kubeconfig files. */
 function addFile(config: KubeConfig, file: string) {

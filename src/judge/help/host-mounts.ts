@@ -1,6 +1,6 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
 import type { NodeSubject } from '#judge/rule.ts'
-import { nameLength, podName, shorten } from '#judge/text.ts'
+import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import { controllerOf, isVolumeWritable, placedWorkload } from '#model/input/kubernetes.ts'
 
@@ -43,16 +43,16 @@ export function withMounts(step: StepAction, subject: Parameters<typeof writable
   return mounts.length === 0 ? step : { ...step, mounts }
 }
 
-/** `shop/a (volumes cache, tmp)`: pods that run and may fill the disk by an emptyDir, which no eviction message counts. At most three. */
+/** Pods that run and may fill the disk by an emptyDir, which no eviction message counts. At most three. */
 export const unlimitedPods = (pods: NodeSubject['pods']): string[] =>
   (pods ?? [])
-    .filter(({ status }) => status?.phase === 'Running')
-    .flatMap(pod => {
-      const names = (pod.spec?.volumes ?? []).flatMap(({ name = '', emptyDir }) =>
-        emptyDir && emptyDir.medium !== 'Memory' && emptyDir.sizeLimit === undefined ? [name] : [],
-      )
-      return names.length === 0
-        ? []
-        : [shorten(`${podName(pod.metadata)} (${names.join(', ')})`, nameLength)]
-    })
+    .filter(
+      ({ spec, status }) =>
+        status?.phase === 'Running' &&
+        spec?.volumes?.some(
+          ({ emptyDir }) =>
+            emptyDir && emptyDir.medium !== 'Memory' && emptyDir.sizeLimit === undefined,
+        ),
+    )
+    .map(({ metadata }) => shortPodName(metadata))
     .slice(0, shown)

@@ -74,5 +74,5 @@ it('names pods that run with an emptyDir on disk without a limit', () => {
     running('memory', { medium: 'Memory' }),
     running('gone', {}, 'Failed'),
   ]
-  expect(unlimitedPods(pods)).toEqual(['ci/a (ws)'])
+  expect(unlimitedPods(pods)).toEqual(['ci/a'])
 })

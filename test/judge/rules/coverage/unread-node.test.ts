@@ -354,5 +354,5 @@ it('clears no pod by what its message does not count: emptyDir volumes', () => {
     'the last ci/a at 2026-11-21 00:00 UTC, with 7 bytes available, below 8 bytes, on a disk',
   )
   expect(seen).toContain('build, was using 2.2 MiB of layer and logs, emptyDirs not counted.')
-  expect(seen).toContain('Pods with an emptyDir without sizeLimit: ci/b (ws).')
+  expect(seen).toContain('Pods with an emptyDir without sizeLimit: ci/b.')
 })

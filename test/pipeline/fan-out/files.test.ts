@@ -29,7 +29,8 @@ it.each([
 
 describe('a judged cluster', () => {
   const random = randomBytes(30_000).toString('base64')
-  const node = { identity: {}, prediction: { filesystems: {}, eviction: null }, details: {} }
+  const prediction = { filesystems: {}, eviction: null }
+  const node = { identity: { group: {} }, outcomes: {}, prediction, details: {} }
 
   it.each([
     ['is longer than its gzip can be', ' '.repeat(2 ** 21), /far longer than its gzip/],

@@ -36,6 +36,7 @@ export {
   bytes,
   nameLength,
   percent,
+  placedPod,
   plural,
   podName,
   shorten,

@@ -3,6 +3,7 @@
 import { percentNumber } from '#base/percent.ts'
 import { bytesText } from '#base/text/bytes-text.ts'
 import { hourMs } from '#base/units.ts'
+import { placedWorkload } from '#model/input/kubernetes.ts'
 
 /** Names of Kubernetes objects have at most 253 characters. */
 export const nameLength = 253
@@ -52,5 +53,12 @@ interface NamedPod {
 
 /** `namespace/name` of a pod or of a reference to it. */
 export const podName = (pod: NamedPod | undefined) => `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
+
+/** `shop/web-1 (Deployment shop/web)`. */
+export function placedPod(of: { namespace: string; pod: string; workload: string | null }) {
+  const { namespace, pod, workload } = of
+  const owner = workload === null ? '' : ` (${placedWorkload(namespace, workload)})`
+  return shorten(`${namespace}/${pod}${owner}`, 2 * nameLength)
+}
 
 export const shortPodName = (pod: NamedPod | undefined) => shorten(podName(pod), nameLength)

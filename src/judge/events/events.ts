@@ -51,6 +51,10 @@ export function* unreadEvents({ failed }: Pick<NodeContext, 'failed'>): Iterable
   if (reason !== null) yield { unknown: reason }
 }
 
+/** Of a rule that needs events. */
+export const unknownEvents = (context: NodeContext): Iterable<Undecided> =>
+  context.events === null ? [{ unknown: context.why('events') }] : unreadEvents(context)
+
 export interface EventTimes {
   count: number
   first: string | null

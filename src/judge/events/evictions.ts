@@ -10,7 +10,7 @@ import { isGeneratedSuffix, ownerOf, type PodOwner } from '#judge/subject/pod-ow
 import { bytes, nameLength, shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+import type { ContainerHolder } from '#model/prediction/disk-ledger.ts'
 import type { EvaluatedThreshold, RankedPod, Signal } from '#model/prediction/prediction.ts'
 import { isWithinWindow, recentEvents } from './events.ts'
 
@@ -50,25 +50,18 @@ export function recordedEvictions(
     if (time === null || !isWithinWindow(time, at, windowMs)) return []
     const [namespace, name] = [metadata?.namespace ?? '', metadata?.name ?? '']
     const message = shorten(String(status?.message ?? ''), 1024)
-    return [
-      {
-        pod: metadata?.uid ?? `${namespace}/${name}`,
-        namespace,
-        name,
-        owner: ownerOf(pod),
-        time,
-        message,
-      },
-    ]
+    const uid = metadata?.uid ?? `${namespace}/${name}`
+    return [{ pod: uid, namespace, name, owner: ownerOf(pod), time, message }]
   })
   return evicted.slice(0, mostRecorded)
 }
 
 /** Those for space or inodes of a disk. */
 export const diskEvictions = (...of: Parameters<typeof recordedEvictions>): Eviction[] =>
-  recordedEvictions(...of).filter(
-    ({ message }) => taintOf(evictionCause(message).resource) === diskTaint,
-  )
+  recordedEvictions(...of).filter(({ message }) => isOfDisk(evictionCause(message).resource))
+
+export const isOfDisk = (resource: string | null): boolean =>
+  resource === 'ephemeral-storage' || resource === 'inodes'
 
 /** Share of a disk from which on an evicted container helped to fill it. */
 export const leastWritten = 0.05
@@ -80,7 +73,7 @@ export function largestEvicted(
   at: string,
   leastBytes: number,
   windowMs = weekMs,
-): { owner: HolderOwner & { kind: 'container' }; bytes: number } | null {
+): { owner: ContainerHolder; bytes: number } | null {
   const largest = largestContainer(scarce, recordedEvictions(pods, at, windowMs))
   return largest !== null && largest.bytes >= leastBytes
     ? { owner: largest.owner, bytes: largest.bytes }
@@ -91,7 +84,7 @@ export function largestEvicted(
 function largestContainer(
   scarce: 'ephemeral-storage' | 'memory',
   evictions: readonly Eviction[],
-): { owner: HolderOwner & { kind: 'container' }; bytes: number; request: string } | null {
+): { owner: ContainerHolder; bytes: number; request: string } | null {
   const users = evictions.flatMap(({ namespace, name, owner, message }) => {
     const { resource, containers } = evictionCause(message)
     const place = { namespace, pod: name, workload: owner?.workload ?? null }
@@ -110,27 +103,27 @@ export function evictionReason(
   { diskBytes, memoryBytes }: Record<'diskBytes' | 'memoryBytes', number | null>,
 ): Pick<Failing, 'cause' | 'steps'> & { user: string | null } {
   const latest = evictions.findLast(({ message }) => evictionCause(message).resource !== null)
-  const resource = latest === undefined ? null : evictionCause(latest.message).resource
-  if (latest === undefined || resource === null) return { user: null }
+  if (latest === undefined) return { user: null }
+  const { resource } = evictionCause(latest.message)
   if (resource === 'inodes') return { user: null, steps: [{ id: 'look-on-node', unit: 'inodes' }] }
   if (resource === 'pids') return { user: null, steps: [{ id: 'list-processes' }] }
-  const scarce = resource === 'memory' ? resource : 'ephemeral-storage'
+  const isMemory = resource === 'memory'
+  const scarce = isMemory ? resource : 'ephemeral-storage'
   const largest = largestContainer(scarce, evictions)
   if (largest === null)
-    return { user: null, steps: [scarce === 'memory' ? { id: 'list-memory' } : ofItsPods(latest)] }
+    return { user: null, steps: [isMemory ? { id: 'list-memory' } : ofItsPods(latest)] }
   const { owner, bytes: used, request } = largest
-  const isMemory = scarce === 'memory'
   const whole = isMemory ? memoryBytes : diskBytes
-  const isMost = whole === null || used >= leastWritten * whole
-  const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${scarce === 'memory' ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
-  if (!isMost && isMemory) return { user, steps: [{ id: 'list-memory' }] }
-  if (!isMost)
+  const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
+  if (whole !== null && used < leastWritten * whole)
     // The message counts the layer and the logs of a container (kubernetes#130439).
-    return { user: `${user} without its volumes`, steps: [{ id: 'look-on-node' }] }
+    return isMemory
+      ? { user, steps: [{ id: 'list-memory' }] }
+      : { user: `${user} without its volumes`, steps: [{ id: 'look-on-node' }] }
   return {
     user,
     cause: settingIn('workload', `resources.requests.${scarce}`),
-    steps: [{ id: scarce === 'memory' ? 'set-memory' : 'move-to-volume', owner, bytes: used }],
+    steps: [{ id: isMemory ? 'set-memory' : 'move-to-volume', owner, bytes: used }],
   }
 }
 
@@ -140,10 +133,34 @@ const ofItsPods = ({ namespace, name, owner }: Eviction): StepAction => ({
 })
 
 /** A threshold with the amount that an eviction names. */
-export type NamedThreshold = Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>
+type NamedThreshold = Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>
 
-export const namedThresholds = (eviction: NodeSubject['eviction']): NamedThreshold[] =>
-  (eviction?.thresholds ?? []).map(({ signal, value, resolved }) => ({ signal, value, resolved }))
+/** What a rule needs of the evictions of a node. */
+export interface EvictionFact {
+  recorded: Eviction[]
+  thresholds: NamedThreshold[]
+  /** Of the disk of pods, and of the node's memory. Null: unknown. */
+  diskBytes: number | null
+  memoryBytes: number | null
+}
+
+export function evictionFact(
+  { pods, eviction, node: { status }, at }: Pick<NodeSubject, 'pods' | 'eviction' | 'node' | 'at'>,
+  windowMs?: number,
+): EvictionFact {
+  return {
+    recorded: recordedEvictions(pods ?? [], at, windowMs),
+    thresholds: (eviction?.thresholds ?? []).map(({ signal, value, resolved }) => ({
+      ...{ signal, value, resolved },
+    })),
+    diskBytes: amountOrNull(status?.capacity?.['ephemeral-storage']),
+    memoryBytes: amountOrNull(status?.capacity?.memory),
+  }
+}
+
+export const noEvictions: EvictionFact = {
+  ...{ recorded: [], thresholds: [], diskBytes: null, memoryBytes: null },
+}
 
 /** The Node object and the statistics round the size of a disk. */
 const sameAmount = 0.002
@@ -160,7 +177,7 @@ export function thresholdOf(text: string, thresholds: readonly NamedThreshold[])
 /** What the last of them names: `1.7 GiB available, below nodefs.available 10% (2.0 GiB)`. Null: none names a threshold. */
 export function namedThreshold(
   evictions: readonly Eviction[],
-  { thresholds, diskBytes }: { thresholds: readonly NamedThreshold[]; diskBytes: number | null },
+  { thresholds, diskBytes }: Pick<EvictionFact, 'thresholds' | 'diskBytes'>,
 ): string | null {
   const causes = evictions.map(({ message }) => evictionCause(message))
   const { threshold = null, resource } = causes.findLast(one => one.threshold !== null) ?? {}
@@ -208,14 +225,12 @@ export function allEvictions(
   for (const { pod, lastTime, message } of recentEvents(events, at, [reason])) {
     if (pod === null) continue
     const { namespace, name, uid = `${namespace}/${name}` } = pod
-    const known =
-      all.get(uid) ??
-      recorded.find(
-        eviction =>
-          pod.uid === undefined && eviction.namespace === namespace && eviction.name === name,
-      )
+    const isKnown =
+      all.has(uid) ||
+      (pod.uid === undefined &&
+        recorded.some(one => one.namespace === namespace && one.name === name))
     const owner = ownerOfName(namespace, name)
-    if (!known) all.set(uid, { pod: uid, namespace, name, owner, time: lastTime, message })
+    if (!isKnown) all.set(uid, { pod: uid, namespace, name, owner, time: lastTime, message })
   }
   return [...all.values()].toSorted(
     by(
@@ -279,7 +294,6 @@ export function taintOf(resource: string | null): string | null {
   const pressure = resource === null ? undefined : pressures.get(resource)
   return pressure === undefined ? null : `node.kubernetes.io/${pressure}-pressure`
 }
-const diskTaint = taintOf('inodes')
 const pressureTaints = ['memory', 'inodes', 'pids'].flatMap(resource => taintOf(resource) ?? [])
 
 type NoExecuteToleration = NonNullable<PodSpec['tolerations']>[number]

@@ -9,7 +9,7 @@ import {
   parseWorkload,
 } from '#model/input/kubernetes.ts'
 import type { PodSummary, Summary } from '#model/input/node-input.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+import { type HolderOwner, type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
 
 /** Pods that a step names at most. */
 export const mostLosses = 20
@@ -48,7 +48,7 @@ export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): 
 
 export interface LargestUser {
   /** The pod, or the largest of the owner's pods. */
-  owner: Extract<HolderOwner, { kind: 'pod' }>
+  owner: PodHolder
   amount: number
   pods: number
 }
@@ -87,11 +87,7 @@ function largestUsers(
       const pod = listed.get(podName(stats.podRef))
       const amount = amountOf(stats)
       if (pod === undefined || !(amount > 0)) return []
-      const { namespace = '', name = '' } = pod.metadata ?? {}
-      const workload = controllerOf(pod)
-      return [
-        { owner: { kind: 'pod', namespace, pod: name, workload, volume: null }, amount, pods: 1 },
-      ]
+      return [{ owner: podOwner(pod, null), amount, pods: 1 }]
     })
     .toSorted((a, b) => b.amount - a.amount)
 }

@@ -3,12 +3,10 @@ import { dayMs } from '#base/units.ts'
 import { isWithinWindow } from '#judge/events/events.ts'
 import {
   type ContainerSpec,
-  controllerOf,
   type KubernetesPod,
   statusesOf,
   type VolumeSource,
 } from '#model/input/kubernetes.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 /** Free share of bytes and of inodes of a disk above which a file can be written. */
@@ -55,9 +53,4 @@ export function memoryVolumeStep({ spec }: KubernetesPod, { emptyDir }: VolumeSo
   // Without a sizeLimit it ends at the pod's limits of memory.
   const isLimited = spec?.containers?.every(({ resources }) => resources?.limits?.memory) === true
   return isLimited ? 'set-memory' : null
-}
-
-export function podOwner(pod: KubernetesPod, volume: string | null): HolderOwner & { kind: 'pod' } {
-  const { namespace = '', name = '' } = pod.metadata ?? {}
-  return { kind: 'pod', namespace, pod: name, workload: controllerOf(pod), volume }
 }

@@ -1,5 +1,7 @@
 /** Use of a node's disks by holder (the contract `highwater.ledger/1`, a part of the node's prediction). Bytes are disk space, not file lengths. */
 
+import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+
 /**
  * `not-images`: bytes of the runtime that its images and its running containers cannot hold, if the node did not list its snapshots;
  * `unread`: used space that no measurement covers. `not-explained`: the rest after all measurements succeeded.
@@ -96,6 +98,26 @@ export type HolderOwner =
       /** Of an image that no container uses: whose ended pods ran it here, or who runs another version of it. Absent: not known. */
       lastUsers?: string[]
     }
+
+export type PodHolder = Extract<HolderOwner, { kind: 'pod' }>
+export type ContainerHolder = Extract<HolderOwner, { kind: 'container' }>
+
+export const podOwner = (pod: KubernetesPod, volume: string | null): PodHolder => ({
+  kind: 'pod',
+  ...placeInCluster(pod),
+  volume,
+})
+
+export const containerOwner = (pod: KubernetesPod, container: string): ContainerHolder => ({
+  kind: 'container',
+  ...placeInCluster(pod),
+  container,
+})
+
+function placeInCluster(pod: KubernetesPod) {
+  const { namespace = '', name = '' } = pod.metadata ?? {}
+  return { namespace, pod: name, workload: controllerOf(pod) }
+}
 
 /** One part of a holder, with owner and place. */
 export interface HolderPart {

@@ -3,11 +3,15 @@
 import { isHostLog, logFolder, sharedFolders } from '#facts/host-folders.ts'
 import {
   type ContainerStatus,
-  controllerOf,
   isVolumeWritable,
   type KubernetesPod,
 } from '#model/input/kubernetes.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+import {
+  containerOwner,
+  type HolderOwner,
+  type PodHolder,
+  podOwner,
+} from '#model/prediction/disk-ledger.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 
 export type PodsByUid = ReadonlyMap<string, KubernetesPod>
@@ -19,28 +23,9 @@ export const uidOnNode = ({ metadata }: KubernetesPod): string =>
 export const podsByUid = (pods: readonly KubernetesPod[] | null): PodsByUid =>
   new Map(pods?.map(pod => [uidOnNode(pod), pod]))
 
-export const containerOwner = (pod: KubernetesPod, container: string): HolderOwner => ({
-  kind: 'container',
-  ...placeInCluster(pod),
-  container,
-})
-
-type PodOwner = Extract<HolderOwner, { kind: 'pod' }>
-
-export const podOwner = (pod: KubernetesPod, volume: string | null): PodOwner => ({
-  kind: 'pod',
-  ...placeInCluster(pod),
-  volume,
-})
-
 export function volumeOwner(byUid: PodsByUid, uid: string): HolderOwner | null {
   const pod = byUid.get(uid)
   return pod === undefined ? null : podOwner(pod, null)
-}
-
-function placeInCluster(pod: KubernetesPod) {
-  const { namespace = '', name = '' } = pod.metadata ?? {}
-  return { namespace, pod: name, workload: controllerOf(pod) }
 }
 
 /**
@@ -74,15 +59,15 @@ function podsMounting(pods: readonly KubernetesPod[] | null, isMounted: (path: s
 }
 
 /** The first, if all that count have the same key. */
-function onlyOwner(found: readonly PodOwner[], keyOf: (owner: PodOwner) => string) {
+function onlyOwner(found: readonly PodHolder[], keyOf: (owner: PodHolder) => string) {
   const others = found.filter(({ namespace }) => namespace !== 'kube-system')
   const counting = others.length > 0 ? others : found
   const isOne = new Set(counting.map(keyOf)).size === 1
   return { owner: isOne ? (counting[0] ?? null) : null, count: found.length }
 }
 
-const namespaceOf = ({ namespace }: PodOwner) => namespace
-const workloadOf = ({ namespace, workload, pod }: PodOwner) => `${namespace}/${workload ?? pod}`
+const namespaceOf = ({ namespace }: PodHolder) => namespace
+const workloadOf = ({ namespace, workload, pod }: PodHolder) => `${namespace}/${workload ?? pod}`
 
 const coversFolder = (path: string, folder: string) =>
   path === folder || (isInside(folder, path) && !isHostLog(folder))

@@ -7,7 +7,13 @@ import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
 import type { HostDiskUse, RuntimeContainer } from '#model/input/inspection.ts'
 import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { FilesystemStats } from '#model/input/node-input.ts'
-import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
+import {
+  containerOwner,
+  type DiskHolder,
+  type HolderOwner,
+  type HolderPart,
+  podOwner,
+} from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
 import { imagesOfReference } from '#replay/image-gc/users.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
@@ -21,14 +27,7 @@ import {
   podFolderSpace,
 } from './folder-space.ts'
 import { groupOf, type StoredImage, snapshotSpace, snapshotsOf } from './image-space.ts'
-import {
-  containerOwner,
-  ownersByContainer,
-  type PodsByUid,
-  podOwner,
-  podsByUid,
-  uidOnNode,
-} from './owners.ts'
+import { ownersByContainer, type PodsByUid, podsByUid, uidOnNode } from './owners.ts'
 import type { PodUse } from './pod-use.ts'
 
 const shownParts = 5

@@ -6,6 +6,7 @@ import { evictionCause, isShortfall, signalsOfResource } from '#facts/kubelet/ev
 import { isWithinWindow, shownTime } from '#judge/events/events.ts'
 import {
   diskEvictions,
+  isOfDisk,
   largestEvicted,
   leastWritten,
   namedThreshold,
@@ -208,9 +209,6 @@ const diskEventsOf = (events: readonly NodeEvent[], at: string) =>
       isWithinWindow(lastTime, at, dayMs) &&
       (reason !== 'EvictionThresholdMet' || isOfDisk(evictionCause(message).resource)),
   )
-
-const isOfDisk = (resource: string | null) =>
-  resource === 'ephemeral-storage' || resource === 'inodes'
 
 const eventCount = (alike: readonly NodeEvent[]) =>
   plural(

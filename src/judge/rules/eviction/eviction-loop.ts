@@ -1,18 +1,17 @@
-import { amountOrNull } from '#base/go/quantity.ts'
 import { by } from '#base/text/text-order.ts'
 import { type EvictionCause, evictionCause, exceededLimit } from '#facts/kubelet/event-messages.ts'
-import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
+import { eventTimes, timesOf, unknownEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
   type Eviction,
+  type EvictionFact,
+  evictionFact,
   evictionReason,
   manyEvictions,
-  type NamedThreshold,
   namedThreshold,
-  namedThresholds,
   nextVictims,
+  noEvictions,
   ownerName,
-  recordedEvictions,
   resourceText,
   taintOf,
   toleratedByOwner,
@@ -32,11 +31,7 @@ import {
 const manyWithReturn = 2
 const ownersShown = 5
 const containersShown = 3
-interface LoopFact {
-  evicted: Eviction[]
-  thresholds: NamedThreshold[]
-  /** Of the disk of pods. Null: unknown. */
-  diskBytes: number | null
+interface LoopFact extends EvictionFact {
   tolerated: Record<string, string[]>
   /** By resource: owners of the pods that the replay evicts first. Null: no known owner. */
   nextVictims: Record<string, readonly (string | null)[]>
@@ -58,32 +53,26 @@ export const evictionLoop = contextRule({
     'kubernetes#122779',
   ],
 
-  fact: ({ pods, eviction, at, node }): LoopFact => ({
-    evicted: recordedEvictions(pods, at),
-    thresholds: namedThresholds(eviction),
-    diskBytes: amountOrNull(node.status?.capacity?.['ephemeral-storage']),
-    tolerated: toleratedByOwner(pods),
-    nextVictims: nextVictims(eviction, pods),
+  fact: (subject): LoopFact => ({
+    ...evictionFact(subject),
+    // Of memory, any use counts.
+    memoryBytes: null,
+    tolerated: toleratedByOwner(subject.pods),
+    nextVictims: nextVictims(subject.eviction, subject.pods),
   }),
 
   *judge(fact, context) {
-    const { events, why, failed } = context
     yield* loopsOf(fact, context)
     // Evicted pods of most owners are deleted, so only events show these evictions.
-    if (events === null) yield { unknown: why('events') }
-    else yield* unreadEvents({ failed })
+    yield* unknownEvents(context)
   },
 
-  judgeUnread: context =>
-    loopsOf(
-      { evicted: [], thresholds: [], diskBytes: null, tolerated: {}, nextVictims: {} },
-      context,
-    ),
+  judgeUnread: context => loopsOf({ ...noEvictions, tolerated: {}, nextVictims: {} }, context),
 })
 
 function loopsOf(fact: LoopFact, context: NodeContext): Failing[] {
   // local-storage-limit-exceeded has those over a limit of their own.
-  const evictions = allEvictions(fact.evicted, context).filter(
+  const evictions = allEvictions(fact.recorded, context).filter(
     ({ message }) => exceededLimit(message) === null,
   )
   return [...Map.groupBy(evictions, ownerName).values()]
@@ -100,7 +89,7 @@ function loopsOf(fact: LoopFact, context: NodeContext): Failing[] {
 
 function loopOf(
   own: Eviction[],
-  { tolerated, nextVictims, thresholds, diskBytes }: LoopFact,
+  { tolerated, nextVictims, ...fact }: LoopFact,
   at: string,
 ): { count: number; failing: Failing } | null {
   const latest = own.at(-1)
@@ -119,8 +108,8 @@ function loopOf(
   )
   const next = (resource === null ? null : nextVictims[resource]) ?? []
   const isNext = next.length > 0 && next.every(victim => victim !== null && victim === key)
-  const threshold = namedThreshold(own, { thresholds, diskBytes })
-  const { user, ...reason } = evictionReason(own, { diskBytes, memoryBytes: null })
+  const threshold = namedThreshold(own, fact)
+  const { user, ...reason } = evictionReason(own, fact)
   return {
     count: own.length,
     failing: {

@@ -1,16 +1,16 @@
-import { amountOrNull } from '#base/go/quantity.ts'
 import { evictionCause, exceededLimit, signalsOfResource } from '#facts/kubelet/event-messages.ts'
-import { isWithinWindow, shownTime, unreadEvents } from '#judge/events/events.ts'
+import { isWithinWindow, shownTime, unknownEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
   type Eviction,
+  type EvictionFact,
+  evictionFact,
   evictionReason,
+  isOfDisk,
   manyEvictions,
-  type NamedThreshold,
   namedThreshold,
-  namedThresholds,
+  noEvictions,
   ownerName,
-  recordedEvictions,
 } from '#judge/events/evictions.ts'
 import {
   contextRule,
@@ -18,25 +18,19 @@ import {
   line,
   type NodeContext,
   type NodeSubject,
-  nameLength,
+  placedPod,
   plural,
   seenFirst,
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
 import { conditionOf } from '#model/prediction/prediction.ts'
 
 const shown = 5
 
-interface EvictedFact {
-  recorded: Eviction[]
+interface EvictedFact extends EvictionFact {
   /** Conditions of resources that are short now, which other rules report. */
   short: string[]
-  thresholds: NamedThreshold[]
-  /** Of the disk of pods, and of the node's memory. Null: unknown. */
-  diskBytes: number | null
-  memoryBytes: number | null
 }
 
 export const podsEvicted = contextRule({
@@ -50,33 +44,18 @@ export const podsEvicted = contextRule({
   fix: 'Give the containers that the messages name requests and limits that cover what they use. If they used little, look what else uses the resource.',
   sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit'],
 
-  fact: ({ pods, eviction, conditions, disks, node, at }): EvictedFact => ({
-    recorded: recordedEvictions(pods ?? [], at),
-    short: shortNow({ eviction, conditions, disks }),
-    thresholds: namedThresholds(eviction),
-    diskBytes: amountOrNull(node.status?.capacity?.['ephemeral-storage']),
-    memoryBytes: amountOrNull(node.status?.capacity?.memory),
-  }),
+  fact: (subject): EvictedFact => ({ ...evictionFact(subject), short: shortNow(subject) }),
 
   *judge(fact, context) {
     yield* evictedBefore(fact, context)
-    if (context.events === null) yield { unknown: context.why('events') }
-    else yield* unreadEvents(context)
+    yield* unknownEvents(context)
   },
 
-  judgeUnread: context =>
-    evictedBefore(
-      { recorded: [], short: [], thresholds: [], diskBytes: null, memoryBytes: null },
-      context,
-    ),
+  judgeUnread: context => evictedBefore({ ...noEvictions, short: [] }, context),
 })
 
 /** Of a node whose disks were not read, nothing else says who was evicted. */
-function shortNow({
-  eviction,
-  conditions,
-  disks,
-}: Pick<NodeSubject, 'eviction' | 'conditions' | 'disks'>): string[] {
+function shortNow({ eviction, conditions, disks }: NodeSubject): string[] {
   const met = (eviction?.thresholds ?? []).flatMap(({ signal, met }) =>
     met === true ? conditionOf(signal) : [],
   )
@@ -84,18 +63,13 @@ function shortNow({
   return [...new Set([...met, ...reported.filter(type => conditions[type] === 'True')])]
 }
 
-const isOfDisk = (resource: string) => resource === 'ephemeral-storage' || resource === 'inodes'
-
-function* evictedBefore(
-  { recorded, short, ...fact }: EvictedFact,
-  context: NodeContext,
-): Iterable<Failing> {
-  const found = allEvictions(recorded, context).filter(({ pod, message, time }) => {
+function* evictedBefore({ short, ...fact }: EvictedFact, context: NodeContext): Iterable<Failing> {
+  const found = allEvictions(fact.recorded, context).filter(({ pod, message, time }) => {
     const { resource } = evictionCause(message)
     if (resource === null || exceededLimit(message) !== null) return false
     const [signal] = signalsOfResource[resource] ?? []
     // disk-pressure-passed has the pods that are still there.
-    const isSaid = isOfDisk(resource) && recorded.some(one => one.pod === pod)
+    const isSaid = isOfDisk(resource) && fact.recorded.some(one => one.pod === pod)
     const isShort = signal !== undefined && short.includes(conditionOf(signal) ?? '')
     return !isSaid && !isShort && isWithinWindow(time, context.at)
   })
@@ -106,17 +80,12 @@ function* evictedBefore(
     yield failingOf(resource ?? '', own, fact)
 }
 
-function failingOf(
-  resource: string,
-  own: readonly Eviction[],
-  fact: Pick<EvictedFact, 'thresholds' | 'diskBytes' | 'memoryBytes'>,
-): Failing {
+function failingOf(resource: string, own: readonly Eviction[], fact: EvictionFact): Failing {
   const latest = own.at(-1)!
   const { namespace, name, owner, time, message } = latest
   const { user, ...reason } = evictionReason(own, fact)
   const threshold = namedThreshold(own, fact)
-  const workload = owner === null ? '' : ` (${placedWorkload(namespace, owner.workload)})`
-  const who = shorten(`${namespace}/${name}${workload}`, 2 * nameLength)
+  const who = placedPod({ namespace, pod: name, workload: owner?.workload ?? null })
   const others = own.length === 1 ? '' : `, the last of ${plural(own.length, 'pod')}`
   const act = evictionCause(message).isRefused ? 'refused' : 'evicted'
   return {

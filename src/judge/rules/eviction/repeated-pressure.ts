@@ -11,16 +11,16 @@ import {
   isWithinWindow,
   recentEvents,
   shownTime,
-  unreadEvents,
+  unknownEvents,
 } from '#judge/events/events.ts'
 import {
   allEvictions,
   type Eviction,
+  type EvictionFact,
+  evictionFact,
   evictionReason,
   largestEvicted,
-  type NamedThreshold,
-  namedThresholds,
-  recordedEvictions,
+  noEvictions,
   thresholdOf,
 } from '#judge/events/evictions.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
@@ -59,18 +59,14 @@ const pressures = {
   NodeHasInsufficientPID: { condition: 'PIDPressure', resources: ['pids'] },
 } as const
 
-interface PressureFact {
+/** Of pods evicted within a day. */
+interface PressureFact extends EvictionFact {
   /** How long a condition stays after its threshold was last met. */
   transitionMs: number
-  thresholds: NamedThreshold[]
   /** When the kubelet began to reclaim a resource, by its log. */
   reclaims: { at: string; resource: string }[]
   /** What holds a disk that is still used this much. Null: nothing does, or it is unknown. */
   held: Reason | null
-  /** Pods evicted within a day. */
-  recorded: Eviction[]
-  /** Of the node. Null: unknown. */
-  memoryBytes: number | null
   /** The container that wrote most until its pod was evicted. */
   writer: ReturnType<typeof largestEvicted>
   /** Of image GC. `evictionPercent`: of the disk, below which pods are evicted. */
@@ -102,13 +98,11 @@ export const repeatedPressure = contextRule({
         configuration?.evictionPressureTransitionPeriod ??
           configurationDefaults.evictionPressureTransitionPeriod,
       ) ?? 0,
-    thresholds: namedThresholds(eviction),
+    ...evictionFact({ ...subject, eviction }, dayMs),
     reclaims: (subject.host?.logLines ?? []).flatMap(text => {
       const line = evictionLine(text)
       return line !== null && 'resource' in line ? [line] : []
     }),
-    recorded: recordedEvictions(subject.pods ?? [], subject.at, dayMs),
-    memoryBytes: amountOrNull(subject.node.status?.capacity?.memory),
     held: fullestDiskReason(subject),
     writer: largestEvicted(
       'ephemeral-storage',
@@ -120,11 +114,9 @@ export const repeatedPressure = contextRule({
   }),
 
   *judge(fact, context, policy) {
-    const { events, why, failed } = context
     for (const { isOfDisk, ...failing } of pressuresOf(fact, context))
       yield { ...failing, ...(isOfDisk && reasonOf(fact, policy)) }
-    if (events === null) yield { unknown: why('events') }
-    else yield* unreadEvents({ failed })
+    yield* unknownEvents(context)
   },
 
   *judgeUnread(context) {
@@ -132,10 +124,7 @@ export const repeatedPressure = contextRule({
   },
 })
 
-const nothingRead = {
-  ...{ transitionMs: 0, thresholds: [], reclaims: [], recorded: [] },
-  memoryBytes: null,
-}
+const nothingRead = { ...noEvictions, transitionMs: 0, reclaims: [] }
 const presetTransitionMs = durationMs(configurationDefaults.evictionPressureTransitionPeriod) ?? 0
 
 function fullestDiskReason(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 'host'>) {
@@ -211,7 +200,7 @@ function pressureStarts(
 const timesIn = (events: readonly NodeEvent[]) => events.reduce((sum, { count }) => sum + count, 0)
 
 function* pressuresOf(
-  fact: Pick<PressureFact, 'transitionMs' | 'thresholds' | 'reclaims' | 'recorded' | 'memoryBytes'>,
+  fact: EvictionFact & Pick<PressureFact, 'transitionMs' | 'reclaims'>,
   context: NodeContext,
 ): Iterable<Failing & { isOfDisk: boolean }> {
   const { events, at, happened } = context
@@ -239,7 +228,7 @@ function* pressuresOf(
           steps: [
             { id: condition === 'MemoryPressure' ? 'list-memory' : 'list-processes' } as const,
           ],
-          ...evictionReason(evicted, { diskBytes: null, memoryBytes: fact.memoryBytes }),
+          ...evictionReason(evicted, fact),
         }
     const tries = Math.max(timesIn(attempts), reclaims.length)
     // The condition lasts for the transition period, and each attempt is one pass.

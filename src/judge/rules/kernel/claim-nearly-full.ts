@@ -12,13 +12,13 @@ import {
 import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import {
-  controllerOf,
   isVolumeWritable,
   type KubernetesPod,
   placedWorkload,
   statusesOf,
 } from '#model/input/kubernetes.ts'
 import type { FilesystemStats } from '#model/input/node-input.ts'
+import { containerOwner, podOwner } from '#model/prediction/disk-ledger.ts'
 import type { Filesystems } from '#model/prediction/prediction.ts'
 
 /** Free shares of bytes or inodes. */
@@ -58,9 +58,8 @@ export const claimNearlyFull = nodeRule({
       if (disks.some(disk => isOnNodeDisk(disk, stats))) continue
       seen.add(name)
       const what = `PersistentVolumeClaim ${shorten(name)}`
-      const { namespace = '' } = podRef
-      const workload = controllerOf(pod)
-      const owner = { kind: 'pod', namespace, pod: podRef.name ?? '', workload, volume } as const
+      const owner = podOwner(pod, volume)
+      const { namespace, workload } = owner
       const wanted = Math.ceil(((stats.capacityBytes ?? 0) * growth) / gibibyte) * gibibyte
       const isFull = freeShare < least.full
       const restarts = isFull ? restartsOf(pod) : 0
@@ -85,15 +84,11 @@ export const claimNearlyFull = nodeRule({
 /** Of the first container that runs and mounts the volume. */
 function lookIn(pod: KubernetesPod, volume: string): StepAction[] {
   const running = statusesOf(pod).flatMap(({ name, state }) => (state?.running ? [name] : []))
-  const { namespace = '', name = '' } = pod.metadata ?? {}
   return (pod.spec?.containers ?? [])
-    .flatMap(({ name: container = '', volumeMounts }) => {
+    .flatMap(({ name = '', volumeMounts }) => {
       const place = volumeMounts?.find(mount => mount.name === volume)?.mountPath
-      if (!place?.startsWith('/') || !running.includes(container)) return []
-      const owner = { kind: 'container', namespace, pod: name, workload: null, container } as const
-      return [
-        { id: 'look-in-volume' as const, owner: { ...owner, workload: controllerOf(pod) }, place },
-      ]
+      if (!place?.startsWith('/') || !running.includes(name)) return []
+      return [{ id: 'look-in-volume' as const, owner: containerOwner(pod, name), place }]
     })
     .slice(0, 1)
 }

@@ -13,7 +13,6 @@ import {
   endedContainers,
   hasRoom,
   memoryVolumeStep,
-  podOwner,
   volumeOf,
 } from '#judge/help/space-errors.ts'
 import {
@@ -21,6 +20,7 @@ import {
   line,
   nameLength,
   nodeRule,
+  placedPod,
   plural,
   podName,
   type Satisfied,
@@ -28,7 +28,8 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { type KubernetesPod, placedWorkload, type VolumeSource } from '#model/input/kubernetes.ts'
+import type { KubernetesPod, VolumeSource } from '#model/input/kubernetes.ts'
+import { podOwner } from '#model/prediction/disk-ledger.ts'
 
 const shown = 5
 /** A claim with less free: claim-nearly-full reports it. */
@@ -65,25 +66,25 @@ export const containerOutOfSpace = nodeRule({
       }),
       ({ disk, claim, volume }) => disk ?? claim ?? volume,
     )
-    for (const [first, ...others] of byDisk.values())
-      if (first !== undefined) {
-        const all = [first, ...others]
-        const count = new Set(all.map(({ pod }) => podName(pod.metadata))).size
-        const reason = reasonOf(first, subject)
-        yield {
-          ...reason,
-          ...seenFirst(`${plural(count, 'pod')} ended, the first ${whoOf(first)}. ${reason.seen}`),
-          evidence: all
-            .slice(0, shown)
-            .map(({ pod, name, message }) =>
-              line(
-                'object',
-                shorten(`container ${name} of pod ${podName(pod.metadata)}`, 300),
-                message,
-              ),
+    for (const all of byDisk.values()) {
+      const first = all[0]!
+      const count = new Set(all.map(({ pod }) => podName(pod.metadata))).size
+      const reason = reasonOf(first, subject)
+      const who = placedPod(podOwner(first.pod, null))
+      yield {
+        ...reason,
+        ...seenFirst(`${plural(count, 'pod')} ended, the first ${who}. ${reason.seen}`),
+        evidence: all
+          .slice(0, shown)
+          .map(({ pod, name, message }) =>
+            line(
+              'object',
+              shorten(`container ${name} of pod ${podName(pod.metadata)}`, 300),
+              message,
             ),
-        }
+          ),
       }
+    }
   },
 })
 
@@ -127,9 +128,12 @@ function targetOfVolume(pod: KubernetesPod, source: VolumeSource): Target | null
   return hostPath?.path ? { disk: 'nodefs', volume, place: hostPath.path } : null
 }
 
-function isPathIn(message: string, path: string): boolean {
-  const at = path.length > 1 ? message.indexOf(path) : -1
-  return at >= 0 && !/^[\w.-]/.test(message.slice(at + path.length))
+/** Whether the folder stands in the message, not as a part of another path. */
+function isPathIn(message: string, folder: string): boolean {
+  const path = folder.replace(/\/+$/, '')
+  const parts = path === '' ? [] : message.split(path)
+  const isEnd = (part = '') => !/[\w.-]$/.test(part)
+  return parts.some((part, at) => at > 0 && isEnd(parts[at - 1]) && !/^[\w.-]/.test(part))
 }
 
 function reasonOf(
@@ -137,18 +141,18 @@ function reasonOf(
   subject: Satisfied<'pods'>,
 ): Omit<Reason, 'seen'> & { seen: string; severity?: 'high'; title?: string } {
   const owner = podOwner(pod, volume)
-  const where = volume === null ? '' : ` Volume ${shorten(volume, nameLength)} is`
+  const where = `Volume ${shorten(volume ?? '', nameLength)} is`
   if (claim !== undefined)
     return {
       cause: worldCause('claim-full', claim),
       steps: [{ id: 'expand-claim', owner, place: claim }],
-      seen: `${where} PersistentVolumeClaim ${shorten(claim, nameLength)}, no disk of the node; its free space was not read, or is enough now.`.trim(),
+      seen: `${where} PersistentVolumeClaim ${shorten(claim, nameLength)}, no disk of the node; its free space was not read, or is enough now.`,
     }
   if (disk === null)
     return {
       cause: worldCause('no-space-elsewhere', volume),
       steps: [{ id: step ?? 'read-pods', owner }],
-      seen: `${where} in memory, no disk of the node.`.trim(),
+      seen: `${where} in memory, no disk of the node.`,
     }
   const { nodefs, imagefs } = subject.filesystems
   const own = disk === 'imagefs' ? imagefs : nodefs
@@ -157,7 +161,7 @@ function reasonOf(
     file === null
       ? 'The message names no path; its layer is'
       : `${shorten(file)} is in no volume, so it is`
-  const what = `${volume === null ? layer : where.trim()} on`
+  const what = `${volume === null ? layer : where} on`
   const free = own?.availableBytes ?? null
   const held = own === null || hasRoom(own) ? null : diskReason(subject, `${disk}.available`)
   if (held !== null)
@@ -174,11 +178,4 @@ function reasonOf(
     ],
     seen: `${what} ${place === undefined ? disk : `the node at ${shorten(place, nameLength)}`}${free === null ? '' : `; ${disk} has ${bytes(free)} free now: it was full then, or the path is on another disk`}.`,
   }
-}
-
-/** `shop/web-1 (Deployment shop/web)`. */
-function whoOf({ pod }: Ended): string {
-  const { namespace, workload } = podOwner(pod, null)
-  const named = workload === null ? '' : ` (${placedWorkload(namespace, workload)})`
-  return shorten(`${podName(pod.metadata)}${named}`, 2 * nameLength)
 }

@@ -24,7 +24,6 @@ import {
   endedContainers,
   hasRoom,
   memoryVolumeStep,
-  podOwner,
   volumeOf,
 } from '#judge/help/space-errors.ts'
 import {
@@ -42,6 +41,7 @@ import {
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
 import { isVolumeWritable, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
+import { podOwner } from '#model/prediction/disk-ledger.ts'
 
 const shown = 5
 /** Free share of a claim above which a file can be written. */

@@ -6,7 +6,7 @@ import {
   isDiskProblem,
   isReadOnly,
 } from '#facts/kubelet/event-reasons.ts'
-import { eventEvidence, recentEvents, unreadEvents } from '#judge/events/events.ts'
+import { eventEvidence, recentEvents, unknownEvents } from '#judge/events/events.ts'
 import { contextRule, line, plural, seenFirst, shorten, worldCause } from '#judge/rule.ts'
 import { shortPodName } from '#judge/text.ts'
 
@@ -45,7 +45,8 @@ export const nodeAgentReports = contextRule({
     ),
   }),
 
-  *judge({ conditions, deleted }, { events, at, why, failed }) {
+  *judge({ conditions, deleted }, context) {
+    const { events, at } = context
     const reported = recentEvents(events, at, agentConditions).filter(({ pod }) => pod === null)
     const words = [
       ...conditions.map(({ reason, message }) => `${reason}: ${message}`),
@@ -82,7 +83,6 @@ export const nodeAgentReports = contextRule({
           ),
         ],
       }
-    if (events === null) yield { unknown: why('events') }
-    else yield* unreadEvents({ failed })
+    yield* unknownEvents(context)
   },
 })

@@ -18,7 +18,8 @@ import {
 } from '#judge/events/events.ts'
 import { bytes, contextRule, plural, seenFirst, shortPodName, worldCause } from '#judge/rule.ts'
 import { podName, shorten, shortenMiddle } from '#judge/text.ts'
-import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import { containerOwner } from '#model/prediction/disk-ledger.ts'
 
 /** Kubelet and controller try again after 2 min at most, and wait that long for a mount. */
 const stillMs = 10 * 60_000
@@ -107,16 +108,14 @@ const volumeIn = (message: string) => /\bvolume "([^"]{1,253})"/.exec(message)?.
 
 /** The container with the smallest limit. Null: one has none, so the pod has none. */
 function memoryLimitOf(pod: KubernetesPod) {
-  const { namespace = '', name = '' } = pod.metadata ?? {}
-  const place = { namespace, pod: name, workload: controllerOf(pod) }
   const [least] = (pod.spec?.containers ?? [])
-    .map(({ name: container = '', resources }) => ({
-      owner: { kind: 'container' as const, container, ...place },
-      text: resources?.limits?.memory ?? '',
-      bytes: amountOrNull(resources?.limits?.memory) ?? 0,
+    .map(({ name = '', resources: { limits: { memory = '' } = {} } = {} }) => ({
+      owner: containerOwner(pod, name),
+      text: memory,
+      bytes: amountOrNull(memory) ?? 0,
     }))
     .toSorted((a, b) => a.bytes - b.bytes)
-  return least === undefined || least.text === '' ? null : least
+  return least?.text ? least : null
 }
 
 /** Its tmpfs ends at the pod's limit of memory, else at the node's allocatable memory. */

@@ -18,7 +18,6 @@ import {
   storageIn,
   volumeForRequests,
 } from '#judge/help/disk-size.ts'
-import { podOwner } from '#judge/help/space-errors.ts'
 import {
   bytes,
   bytesLine,
@@ -38,7 +37,7 @@ import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeClass, NodePool } from '#model/input/cluster-input.ts'
 import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+import { type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
 
 const shown = 5
 const defaultScheduler = 'default-scheduler'
@@ -229,7 +228,7 @@ function tooSmallClass(
 }
 
 interface RefusedPod {
-  owner: HolderOwner & { kind: 'pod' }
+  owner: PodHolder
   time: string | null
   amounts: NonNullable<ReturnType<typeof refusedStorage>>
   scheduler: string

@@ -58,6 +58,11 @@ describe('container-out-of-space', () => {
     ],
     ['an emptyDir', ended(file), 'look-on-node', undefined, /Volume data is on nodefs/],
     [
+      'a folder whose path ends like that of a volume',
+      ended('write /srv/data/a: no space left on device'),
+      ...(['look-on-node', undefined, /\/srv\/data\/a is in no volume/] as const),
+    ],
+    [
       'a folder of the node',
       ended(file, { hostPath: { path: '/mnt/raid' } }),
       ...(['look-on-node', '/mnt/raid', /on the node at \/mnt\/raid/] as const),

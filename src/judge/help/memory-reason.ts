@@ -8,12 +8,21 @@ import { partCause, type Reason } from './holder-cause.ts'
 import { reasonOf } from './holders.ts'
 import { daemonsOf } from './reservations.ts'
 
+/** As the kubelet counts it. Upstream: pkg/kubelet/eviction/helpers.go makeSignalObservations */
+function memoryOf({ eviction, summary }: NodeSubject) {
+  const { availableBytes = 0, workingSetBytes = 0 } = summary?.node?.memory ?? {}
+  const read = {
+    availableBytes: Number(availableBytes),
+    capacityBytes: Number(availableBytes) + Number(workingSetBytes),
+  }
+  return { ...read, ...eviction?.signals['memory.available'] }
+}
+
 /** The deletion of the pod that uses most of the memory. Null: none does. */
 export function memoryDeletion({ cause, steps }: Reason, subject: NodeSubject): StepAction | null {
   if (cause.kind === 'holder') return podDeletion(cause, subject)
   const { owner = null, bytes = 0 } = steps.find(({ id }) => id === 'set-memory') ?? {}
-  const { capacityBytes = 0, availableBytes = 0 } =
-    subject.eviction?.signals['memory.available'] ?? {}
+  const { capacityBytes, availableBytes } = memoryOf(subject)
   return bytes < leastShareOfPod * (capacityBytes - availableBytes)
     ? null
     : deletionOf(owner, subject.pods)
@@ -29,8 +38,8 @@ export const leastMemoryPod = 0.05
 
 /** A volume in memory that holds much of it. Null: none does. */
 export function memoryVolumeReason(subject: NodeSubject): Reason | null {
-  const { ledger, eviction } = subject
-  const capacityBytes = eviction?.signals['memory.available']?.capacityBytes ?? 0
+  const { ledger } = subject
+  const { capacityBytes } = memoryOf(subject)
   const volume = ledger?.parts.find(({ filesystem }) => filesystem === 'memory')
   return volume && volume.lowBytes >= leastMemoryVolume * capacityBytes
     ? reasonOf(partCause(volume), subject)
@@ -39,8 +48,8 @@ export function memoryVolumeReason(subject: NodeSubject): Reason | null {
 
 /** Why memory runs short: a volume in memory, else the pod with the largest working set, else what no pod uses. */
 export function memoryReason(subject: NodeSubject): Reason {
-  const { eviction, summary } = subject
-  const capacityBytes = eviction?.signals['memory.available']?.capacityBytes ?? 0
+  const { summary } = subject
+  const { capacityBytes } = memoryOf(subject)
   const volume = memoryVolumeReason(subject)
   if (volume !== null) return volume
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
@@ -86,8 +95,9 @@ export function memoryReason(subject: NodeSubject): Reason {
 }
 
 /** The program of the node with most of the memory that no pod uses, if the kubelet counts it. */
-function nodeMemoryCause({ summary, eviction }: NodeSubject): Extract<Cause, { kind: 'world' }> {
-  const { capacityBytes = 0, availableBytes = 0 } = eviction?.signals['memory.available'] ?? {}
+function nodeMemoryCause(subject: NodeSubject): Extract<Cause, { kind: 'world' }> {
+  const { summary } = subject
+  const { capacityBytes, availableBytes } = memoryOf(subject)
   const ofPods = (summary?.pods ?? []).reduce(
     (sum, { memory }) => sum + Number(memory?.workingSetBytes ?? 0),
     0,

@@ -3,6 +3,7 @@ import { by, byText } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause, isShortfall, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { unsupportedReason } from '#facts/kubelet/features.ts'
 import { isWithinWindow, shownTime } from '#judge/events/events.ts'
 import {
   diskEvictions,
@@ -12,14 +13,17 @@ import {
   namedThreshold,
   resourceText,
 } from '#judge/events/evictions.ts'
-import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
-import { diskUse } from '#judge/help/holders.ts'
+import { withDeletion } from '#judge/help/deletion.ts'
+import { diskOf, heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
+import { diskReason, diskUse } from '#judge/help/holders.ts'
 import { unlimitedPods, withMounts } from '#judge/help/host-mounts.ts'
-import { leastMemoryPod } from '#judge/help/memory-reason.ts'
+import { leastMemoryPod, memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
+import { processUse } from '#judge/help/processes.ts'
 import {
   bytes,
   contextRule,
   type Failing,
+  kubeletSetting,
   line,
   type NodeSubject,
   nameLength,
@@ -27,6 +31,7 @@ import {
   settingIn,
   shorten,
   silence,
+  worldCause,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
@@ -55,6 +60,7 @@ const titles = {
   passed: 'Pods were evicted for a full disk, and what held it could not be read',
   writer: 'Pods were evicted for a full disk, and one had written much of it',
   memory: 'A node runs short of memory: its evictions name what used it',
+  reported: 'A node reports pressure: the kubelet evicts pods',
 }
 
 interface UnreadFact {
@@ -98,10 +104,8 @@ export const unreadNode = contextRule({
 })
 
 function* judgeNode(subject: NodeSubject): Generator<Failing> {
-  const { identity, unread, configuration, isConfigurationOnDisk, summary, host, disks } = subject
-  const sources = allSources.flatMap(source =>
-    unread[source] === undefined ? [] : [[source, unread[source]] as const],
-  )
+  const { identity, configuration, isConfigurationOnDisk, summary, host, disks } = subject
+  const sources = unreadSources(subject)
   if (sources.length === 0) return yield* unreadPressure(subject)
   const stoodIn = {
     ...(isConfigurationOnDisk &&
@@ -116,7 +120,8 @@ function* judgeNode(subject: NodeSubject): Generator<Failing> {
     gaps.filter(gap => gap.source === source).map(gap => gap.open)
   const said: Readonly<Record<Source, string>> = { ...unsaid, ...stoodIn }
   // If no source gave a configuration, the running settings are unknown too.
-  const isWithoutThresholds = configuration === null && unread.configz === undefined
+  const isWithoutThresholds =
+    configuration === null && !sources.some(([source]) => source === 'configz')
   const unknown = sources.flatMap(([source]) =>
     openQuestions(source).length > 0 ? openQuestions(source) : [said[source]],
   )
@@ -159,6 +164,15 @@ function* judgeNode(subject: NodeSubject): Generator<Failing> {
       line('node', 'node condition Ready', identity.ready ?? 'not reported'),
     ],
   }
+}
+
+/** Without those whose answer only a supported kubelet's rules can read. */
+function unreadSources({ identity, unread }: NodeSubject) {
+  const version = unsupportedReason(identity.kubeletVersion)
+  return allSources.flatMap(source => {
+    const why = unread[source]
+    return why === undefined || why === version ? [] : [[source, why] as const]
+  })
 }
 
 /** Of a lost node only its events and its pods are left: what they say of its disk, and which of its workloads fill the disks of its peers. */
@@ -257,8 +271,62 @@ const conditionsOf = ({ node }: Pick<NodeSubject, 'node'>) =>
     status === 'True' && /^(?:Disk|Memory|PID)Pressure$/.test(type) ? [type] : [],
   )
 
+/** A kubelet that answered, and whose version is not replayed: the pressure that it reports, with what it measured. */
+function* judgeUnreplayed(subject: NodeSubject): Generator<Failing> {
+  const { identity, node, pods } = subject
+  const reported = conditionsOf(subject)
+  for (const pressure of node.status?.conditions ?? []) {
+    const { type = '' } = pressure
+    if (!reported.includes(type)) continue
+    const evicted = (pods ?? []).filter(({ status }) =>
+      isScarce(evictionCause(status?.message ?? '').resource ?? '', pressure),
+    )
+    const ended = evicted.length === 0 ? '' : ` ${plural(evicted.length, 'pod')} evicted so far.`
+    yield {
+      severity: 'critical',
+      title: titles.reported,
+      ...pressureReason(type, subject),
+      consequence: `${sinceOf(pressure)}: the kubelet refuses pods, and evicts while its threshold is met.${ended}`,
+      evidence: [
+        line('node', `condition ${type}`, sinceOf(pressure)),
+        line('node', 'kubelet version', identity.kubeletVersion ?? ''),
+      ],
+    }
+  }
+}
+
+/** What uses up what the condition is about. */
+function pressureReason(type: string, subject: NodeSubject): Partial<Reason> {
+  const { summary, filesystems } = subject
+  if (type === 'MemoryPressure' && summary !== null) {
+    const reason = memoryReason(subject)
+    return { ...reason, steps: [...reason.steps, memoryDeletion(reason, subject) ?? []].flat() }
+  }
+  if (type === 'PIDPressure') {
+    const used = Number(summary?.node?.rlimit?.curproc ?? 0)
+    const { isOutside, use, steps } = processUse(subject, used)
+    return {
+      cause: isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit'),
+      steps,
+      ...(use !== null && { seen: use }),
+    }
+  }
+  const free = (name: 'nodefs' | 'imagefs') =>
+    (filesystems[name]?.availableBytes ?? Infinity) / (filesystems[name]?.capacityBytes ?? 1)
+  const signal = free('imagefs') < free('nodefs') ? 'imagefs.available' : 'nodefs.available'
+  const reason = type === 'DiskPressure' ? diskReason(subject, signal) : null
+  if (reason !== null) return withDeletion(reason, subject)
+  const source = type === 'DiskPressure' ? diskUse : 'memory'
+  return {
+    cause: { kind: 'unread', source, reason: 'not-asked' },
+    steps: [type === 'DiskPressure' ? withMounts(look, subject) : { id: 'list-memory' }],
+  }
+}
+
 /** A pressure of memory or process ids, of which the mode measures nothing. */
 function* unreadPressure(subject: NodeSubject): Generator<Failing> {
+  if (unsupportedReason(subject.identity.kubeletVersion) !== null)
+    return yield* judgeUnreplayed(subject)
   const steps = [{ id: 'read-again' as const }]
   const shown = subject.summary === null ? nodeObjectFailing(subject, { steps }) : null
   const what = conditionsOf(subject).includes('MemoryPressure') ? 'memory' : 'pids'
@@ -285,10 +353,8 @@ const silenceOf = ({ node, disks, summary, isKubeletDown }: NodeSubject) =>
 function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) {
   const { node, pods, disks, at } = subject
   const { conditions = [], capacity } = node.status ?? {}
-  const since = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
-    `${type} is ${status} since ${shownTime(lastTransitionTime)}`
   const silent = silenceOf(subject)
-  if (silent !== null) return silentFailing(since(silent), steps)
+  if (silent !== null) return silentFailing(sinceOf(silent), steps)
   const reported = conditionsOf({ node })
   const pressure = conditions.find(
     ({ type = '' }) => reported.includes(type) && (disks === null || type !== 'DiskPressure'),
@@ -328,7 +394,7 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
         : [
             `Container ${shorten(user.owner.container, 63)} of ${shorten(`${user.owner.namespace}/${user.owner.pod}`, nameLength)} used ${bytes(user.bytes)} of memory when it was evicted within the last day.`,
           ]),
-      `${since(pressure)}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
+      `${sinceOf(pressure)}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
       ...(threshold === null
         ? []
         : [
@@ -337,6 +403,9 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
     ].join(' '),
   }
 }
+
+const sinceOf = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
+  `${type} is ${status} since ${shownTime(lastTransitionTime)}`
 
 /** A right that is missing explains no silence, and a node that is off answers on no port. */
 const silentFailing = (since: string, steps: readonly StepAction[] = []) => ({

@@ -1,6 +1,6 @@
-import { featuresOf, unsupportedReason } from '#facts/kubelet/features.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
 import { type VersionSkew, versionSkew } from '#facts/kubernetes/version-skew.ts'
-import { contextRule, line, plural, worldCause } from '#judge/rule.ts'
+import { contextRule, line, plural, seenFirst, worldCause } from '#judge/rule.ts'
 
 export const unsupportedVersion = contextRule({
   id: 'unsupported-version',
@@ -24,7 +24,11 @@ export const unsupportedVersion = contextRule({
     if (minor === null) yield { unknown: 'node: its status names no kubelet version that is known' }
     else if (!exact)
       yield {
-        consequence: `Nothing is predicted for this node: ${unsupportedReason(kubeletVersion)}.`,
+        severity: 'low',
+        ...seenFirst(
+          `Kubernetes 1.${minor} is not supported: its replay is unknown.`,
+          'Nothing is predicted for this node; its conditions, events, pods and statistics are judged.',
+        ),
         evidence: [line('node', 'kubelet version', kubeletVersion ?? '')],
       }
     const controlPlane = eks?.version ?? null

@@ -35,6 +35,38 @@ describe('unread-node', () => {
     expect(text.includes('what its pods use of its disks and memory')).toBe(is)
   })
 
+  describe('a kubelet that answered, and whose version is not supported', () => {
+    const why = 'Kubernetes 1.23 is not supported: 1.29 to 1.37 are'
+    const failingOf = (conditions: object[], more: object = {}) => {
+      const example = exampleSubject({
+        identity: { kubeletVersion: 'v1.23.17' },
+        unread: { configz: why, ...more },
+      })
+      const unjudged = { configuration: null, eviction: null, imageGC: null }
+      const outcome = outcomeOn(unreadNode, [
+        { ...example, ...unjudged, node: { status: { conditions } } },
+      ])
+      return outcome.state === 'fail' ? [outcome.failing].flat()[0] : null
+    }
+
+    it('is read in full, unless it has pressure', () => {
+      expect(failingOf([])).toBeNull()
+      expect(failingOf([], { summary: 'HTTP 500' })?.steps).toEqual([{ id: 'read-again' }])
+    })
+
+    it.each(['DiskPressure', 'MemoryPressure', 'PIDPressure'])('names what has %s', type => {
+      const found = failingOf([
+        { type, status: 'True', lastTransitionTime: '2026-11-21T01:00:00Z' },
+      ])
+      expect(found).toMatchObject({
+        severity: 'critical',
+        title: 'A node reports pressure: the kubelet evicts pods',
+      })
+      expect(found?.steps?.map(({ id }) => id)).not.toContain('read-again')
+      expect([found?.consequence, found?.cause, found?.steps]).toMatchSnapshot()
+    })
+  })
+
   it.each([
     ['agent-lost', 'restart-agent'],
     ['cut', 'read-again'],

@@ -33,8 +33,9 @@ export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): 
     fileLine: inner => fileLine(lineNumber + inner - 1),
   })
   const { documents, rest } = documentsIn(lines, linesFrom, { budget, copies: copiesIn(lines) })
+  const hasRedirectedBlock = isRedirected.test(text)
   const commands = commandsOf(lines, rest, linesFrom).filter(
-    command => !printsOnly.test(command.text) || isRedirected.test(text),
+    command => hasRedirectedBlock || !printsOnly.test(command.text),
   )
   // A script that names one file of a kubelet in a variable works on that file.
   const onlyPath = nodePathIn(commands.map(command => command.text).join('\n'))
@@ -58,7 +59,7 @@ export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): 
 
 /** A command whose text goes nowhere, unless the block around it is written to a file. */
 const printsOnly = /^\s*(?:echo|printf)\s(?:(?!\$\()[^>|;&`])*$/
-const isRedirected = /^\s*(?:\}|\)|done|fi)\s*[>|]/m
+const isRedirected = /^[^\S\n]*(?:\}|\)|done|fi)\s*[>|]/m
 
 /** Calls of bootstrap.sh, which starts a kubelet that does not run yet, and starts of the kubelet. */
 function stepsIn(commands: readonly Command[]): PlacedPiece[] {

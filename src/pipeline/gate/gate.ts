@@ -52,24 +52,25 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
   )
   const bases = hasBase ? readFiles(before, budget) : []
   const earlier = partsOf(bases, groups, nodes).map(part => ({ ...part, lineOf: () => 1 }))
-  const isUnread = ({ file }: Part) => files.some(one => one.file === file && one.unread !== null)
-  const deleted = earlier.filter(part => !isUnread(part) && isDeleted(part, texts))
+  const unread = new Set(files.flatMap(({ file, unread }) => (unread === null ? [] : [file])))
+  const isUnread = ({ file }: Part) => unread.has(file)
+  const deleted = new Set(earlier.filter(part => !isUnread(part) && isDeleted(part, texts)))
+  const sizes = new Set(files.filter(file => isSizeElsewhere(file, texts)).map(({ file }) => file))
+  const isSizeKept = ({ file, kind, volumes = [] }: Part) =>
+    volumes.length > 0 && kind !== 'EC2NodeClass' && sizes.has(file)
   const change: Change = {
     // What cannot be read any more is no reason to expect other settings.
     head: [...earlier.filter(isUnread), ...partsOf(files, groups, nodes)],
     base: earlier
-      .filter(part => !deleted.includes(part))
-      .map(part => (isSizeKept(part, files, texts) ? { ...part, volumes: [] } : part)),
+      .filter(part => !deleted.has(part))
+      .map(part => (isSizeKept(part) ? { ...part, volumes: [] } : part)),
     hasBase,
     causes: new Map(),
     starts: new Map(),
   }
   const problems = new Problems()
   const known = files.map(file =>
-    isUnchanged(
-      texts.find(each => each.file === file.file),
-      file,
-    )
+    isUnchanged(textOf(file, texts), file)
       ? { ...file, unread: null, isUnchanged: true }
       : withUnreadBase(file, bases),
   )
@@ -78,7 +79,7 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
     const text = `${targetWords(target)} is no longer in the files, so its nodes are not judged.`
     problems.add({ file, ...fileProblem('note', 1, text) }, null)
   }
-  for (const { file } of earlier.filter(part => isSizeKept(part, files, texts)))
+  for (const { file } of earlier.filter(isSizeKept))
     problems.add({ file, ...fileProblem('unread', 1, sizeElsewhere, 'volumeSize') }, null)
   addUnknownReach(problems, change)
   const judged = await judgeNodes({ snapshot, selection, policy, survey, change, problems })
@@ -108,22 +109,15 @@ const isDeleted = (
 const sizeElsewhere =
   'volumeSize is not judged: it may be in a launch template now, or in what is not read.'
 
-/** Whether the size of a disk may be written elsewhere now: in a launch template, or in what is not read. */
-const isSizeKept = (
-  { file, kind, volumes: had = [] }: Part,
-  files: readonly ChangedFile[],
-  texts: readonly GateText[],
-) => {
-  const { parts = [], problems = [] } = files.find(one => one.file === file) ?? {}
-  const { text = '', base = '' } = texts.find(one => one.file === file) ?? {}
+const textOf = ({ file }: ChangedFile, texts: readonly GateText[]) =>
+  texts.find(each => each.file === file)
+
+/** Whether the sizes of disks may be written elsewhere now: in a launch template, or in what is not read. */
+function isSizeElsewhere(file: ChangedFile, texts: readonly GateText[]) {
+  const { text = '', base = '' } = textOf(file, texts) ?? {}
   const [names, named] = [text, base ?? ''].map(one => /launch_?template/i.test(one))
-  const isUnclear = problems.some(problem => problem.kind === 'unread') || (names && !named)
-  return (
-    had.length > 0 &&
-    kind !== 'EC2NodeClass' &&
-    isUnclear &&
-    !parts.some(({ volumes = [] }) => volumes.length > 0)
-  )
+  const isUnclear = file.problems.some(({ kind }) => kind === 'unread') || (names && !named)
+  return isUnclear && !file.parts.some(({ volumes = [] }) => volumes.length > 0)
 }
 
 /** What is not read may be a script, too: only comments on lines of their own, or behind a plain value of a key, are known to set nothing. Of values, others than a kubelet's do not count. */

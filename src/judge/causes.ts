@@ -86,10 +86,8 @@ export function causesOf({
     )
   // What was not read is no incident: what was seen comes first.
   const seen = 1 + sorted.findLastIndex(({ worst }) => isIncident(worst.finding))
-  const gaps = sorted.slice(0, seen).filter(({ worst }) => isGap(worst.finding))
   return [
-    ...sorted.slice(0, seen).filter(part => !gaps.includes(part)),
-    ...gaps,
+    ...sorted.slice(0, seen).toSorted(by(({ worst }) => isGap(worst.finding))),
     ...sorted.slice(seen),
   ].map(({ group }) => group)
 }

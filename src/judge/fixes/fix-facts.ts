@@ -93,10 +93,8 @@ export function shellOfImage({
 }
 
 /** By the kubelet's version: `v1.34.1+k3s1`. */
-function distributionOf({ kubeletVersion }: NodeSubject['identity']) {
-  const [, name] = /\+(k3s|rke2)/.exec(kubeletVersion ?? '') ?? []
-  return name === 'k3s' || name === 'rke2' ? ({ distribution: name } as const) : {}
-}
+const distributionOf = ({ kubeletVersion }: NodeSubject['identity']) =>
+  (['k3s', 'rke2'] as const).find(name => kubeletVersion?.includes(`+${name}`))
 
 export class FixFacts {
   readonly #facts = new Map<string, { key: string; fact: FixFact }>()
@@ -115,8 +113,8 @@ export class FixFacts {
       owner,
       hasSessions: inspectTargetOf(identity).isReachable,
       shell: shell === undefined ? shellOf(identity) : shell,
-      ...distributionOf(identity),
-      ...(isLeaving(subject.node) && { isLeaving: true as const }),
+      distribution: distributionOf(identity),
+      isLeaving: isLeaving(subject.node),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

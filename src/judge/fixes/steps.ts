@@ -29,9 +29,9 @@ export interface StepNode {
   shell: 'session' | 'ssh' | 'powershell' | 'container' | 'docker' | 'pod' | 'talos' | null
   owner: NodeOwner
   /** Its kubelet and containerd are parts of one program. */
-  distribution?: 'k3s' | 'rke2'
+  distribution?: 'k3s' | 'rke2' | undefined
   /** Another controller removes it already. */
-  isLeaving?: true
+  isLeaving?: boolean
 }
 
 export interface StepSite {
@@ -97,9 +97,7 @@ export function stepsOf(
     })
 }
 
-const ofReplacement: ReadonlySet<StepActionId> = new Set([
-  ...(['drain', 'reboot', 'replace-node', 'upgrade-group'] as const),
-])
+const ofReplacement = new Set<StepActionId>(['drain', 'reboot', 'replace-node', 'upgrade-group'])
 
 /** Nodes on whose host no shell runs our commands. */
 const withoutShell: ReadonlySet<StepNode['shell']> = new Set(['container', 'docker', 'talos', null])
@@ -226,14 +224,13 @@ function session(
 ): Command {
   const tools = distribution === undefined ? [] : ownTools(distribution)
   const command = tools.reduce((text, [tool, own]) => text?.replaceAll(tool, own), written)
-  if (shell === 'ssh' && command !== undefined)
-    return [effect, `ssh ${shellWord(name)} ${shellWord(command)}`]
-  if (shell === 'docker' && command !== undefined)
-    return [
-      effect,
-      `docker exec ${shellWord(name)} sh -c ${shellWord(command.replaceAll('sudo ', ''))}`,
-    ]
-  if (shell === 'pod' && command !== undefined) return [effect, inPod(name, command)]
+  if (command !== undefined) {
+    const asRoot = command.replaceAll('sudo ', '')
+    if (shell === 'ssh') return [effect, `ssh ${shellWord(name)} ${shellWord(command)}`]
+    if (shell === 'docker')
+      return [effect, `docker exec ${shellWord(name)} sh -c ${shellWord(asRoot)}`]
+    if (shell === 'pod') return [effect, inPod(name, asRoot)]
+  }
   if (shell !== 'session' || instanceId === null) return shown
   const start = aws('ssm', 'start-session', '--target', clusterWord(instanceId))
   if (command === undefined) return ['reads', start]
@@ -247,7 +244,7 @@ function inPod(nodeName: string, command: string): string {
   const [name, mountPath] = ['host', '/host']
   const container = {
     ...{ name, image, securityContext: { privileged: true } },
-    command: ['chroot', mountPath, 'sh', '-c', command.replaceAll('sudo ', '')],
+    command: ['chroot', mountPath, 'sh', '-c', command],
     volumeMounts: [{ name, mountPath }],
   }
   const spec = {

@@ -224,6 +224,8 @@ function remedyFor(
   const read = { id: 'read-pull-events' as const }
   if (image === null || why === null) return {}
   const place = shorten(registryOf(image), 200)
+  const isOther = !needsKubeletCredentials(registryOf(image))
+  const grant = { id: 'grant-pull' as const, place, ...(isOther && { variant: 'other' as const }) }
   switch (why) {
     case 'limit of the kubelet':
       return {
@@ -232,29 +234,13 @@ function remedyFor(
         fix: { config: { registryPullQPS: 50, registryBurst: 100 } },
       }
     case 'missing or denied':
-      return {
-        steps: [
-          { id: 'provide-image', place: shorten(image, 200) },
-          {
-            id: 'grant-pull',
-            place,
-            ...(!needsKubeletCredentials(registryOf(image)) && { variant: 'other' as const }),
-          },
-        ],
-      }
+      return { steps: [{ id: 'provide-image', place: shorten(image, 200) }, grant] }
     case 'expired credentials':
-    case 'denied': {
-      if (!needsKubeletCredentials(registryOf(image)))
-        return { steps: [{ id: 'grant-pull', place, variant: 'other' }, read] }
-      const isOfPod = container?.hasPullSecret === true
-      const variant = isOfPod ? { variant: 'secret' as const } : {}
-      return {
-        steps: [
-          { id: 'grant-pull', place, ...variant },
-          isOfPod ? read : { id: 'restart-kubelet' },
-        ],
-      }
-    }
+    case 'denied':
+      if (isOther) return { steps: [grant, read] }
+      return container?.hasPullSecret === true
+        ? { steps: [{ ...grant, variant: 'secret' }, read] }
+        : { steps: [grant, { id: 'restart-kubelet' }] }
     case 'out of reach':
     case 'timeout':
       // A plan pulls the image from another source, by its digest.

@@ -83,16 +83,11 @@ export class PodOwners {
 
   /** The controller whose pods have such names. Null: none that has a pod now. */
   find(namespace: string, pod: string): PodOwner | null {
-    const ordinal = /-\d{1,9}$/.exec(pod)
-    const prefix = isGeneratedSuffix(pod.slice(-5)) ? pod.slice(0, -5) : null
-    const names = [
-      ...(prefix === null ? [] : [prefix, prefix.replace(templateHash, '*')]),
-      ...(ordinal === null ? [] : [`${pod.slice(0, ordinal.index)}-0`]),
-    ]
-    for (const name of names) {
-      const owner = this.#byPrefix.get(`${namespace}/${name}`)
-      if (owner !== undefined) return owner
-    }
-    return null
+    const prefix = isGeneratedSuffix(pod.slice(-5)) ? pod.slice(0, -5) : ''
+    return (
+      [prefix, prefix.replace(templateHash, '*'), pod.replace(/-\d{1,9}$/, '-0')]
+        .map(name => this.#byPrefix.get(`${namespace}/${name}`))
+        .find(owner => owner !== undefined) ?? null
+    )
   }
 }

@@ -350,7 +350,8 @@ const silenceOf = ({ node, disks, summary, isKubeletDown }: NodeSubject) =>
       ) ?? null)
 
 /** What the Node object and its pods show of resources that were not measured. Null: the node reports no pressure, and its kubelet reports. */
-function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) {
+function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
+  const { steps = [] } = reason
   const { node, pods, disks, at } = subject
   const { conditions = [], capacity } = node.status ?? {}
   const silent = silenceOf(subject)
@@ -359,8 +360,7 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
   const pressure = conditions.find(
     ({ type = '' }) => reported.includes(type) && (disks === null || type !== 'DiskPressure'),
   )
-  if (pressure === undefined)
-    return disks === null ? passedOf({ node, pods, at }, { cause, steps }) : null
+  if (pressure === undefined) return disks === null ? passedOf(subject, reason) : null
   const evictions = (pods ?? [])
     .map(({ status }) => evictionCause(status?.message ?? ''))
     .filter(({ resource }) => resource !== null && isScarce(resource, pressure))
@@ -378,15 +378,11 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
   return {
     severity: 'critical' as const,
     title: titles.pressure,
-    // A disk that is known to be too small explains it.
-    ...(disk !== undefined && cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
-    ...(disk !== undefined && {
-      steps: [...(steps ?? []).filter(({ id }) => id !== look.id), withMounts(look, { pods })],
-    }),
+    ...(disk !== undefined && withLook(reason, pods)),
     ...(user !== null && {
       title: titles.memory,
       cause: settingIn('workload', 'resources.requests.memory'),
-      steps: [{ id: 'set-memory' as const, ...user }, ...(steps ?? [])],
+      steps: [{ id: 'set-memory' as const, ...user }, ...steps],
     }),
     seen: [
       ...(user === null
@@ -407,8 +403,14 @@ function nodeObjectFailing(subject: NodeSubject, { cause, steps }: UnreadCause) 
 const sinceOf = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
   `${type} is ${status} since ${shownTime(lastTransitionTime)}`
 
+/** A disk that is known to be too small explains it. */
+const withLook = ({ cause, steps = [] }: UnreadCause, pods: NodeSubject['pods']) => ({
+  ...(cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
+  steps: [...steps.filter(({ id }) => id !== look.id), withMounts(look, { pods })],
+})
+
 /** A right that is missing explains no silence, and a node that is off answers on no port. */
-const silentFailing = (since: string, steps: readonly StepAction[] = []) => ({
+const silentFailing = (since: string, steps: readonly StepAction[]) => ({
   severity: 'critical' as const,
   title: titles.silent,
   cause: { kind: 'unread' as const, source: silence, reason: 'timeout' as const },
@@ -421,10 +423,7 @@ const silentFailing = (since: string, steps: readonly StepAction[] = []) => ({
 })
 
 /** A disk that was full within a day: the kubelet evicted pods for it, and nothing was measured. Null: no such pod is left. */
-function passedOf(
-  { node, pods, at }: Pick<NodeSubject, 'node' | 'pods' | 'at'>,
-  { cause, steps }: UnreadCause,
-) {
+function passedOf({ node, pods, at }: NodeSubject, reason: UnreadCause) {
   const { capacity, conditions = [] } = node.status ?? {}
   const isOver = conditions.some(
     ({ type, status }) => type === 'DiskPressure' && status === 'False',
@@ -442,12 +441,9 @@ function passedOf(
     ...(isWriter
       ? {
           cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
-          steps: [{ id: 'move-to-volume' as const, ...most }, ...(steps ?? [])],
+          steps: [{ id: 'move-to-volume' as const, ...most }, ...(reason.steps ?? [])],
         }
-      : {
-          ...(cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
-          steps: [...(steps ?? []).filter(({ id }) => id !== look.id), withMounts(look, { pods })],
-        }),
+      : withLook(reason, pods)),
     seen: [
       `The kubelet evicted ${plural(evicted.length, 'pod')} for ${evictionCause(last.message).resource} within a day, the last ${shorten(`${last.namespace}/${last.name}`, 130)} at ${shownTime(last.time)}${threshold === null ? '' : `, with ${threshold}`}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}.`,
       ...(most === null

@@ -126,7 +126,7 @@ function loopOf(
       ),
       evidence: lines(
         line('event', `evictions of ${name}${key === null ? ' (by name)' : ''}`, timesOf(times)),
-        ...messageLines(evictions),
+        ...messageLines(evictions, resource),
         line('event', 'the kubelet said last', latest.message === '' ? 'nothing' : latest.message),
         returns && line('node', 'tolerated taint', taint),
         next.length > 0 &&
@@ -140,8 +140,7 @@ function loopOf(
   }
 }
 
-function messageLines(evictions: readonly EvictionCause[]) {
-  const resource = evictions.findLast(one => one.resource !== null)?.resource ?? null
+function messageLines(evictions: readonly EvictionCause[], resource: string | null) {
   const shownText = (text: string) => resourceText(text, resource)
   const figures = evictions.findLast(({ threshold }) => threshold !== null)?.threshold
   const using = evictions.findLast(({ containers }) => containers.length > 0)?.containers ?? []

@@ -245,7 +245,7 @@ const refusedPods = (pods: readonly KubernetesPod[], at: string): RefusedPod[] =
 
 function refusedPod(
   message: string,
-  owner: RefusedPod['owner'],
+  owner: PodHolder,
   time: string | null,
   scheduler = defaultScheduler,
 ): RefusedPod[] {
@@ -254,8 +254,8 @@ function refusedPod(
   return amounts !== null && amounts.capacity > 0 ? [{ owner, time, amounts, scheduler }] : []
 }
 
-const nameOf = ({ owner: { namespace, pod } }: RefusedPod) =>
-  shortPodName({ namespace, name: pod ?? '' })
+const nameOf = ({ owner: { namespace, pod: name } }: RefusedPod) =>
+  shortPodName({ namespace, name })
 
 /** A DaemonSet deletes its refused pods at once: events alone show them. Null: none. */
 function refusalOf(

@@ -130,7 +130,7 @@ function targetOfVolume(pod: KubernetesPod, source: VolumeSource): Target | null
 
 /** Whether the folder stands in the message, not as a part of another path. */
 function isPathIn(message: string, folder: string): boolean {
-  const path = folder.replace(/\/+$/, '')
+  const path = folder.replace(/\/$/, '')
   const parts = path === '' ? [] : message.split(path)
   const isEnd = (part = '') => !/[\w.-]$/.test(part)
   return parts.some((part, at) => at > 0 && isEnd(parts[at - 1]) && !/^[\w.-]/.test(part))

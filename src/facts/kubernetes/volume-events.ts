@@ -16,10 +16,14 @@ export const volumeReasons = ['FailedAttachVolume', 'FailedMapVolume', 'FailedMo
 
 /** What a message of these reasons means; the first that matches counts. `settings`: a ConfigMap or Secret is missing, and no volume. */
 const meanings = [
-  // A tmpfs of the pod. Those of a ConfigMap lie on the disk.
+  // Below its folder is a tmpfs of the pod. The folder itself, and a ConfigMap, lie on the disk of the kubelet.
   [
     'memory',
-    /kubernetes\.io~(?:projected|secret|downward-api)\/[^:]{0,500}: no space left on device/i,
+    /kubernetes\.io~(?:projected|secret|downward-api)\/[^/:]{1,253}\/[^:]{1,500}: no space left on device/i,
+  ],
+  [
+    'disk',
+    /kubernetes\.io~(?:configmap\/[^:]{1,500}|empty-dir\/[^:]{1,500}|[a-z-]{1,63}(?:\/[^/:]{1,253})?): no space left on device/i,
   ],
   [
     'settings',
@@ -41,6 +45,7 @@ export const isWithoutAttachment = (message: string): boolean =>
 /** Those that say most come first. */
 export const volumeProblems = [
   'memory',
+  'disk',
   'slots',
   'elsewhere',
   'driver',

@@ -36,7 +36,10 @@ const inPods: ReadonlySet<HolderCause['holder']> = new Set([
 export const leastShareOfPod = 0.5
 
 /** The deletion of the pods that hold most of it. Null: another holder, or no deletion of few pods ends it. */
-export function podDeletion(cause: Cause, { ledger, pods }: NodeSubject): StepAction | null {
+export function podDeletion(
+  cause: Cause,
+  { ledger, pods = null }: Pick<NodeSubject, 'ledger'> & Partial<Pick<NodeSubject, 'pods'>>,
+): StepAction | null {
   if (cause.kind !== 'holder' || !inPods.has(cause.holder)) return null
   const { owner, amount, largestBytes = amount.low } = cause
   const deletion = deletionOf(owner, pods)

@@ -20,10 +20,15 @@ import {
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { type HolderOwner, listedOwners, type NodeLedger } from '#model/prediction/disk-ledger.ts'
+import {
+  type FilesystemLedger,
+  type HolderOwner,
+  listedOwners,
+  type NodeLedger,
+} from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
-import { podOf, podsOf, startsAgain, usesKubeletFolder } from './deletion.ts'
+import { podDeletion, podOf, podsOf, startsAgain, usesKubeletFolder } from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
 import { isOfDaemonSet } from './drain.ts'
 import {
@@ -276,7 +281,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
     ...(unused !== null && { seen: `${unused}.` }),
     ...(isTooSmall &&
       roomyBytes !== null && {
-        seen: `the kubelet's folder is on a disk of ${bytes(disk.capacityBytes)}; that of the images has ${bytes(roomyBytes)} free.`,
+        seen: smallKubeletDisk(disk, roomyBytes),
       }),
     steps: [
       ...reason.steps.map(step =>
@@ -297,13 +302,27 @@ const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
   ...(['unread', 'system', 'images', 'images-in-use', 'images-unused'] as const),
 ])
 
-/** Before anybody measures a disk that no system and its first images fit on. Null: any other disk, or one that holds something unusual. */
+const smallKubeletDisk = ({ capacityBytes }: FilesystemLedger, roomyBytes: number | null) =>
+  `the kubelet's folder is on a disk of ${bytes(capacityBytes)}${roomyBytes === null ? '' : `; that of the images has ${bytes(roomyBytes)} free`}.`
+
+/** A disk that is too small whatever holds it: for the system and its first images, or for the kubelet's folder. Null: any other disk, or one that holds something unusual. */
 function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
   const { ledger } = subject
   const disk = ledger && diskOf(ledger, first.filesystem)
-  const isOfImages = ledger?.isShared === true || first.filesystem === 'imagefs'
-  const isUsual = usualOfTiny.has(first.holder) && first.amount.unit === 'bytes'
-  if (!disk || !isOfImages || !isUsual || !isBelowSystem(disk)) return null
+  if (!disk || first.amount.unit !== 'bytes' || !isBelowSystem(disk)) return null
+  if (!ledger.isShared && first.filesystem === 'nodefs') {
+    const roomyBytes = roomOfImages(ledger)
+    const deletion = podDeletion(first, subject)
+    return {
+      cause: deviceCause('too-small'),
+      steps: [
+        ...(deletion ? [deletion] : []),
+        { id: 'move-kubelet-root', ...(roomyBytes !== null && { bytes: roomyBytes }) },
+      ],
+      seen: smallKubeletDisk(disk, roomyBytes),
+    }
+  }
+  if (!usualOfTiny.has(first.holder)) return null
   return {
     cause: deviceCause('too-small'),
     steps: [withSize({ id: 'larger-disk' }, subject, first), { id: 'look-on-node' }],

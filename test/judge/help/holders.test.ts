@@ -85,6 +85,22 @@ it.each([
   expect(podDeletion(cause, { ...exampleSubject({}), pods } as never)?.id).toBe(id)
 })
 
+it.each([
+  ['the volume of one pod', 'pod-volumes', 2],
+  ['logs', 'container-logs', 2],
+] as const)('has a tiny disk of the kubelet as the cause, whatever holds it: %s', (_, held, gib) => {
+  const subject = exampleSubject({ held: { [held]: gib } })
+  const [disk] = subject.ledger!.filesystems
+  const nodefs = { ...disk!, capacityBytes: 2 * GiB }
+  const imagefs = { ...disk!, filesystem: 'imagefs' as const, lines: [] }
+  const ledger = { ...subject.ledger!, isShared: false, filesystems: [nodefs, imagefs] }
+  expect(diskReason({ ...subject, ledger }, 'nodefs.available')).toMatchObject({
+    cause: { kind: 'device', what: 'too-small' },
+    steps: [{ id: 'move-kubelet-root', bytes: 98 * GiB }],
+    seen: "the kubelet's folder is on a disk of 2.0 GiB; that of the images has 98.0 GiB free.",
+  })
+})
+
 it('names the largest folders of deleted pods', () => {
   const folders = ['/var/lib/kubelet/pods/a', '/var/lib/kubelet/pods/b']
   const parts = folders.map(place => ({ ...part('orphaned-pods', '', 9), owner: null, place }))

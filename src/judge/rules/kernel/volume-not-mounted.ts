@@ -16,7 +16,17 @@ import {
   timesOf,
   unreadEvents,
 } from '#judge/events/events.ts'
-import { bytes, contextRule, plural, seenFirst, shortPodName, worldCause } from '#judge/rule.ts'
+import { diskReason } from '#judge/help/holders.ts'
+import {
+  bytes,
+  contextRule,
+  type Failing,
+  type NodeSubject,
+  plural,
+  seenFirst,
+  shortPodName,
+  worldCause,
+} from '#judge/rule.ts'
 import { podName, shorten, shortenMiddle } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { containerOwner } from '#model/prediction/disk-ledger.ts'
@@ -30,6 +40,7 @@ const [longest, leastWords] = [290, 120]
 
 const titles = {
   slots: 'An EBS volume is not attached: the node may have no attachment slot left',
+  disk: "A pod waits for a volume: the disk of the kubelet's folder has no space left",
   memory: 'A pod waits for a volume in memory that is full: it is no disk of the node',
 }
 
@@ -53,14 +64,16 @@ export const volumeNotMounted = contextRule({
     'pkg/volume/emptydir/empty_dir.go calculateEmptyDirMemorySize',
   ],
 
-  fact: ({ pods }) =>
-    pods.flatMap(pod =>
+  fact: subject => {
+    const waiting = subject.pods.flatMap(pod =>
       pod.status?.phase === 'Pending'
         ? [{ name: podName(pod.metadata), memory: memoryLimitOf(pod) }]
         : [],
-    ),
+    )
+    return { waiting, disk: waiting.length > 0 ? diskOfKubelet(subject) : null }
+  },
 
-  *judge(waiting, context) {
+  *judge({ waiting, disk }, context) {
     const { events, podEvents, at } = context
     const ofNode = recentEvents(events, at, volumeReasons)
     const failed = waiting.flatMap(({ name }) => {
@@ -82,27 +95,39 @@ export const volumeNotMounted = contextRule({
     const pods = new Set(failed.map(({ pod }) => podName(pod ?? undefined)))
     const who = `${plural(pods.size, 'pod')} cannot start, the first ${shortPodName(first.pod)}, ${first.reason} ${timesOf(eventTimes([first], at))}`
     const name = podName(first.pod)
+    const memory = waiting.find(one => one.name === name)?.memory ?? null
     yield {
-      ...(problem === 'memory'
-        ? fullOfMemory(
-            `${who}: no space is left in volume ${shorten(volumeIn(first.message), 63)}`,
-            waiting.find(one => one.name === name)?.memory ?? null,
-          )
-        : {
-            ...(problem === 'slots' && { title: titles.slots }),
-            ...seenFirst(
-              `${who}: "${shortenMiddle(runtimeErrorIn(first.message), Math.max(leastWords, longest - who.length))}".`,
-            ),
-            steps: [
-              problem === 'other' && isWithoutAttachment(first.message)
-                ? { id: 'read-journal' }
-                : { id: 'attach-volume', variant: problem },
-            ],
-          }),
+      ...wordsOf(problem, who, first.message, memory, disk),
       evidence: failed.slice(0, shown).flatMap(one => eventEvidence([one], at)),
     }
   },
 })
+
+function wordsOf(
+  problem: NonNullable<ReturnType<typeof volumeProblem>>,
+  who: string,
+  message: string,
+  memory: ReturnType<typeof memoryLimitOf>,
+  disk: ReturnType<typeof diskOfKubelet>,
+): Omit<Failing, 'evidence'> {
+  if (problem === 'disk') return fullDisk(who, disk)
+  if (problem === 'memory')
+    return fullOfMemory(
+      `${who}: no space is left in volume ${shorten(volumeIn(message), 63)}`,
+      memory,
+    )
+  return {
+    ...(problem === 'slots' && { title: titles.slots }),
+    ...seenFirst(
+      `${who}: "${shortenMiddle(runtimeErrorIn(message), Math.max(leastWords, longest - who.length))}".`,
+    ),
+    steps: [
+      problem === 'other' && isWithoutAttachment(message)
+        ? { id: 'read-journal' }
+        : { id: 'attach-volume', variant: problem },
+    ],
+  }
+}
 
 const volumeIn = (message: string) => /\bvolume "([^"]{1,253})"/.exec(message)?.[1] ?? ''
 
@@ -138,6 +163,27 @@ function fullOfMemory(who: string, limit: ReturnType<typeof memoryLimitOf>) {
         ...(isUnitMissing && { message: text }),
       },
     ],
+  }
+}
+
+/** What the disk of the kubelet's folder has, and what holds it. Null: not read. */
+function diskOfKubelet(subject: NodeSubject) {
+  const { nodefs } = subject.filesystems
+  return nodefs && { nodefs, held: diskReason(subject, 'nodefs.available') }
+}
+
+/** The kubelet makes the folder of each volume on nodefs, also that of a tmpfs. */
+function fullDisk(who: string, disk: ReturnType<typeof diskOfKubelet>) {
+  const { availableBytes = null, capacityBytes = null, inodesFree = null } = disk?.nodefs ?? {}
+  const free =
+    availableBytes === null || capacityBytes === null
+      ? ''
+      : `: ${bytes(availableBytes)} of ${bytes(capacityBytes)}${inodesFree === null ? '' : ` and ${inodesFree} inodes`} are free`
+  return {
+    ...disk?.held,
+    title: titles.disk,
+    ...seenFirst(`${who}: no space is left on the disk of the kubelet's folder${free}.`),
+    steps: disk?.held?.steps ?? [{ id: 'look-on-node' as const, place: '/var/lib/kubelet' }],
   }
 }
 

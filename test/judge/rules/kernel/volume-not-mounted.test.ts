@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { volumeProblem } from '#facts/kubernetes/volume-events.ts'
 import { volumeNotMounted } from '#judge/rules/kernel/volume-not-mounted.ts'
-import type { ContextExample } from '#test/example.ts'
+import { type ContextExample, sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { type EventValues, event, failingOf, state } from '#test/rules/events.ts'
 
@@ -81,14 +81,25 @@ describe('volume-not-mounted', () => {
     ['projected', 'memory'],
     ['secret', 'memory'],
     ['downward-api', 'memory'],
-    ['configmap', 'other'],
+    ['configmap', 'disk'],
     ['csi', 'other'],
   ])('reads a full volume of kind %s as %s', (kind, problem) => {
     expect(volumeProblem(inMemory(`kubernetes.io~${kind}`))).toBe(problem)
   })
 
+  it('has the folder of a volume in memory on the disk of the kubelet', () => {
+    const message = inMemory('kubernetes.io~projected').replace('/x/namespace', '/x')
+    const failing = failingOf(volumeNotMounted, {
+      ...waiting(failed('FailedMount', message)),
+      filesystems: { nodefs: { ...sharedFilesystems.nodefs!, availableBytes: 0, capacityBytes: 190 * 1024 ** 2 } },
+    })
+    expect(failing.title).toContain("disk of the kubelet's folder")
+    expect(failing.seen).toContain('0 bytes of 190.0 MiB')
+    expect(failing.steps).toMatchObject([{ id: 'look-on-node' }])
+  })
+
   it.each([
-    ['kubernetes.io~configmap', 'read-journal'],
+    ['kubernetes.io~local-volume', 'read-journal'],
     ['kubernetes.io~csi', 'attach-volume'],
   ])('asks for attachments only of what is attached: %s', (kind, step) => {
     const message = inMemory(kind).replace('kube-api-access-x', 'v')

@@ -1,7 +1,7 @@
 /** Steps that end pods: of those that hold most of a disk or of memory. */
 import type { NodeSubject } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
-import { controllerReferenceOf } from '#model/input/kubernetes.ts'
+import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
 import { isOfDaemonSet } from './drain.ts'
 import { leastOwned, type Reason } from './holder-cause.ts'
@@ -57,8 +57,38 @@ export function deletionOf(
   if (isOfDaemonSet(owner))
     return usesKubeletFolder(pods, owner) ? null : { id: 'restart-pod', owner }
   if (owner.workload !== null) return { id: 'delete-pod', owner }
-  return startsAgain(pods, owner) === 'nothing' ? { id: 'end-pod', owner } : null
+  return startsAgain(pods, owner) === 'nothing' ? endPod(owner, pods) : null
 }
+
+/** By these, a program outside of Kubernetes starts pods without an owner. Upstream: kubernetes-sigs/prow pkg/kube/prowjob.go, jenkinsci/kubernetes-plugin */
+const jobLabels = ['prow.k8s.io/job', 'jenkins/label']
+
+const jobOf = (pod: KubernetesPod | undefined) =>
+  jobLabels.map(label => pod?.metadata?.labels?.[label]).find(job => job !== undefined)
+
+/** Of a pod without a controller. Its job may start it again. */
+export function endPod(owner: PodName & HolderOwner, pods: NodeSubject['pods']): StepAction {
+  const job = jobOf(podOf(pods, owner))
+  return { id: 'end-pod', owner, ...(job !== undefined && { message: job }) }
+}
+
+/** Pods of the same job, or with the same labels, that were evicted here for local storage. */
+export function evictedBefore(owner: PodName, pods: NodeSubject['pods']) {
+  const own = podOf(pods, owner)
+  const job = jobOf(own)
+  const labelsOf = (pod: KubernetesPod) => Object.entries(pod.metadata?.labels ?? {}).toSorted()
+  const labels = own ? String(labelsOf(own)) : ''
+  const evicted = (pods ?? []).filter(
+    pod =>
+      isEvictedForStorage(pod) &&
+      pod.metadata?.namespace === owner.namespace &&
+      (job === undefined ? String(labelsOf(pod)) === labels : jobOf(pod) === job),
+  )
+  return labels === '' ? [] : evicted
+}
+
+const isEvictedForStorage = ({ status }: KubernetesPod) =>
+  status?.reason === 'Evicted' && /ephemeral[- ]storage|inodes/.test(status.message ?? '')
 
 /** With the deletion of the pods first, if no step ends them yet. */
 export function withDeletion(reason: Reason, subject: NodeSubject): Reason {

@@ -14,6 +14,7 @@ import {
   kubeletSetting,
   type NodeSubject,
   nameLength,
+  plural,
   shorten,
   span,
 } from '#judge/rule.ts'
@@ -28,7 +29,15 @@ import {
 } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
-import { podDeletion, podOf, podsOf, startsAgain, usesKubeletFolder } from './deletion.ts'
+import {
+  endPod,
+  evictedBefore,
+  podDeletion,
+  podOf,
+  podsOf,
+  startsAgain,
+  usesKubeletFolder,
+} from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
 import { isOfDaemonSet } from './drain.ts'
 import {
@@ -225,7 +234,11 @@ function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   if (owner === null) return reason
   const again = startsAgain(pods, owner)
   const hasWorkload = 'workload' in owner && owner.workload !== null
-  if (!hasWorkload && again === 'nothing') return withStep(reason, 'end-pod')
+  if (!hasWorkload && again === 'nothing')
+    return {
+      ...reason,
+      steps: reason.steps.map(step => (step.id === 'restart-pod' ? endPod(owner, pods) : step)),
+    }
   const isLog = cause.kind === 'holder' && cause.holder === 'container-logs'
   if (again !== 'kubelet' && (isLog || !usesKubeletFolder(pods, owner))) return reason
   return withStep(reason, isLog ? 'empty-log' : null)
@@ -264,6 +277,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
       ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
       : largerReserve(configuration, cause, ledger)) ??
     endlessPodReason(cause, subject) ??
+    largerForPods(reason, subject) ??
     spreadPods(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
     (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
@@ -279,10 +293,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   return {
     ...reason,
     ...(unused !== null && { seen: `${unused}.` }),
-    ...(isTooSmall &&
-      roomyBytes !== null && {
-        seen: smallKubeletDisk(disk, roomyBytes),
-      }),
+    ...(isTooSmall && roomyBytes !== null && { seen: smallKubeletDisk(disk, roomyBytes) }),
     steps: [
       ...reason.steps.map(step =>
         first.holder === 'unread' ? withMounts(step, subject) : withSize(step, subject, first),
@@ -301,6 +312,34 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
 const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
   ...(['unread', 'system', 'images', 'images-in-use', 'images-unused'] as const),
 ])
+
+/** The default of a managed nodegroup. */
+const smallDiskBytes = 20 * gibibyte
+
+/** What pods write does not fit: pods of the same job were evicted before, or it is a third of a small disk, whose system and images take the rest. A limit alone ends the pods. */
+function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | null {
+  const owner = podHolding(cause)
+  const disk = cause.kind === 'holder' && subject.ledger && diskOf(subject.ledger, cause.filesystem)
+  if (!disk || owner === null || !('workload' in owner) || cause.amount.unit !== 'bytes')
+    return null
+  if (cause.holder !== 'pod-volumes' && cause.holder !== 'writable-layers') return null
+  const evicted = owner.workload === null ? evictedBefore(owner, subject.pods ?? null).length : 0
+  const isSmall = disk.capacityBytes <= smallDiskBytes && cause.amount.low >= disk.capacityBytes / 3
+  if (evicted === 0 && !isSmall) return null
+  const deletion = podDeletion(cause, subject)
+  const size = cause.largestBytes ?? cause.amount.low
+  return {
+    seen:
+      evicted === 0
+        ? `the disk has ${bytes(disk.capacityBytes)} in all.`
+        : `${plural(evicted, 'pod')} of the same job or labels ${evicted === 1 ? 'was' : 'were'} evicted here before: it does not fit on this disk of ${bytes(disk.capacityBytes)}.`,
+    steps: [
+      ...(deletion ? [deletion] : []),
+      withSize({ id: 'larger-disk' }, subject, cause),
+      ...(evicted === 0 ? steps : [{ id: 'set-ephemeral-storage' as const, owner, bytes: size }]),
+    ],
+  }
+}
 
 const smallKubeletDisk = ({ capacityBytes }: FilesystemLedger, roomyBytes: number | null) =>
   `the kubelet's folder is on a disk of ${bytes(capacityBytes)}${roomyBytes === null ? '' : `; that of the images has ${bytes(roomyBytes)} free`}.`

@@ -88,17 +88,78 @@ it.each([
 it.each([
   ['the volume of one pod', 'pod-volumes', 2],
   ['logs', 'container-logs', 2],
-] as const)('has a tiny disk of the kubelet as the cause, whatever holds it: %s', (_, held, gib) => {
-  const subject = exampleSubject({ held: { [held]: gib } })
-  const [disk] = subject.ledger!.filesystems
-  const nodefs = { ...disk!, capacityBytes: 2 * GiB }
-  const imagefs = { ...disk!, filesystem: 'imagefs' as const, lines: [] }
-  const ledger = { ...subject.ledger!, isShared: false, filesystems: [nodefs, imagefs] }
-  expect(diskReason({ ...subject, ledger }, 'nodefs.available')).toMatchObject({
-    cause: { kind: 'device', what: 'too-small' },
-    steps: [{ id: 'move-kubelet-root', bytes: 98 * GiB }],
-    seen: "the kubelet's folder is on a disk of 2.0 GiB; that of the images has 98.0 GiB free.",
+] as const)(
+  'has a tiny disk of the kubelet as the cause, whatever holds it: %s',
+  (_, held, gib) => {
+    const subject = exampleSubject({ held: { [held]: gib } })
+    const [disk] = subject.ledger!.filesystems
+    const nodefs = { ...disk!, capacityBytes: 2 * GiB }
+    const imagefs = { ...disk!, filesystem: 'imagefs' as const, lines: [] }
+    const ledger = { ...subject.ledger!, isShared: false, filesystems: [nodefs, imagefs] }
+    expect(diskReason({ ...subject, ledger }, 'nodefs.available')).toMatchObject({
+      cause: { kind: 'device', what: 'too-small' },
+      steps: [{ id: 'move-kubelet-root', bytes: 98 * GiB }],
+      seen: "the kubelet's folder is on a disk of 2.0 GiB; that of the images has 98.0 GiB free.",
+    })
+  },
+)
+
+describe('a pod without a controller', () => {
+  const labels = { 'prow.k8s.io/job': 'cross' }
+  const bare = {
+    ...part('pod-volumes', 'api', 40),
+    owner: { ...part('pod-volumes', 'api', 40).owner!, workload: null },
+  }
+  const reasonOfPod = (evicted: object[], own: object = labels) => {
+    const subject = exampleSubject({ held: { 'pod-volumes': 40 } })
+    const pods = [
+      { metadata: { namespace: 'shop', name: 'api-1', labels: own } },
+      ...evicted.map(more => ({
+        metadata: { namespace: 'shop', labels },
+        status: {
+          phase: 'Failed',
+          reason: 'Evicted',
+          message: 'low on resource: ephemeral-storage.',
+        },
+        ...more,
+      })),
+    ]
+    const ledger = { ...subject.ledger!, parts: [bare as HolderPart] }
+    return diskReason({ ...subject, ledger, pods: pods as never }, 'nodefs.available')
+  }
+
+  it('is started again by what is outside: those of its job were evicted here before', () => {
+    expect(reasonOfPod([{}, {}])).toMatchObject({
+      seen: '2 pods of the same job or labels were evicted here before: it does not fit on this disk of 100.0 GiB.',
+      steps: [
+        { id: 'end-pod', message: 'cross' },
+        { id: 'larger-disk' },
+        { id: 'set-ephemeral-storage', bytes: 40 * GiB },
+      ],
+    })
   })
+
+  it.each([
+    ['no other was evicted', [], labels],
+    ['that one was of another job', [{}], { 'prow.k8s.io/job': 'unit' }],
+    ['that one has other labels', [{}], { app: 'a' }],
+    ['memory evicted it', [{ status: { reason: 'Evicted', message: 'low on memory' } }], labels],
+  ])('gets a limit where %s', (_, evicted, own) => {
+    expect(reasonOfPod(evicted, own)?.steps.map(({ id }) => id)).toEqual(['set-volume-limit'])
+  })
+})
+
+it.each([
+  [20, 7, ['delete-pod', 'larger-disk', 'set-volume-limit']],
+  [20, 6, ['set-volume-limit']],
+  [100, 40, ['set-volume-limit']],
+])('offers a larger disk first where %s GiB have %s GiB of volumes', (size, gib, steps) => {
+  const subject = exampleSubject({ held: { 'pod-volumes': gib, images: 1 } })
+  const [disk] = subject.ledger!.filesystems
+  const filesystems = [{ ...disk!, capacityBytes: size * GiB }]
+  const ledger = { ...subject.ledger!, parts: [part('pod-volumes', 'api', gib)], filesystems }
+  const reason = diskReason({ ...subject, ledger }, 'nodefs.available')
+  expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
 })
 
 it('names the largest folders of deleted pods', () => {

@@ -91,7 +91,9 @@ describe('volume-not-mounted', () => {
     const message = inMemory('kubernetes.io~projected').replace('/x/namespace', '/x')
     const failing = failingOf(volumeNotMounted, {
       ...waiting(failed('FailedMount', message)),
-      filesystems: { nodefs: { ...sharedFilesystems.nodefs!, availableBytes: 0, capacityBytes: 190 * 1024 ** 2 } },
+      filesystems: {
+        nodefs: { ...sharedFilesystems.nodefs!, availableBytes: 0, capacityBytes: 190 * 1024 ** 2 },
+      },
     })
     expect(failing.title).toContain("disk of the kubelet's folder")
     expect(failing.seen).toContain('0 bytes of 190.0 MiB')

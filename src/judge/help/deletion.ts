@@ -63,7 +63,7 @@ export function deletionOf(
 /** By these, a program outside of Kubernetes starts pods without an owner. Upstream: kubernetes-sigs/prow pkg/kube/prowjob.go, jenkinsci/kubernetes-plugin */
 const jobLabels = ['prow.k8s.io/job', 'jenkins/label']
 
-const jobOf = (pod: KubernetesPod | undefined) =>
+export const jobOf = (pod: KubernetesPod | undefined) =>
   jobLabels.map(label => pod?.metadata?.labels?.[label]).find(job => job !== undefined)
 
 /** Of a pod without a controller. Its job may start it again. */

@@ -32,6 +32,7 @@ import type { HeldDisks } from '#model/report.ts'
 import {
   endPod,
   evictedBefore,
+  jobOf,
   podDeletion,
   podOf,
   podsOf,
@@ -316,7 +317,7 @@ const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
 /** The default of a managed nodegroup. */
 const smallDiskBytes = 20 * gibibyte
 
-/** What pods write does not fit: pods of the same job were evicted before, or it is a third of a small disk, whose system and images take the rest. A limit alone ends the pods. */
+/** What pods write does not fit: pods of the same job were evicted before, or jobs from outside hold a third of a small disk. A limit alone ends them. */
 function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | null {
   const owner = podHolding(cause)
   const disk = cause.kind === 'holder' && subject.ledger && diskOf(subject.ledger, cause.filesystem)
@@ -324,7 +325,10 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
     return null
   if (cause.holder !== 'pod-volumes' && cause.holder !== 'writable-layers') return null
   const evicted = owner.workload === null ? evictedBefore(owner, subject.pods ?? null).length : 0
-  const isSmall = disk.capacityBytes <= smallDiskBytes && cause.amount.low >= disk.capacityBytes / 3
+  const isSmall =
+    disk.capacityBytes <= smallDiskBytes &&
+    cause.amount.low >= disk.capacityBytes / 3 &&
+    jobOf(podOf(subject.pods, owner)) !== undefined
   if (evicted === 0 && !isSmall) return null
   const deletion = podDeletion(cause, subject)
   const size = cause.largestBytes ?? cause.amount.low

@@ -411,7 +411,7 @@ export const unseenIncidents: Incident[] = [
     cause: [held('pod-volumes')],
     owner: 'nbu-swx-nixl/Bare worker',
     steps: ['ask-owner'],
-    words: [/nbu-swx-nixl\/worker/, /no controller/, /34(?:\.0)? GiB/],
+    words: [/nbu-swx-nixl\/worker/, /no owner in Kubernetes/, /34(?:\.0)? GiB/],
     never: [imageGc],
   },
   {

@@ -150,16 +150,26 @@ describe('a pod without a controller', () => {
 })
 
 it.each([
-  [20, 7, ['delete-pod', 'larger-disk', 'set-volume-limit']],
-  [20, 6, ['set-volume-limit']],
-  [100, 40, ['set-volume-limit']],
-])('offers a larger disk first where %s GiB have %s GiB of volumes', (size, gib, steps) => {
+  [
+    'a job from outside',
+    20,
+    7,
+    { 'prow.k8s.io/job': 'e2e' },
+    'end-pod,larger-disk,set-volume-limit',
+  ],
+  ['a job that holds less', 20, 6, { 'prow.k8s.io/job': 'e2e' }, 'set-volume-limit'],
+  ['another pod', 20, 7, { app: 'a' }, 'set-volume-limit'],
+  ['a job on a larger disk', 100, 40, { 'prow.k8s.io/job': 'e2e' }, 'set-volume-limit'],
+])('offers a larger disk first where a disk is small for %s', (_, size, gib, labels, steps) => {
   const subject = exampleSubject({ held: { 'pod-volumes': gib, images: 1 } })
   const [disk] = subject.ledger!.filesystems
   const filesystems = [{ ...disk!, capacityBytes: size * GiB }]
-  const ledger = { ...subject.ledger!, parts: [part('pod-volumes', 'api', gib)], filesystems }
-  const reason = diskReason({ ...subject, ledger }, 'nodefs.available')
-  expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
+  const own = part('pod-volumes', 'api', gib)
+  const parts = [{ ...own, owner: { ...own.owner!, workload: null } } as HolderPart]
+  const ledger = { ...subject.ledger!, parts, filesystems }
+  const pods = [{ metadata: { namespace: 'shop', name: 'api-1', labels } }] as never
+  const reason = diskReason({ ...subject, ledger, pods }, 'nodefs.available')
+  expect(reason?.steps.map(({ id }) => id).join()).toEqual(steps)
 })
 
 it('names the largest folders of deleted pods', () => {

@@ -64,7 +64,7 @@ export const containerOutOfSpace = nodeRule({
         const claim = target?.claim && podName({ ...ended.pod.metadata, name: target.claim })
         return target === null || (claim && claims.has(claim)) ? [] : [{ ...ended, ...target }]
       }),
-      ({ disk, claim, volume }) => disk ?? claim ?? volume,
+      ({ pod, disk, claim, volume }) => disk ?? `${pod.metadata?.namespace}/${claim ?? volume}`,
     )
     for (const all of byDisk.values()) {
       const first = all[0]!

@@ -4,7 +4,7 @@ import type { KubernetesPod } from '#model/input/kubernetes.ts'
 import { type NodeExample, sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { minutesAgo } from '#test/rules/events.ts'
-import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf, judge, state } from '#test/rules/pulls-logs-kernel.ts'
 
 type Volume = NonNullable<NonNullable<KubernetesPod['spec']>['volumes']>[number]
 
@@ -92,6 +92,13 @@ describe('container-out-of-space', () => {
     expect(failing.steps?.[0]?.place).toBe(place)
     expect(failing.seen).toMatch(/^1 pod ended, the first shop\/db-0 \(StatefulSet shop\/db\)\./)
     expect(failing.seen).toMatch(seen)
+  })
+
+  it('tells claims of one name in two namespaces apart', () => {
+    const inShop = ended(file, { persistentVolumeClaim: { claimName: 'data-db-0' } })
+    const inTest = { ...inShop, metadata: { ...inShop.metadata, namespace: 'test' } }
+    const outcome = judge(containerOutOfSpace, { pods: [inShop, inTest] })
+    expect(outcome).toMatchObject({ failing: { seen: expect.stringMatching(/^1 pod ended/) } })
   })
 
   it('has the cause of the disk that is full', () => {

@@ -85,11 +85,10 @@ function largestContainer(
   scarce: 'ephemeral-storage' | 'memory',
   evictions: readonly Eviction[],
 ): { owner: ContainerHolder; bytes: number; request: string } | null {
-  const users = evictions.flatMap(({ namespace, name, owner, message }) => {
-    const { resource, containers } = evictionCause(message)
-    const place = { namespace, pod: name, workload: owner?.workload ?? null }
+  const users = evictions.flatMap(eviction => {
+    const { resource, containers } = evictionCause(eviction.message)
     return (resource === scarce ? containers : []).map(({ name: container, used, request }) => ({
-      owner: { kind: 'container' as const, container, ...place },
+      owner: { kind: 'container' as const, container, ...placeOf(eviction) },
       bytes: amountOrNull(used) ?? 0,
       request,
     }))
@@ -127,9 +126,13 @@ export function evictionReason(
   }
 }
 
-const ofItsPods = ({ namespace, name, owner }: Eviction): StepAction => ({
+const ofItsPods = (eviction: Eviction): StepAction => ({
   id: 'set-ephemeral-storage',
-  owner: { kind: 'pod', namespace, pod: name, workload: owner?.workload ?? null, volume: null },
+  owner: { kind: 'pod', ...placeOf(eviction), volume: null },
+})
+
+export const placeOf = ({ namespace, name, owner }: Eviction) => ({
+  ...{ namespace, pod: name, workload: owner?.workload ?? null },
 })
 
 /** A threshold with the amount that an eviction names. */

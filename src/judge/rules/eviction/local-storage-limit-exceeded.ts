@@ -6,6 +6,7 @@ import {
   type Eviction,
   manyEvictions,
   ownerName,
+  placeOf,
   recordedEvictions,
 } from '#judge/events/evictions.ts'
 import { podOf } from '#judge/help/deletion.ts'
@@ -148,9 +149,8 @@ function* evictedBefore(recorded: readonly Recorded[], context: NodeContext): Ge
     const latest = alike.at(-1)!
     const { quantity, volume, container } = exceededLimit(latest.message)!
     const known = recorded.findLast(({ pod }) => alike.some(one => one.pod === pod))
-    const workload = latest.owner?.workload ?? null
     const setter = (volume ?? container) === null && known ? known.setter : null
-    const owner = { namespace: latest.namespace, pod: latest.name, workload }
+    const owner = placeOf(latest)
     yield {
       ...overLimit(owner, { volume, container: container ?? setter }, [
         amountOf(quantity, 0) ?? 0,
@@ -158,7 +158,7 @@ function* evictedBefore(recorded: readonly Recorded[], context: NodeContext): Ge
       ]),
       ...(alike.length < manyEvictions && { severity: 'medium' }),
       title: titles.before,
-      confidence: known || workload !== null ? 'certain' : 'likely',
+      confidence: known || latest.owner ? 'certain' : 'likely',
       ...seenFirst(
         `${podsText(owner, alike.length, ownerName(latest))} went over ${limitText(volume, container)} of ${shorten(quantity, 40)}${setterText(setter)}: the disk of the node is not the cause.`,
       ),

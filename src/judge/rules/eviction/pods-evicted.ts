@@ -11,6 +11,7 @@ import {
   namedThreshold,
   noEvictions,
   ownerName,
+  placeOf,
 } from '#judge/events/evictions.ts'
 import {
   contextRule,
@@ -82,17 +83,16 @@ function* evictedBefore({ short, ...fact }: EvictedFact, context: NodeContext): 
 
 function failingOf(resource: string, own: readonly Eviction[], fact: EvictionFact): Failing {
   const latest = own.at(-1)!
-  const { namespace, name, owner, time, message } = latest
+  const { time, message } = latest
   const { user, ...reason } = evictionReason(own, fact)
   const threshold = namedThreshold(own, fact)
-  const who = placedPod({ namespace, pod: name, workload: owner?.workload ?? null })
   const others = own.length === 1 ? '' : `, the last of ${plural(own.length, 'pod')}`
   const act = evictionCause(message).isRefused ? 'refused' : 'evicted'
   return {
     ...reason,
     confidence: 'likely',
     ...seenFirst(
-      `${who} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.`,
+      `${placedPod(placeOf(latest))} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.`,
       'It is no longer short. What used it can use as much again.',
     ),
     evidence: own

@@ -48,7 +48,7 @@ import {
   settingPaths,
   unclearSettings,
   unknownFlags,
-  withoutSetting,
+  withoutSettings,
 } from './settings.ts'
 import { type DiskChange, diskChange, misplacedVolumes } from './volumes.ts'
 
@@ -185,9 +185,9 @@ function partsStanding({ head, base }: Parts) {
   const unclear = new Set(unclearSettings(head).map(({ path }) => path))
   if (unclear.size === 0) return []
   return base.map(part =>
-    settingPaths(part).reduce(
-      (kept, path) => (unclear.has(path) ? kept : withoutSetting(kept, path)),
+    withoutSettings(
       part,
+      settingPaths(part).filter(path => !unclear.has(path)),
     ),
   )
 }
@@ -321,7 +321,7 @@ const openCauses =
     const known = causes.get(message)
     if (known !== undefined && parts.includes(known.part)) return known
     const refusalsWithout = ({ part, path }: PlacedSetting) => {
-      const others = parts.map(each => (each === part ? withoutSetting(part, path) : each))
+      const others = parts.map(each => (each === part ? withoutSettings(part, [path]) : each))
       return rollOut(input, image, { ...rollout, parts: others }).refusals
     }
     // Another refusal of the same fields does not end it, unless no setting ends it.

@@ -1,7 +1,7 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
 
 import { durationMs } from '#base/go/duration.ts'
-import { leavesOf, mergePatch, patchAt } from '#base/merge-patch.ts'
+import { leavesOf, mergePatches, patchAt } from '#base/merge-patch.ts'
 import { isRawObject, mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadByImage, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
@@ -56,13 +56,17 @@ export const removedPaths = (parts: readonly ChangedPart[]): string[] =>
       leavesOf(config).flatMap(([path, value]) => (value === null ? [path] : [])),
     )
 
-/** The part without a setting. */
-export function withoutSetting(part: ChangedPart, path: string): ChangedPart {
-  const field = fieldOf(path)
+export function withoutSettings(part: ChangedPart, paths: readonly string[]): ChangedPart {
+  const gone = new Set<string | null | undefined>([...paths, ...paths.map(fieldOf)])
   return {
     ...part,
-    config: mergePatch(part.config, patchAt(path, null)),
-    flags: part.flags.filter(flag => fieldOfFlag(flag) !== field && nameWithHyphens(flag) !== path),
+    config: mergePatches(
+      part.config,
+      paths.map(path => patchAt(path, null)),
+    ),
+    flags: part.flags.filter(
+      flag => !gone.has(fieldOfFlag(flag)) && !gone.has(nameWithHyphens(flag)),
+    ),
   }
 }
 

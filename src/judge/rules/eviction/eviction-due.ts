@@ -6,6 +6,7 @@ import { podDeletion } from '#judge/help/deletion.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, measuredFirst } from '#judge/help/holders.ts'
+import { unusedImages } from '#judge/help/listed-images.ts'
 import { memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
 import { processUse } from '#judge/help/processes.ts'
 import { reservedOf } from '#judge/help/reservations.ts'
@@ -14,6 +15,7 @@ import {
   amountOf,
   hardDefaults,
   hasFreeAge,
+  imageGcFix,
   isTwin,
   shownAmount,
   thresholdEvidence,
@@ -26,13 +28,16 @@ import {
   imageGcThresholds,
   kubeletSetting,
   line,
+  type NodeSubject,
   nameLength,
   nodeRule,
   type Satisfied,
   shorten,
+  span,
   worldCause,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding/cause.ts'
+import type { Policy } from '#model/policy.ts'
 import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import {
   conditionOf,
@@ -47,6 +52,7 @@ const shownVictims = 3
 const earlyGcPercent = 80
 
 const titles = {
+  waiting: 'A soft eviction threshold is met: pressure now, evictions after its grace period',
   unreported: 'A disk is past its eviction threshold, and the node reports no pressure',
 }
 
@@ -67,7 +73,7 @@ export const evictionDue = nodeRule({
     'pkg/kubelet/eviction/helpers.go thresholdsMet',
   ],
 
-  *judge(subject) {
+  *judge(subject, policy) {
     const { eviction, conditions, configuration } = subject
     const met = eviction.thresholds
       .filter(threshold => threshold.met === true)
@@ -79,9 +85,14 @@ export const evictionDue = nodeRule({
     const raised = separate.flatMap(threshold => raisedThreshold(threshold, subject) ?? [])
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     const isIdle = isUnreported(separate, conditions)
-    const reason = reasonOf(separate, raised, subject)
+    const reason = reasonOf(separate, raised, subject, policy)
+    const waitsMs = gracePeriodLeft(separate, subject)
     yield {
       ...reason,
+      ...(waitsMs > 0 && {
+        title: titles.waiting,
+        seen: `evicts in up to ${span(waitsMs)}${reason.seen === undefined ? '' : `; ${reason.seen}`}`,
+      }),
       ...(isIdle && { title: titles.unreported, steps: withRestart(reason.steps ?? []) }),
       consequence: [
         ...(isIdle
@@ -123,6 +134,17 @@ const isUnreported = ([first]: readonly EvaluatedThreshold[], conditions: Record
   first?.hard === true &&
   conditionOf(first.signal) === 'DiskPressure' &&
   conditions.DiskPressure === 'False'
+
+/** How long the first soft threshold, by the node's condition, still waits at most. 0: it evicts. */
+function gracePeriodLeft([first]: readonly EvaluatedThreshold[], { node, at }: NodeSubject) {
+  if (first === undefined || first.hard) return 0
+  const condition = conditionOf(first.signal)
+  const reported = node?.status?.conditions?.find(({ type }) => type === condition)
+  const since =
+    reported?.status === 'True' ? Date.parse(reported.lastTransitionTime ?? '') : Number.NaN
+  const left = first.gracePeriodMs - (Number.isNaN(since) ? 0 : Date.parse(at) - since)
+  return Math.max(0, left)
+}
 
 /** What gives room comes first, whether the kubelet acts or not, unless it costs the node. */
 function withRestart([first, ...others]: readonly StepAction[]): StepAction[] {
@@ -179,6 +201,7 @@ function reasonOf(
   met: readonly EvaluatedThreshold[],
   raised: readonly { signal: Signal; preset: string }[],
   subject: Satisfied<'eviction'>,
+  policy: Policy,
 ): Pick<Failing, 'cause' | 'steps' | 'fix' | 'seen'> {
   const [first] = met
   const [above] = raised
@@ -191,12 +214,17 @@ function reasonOf(
       steps: [{ id: 'set-fields' }],
       seen: `with the default, ${above.preset}, this node would not evict`,
     }
-  if (!first.hard && isAboveDefault(first, subject))
+  if (!first.hard && isAboveDefault(first, subject)) {
+    const unused = first.signal.endsWith('.available') ? unusedImages(subject) : null
+    const fix = unused === null ? undefined : imageGcFix(subject, policy)
     return {
-      cause: kubeletSetting(`evictionSoft.${first.signal}`),
-      steps: [{ id: 'lower-soft-threshold' }],
-      seen: `evictionSoft.${first.signal} is ${shorten(first.value)}.`,
+      cause: fix ? imageGcThresholds : kubeletSetting(`evictionSoft.${first.signal}`),
+      // Image GC that starts below the threshold frees the unused images before it is met.
+      steps: fix ? [{ id: 'set-fields' }] : [{ id: 'lower-soft-threshold' }],
+      seen: `evictionSoft.${first.signal} is ${shorten(first.value)}${unused === null ? '' : `; ${unused}`}.`,
+      ...(fix && { fix }),
     }
+  }
   // Image GC would free it, and comes too late: its setting is the cause. Of images whose use is unknown, that is not known.
   const isLate = (subject.imageGC?.highThresholdPercent ?? 100) > earlyGcPercent
   const isOfImages =

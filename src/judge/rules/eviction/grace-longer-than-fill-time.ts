@@ -44,7 +44,8 @@ export const graceLongerThanFillTime = nodeRule({
     const { configuration, eviction } = subject
     for (const soft of eviction.thresholds) {
       const { signal } = soft
-      if (soft.hard || !isSettableDisk(signal)) continue
+      // eviction-due reports one that is met: a shorter period would evict sooner.
+      if (soft.hard || soft.met === true || !isSettableDisk(signal)) continue
       const hard = firstHardThreshold(soft, subject)
       const capacity = capacityOf(signal, subject)
       if (soft.resolved === null || hard === null || !capacity) {

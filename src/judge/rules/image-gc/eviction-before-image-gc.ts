@@ -87,8 +87,9 @@ const raisedBy = { met: 2, unmet: 3 }
 
 function raisedReason(
   { signal, hard, value, met }: EvaluatedThreshold,
-  { identity, configuration, eviction }: ThresholdSubject,
+  subject: ThresholdSubject,
 ): Partial<Failing> {
+  const { identity, configuration, eviction } = subject
   const preset = hardDefaults(identity)[signal]
   if (!value.endsWith('%') || !preset?.endsWith('%')) return {}
   const least = raisedBy[met === true ? 'met' : 'unmet'] * Number.parseFloat(preset)
@@ -96,6 +97,8 @@ function raisedReason(
   // Past the hard threshold, too, the disk is short of space.
   if (!hard && eviction.thresholds.some(one => one.hard && one.signal === signal && one.met))
     return {}
+  // Image GC below the threshold frees the unused images, and the threshold can stay.
+  if (!hard && unusedImages(subject) !== null) return {}
   if (!hard)
     return {
       cause: kubeletSetting(`evictionSoft.${signal}`),

@@ -44,6 +44,54 @@ describe('eviction-due', () => {
     expect(fixOf(10, '10%', 9)).toBeUndefined()
   })
 
+  const softAt = (since: string | null, images: object[] = []) =>
+    failingOf(evictionDue, {
+      thresholds: [{ ...soft('nodefs.available', 30, 7_200_000, 28), value: '30%' }],
+      eviction: {
+        signals: {
+          'nodefs.available': {
+            ...{ capacityBytes: 100 * 1024 ** 3, availableBytes: 28 * 1024 ** 3, time: null },
+          },
+        },
+      },
+      at: '2026-07-01T10:00:00Z',
+      pods: [{ metadata: { name: 'a' }, spec: { containers: [{ image: 'a:1' }] } }] as never,
+      node: {
+        status: {
+          images: images as never,
+          conditions:
+            since === null
+              ? []
+              : [{ type: 'DiskPressure', status: 'True', lastTransitionTime: since }],
+        },
+      },
+    })
+
+  it.each([
+    [null, 'evicts in up to 2 h'],
+    ['2026-07-01T09:30:00Z', 'evicts in up to 90 min'],
+  ])('says how long a soft threshold waits at most: pressure since %s', (since, words) => {
+    const { title, seen, steps } = softAt(since)
+    expect(title).toContain('pressure now')
+    expect(seen).toContain(words)
+    expect(steps).toEqual([{ id: 'lower-soft-threshold' }])
+  })
+
+  it('evicts once the grace period of a soft threshold is over', () => {
+    expect(softAt('2026-07-01T08:00:00Z').title).toBeUndefined()
+  })
+
+  it('has image GC start below a soft threshold where images are unused', () => {
+    const images = Array.from({ length: 40 }, (_, index) => ({
+      ...{ names: [`hub/b:${index}`], sizeBytes: 1024 ** 3 },
+    }))
+    expect(softAt(null, images)).toMatchObject({
+      steps: [{ id: 'set-fields' }],
+      fix: { config: { imageGCHighThresholdPercent: 66, imageGCLowThresholdPercent: 56 } },
+      seen: expect.stringContaining('no pod uses 40 of the 40 images'),
+    })
+  })
+
   const unmet = (signal: Signal): EvaluatedThreshold => ({
     ...hard(signal, 10),
     resolved: null,

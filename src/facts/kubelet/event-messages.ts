@@ -206,7 +206,10 @@ const pullCauses = [
     'rate limit (429)',
   ],
   // What the server says of its own disk follows its status.
-  [/unexpected (?:HTTP )?status\b.{0,1000}?: 5\d\d\b/i, 'registry error (5xx)'],
+  [
+    /(?:unexpected (?:HTTP )?status\b|failed with status code \[).{0,1000}?: 5\d\d\b/i,
+    'registry error (5xx)',
+  ],
   [noSpace, 'no space left'],
   [/x509:|certificate/i, 'certificate (x509)'],
   [ownFile, 'file of the node'],

@@ -55,11 +55,18 @@ const agentReports =
   /^(?:BlockDeviceIOError|EBS(?:Instance|Volume)(?:IOPS|Throughput)Exceeded|EtcHostsMountFailed|IODelays|KubeletDiskUsageSlow|XFSSmallAverageClusterSize|ApproachingKernelPidMax|ApproachingMaxOpenFiles|ExcessiveZombieProcesses|ForkFailedOutOfPIDs|ZramHighUsage)(?=:|$)/
 export const agentConditions: readonly string[] = ['KernelReady', 'StorageReady']
 
-/** Conditions of a problem detector that are True when something is wrong: `DiskFullVarLog`, `ReadonlyFilesystem`, `CorruptDockerOverlay2`. */
-export const isDiskProblem = (type: string): boolean =>
+/** Conditions of a problem detector that are True when something is wrong: `DiskFullVarLog`, `KernelDeadlock`, `KubeletUnhealthy`, `FrequentKubeletRestart`. Source: kubernetes/node-problem-detector config. */
+export const isProblem = (type: string): boolean =>
   !kubeletConditions.has(type) &&
-  /Disk|File ?[sS]ystem|Inode|Overlay|Xfs/.test(type) &&
+  /Disk|File ?[sS]ystem|Inode|Overlay|Xfs|Unhealthy$|Deadlock$|Problem$|^Frequent[A-Z]/.test(
+    type,
+  ) &&
   !/(?:Ready|Healthy|Available|Sufficient)$|^No[A-Z]/.test(type)
+/** Of the kubelet, the runtime or the kernel: no folder of the node shows it. */
+export const isOfDaemon = (type: string): boolean =>
+  /Unhealthy$|Deadlock$|^Frequent[A-Z]/.test(type)
+/** Of the health checker of node-problem-detector. Source: config/health-checker-kubelet.json */
+export const isOfKubelet = (type: string): boolean => type === 'KubeletUnhealthy'
 /** `ReadonlyFilesystem` of node-problem-detector. */
 export const isReadOnly = (type: string): boolean => /^Read-?Only/i.test(type)
 

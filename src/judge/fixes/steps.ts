@@ -570,12 +570,13 @@ const readOnNode =
   (text: string | ((action: StepAction) => string)): Lines =>
   ({ action, node }) => [session(node, 'reads', typeof text === 'string' ? text : text(action))]
 /** Source: docs.siderolabs.com talosctl logs */
-const looksAtJournal: Lines = ({ node }) => {
+const looksAtJournal: Lines = ({ node, action }) => {
   const { shell, distribution, name } = node
-  if (shell === 'talos') return [['reads', `talosctl -n ${shellWord(name)} logs kubelet`]]
+  const unit = shellWord((action.id === 'read-journal' && action.place) || 'kubelet')
+  if (shell === 'talos') return [['reads', `talosctl -n ${shellWord(name)} logs ${unit}`]]
   return shell === 'docker' && distribution === 'k3s'
     ? [['reads', `docker logs --tail 100 ${shellWord(name)}`]]
-    : [session(node, 'reads', 'sudo journalctl -u kubelet -n 100')]
+    : [session(node, 'reads', `sudo journalctl -u ${unit} -n 100`)]
 }
 const showsPods: Lines = on => [podsOfNode(on)]
 const readsAgain: Lines = on => [readAgain(on)]

@@ -273,13 +273,14 @@ export interface StepAction {
 }
 
 /**
- * `idle`: the kubelet may not act. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
+ * `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
  * `policy`: instanceStorePolicy of a node class. `limit`: the pod has a limit, which is too small. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
   | 'idle'
   | 'secret'
   | 'deleted'
+  | 'hung'
   | 'memory'
   | 'pool'
   | 'policy'

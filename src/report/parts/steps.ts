@@ -142,7 +142,8 @@ export function causeText(cause: Cause, language: Language): string | null {
         ...(cause.reason === 'unsupported' && cause.source !== 'node'
           ? [steps.notAsked(cause.source)]
           : []),
-        steps.unread[cause.reason],
+        // A snapshot of another release may have another reason.
+        steps.unread[cause.reason] ?? steps.unread.other,
       ])
     case 'hand-edit':
       return cause.place === null ? null : steps.edited(line(cause.place, limits.place))

@@ -149,7 +149,7 @@ export const furtherIncidents: Incident[] = [
     owner: 'kube-system/DaemonSet gpu-manager',
     steps: ['ask-owner', 'free', 'read-more'],
     words: [/\/etc/, /52(?:\.0)? GiB/],
-    never: [imageGc, /aws-node/, /rm -rf \/etc/],
+    never: [imageGc, /DaemonSet \S*aws-node/, /rm -rf \/etc/],
   },
   {
     name: 'minimum-reclaim-of-the-image-disk',

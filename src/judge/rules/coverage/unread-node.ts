@@ -18,6 +18,7 @@ import { diskOf, heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, diskUse } from '#judge/help/holders.ts'
 import { unlimitedPods, withMounts } from '#judge/help/host-mounts.ts'
 import { leastMemoryPod, memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
+import { notReadyReason } from '#judge/help/not-ready.ts'
 import { processUse } from '#judge/help/processes.ts'
 import {
   bytes,
@@ -155,6 +156,10 @@ function* judgeNode(subject: NodeSubject): Generator<Failing> {
     // Its pods are evicted by taint, whatever else other nodes have.
     ...(isDown && identity.ready !== 'True' && { severity: 'critical' as const }),
     ...(isUnreachable && { title: titles.unreachable }),
+    ...(!isDown &&
+      !isUnreachable &&
+      subject.readFailure !== 'forbidden' &&
+      notReadyReason(subject)),
     ...shown,
     consequence: isDown
       ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`

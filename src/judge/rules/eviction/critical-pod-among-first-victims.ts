@@ -1,9 +1,21 @@
 import { matchesGlob } from '#base/text/glob.ts'
 import { distinctRankings, whyUnobserved } from '#judge/help/thresholds.ts'
-import { line, nodeRule, podName, settingIn, shorten, shortPodName } from '#judge/rule.ts'
+import {
+  line,
+  nodeRule,
+  podName,
+  type Satisfied,
+  seenFirst,
+  settingIn,
+  shorten,
+  shortPodName,
+} from '#judge/rule.ts'
 import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
 
 const firstVictims = 3
+/** Of the capacity above a threshold, from which on no pressure is near. */
+const farShare = 0.2
 
 export const criticalPodAmongFirstVictims = nodeRule({
   id: 'critical-pod-among-first-victims',
@@ -50,9 +62,10 @@ export const criticalPodAmongFirstVictims = nodeRule({
       const name = shortPodName(pod)
       const signals = same.map(({ signal }) => signal).join(', ')
       yield {
+        ...(!same.some(({ signal }) => isNear(signal, subject)) && { severity: 'low' as const }),
         // Upstream might evict the other pods of equal rank first.
         confidence: upTo > firstVictims ? 'possible' : 'certain',
-        consequence: `Under pressure of ${signals} pod ${name} ${placeText(before, upTo)}.`,
+        ...seenFirst(`Under pressure of ${signals} pod ${name} ${placeText(before, upTo)}.`),
         evidence: [
           line(
             'computed',
@@ -65,6 +78,16 @@ export const criticalPodAmongFirstVictims = nodeRule({
     }
   },
 })
+
+/** Whether pressure of that kind is reported, or no threshold of it is known to be far. */
+const isNear = (signal: Signal, { eviction, conditions }: Satisfied<'eviction'>): boolean =>
+  conditions[conditionOf(signal)] === 'True' ||
+  eviction.thresholds.some(
+    one =>
+      one.signal === signal &&
+      (one.margin === null ||
+        one.margin < farShare * (eviction.signals[signal]?.capacityBytes ?? Infinity)),
+  )
 
 /** Upstream defines no order among pods of equal rank. */
 function placeText(before: number, upTo: number) {

@@ -52,7 +52,7 @@ export const pullFailingNow = contextRule({
   family: 'image-pull',
   severity: 'high',
   cause: worldCause('pull-fails'),
-  steps: ['read-pull-events', 'pin-images'],
+  steps: ['read-pull-events'],
   needs: ['pods'],
   titles,
   title: 'Containers wait for an image that cannot be pulled',
@@ -161,7 +161,7 @@ function waitingFailing(
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
-      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${why === 'deadline exceeded' ? slow : ''}${isLost ? lostByGc : ''}`,
+      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${hints[why] ?? ''}${isLost ? lostByGc : ''}`,
       ...remedy,
       ...(isLost && { steps: [...freeing, ...(remedy.steps ?? [])] }),
     }),
@@ -209,8 +209,16 @@ const ofImages: ReadonlySet<StepActionId> = new Set(['prune-images', 'set-fields
 
 const isUnreachable = (why: PullCause) => why === 'out of reach' || why === 'timeout'
 
-const slow =
-  ' No registry refused them: a slow network is such a cause, and so is a slow disk that unpacks a large image.'
+/** What each kind of failure is about, and who ends it. */
+const hints: Readonly<Partial<Record<PullCause, string>>> = {
+  'deadline exceeded':
+    ' No registry refused them: a slow network is such a cause, and so is a slow disk that unpacks a large image.',
+  'registry error (5xx)':
+    ' The registry fails, not the node: the kubelet tries again by itself, and a mirror or a pull-through cache helps meanwhile.',
+  'certificate (x509)':
+    ' The node does not trust the certificate of the registry: its CA is missing on the node, it has expired, or a clock is wrong.',
+  'invalid name': ' The owner of the pod has to correct the name of the image.',
+}
 
 const lostByGc =
   ' Image GC is due here: unused images that it deletes, imported ones too, cannot be pulled again. Free the disk first, or pin them (io.cri-containerd.pinned).'

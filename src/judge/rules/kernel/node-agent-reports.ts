@@ -3,16 +3,23 @@ import { mountPointOf } from '#facts/kubelet/event-messages.ts'
 import {
   agentConditions,
   agentReportOf,
-  isDiskProblem,
+  isOfDaemon,
+  isOfKubelet,
+  isProblem,
   isReadOnly,
 } from '#facts/kubelet/event-reasons.ts'
 import { eventEvidence, recentEvents, unknownEvents } from '#judge/events/events.ts'
+import { notReadyReason } from '#judge/help/not-ready.ts'
 import { contextRule, line, plural, seenFirst, shorten, worldCause } from '#judge/rule.ts'
 import { shortPodName } from '#judge/text.ts'
 
 /** The timestamp of a deletion has the grace period in it. */
 const overdueMs = 5 * minuteMs
-const titles = { readOnly: 'A filesystem of the node has become read-only' }
+const titles = {
+  readOnly: 'A filesystem of the node has become read-only',
+  notReady: 'A node is not ready, and its kubelet says why',
+  contradicted: 'A detector calls a kubelet unhealthy that is Ready and answers',
+}
 
 export const nodeAgentReports = contextRule({
   id: 'node-agent-reports',
@@ -30,7 +37,12 @@ export const nodeAgentReports = contextRule({
     'kubernetes/node-problem-detector pkg/types/types.go Condition',
   ],
 
-  fact: ({ node, pods }) => ({
+  fact: ({ node, pods, conditions, summary, at }) => ({
+    notReady: notReadyReason({ node, at }),
+    isAnswering: conditions.Ready === 'True' && summary !== null,
+    detectors: (pods ?? [])
+      .filter(({ metadata }) => metadata?.name?.includes('problem-detector'))
+      .map(({ metadata }) => shortPodName(metadata)),
     deleted: (pods ?? []).flatMap(({ metadata }) =>
       metadata?.deletionTimestamp === undefined
         ? []
@@ -39,13 +51,13 @@ export const nodeAgentReports = contextRule({
     conditions: (node.status?.conditions ?? []).flatMap(
       ({ type = '', status, reason = '', message = '' }) =>
         (agentConditions.includes(type) && status === 'False' && agentReportOf(reason) !== null) ||
-        (isDiskProblem(type) && status === 'True')
+        (isProblem(type) && status === 'True')
           ? [{ type, status, reason: shorten(reason, 100), message: shorten(message, 300) }]
           : [],
     ),
   }),
 
-  *judge({ conditions, deleted }, context) {
+  *judge({ conditions, deleted, notReady, isAnswering, detectors }, context) {
     const { events, at } = context
     const reported = recentEvents(events, at, agentConditions).filter(({ pod }) => pod === null)
     const words = [
@@ -59,15 +71,37 @@ export const nodeAgentReports = contextRule({
       ? deleted.filter(({ since }) => Date.parse(at) - Date.parse(since) > overdueMs)
       : []
     const [first] = stuck
+    if (notReady !== null)
+      yield {
+        severity: 'critical',
+        title: titles.notReady,
+        ...notReady,
+        consequence: `${notReady.seen} It gets no pods, and its pods are evicted by its taint if they do not tolerate it.`,
+        evidence: [line('node', 'condition Ready is False', notReady.seen)],
+      }
+    const isContradicted =
+      isAnswering && conditions.length > 0 && conditions.every(({ type }) => isOfKubelet(type))
     if (words.length > 0)
       yield {
         ...(conditions.length > 0 && { severity: 'high' as const }),
         ...seenFirst(
-          `The agent says: ${said.replace(/\.$/, '')}${first === undefined ? '' : `; ${plural(stuck.length, 'pod')} hang in Terminating, the first ${first.pod}`}.`,
+          `${conditions.some(({ status }) => status === 'True') ? (detectors[0] ?? 'A problem detector') : 'The agent'} says: ${said.replace(/\.$/, '')}${first === undefined ? '' : `; ${plural(stuck.length, 'pod')} hang in Terminating, the first ${first.pod}`}.`,
           isReadOnlyNow
             ? 'The node stays Ready and gets pods, which can neither start nor end.'
             : '',
         ),
+        ...(conditions.length > 0 &&
+          conditions.every(({ type }) => isOfDaemon(type)) && {
+            steps: [{ id: 'read-journal' }, { id: 'advice' }],
+          }),
+        ...(isContradicted && {
+          steps: [{ id: 'advice' }],
+          severity: 'medium' as const,
+          title: titles.contradicted,
+          ...seenFirst(
+            `${detectors[0] ?? 'A problem detector'} says ${said.replace(/\.$/, '')}, and the kubelet is Ready and answered: look at the detector, whose check may not reach systemctl or port 10248 of the host.`,
+          ),
+        }),
         ...(isReadOnlyNow && {
           title: titles.readOnly,
           cause: worldCause('read-only'),

@@ -56,6 +56,10 @@ describe('why a pull failed', () => {
       'registry error (5xx)',
     ],
     ['received unexpected HTTP status: 503 Service Unavailable', 'registry error (5xx)'],
+    [
+      'pulling from host registry-1.docker.io failed with status code [manifests 4.5.6]: 503 Service Unavailable',
+      'registry error (5xx)',
+    ],
     ['unexpected status from HEAD request to https://r.example:5000/v2/a: 403 Forbidden', 'denied'],
     ['write C:\\Windows\\TEMP\\blob: There is not enough space on the disk.', 'no space left'],
     [

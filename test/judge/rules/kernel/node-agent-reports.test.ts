@@ -35,6 +35,9 @@ it.each([
   ['DiskFullVarLog', 'True', 'fail'],
   ['ReadonlyFilesystem', 'True', 'fail'],
   ['ReadonlyFilesystem', 'False', 'pass'],
+  ['KernelDeadlock', 'True', 'fail'],
+  ['ContainerRuntimeUnhealthy', 'True', 'fail'],
+  ['FrequentKubeletRestart', 'True', 'fail'],
   ['DiskPressure', 'True', 'pass'],
   ['FilesystemHealthy', 'True', 'pass'],
   ['NoDiskProblem', 'True', 'pass'],
@@ -65,6 +68,52 @@ it('a read-only filesystem ends with the node, and names the pods that hang', ()
   }) as { failing: Failing }
   expect(failing.steps).toEqual([{ id: 'replace-failed-disk' }])
   expect(failing.seen).toMatch(/read-only; 1 pod hangs? in Terminating, the first shop\/web\.$/)
+})
+
+it('says what contradicts a detector, and which pod it is', () => {
+  const conditions = [
+    {
+      ...{ type: 'KubeletUnhealthy', status: 'True', reason: 'KubeletUnhealthy' },
+      message: 'kubelet was found unhealthy',
+    },
+  ]
+  const { failing } = outcomeFor(nodeAgentReports, {
+    events: [],
+    conditions: { Ready: 'True' },
+    summary: {},
+    pods: [{ metadata: { namespace: 'kube-system', name: 'node-problem-detector-v7x2k' } }],
+    node: { status: { conditions } },
+  }) as { failing: Failing }
+  expect(failing.severity).toBe('medium')
+  expect(failing.steps).toEqual([{ id: 'advice' }])
+  expect(failing.seen).toMatch(
+    /^kube-system\/node-problem-detector-v7x2k says KubeletUnhealthy: .* the kubelet is Ready and answered/,
+  )
+})
+
+it.each([
+  ['PLEG is not healthy: pleg was last seen active 2h33m ago', ['read-journal', 'restart-daemon']],
+  ['container runtime is down', ['read-journal', 'restart-daemon']],
+  [
+    'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady',
+    ['read-pods', 'read-journal'],
+  ],
+  ['CSINode is not yet initialized', ['read-journal', 'replace-node']],
+  ['node is shutting down', null],
+])('a kubelet that is not ready says why: %s', (message, steps) => {
+  const conditions = [
+    {
+      ...{ type: 'Ready', status: 'False', reason: 'KubeletNotReady', message },
+      lastTransitionTime: '2026-11-20T20:00:00Z',
+    },
+  ]
+  const outcome = outcomeFor(nodeAgentReports, { events: [], node: { status: { conditions } } })
+  const failing = outcome.state === 'fail' ? [outcome.failing].flat()[0] : undefined
+  expect(failing?.steps?.map(({ id }) => id) ?? null).toEqual(steps)
+  if (steps !== null) {
+    expect(failing?.severity).toBe('critical')
+    expect(failing?.seen).toContain(`KubeletNotReady: ${message}`)
+  }
 })
 
 it('has the words of the agent, each report once', () => {

@@ -15,6 +15,9 @@ const loopback = '127.0.0.1'
 
 const defaultMaxBodyBytes = 1_048_576
 
+/** Longer than a run with the lab takes between two requests. */
+const keepAliveMs = 600_000
+
 export interface Served {
   port: number
   /** To whoever connects from now on; those who are connected are cut off. */
@@ -35,6 +38,8 @@ export async function serve<Caller>(
   const server = certificate
     ? createSecureServer({ key: certificate.keyPem, cert: certificate.certificatePem }, listener)
     : createServer(listener)
+  // A client that sends on an idle connection just when it is closed gets ECONNRESET.
+  server.keepAliveTimeout = keepAliveMs
   server.on(certificate ? 'secureConnection' : 'connection', () => tally.connection(api.name))
   return {
     port: await listen(server, host),

@@ -224,7 +224,7 @@ describe('history', () => {
     const third = await morning('2026-11-23T05:00:00Z', 30)
     expect(third.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
     expect(mails).toEqual([
-      expect.stringMatching(/^High: 1 high, /),
+      expect.stringMatching(/^Medium: \d+ medium in fleet/),
       expect.stringMatching(
         new RegExp(`^2 nodes evict now, first ip-10-64-0-19 \\(\\w+\\); ${appeared.length} new`),
       ),

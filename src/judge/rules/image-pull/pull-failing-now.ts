@@ -52,7 +52,7 @@ export const pullFailingNow = contextRule({
   family: 'image-pull',
   severity: 'high',
   cause: worldCause('pull-fails'),
-  steps: ['read-pull-events'],
+  steps: ['read-pull-events', 'pin-images'],
   needs: ['pods'],
   titles,
   title: 'Containers wait for an image that cannot be pulled',
@@ -162,6 +162,7 @@ function waitingFailing(
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
       seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${hints[why] ?? ''}${isLost ? lostByGc : ''}`,
+      ...(isElsewhere(why) && { steps: [{ id: 'read-pull-events' as const }] }),
       ...remedy,
       ...(isLost && { steps: [...freeing, ...(remedy.steps ?? [])] }),
     }),
@@ -206,6 +207,10 @@ const isOfImages = ({ holder }: HolderCause) =>
 
 /** They delete the images that cannot be pulled again. */
 const ofImages: ReadonlySet<StepActionId> = new Set(['prune-images', 'set-fields'])
+
+/** Whether no copy that a node keeps would have helped, or what a copy would hide has to be mended. */
+const isElsewhere = (why: PullCause) =>
+  why === 'registry error (5xx)' || why === 'certificate (x509)' || why === 'invalid name'
 
 const isUnreachable = (why: PullCause) => why === 'out of reach' || why === 'timeout'
 

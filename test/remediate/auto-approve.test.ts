@@ -264,6 +264,17 @@ describe('the nodes of a day', () => {
     expect(answers.flat()).toHaveLength(3)
   })
 
+  it('that another run takes between two questions are counted, and are not called deleted', async () => {
+    const folder = folderStore(temporaryFolder())
+    await begun(folder, 'a', ['prod/1'])
+    let reads = 0
+    const store = {
+      ...folder,
+      read: async (key: string) => (reads++ === 0 ? null : folder.read(key)),
+    }
+    expect(await begun(store, 'b', ['prod/2', 'prod/3', 'prod/4'])).toHaveLength(2)
+  })
+
   it('that were deleted stay counted: none is begun', async () => {
     const store = { ...folderStore(temporaryFolder()), wasWritten: async () => true }
     await expect(begun(store, 'a', ['prod/1'])).rejects.toThrow(

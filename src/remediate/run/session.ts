@@ -358,10 +358,12 @@ export async function beginToday(
 
 /** Null: the place is free. */
 async function placeAt(store: Store, key: string) {
-  const found = await store.read(key)
+  let found = await store.read(key)
   if (found === null) {
-    if (await store.wasWritten(key)) throw uncountedError(`${store.location}/${key} was deleted`)
-    return null
+    if (!(await store.wasWritten(key))) return null
+    // Another run may have written it between the two questions.
+    found = await store.read(key)
+    if (found === null) throw uncountedError(`${store.location}/${key} was deleted`)
   }
   const place = placeSchema.safeParse(parsedJson(found.body))
   if (place.data === undefined) throw uncountedError(`${store.location}/${key} names no node`)

@@ -139,7 +139,7 @@ export function auditCommand() {
 
 /** Which findings count, and for which exit code. */
 const addJudgementOptions = (command: Command) =>
-  addFailOptions(command.optionsGroup('Exit code:'))
+  addFailOptions(command.optionsGroup('When to fail:'))
     .optionsGroup('Rules:')
     .addOption(
       ruleOption('--rule <id>', 'only this rule; repeatable, * stands for any characters', 'all'),

@@ -72,7 +72,7 @@ Examples:
     --node ip-10-0-1-23.ec2.internal
   highwater predict --snapshot snapshot.ndjson.gz \\
     --set imageGCHighThresholdPercent=70 \\
-                    --set imageGCLowThresholdPercent=60
+    --set imageGCLowThresholdPercent=60
   highwater predict --snapshot snapshot.ndjson.gz \\
     --set evictionHard.nodefs.available=15%
   highwater predict --cluster prod --node ip-10-0-1-23.ec2.internal \\

@@ -39,7 +39,7 @@ export interface JudgementOptions {
   refusalsOf?: Refusals | null
   /** Whether the nodes are compared with their earlier readings, and kept for later ones. Default: true. */
   hasHistory?: boolean
-  /** Where details of nodes are kept. Default: in memory. Null: nobody reads them. */
+  /** Keeps the details of judged nodes. Default: in memory. Null: they are not kept. */
   keep?: Keep | null
   /** Called with each finding that no waiver covers. */
   onFound?: Beside['onFound']

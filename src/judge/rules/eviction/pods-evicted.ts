@@ -32,6 +32,8 @@ const shown = 5
 interface EvictedFact extends EvictionFact {
   /** Conditions of resources that are short now, which other rules report. */
   short: string[]
+  /** Conditions that the kubelet reports as over. */
+  over: string[]
 }
 
 export const podsEvicted = contextRule({
@@ -41,18 +43,22 @@ export const podsEvicted = contextRule({
   cause: worldCause('pods-evicted'),
   steps: ['set-ephemeral-storage'],
   title: 'Pods were evicted from this node within the last hour',
-  why: 'The resource is no longer short, and the next pods of the owner may use as much. Controllers and people delete evicted pods: then events of the last hour are all that shows them.',
+  why: 'The next pods of the owner may use as much. Controllers and people delete evicted pods: then events of the last hour are all that shows them.',
   fix: 'Give the containers that the messages name requests and limits that cover what they use. If they used little, look what else uses the resource.',
   sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit'],
 
-  fact: (subject): EvictedFact => ({ ...evictionFact(subject), short: shortNow(subject) }),
+  fact: (subject): EvictedFact => ({
+    ...evictionFact(subject),
+    short: shortNow(subject),
+    over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
+  }),
 
   *judge(fact, context) {
     yield* evictedBefore(fact, context)
     yield* unknownEvents(context)
   },
 
-  judgeUnread: context => evictedBefore({ ...noEvictions, short: [] }, context),
+  judgeUnread: context => evictedBefore({ ...noEvictions, short: [], over: [] }, context),
 })
 
 /** Of a node whose disks were not read, nothing else says who was evicted. */
@@ -64,14 +70,18 @@ function shortNow({ eviction, conditions, disks }: NodeSubject): string[] {
   return [...new Set([...met, ...reported.filter(type => conditions[type] === 'True')])]
 }
 
-function* evictedBefore({ short, ...fact }: EvictedFact, context: NodeContext): Iterable<Failing> {
+const conditionOfResource = (resource: string) => {
+  const [signal] = signalsOfResource[resource] ?? []
+  return signal === undefined ? '' : (conditionOf(signal) ?? '')
+}
+
+function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Failing> {
   const found = allEvictions(fact.recorded, context).filter(({ pod, message, time }) => {
     const { resource } = evictionCause(message)
     if (resource === null || exceededLimit(message) !== null) return false
-    const [signal] = signalsOfResource[resource] ?? []
     // disk-pressure-passed has the pods that are still there.
     const isSaid = isOfDisk(resource) && fact.recorded.some(one => one.pod === pod)
-    const isShort = signal !== undefined && short.includes(conditionOf(signal) ?? '')
+    const isShort = fact.short.includes(conditionOfResource(resource))
     return !isSaid && !isShort && isWithinWindow(time, context.at)
   })
   // eviction-loop has the others.
@@ -81,7 +91,7 @@ function* evictedBefore({ short, ...fact }: EvictedFact, context: NodeContext): 
     yield failingOf(resource ?? '', own, fact)
 }
 
-function failingOf(resource: string, own: readonly Eviction[], fact: EvictionFact): Failing {
+function failingOf(resource: string, own: readonly Eviction[], fact: EvictedFact): Failing {
   const latest = own.at(-1)!
   const { time, message } = latest
   const { user, ...reason } = evictionReason(own, fact)
@@ -93,7 +103,7 @@ function failingOf(resource: string, own: readonly Eviction[], fact: EvictionFac
     confidence: 'likely',
     ...seenFirst(
       `${placedPod(placeOf(latest))} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.`,
-      'It is no longer short. What used it can use as much again.',
+      `${fact.over.includes(conditionOfResource(resource)) ? 'It is no longer short. ' : ''}What used it can use as much again.`,
     ),
     evidence: own
       .slice(-shown)

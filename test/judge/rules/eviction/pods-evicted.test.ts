@@ -68,6 +68,16 @@ describe('pods-evicted', () => {
     expect(failing.seen).toMatch(seen)
   })
 
+  it.each([
+    ['False', true],
+    ['Unknown', false],
+  ])('says that it is over only where the kubelet says so: DiskPressure %s', (status, isOver) => {
+    const conditions = { DiskPressure: status }
+    const failing = failingOf(podsEvicted, { node: disk, events: [gone(full)], conditions })
+    expect(failing.consequence?.includes('It is no longer short.')).toBe(isOver)
+    expect(failing.consequence).toContain('What used it can use as much again.')
+  })
+
   it('leaves to other rules what is short now, loops, and limits of their own', () => {
     expect(state(podsEvicted, { events: [gone(full)], conditions: { DiskPressure: 'True' } })).toBe(
       'pass',

@@ -168,6 +168,6 @@ function mailGrants(
 ) {
   const own = [...recipients, sender, policySender].filter(address => address !== undefined)
   const domains = own.map(address => address.slice(address.lastIndexOf('@') + 1))
-  const granted = given === undefined ? domains : [...recipients, ...given]
+  const granted = given ? [...recipients, ...given] : domains
   return [...new Set(granted.map(entry => entry.toLowerCase()))]
 }

@@ -124,7 +124,7 @@ export function composeYaml(text: string, budget: TextBudget, form: YamlForm = {
     Array.from(composer.next(token))
   }
   const [document] = composer.end(true, text.length)
-  if (document === undefined) throw new YamlError('IMPOSSIBLE', 'It has no document', 0)
+  if (!document) throw new YamlError('IMPOSSIBLE', 'It has no document', 0)
   checkKeys(document, form.hasUniqueKeys ?? false)
   return document
 }

@@ -104,7 +104,7 @@ function steps(document: Document, path: readonly Segment[]): Step[] {
   const found: Step[] = [{ node: document.contents, start: offsetOf(document.contents) }]
   for (const segment of path) {
     const next = stepTo(document, found.at(-1)?.node, segment)
-    if (next === null) break
+    if (!next) break
     found.push(next)
   }
   return found
@@ -126,11 +126,11 @@ function stepTo(document: Document, from: unknown, segment: Segment, depth = 0):
   const named = (name: string) =>
     node.items.findLast(({ key }) => isScalar(key) && (key.source === name || key.value === name))
   const own = named(String(segment))
-  if (own !== undefined) return { node: own.value, start: offsetOf(own.key) }
+  if (own) return { node: own.value, start: offsetOf(own.key) }
   const merged = named('<<')?.value
   for (const under of isSeq(merged) ? merged.items : [merged]) {
     const inherited = stepTo(document, under, segment, depth + 1)
-    if (inherited !== null) return inherited
+    if (inherited) return inherited
   }
   return null
 }

@@ -84,7 +84,7 @@ bad usage; 4 the approval could not be written.`,
       process.stdout.write(
         `Plan ${plan.id} is approved by ${clean(approverOf(approval))} until ${approval.until}: ${out}\n`,
       )
-      if (store === null) return
+      if (!store) return
       await keepPlan(store, plan)
       process.stdout.write(`Kept with its plan: ${await keepApproval(store, approval, key)}\n`)
     })

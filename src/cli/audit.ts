@@ -254,7 +254,7 @@ function placesText(
   const command = firstStep(document.causes?.[0]?.steps ?? [])?.commands[0]
   const line = (name: string, place: string) => `${padTo(name, wide)} ${place}\n`
   const page = pathToFileURL(resolve(folder, 'report.html')).href
-  const next = command === undefined ? '' : line(nextCommand, clean(command.command, 1000))
+  const next = command ? line(nextCommand, clean(command.command, 1000)) : ''
   return `${line(report, page)}${line(snapshot, saved ?? join(folder, snapshotName))}${next}`
 }
 

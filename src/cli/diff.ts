@@ -199,12 +199,12 @@ function findingLines(
   const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}`
   const isOnNodes = state !== null && subject.kind !== 'Node' && state.nodes.count > 0
   const namedOrCounted = (nodes: NonNullable<typeof state>['nodes']) =>
-    before !== null && after !== null ? nodeCounts(before, after) : nodeNames(nodes)
+    before && after ? nodeCounts(before, after) : nodeNames(nodes)
   const nodes = isOnNodes ? `: ${namedOrCounted(state.nodes)}` : ''
   const head = isLong ? clean(title) : clean(rule)
   const place = isLong
     ? `${where}${nodes} (${clean(rule)})`
-    : `${where}${before !== null && after !== null ? nodes : ''}`
+    : `${where}${before && after ? nodes : ''}`
   const [first = '', ...rest] = wrap(
     isLong ? head : `${head}: ${place}`,
     `  ${severity.toUpperCase().padEnd(8)}  `,
@@ -228,7 +228,7 @@ function nodeCounts(before: FindingState, { nodes: { count } }: FindingState) {
 
 function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, sheet: Sheet) {
   const nodesNamed = (title: string, nodes: { cluster: string; node: string }[] | null) => {
-    if (nodes === null || nodes.length === 0) return []
+    if (!nodes || nodes.length === 0) return []
     const names = nodes.map(({ cluster, node }) => `${clean(cluster)}/${clean(node)}`)
     return sheet.wrap(firstNames(names, shownNodes), `${title} (${nodes.length}): `, '  ')
   }
@@ -248,7 +248,7 @@ function unreadLines(unread: NotReadNow[], { indented }: Sheet) {
   const alike = Map.groupBy(sorted, ({ node, ...same }) => JSON.stringify([same, node === null]))
   const reasonOf = (entries: NotReadNow[]) => {
     const [first] = entries
-    if (first === undefined) return []
+    if (!first) return []
     const earlier = first.before === 'read' ? ', read before' : ', partly read before'
     const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? earlier : ''}`
     return indented(`${unreadNodesText(first, entries)}${how}: ${clean(first.reason, shownReason)}`)
@@ -269,7 +269,7 @@ function unreadNodesText({ cluster }: NotReadNow, entries: NotReadNow[]) {
 }
 
 function upgradeLines(upgrades: FleetUpgrade[] | null, { bold, wrap, indented }: Sheet) {
-  if (upgrades === null || upgrades.length === 0) return []
+  if (!upgrades || upgrades.length === 0) return []
   const upgradeOf = (upgrade: FleetUpgrade) => {
     const { cluster, group, nodes, from, to } = upgrade
     const place = `${clean(cluster)}, ${group.kind.toLowerCase()} ${clean(group.name)}`

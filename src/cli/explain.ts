@@ -37,7 +37,7 @@ Exit codes: 0 the rule is explained; 2 there is no such rule, or bad usage.`,
       if (name !== undefined && asked.length === 0) throw noSuchRule(name)
       const only = asked.find(({ id }) => id === name)
       printDocument(format, { schema: 'highwater.rules/1', rules: asked }, screen =>
-        only === undefined ? rulesTable(asked, screen) : explanationText(only, screen),
+        only ? explanationText(only, screen) : rulesTable(asked, screen),
       )
     })
 }

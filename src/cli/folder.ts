@@ -20,7 +20,7 @@ export function makeFolder(path: string) {
   const folder = resolve(path)
   const found = statSync(folder, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return
-  if (found !== undefined)
+  if (found)
     throw new OperatorError(`The folder ${folder} cannot be made: a file of that name exists`)
   try {
     makeFolder(dirname(folder))

@@ -33,7 +33,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, screen: Screen) {
       const [newest] = days
       // The last day on which the node was read gives its settings.
       const last = days.find(({ coverage }) => coverage !== 'notRead') ?? newest
-      if (newest === undefined || last === undefined) return ''
+      if (!newest || !last) return ''
       return linesOf(
         bold(`${clean(cluster)} / ${clean(last.node)}`),
         wrap(presenceText(days, isPresent), '  '),
@@ -100,7 +100,7 @@ function earlierText(days: Day[], textOf: (facts: NodeFacts) => string | null) {
     return value === null ? [] : [{ day: day.day, value }]
   })
   const other = known.find(({ value }) => value !== known[0]?.value)
-  return other === undefined ? '' : ` (${clean(other.value)} until ${other.day})`
+  return other ? ` (${clean(other.value)} until ${other.day})` : ''
 }
 
 /** One block per day, oldest first. */
@@ -145,7 +145,7 @@ function evictionText(thresholds: NodeFacts['thresholds']) {
         : [],
     )
     .toSorted((a, b) => a.margin - b.margin)[0]
-  if (nearest === undefined) return ''
+  if (!nearest) return ''
   return nearest.margin < 0
     ? `eviction: below ${nearest.signal}`
     : `${formatBytes(nearest.margin)} until eviction`
@@ -159,7 +159,7 @@ function happenedLines(days: Day[], { wrap, indented }: Sheet) {
     .flatMap(one => {
       const text = wrap(happenedText(one), '  ', '    ')
       const read = one.what === 'evicted' ? readingFor(one, days) : undefined
-      if (read === undefined) return text
+      if (!read) return text
       const why = [...(read === shown ? [] : readingText(one, read)), rankText(one, read)]
       shown = read
       return [...text, ...why.flatMap(row => indented(row, 6))]
@@ -281,7 +281,7 @@ interface DayValue {
  */
 export function bars(values: DayValue[], most: number, full?: number) {
   const last = values.at(-1)
-  if (last === undefined) return ''
+  if (!last) return ''
   const at = new Map(values.map(({ day, value }) => [Date.parse(day) / dayMs, value]))
   const to = Date.parse(last.day) / dayMs
   const from = Math.max(Math.min(...at.keys()), to - Math.max(1, most) + 1)

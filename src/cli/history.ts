@@ -111,7 +111,7 @@ export const trendsText = (trends: ClusterTrend[], screen: Screen) =>
 
 function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }: Screen) {
   const last = points.at(-1)
-  if (last === undefined) return []
+  if (!last) return []
   const groups = last.groups.slice(0, shownGroups)
   const more = last.groups.length - groups.length + last.groupsLeftOut
   const names = groups.map(group =>
@@ -168,7 +168,7 @@ function reclaimLines(
   const last = points.findLast(({ imageGc }) => imageGc && imageGc.countedBytes > 0)?.imageGc
   if (last == null) return []
   const share = ({ imageGc }: TrendPoint) =>
-    imageGc === null || imageGc.countedBytes === 0
+    !imageGc || imageGc.countedBytes === 0
       ? null
       : (100 * imageGc.freedBytes) / imageGc.countedBytes
   const error = ({ imageGc }: TrendPoint) => imageGc?.errorPercent ?? null
@@ -205,6 +205,6 @@ const groupIn = (point: TrendPoint, { kind, name }: GroupPoint) =>
   point.groups.find(group => group.kind === kind && group.name === name)
 
 const groupText = ({ usedPercent, imageGcHeadroomBytes }: GroupPoint) =>
-  usedPercent === null
-    ? 'not known'
-    : `fullest ${formatPercent(usedPercent.max)}, ${imageGcHeadroomBytes === 0 ? 'image GC due' : `${formatBytes(imageGcHeadroomBytes)} until image GC`}`
+  usedPercent
+    ? `fullest ${formatPercent(usedPercent.max)}, ${imageGcHeadroomBytes === 0 ? 'image GC due' : `${formatBytes(imageGcHeadroomBytes)} until image GC`}`
+    : 'not known'

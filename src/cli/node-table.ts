@@ -72,6 +72,6 @@ function wideCellsOf({ node }: GaugedNode, { bytes }: Language) {
     identity.amiFamily,
     clean(identity.kubeletVersion ?? unknown),
     imageGC?.triggered === true ? 'Due' : distance,
-    victim === undefined ? unknown : clean(`${victim.namespace}/${victim.name}`),
+    victim ? clean(`${victim.namespace}/${victim.name}`) : unknown,
   ]
 }

@@ -170,7 +170,7 @@ function planInPlace({ out, force }: PlanOptions, plan: Plan): Plan | null {
   if (force === true || !existsSync(out) || !statSync(out).isFile() || statSync(out).size === 0)
     return null
   const present = presentPlan(out)
-  if (present !== null && isSamePlan(present, plan)) return present
+  if (present && isSamePlan(present, plan)) return present
   throw new OperatorError(
     `${out} exists, and may be an approved plan: give another --out, or --force`,
   )
@@ -304,7 +304,7 @@ function sentLines(
   [first, ...rest]: readonly PlanStep[],
   text: (label: string, body: string) => string[],
 ) {
-  if (first === undefined || file !== undefined || image !== undefined) return null
+  if (!first || file || image) return null
   const others = rest.filter(({ content }) => content !== first.content)
   const same =
     rest.length === others.length ? '' : `, and the same on ${rest.length - others.length} more`
@@ -325,7 +325,7 @@ function differenceOf(first: PlanStep, others: readonly PlanStep[]) {
   const one = contentOf(first)
   const names = new Set<string>()
   for (const other of others.map(contentOf)) {
-    if (one === null || other === null) return 'its text'
+    if (!one || !other) return 'its text'
     for (const name of new Set([...Object.keys(one), ...Object.keys(other)]))
       if (JSON.stringify(one[name]) !== JSON.stringify(other[name])) names.add(name)
   }

@@ -117,7 +117,7 @@ Exit codes: 0 printed; 2 bad usage or bad input.`,
     )
     .action(async (file: string, options: BaselineOptions) => {
       const document = await savedFindings(file)
-      if (document === null) throw new OperatorError(`${file} is no findings.json of an audit`)
+      if (!document) throw new OperatorError(`${file} is no findings.json of an audit`)
       process.stdout.write(stringify({ waivers: baselineWaivers(document, options) }))
     })
 
@@ -135,7 +135,7 @@ function baselineWaivers(
   const wide = findings.find(({ cluster, subject: { namespace, name } }) =>
     [cluster, namespace, name].some(text => text?.includes('*')),
   )
-  if (wide !== undefined)
+  if (wide)
     throw new OperatorError(
       `A waiver of ${clean(wide.cluster)}/${clean(wide.subject.name)} would match other names, because of its *`,
     )

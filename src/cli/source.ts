@@ -46,7 +46,7 @@ export async function* liveRecords(
 ): AsyncGenerator<SnapshotRecord> {
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
   const endpoints = await namedEndpoints(options, live.policy)
-  yield* endpoints === null ? liveFleet(live) : kubeconfigFleet(endpoints, live)
+  yield* endpoints ? kubeconfigFleet(endpoints, live) : liveFleet(live)
 }
 
 /** The selection by EKS names, if EKS lists the clusters. */
@@ -99,7 +99,7 @@ export async function* liveTargets(
 
 async function targetsOf(options: PlaceOptions, live: Parameters<typeof eksTargets>[0]) {
   const endpoints = await namedEndpoints(options, live.policy)
-  return endpoints === null ? eksTargets(live) : kubeconfigTargets(endpoints, live.policy)
+  return endpoints ? kubeconfigTargets(endpoints, live.policy) : eksTargets(live)
 }
 
 /** Clusters of a kubeconfig, or the cluster that runs this process; null: EKS is queried. */

@@ -98,7 +98,7 @@ function verdictParts({ report, language }: CliSummary) {
   const gaps = verdict.gaps.map(({ text }) => text)
   const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
   const [row] = outlook.rows
-  const answers = row === undefined ? [] : answersOf(row, causes, language)
+  const answers = row ? answersOf(row, causes, language) : []
   return {
     rows: outlook.rows,
     first: [
@@ -266,7 +266,7 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose }: Cl
 /** What holds each disk of each node with a disk finding. */
 function ledgerLines({ report, language, paint, limit }: CliSummary) {
   const view = ledgersView(report, limit('ledgers'), language)
-  if (view === null) return null
+  if (!view) return null
   const wrapLine = (text: string) => wrap(clean(text, 300), '    ', '      ')
   return [
     paint('bold', language.words.ledger.title),

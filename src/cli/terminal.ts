@@ -218,7 +218,7 @@ export function remediationExitCode({ state, endedAt, steps }: RemediationRun, w
 }
 
 function isAnyAtLeast(failOn: FailOn | null, found: { severity: Severity }[]) {
-  if (failOn === null) return false
+  if (!failOn) return false
   const least = severities.indexOf(failOn.severity)
   return found.some(({ severity }) => severities.indexOf(severity) <= least)
 }

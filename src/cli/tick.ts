@@ -63,7 +63,7 @@ delivered, or no node could be read: the report has the reasons.`,
 
 function parseTick(text: string) {
   const tick = tickOf(text)
-  if (tick === null)
+  if (!tick)
     throw new InvalidArgumentError(
       'A time like 2026-11-21T05:00:00Z, or the name of a CronJob’s Job, like highwater-29393580, which ends in the minutes since 1970: ' +
         'one that you make yourself is called highwater-$(($(date +%s) / 60)).',
@@ -138,7 +138,7 @@ async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickO
 export function tickOf(text: string): Date | null {
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)
   const time = isTime ? new Date(text) : scheduledTimeOf(text)
-  return time === null || Number.isNaN(time.getTime()) ? null : time
+  return !time || Number.isNaN(time.getTime()) ? null : time
 }
 
 /** The minute of a run without a scheduled time: a retry in the same minute has the same run id. */

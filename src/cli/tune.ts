@@ -173,7 +173,7 @@ function configurationText({
   imageGCLowThresholdPercent: low,
   evictionHard,
 }: TunedConfiguration) {
-  if (evictionHard === undefined) return 'unknown: the configuration was not read'
+  if (!evictionHard) return 'unknown: the configuration was not read'
   const thresholds = Object.entries(evictionHard)
     .filter(([signal]) => signal.endsWith('fs.available'))
     .map(([signal, value]) => `${clean(signal)} ${clean(value, 20)}`)
@@ -232,10 +232,10 @@ async function rememberedGrowth(
   store: Store,
 ): Promise<(cluster: string, name: string) => NodeGrowth> {
   const { run } = await runBefore(store, null)
-  if (run === null) return () => ({})
+  if (!run) return () => ({})
   const { nodes } = await earlierOf(store, run, '')
   return (cluster, name) => {
     const fill = nodes.get(nodeKey(cluster, name))?.fill ?? null
-    return fill === null ? {} : growthIn(fill)
+    return fill ? growthIn(fill) : {}
   }
 }

@@ -129,7 +129,7 @@ function summaryLines(document: UpgradeDocument, { bold, wrap }: Sheet) {
 /** The control plane comes first: a kubelet must not be newer. */
 function clusterLines(all: readonly PlannedUpgrade[], { bold, indented }: Sheet) {
   const [first] = all
-  if (first === undefined) return null
+  if (!first) return null
   const common = commonStepText(all)
   const { cluster, controlPlane, steps, to } = first
   const version = controlPlane === null ? 'version not read' : clean(controlPlane)

@@ -110,9 +110,9 @@ function chosenSteps({ id, steps, cohorts }: Plan, selection: Selection) {
   const chosen = steps.filter(({ cluster, node, cohort }) => {
     const group = groups.get(cohort)
     if (!selectsCluster(selection, cluster)) return false
-    return group === undefined
-      ? nodes.length + nodegroups.length === 0
-      : selectsNode({ ...everything, nodes, nodegroups }, { name: node, group })
+    return group
+      ? selectsNode({ ...everything, nodes, nodegroups }, { name: node, group })
+      : nodes.length + nodegroups.length === 0
   })
   if (chosen.length === 0)
     throw new OperatorError(

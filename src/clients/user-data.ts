@@ -205,7 +205,7 @@ const linesBefore = (text: string, body: string) =>
 function partsOf(section: string, line: number, depth: number): Part[] {
   const { headers, body } = split(section)
   const inner = readMime(Buffer.from(section, 'latin1'), line, depth + 1)
-  if (inner !== null) return inner
+  if (inner) return inner
   const type = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   const encoding = headers.get('content-transfer-encoding') ?? ''
   return [
@@ -302,13 +302,13 @@ function readFile(file: YamlPlace, budget: TextBudget) {
   const { value } = file.at('content')
   if (isRawObject(value)) {
     const found = settingsIn(textOnLine(JSON.stringify(value), file.lineOf('content')), budget)
-    return found === null
-      ? []
-      : [{ ...found, path, unread: `cloud-init writes no ${path}: its content is no text` }]
+    return found
+      ? [{ ...found, path, unread: `cloud-init writes no ${path}: its content is no text` }]
+      : []
   }
   const content = decodeContent(file.textAt('content'), String(encoding), budget)
   const found = settingsIn(content, budget)
-  if (found !== null) return [{ ...found, path, isWholeFile: append !== true }]
+  if (found) return [{ ...found, path, isWholeFile: append !== true }]
   return readShell(content, budget).map(piece => ({ ...piece, path }))
 }
 

@@ -81,7 +81,7 @@ export async function* collect(
   endpoint: KubernetesEndpoint | null,
   options: CollectOptions,
 ): AsyncGenerator<ClusterRecord | NodeRecord | ObjectsRecord> {
-  if (endpoint === null) return yield record
+  if (!endpoint) return yield record
   const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
   try {
     const errors: ReadError[] = []
@@ -225,10 +225,9 @@ async function* readNodes(
     timeoutsMs,
   }
   // SSM gets batches of nodes: while one batch runs, the next one fills. The API server's pace limit still applies.
-  const atOnce =
-    options.inspector === null
-      ? pace.concurrency
-      : Math.max(pace.concurrency, 2 * commandInstancesMax)
+  const atOnce = options.inspector
+    ? Math.max(pace.concurrency, 2 * commandInstancesMax)
+    : pace.concurrency
   const aws = options.readsVolumes ? options.aws : null
   const listed = withVolumes(nodes, aws, options.signal)
   const read = asCompleted(listed, each => readNode(cluster, each, options, context), atOnce)
@@ -450,7 +449,7 @@ async function* withVolumes(
   let batch: KubernetesNode[] = []
   for await (const node of nodes) {
     batch.push(node)
-    if (aws !== null && batch.length < attachedInstancesMax) continue
+    if (aws && batch.length < attachedInstancesMax) continue
     yield* nodesAndVolumes(batch, aws, signal)
     batch = []
   }
@@ -464,12 +463,12 @@ function* nodesAndVolumes(
 ): Generator<ListedNode> {
   const found = nodes.map(node => ({ node, id: ec2Instance(node) }))
   const ids = found.flatMap(({ id }) => id ?? [])
-  const attached = aws === null || ids.length === 0 ? null : attachedTo(ids, aws, signal)
+  const attached = !aws || ids.length === 0 ? null : attachedTo(ids, aws, signal)
   for (const { node, id } of found)
     yield {
       node,
       volumes: Promise.resolve(attached).then(known =>
-        known === null || id === null ? {} : partsOf(known, id),
+        !known || id === null ? {} : partsOf(known, id),
       ),
     }
 }

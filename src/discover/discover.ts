@@ -90,7 +90,7 @@ export async function* discover(
     for (const { place, error } of failed) {
       const cluster = fullClusterName(await accounts.of(place), place.region, '*')
       yield {
-        record: { kind: 'Cluster', cluster, errors: error === null ? [] : [error] },
+        record: { kind: 'Cluster', cluster, errors: error ? [error] : [] },
         endpoint: null,
         place,
       }
@@ -131,7 +131,7 @@ async function onePerPlace(listings: NodeListing[], accounts: Accounts) {
     )
     const key = `${isAlone ? '' : await accounts.of(place)}/${place.region}`
     const before = ways.get(key)
-    if (before === undefined || (before.error !== null && error === null)) ways.set(key, listing)
+    if (!before || (before.error && !error)) ways.set(key, listing)
   }
   return [...ways.values()]
 }
@@ -167,18 +167,19 @@ async function describe(
     }
   }
   const eks = await attempt('cluster', () => place.eks.describeCluster(name, signal))
-  const names =
-    eks === null ? null : await attempt('nodegroups', () => place.eks.listNodegroups(name, signal))
+  const names = eks
+    ? await attempt('nodegroups', () => place.eks.listNodegroups(name, signal))
+    : null
   const answers = await pMap(
     names ?? [],
     nodegroup =>
       attempt(`nodegroup ${nodegroup}`, () => place.eks.describeNodegroup(name, nodegroup, signal)),
     { concurrency: describedAtOnce },
   )
-  const nodegroups = names === null ? null : answers.filter(nodegroup => nodegroup !== null)
+  const nodegroups = names ? answers.filter(nodegroup => nodegroup !== null) : null
   const launchTemplates = nodegroups && (await launchTemplatesOf(nodegroups, place, errors, signal))
-  const insights = eks === null ? null : await insightsOf(place.eks, name, errors, signal)
-  const way = eks === null ? noWay : clusterEndpoints(eks, name, place, policy, errors)
+  const insights = eks ? await insightsOf(place.eks, name, errors, signal) : null
+  const way = eks ? clusterEndpoints(eks, name, place, policy, errors) : noWay
   const cluster = await calledBy(eks)
   const read = { eks, nodegroups, launchTemplates, insights }
   return { record: { kind: 'Cluster', cluster, ...read, errors }, ...way, place }
@@ -228,10 +229,9 @@ function clusterEndpoints(
   errors: ReadError[],
 ): ClusterWay {
   const endpoint = endpointOf(eks, name, place, errors)
-  const kubelet =
-    endpoint === null
-      ? null
-      : kubeletIdentity(policy, endpoint, { ...place, clusterId: clusterIdOf(eks, name) })
+  const kubelet = endpoint
+    ? kubeletIdentity(policy, endpoint, { ...place, clusterId: clusterIdOf(eks, name) })
+    : null
   return { endpoint, kubelet }
 }
 
@@ -410,7 +410,7 @@ function namedTemplates(nodegroups: RawObject[]): TemplateVersions[] {
     const { id, name, version } = launchTemplate
     const byName = typeof name === 'string' ? { name } : null
     const by = typeof id === 'string' ? { id } : byName
-    if (by === null) continue
+    if (!by) continue
     const key = JSON.stringify(by)
     const versions = found.get(key)?.versions ?? new Set()
     // A nodegroup without a version uses the template's default version. Source: EKS API reference.

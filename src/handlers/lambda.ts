@@ -95,9 +95,9 @@ export function openRunLog(requestId: string): RunLog {
   /** Ends the invocation's watch, writes the metrics of a scheduled audit, and returns the figures for the log. */
   async function figures(isFailed: boolean): Promise<object> {
     const { own, before } = await watch.close(isFailed)
-    const { slowDowns } = before === null ? own : sumSpent([own, before])
+    const { slowDowns } = before ? sumSpent([own, before]) : own
     const runMs = runMsOf(own, before)
-    if (isScheduled && counted !== null)
+    if (isScheduled && counted)
       writeMetrics(
         counted,
         runMs,
@@ -212,7 +212,7 @@ function countsOf({ findings, clusters, notAudited }: Audited): Record<string, u
 
 /** Milliseconds from the start of the run's first invocation to now. */
 const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null) =>
-  before === null ? durationMs : Math.max(durationMs, Date.now() - Date.parse(before.startedAt))
+  before ? Math.max(durationMs, Date.now() - Date.parse(before.startedAt)) : durationMs
 
 /** Figures of the run's earlier invocations, logged beside the figures of this invocation. */
 const runFigures = (

@@ -93,7 +93,7 @@ async function readList(
 ): Promise<{ version: string | null; list: Notices; isForeign: boolean }> {
   try {
     const found = await store.read(noticesKey)
-    if (found === null) return { version: null, list: nothing, isForeign: false }
+    if (!found) return { version: null, list: nothing, isForeign: false }
     const read = form.safeParse(parsedJson(found.body))
     return { version: found.version, list: read.data ?? nothing, isForeign: !read.success }
   } catch (error) {
@@ -186,7 +186,7 @@ const recentItems = <T extends { at: string }>(noted: readonly T[], now: Date) =
 
 async function listToShow(store: Store): Promise<Notices | 'foreign' | null> {
   const found = await store.read(noticesKey)
-  if (found === null) return null
+  if (!found) return null
   try {
     const { text } = unsealedText(found.body.toString('utf8'), noticesKey)
     return form.safeParse(parsedJson(text)).data ?? 'foreign'

@@ -70,11 +70,11 @@ export class FleetPods {
 
   takeObjects({ cluster, resource: kind, items, errors }: ObjectsRecord): void {
     if (kind !== budgetResource) return
-    if (errors !== undefined) this.#withCutBudgets.add(cluster)
+    if (errors) this.#withCutBudgets.add(cluster)
     this.#withBudgets.add(cluster)
     for (const item of items) {
       const budget = budgetOf(item)
-      if (budget !== null) this.#addBudget(cluster, budget)
+      if (budget) this.#addBudget(cluster, budget)
     }
   }
 

@@ -87,7 +87,7 @@ export function sealedStore(
     ...store,
     async read(at) {
       const found = await store.read(at)
-      if (found === null || !isSealed(at)) return found
+      if (!found || !isSealed(at)) return found
       try {
         const opened = unsealedText(found.body.toString('utf8'), `${location}/${at}`)
         await checkSeal(opened, nameOf(at), key, `${location}/${at}`)

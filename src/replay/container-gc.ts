@@ -71,15 +71,15 @@ export interface PredictedContainerGc {
 export function predictContainerGc(evidence: ContainerGcEvidence): PredictedContainerGc {
   const { host, pods, nowMs } = evidence
   const runtime = parseRuntimeRecord(evidence.runtime)
-  if (runtime === null) return notKnown('runtime')
-  if (pods === null) return notKnown('pods')
+  if (!runtime) return notKnown('runtime')
+  if (!pods) return notKnown('pods')
   if (!Number.isSafeInteger(nowMs)) return notKnown('at')
   const { policy, unknowns } = policyOf(host)
-  if (policy === null) return { prediction: null, unknowns }
+  if (!policy) return { prediction: null, unknowns }
 
   const states = podStates(pods)
   const podLogDirs = host?.podLogDirectories ?? null
-  if (podLogDirs === null)
+  if (!podLogDirs)
     unknowns.push({
       what: 'host.podLogDirectories',
       effect: 'which log directories of deleted pods go is not known',
@@ -218,7 +218,7 @@ function logDirectory(name: string): ContainerRemoval {
 
 /** Ids of containers that exist and do not run, from the runtime, or else from the pods. */
 export function deadContainers({ runtime, pods }: NodeInput): string[] {
-  if (runtime?.containers !== undefined)
+  if (runtime?.containers)
     return runtime.containers
       .filter(({ state }) => state !== 'CONTAINER_RUNNING')
       .map(({ id }) => id ?? '')
@@ -287,7 +287,7 @@ export interface RuntimeRecord {
 
 /** Null: one of the lists is missing. */
 function parseRuntimeRecord(runtime: Runtime | null): RuntimeRecord | null {
-  if (runtime?.containers === undefined || runtime.sandboxes === undefined) return null
+  if (!runtime?.containers || !runtime.sandboxes) return null
   const parsed = runtime.containers.map(raw => ({ raw, container: parseContainer(raw) }))
   const unread = parsed.filter(({ container }) => container === null)
   // A sandbox is kept if one of its containers cannot be parsed.

@@ -65,12 +65,7 @@ function measuredState(host: Host | null, role: string): FilesystemState | null 
   const measured = byRole(host, role)
   const state = stateOf(measured)
   const available = measured?.availableBytes
-  if (
-    state === null ||
-    available === undefined ||
-    !Number.isSafeInteger(available) ||
-    available >= 0
-  )
+  if (!state || available === undefined || !Number.isSafeInteger(available) || available >= 0)
     return state
   const { capacityBytes } = state
   return {

@@ -161,12 +161,12 @@ function worldsOf(
     const outcomes = freeSpace(images, aged, wantedBytes)
     return { ...(images.isListed ? freedOf(images, outcomes, wantedBytes) : notKnown), outcomes }
   }
-  if (imagefs === null) return [{ ...idle, freed: free(everything) }, idle]
+  if (!imagefs) return [{ ...idle, freed: free(everything) }, idle]
   const run = (stats: ImageFsStats) => freeDownToLow(policy, stats, free, kubelet)
   const asRead = run(imagefs)
   const { usage, freed } = asRead
   const byAgeBytes = mostFreedByAge(images, aged.outcomes)
-  if (usage === null || freed === null || byAgeBytes === 0) return [asRead, asRead]
+  if (!usage || !freed || byAgeBytes === 0) return [asRead, asRead]
   return [asRead, run({ ...usage, availableBytes: usage.availableBytes + byAgeBytes })]
 }
 
@@ -178,7 +178,7 @@ const inBothWorlds = (asRead: Outcomes, other: Outcomes): Outcomes =>
   })
 
 function freedIn({ freed, error }: World) {
-  if (freed !== null) return freed
+  if (freed) return freed
   return error === null ? nothingFreed : { ...notKnown, freedBytes: 0 }
 }
 
@@ -322,7 +322,7 @@ function keptImages({ images }: PreparedImages, outcomes: Outcomes, mayFree: boo
   const kept: KeptImage[] = []
   for (let place = 0; place < images.length; place++) {
     const image = images[place]
-    if (image === undefined || hasFlag(outcomes, place, mayGo)) continue
+    if (!image || hasFlag(outcomes, place, mayGo)) continue
     const reason =
       image.keptBecause ??
       (image.isCandidate === null ? 'unknown' : candidateReason(outcomes, place, mayFree))

@@ -93,7 +93,7 @@ function assumedHost({ input, host, kubeletVersion, operatingSystem }: PreparedN
 /** Null: pods or their statistics were not read. */
 function changedOrders(before: PreparedNode, after: PreparedNode) {
   const [old, now] = [orders(before), orders(after)]
-  if (old === null || now === null) return null
+  if (!old || !now) return null
   return [...now]
     .filter(([signal, order]) => (old.get(signal) ?? order) !== order)
     .map(([signal]) => signal)
@@ -164,7 +164,7 @@ export function refusalsOn(
   kubeletVersion: string | null,
   errorsBefore: () => readonly Refusal[] = () => [],
 ): Refusal[] {
-  if (configuration === null) return []
+  if (!configuration) return []
   const errors = refusalsOf(configuration.printed, kubeletVersion)
   const known = () => messagesOf(errorsBefore())
   const added = errors.filter(({ message }) => !known().includes(message))
@@ -187,7 +187,7 @@ export function startOnMachine(
 ): NextStart {
   const { prediction } = next
   const fields = prediction?.settings?.configuration
-  if (!prediction || fields === undefined || prediction.errors.length > 0) return next
+  if (!prediction || !fields || prediction.errors.length > 0) return next
   const { refusals } = predictAllocatable(node, fields, featuresOf(kubeletVersion))
   return refusals.length === 0
     ? next

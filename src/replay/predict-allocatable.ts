@@ -51,8 +51,8 @@ export function predictAllocatable(
 ): PredictedAllocatable {
   const machine = machineOf(status?.capacity)
   const pods = podLimits(configuration)
-  if (machine === null || pods === null) {
-    const what = machine === null ? 'node.status.capacity' : 'configz.maxPods'
+  if (!machine || !pods) {
+    const what = machine ? 'configz.maxPods' : 'node.status.capacity'
     return {
       ...nothing,
       unknowns: [{ what, effect: 'what the node should offer to pods is not known' }],
@@ -100,7 +100,7 @@ const amountsText = ({ overReserved, reservation, capacity }: NodeAllocatable) =
     .join('; ')
 
 function amountText(name: string, amount: Quantity | undefined) {
-  if (amount === undefined) return '0'
+  if (!amount) return '0'
   return name === 'cpu' || name === 'pid'
     ? canonicalText(amount)
     : `${(quantityNumber(amount) / gibibyte).toFixed(1)} GiB`
@@ -119,18 +119,18 @@ const nothing: PredictedAllocatable = {
 function podsMemoryBytes({ status }: KubernetesNode, configuration: KubeletConfiguration) {
   const machine = machineOf(status?.capacity)
   const pods = podLimits(configuration)
-  if (machine === null || pods === null) return null
+  if (!machine || !pods) return null
   const features = featuresOf(status?.nodeInfo?.kubeletVersion ?? null)
   const answer = nodeAllocatable(machine, { ...configuration, ...pods }, features)
   const amount = 'field' in answer ? undefined : answer.podsCgroupLimit.get('memory')
-  return amount === undefined ? null : quantityNumber(amount)
+  return amount ? quantityNumber(amount) : null
 }
 
 /** The input after a start with its configuration: the memory of all pods has another limit than with the earlier one. */
 export function withPodsLimit(input: NodeInput, earlier: KubeletConfiguration | null): NodeInput {
   const { node, configuration, summary } = input
   const fields = configuration?.fields
-  if (summary?.node === undefined || !fields || earlier === null || fields === earlier) return input
+  if (!summary?.node || !fields || !earlier || fields === earlier) return input
   const [limit, before] = [podsMemoryBytes(node, fields), podsMemoryBytes(node, earlier)]
   if (limit === null || before === null || limit === before) return input
   const systemContainers = summary.node.systemContainers?.map(container => {
@@ -162,7 +162,7 @@ export function overRequested(
     )
   return Object.entries(allocatable).flatMap(([resource, text]) => {
     const amount = typeof text === 'string' ? quantityOrNull(text) : null
-    if (amount === null || resource.startsWith('hugepages-')) return []
+    if (!amount || resource.startsWith('hugepages-')) return []
     const sum = resource === 'pods' ? binaryQuantity(pods.length) : requested(resource)
     return compareQuantities(sum, amount) > 0
       ? [{ resource, requested: canonicalText(sum), allocatable: canonicalText(amount) }]
@@ -216,13 +216,13 @@ function countOf(text: string | undefined) {
 
 /** Null: the amounts that the node reports cannot be parsed. */
 function differences(predicted: ResourceList, reported: AllocatableAmounts | undefined) {
-  if (reported === undefined) return null
+  if (!reported) return null
   const differing: string[] = []
   for (const [name, amount] of predicted) {
     const text = reported[name]
     const actual = quantityOrNull(text)
-    if (text !== undefined && actual === null) return null
-    if (actual === null || compareQuantities(actual, amount) !== 0) differing.push(name)
+    if (text !== undefined && !actual) return null
+    if (!actual || compareQuantities(actual, amount) !== 0) differing.push(name)
   }
   return differing.sort()
 }

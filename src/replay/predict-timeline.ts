@@ -48,8 +48,7 @@ export function predictTimeline(
   unknowns: Unknown[],
 ): TimelineEvent[] | null {
   const { imageGc = null, eviction = '' } = settings ?? {}
-  if (imageGc === null || typeof eviction === 'string' || node.layout === null)
-    return noteUnpredictable(unknowns)
+  if (!imageGc || typeof eviction === 'string' || !node.layout) return noteUnpredictable(unknowns)
   if (budget && budget.steps <= 0) {
     unknowns.push({
       what: timelineLeftOut,
@@ -80,7 +79,7 @@ export function predictTimeline(
     gcLoopStart: widthMs < imageGcPeriodMs ? node.kubeletStart : null,
     conditions: reportedNow(node),
   })
-  if (timeline === null) return noteUnpredictable(unknowns)
+  if (!timeline) return noteUnpredictable(unknowns)
   const { events, untilMs, steps } = timeline
   if (budget) budget.steps -= steps
   unknowns.push(...assumptions, ...phaseUnknowns(node, widthMs))
@@ -104,9 +103,9 @@ const assumptions: readonly Unknown[] = [
 
 /** Width in ms of the interval of an image GC round. Infinite: the kubelet's start is unknown. */
 const gcRoundWidthMs = ({ kubeletStart, atMs }: PreparedNode) =>
-  kubeletStart === null
-    ? Number.POSITIVE_INFINITY
-    : roundWidthMs({ start: kubeletStart, periodMs: imageGcPeriodMs }, atMs)
+  kubeletStart
+    ? roundWidthMs({ start: kubeletStart, periodMs: imageGcPeriodMs }, atMs)
+    : Number.POSITIVE_INFINITY
 
 const statedWidthMs = 30_000
 
@@ -119,8 +118,7 @@ function phaseUnknowns({ kubeletStart }: PreparedNode, widthMs: number): Unknown
       ? `each round may delay the next ones by 20 ms: image GC runs within ${Math.ceil(widthMs / 1000)} s`
       : `the kubelet has run so long that the phase of image GC is lost: ${within}`
   const what = 'timeline.phase'
-  if (kubeletStart === null)
-    return [{ what, effect: `the start of the kubelet is unknown: ${within}` }]
+  if (!kubeletStart) return [{ what, effect: `the start of the kubelet is unknown: ${within}` }]
   return [{ what, effect }]
 }
 
@@ -236,7 +234,7 @@ export function timelineOf(input: TimelineInput): Timeline | null {
   if (stepsAtStart(input) > mostSteps) return { events: [], untilMs: 0, steps: 0 }
   for (const assumption of input.isLikelyCourse ? assumptions.slice(0, 1) : assumptions) {
     const story = storyOf(input, assumption, mostSteps)
-    if (story === null) return null
+    if (!story) return null
     stories.push(story)
   }
   const untilMs = Math.min(...stories.map(story => story.untilMs))
@@ -254,7 +252,7 @@ export function timelineOf(input: TimelineInput): Timeline | null {
 /** `same`: the same event in each course that has it, the shown course first. */
 function eventOf(same: StoryEvent[], stories: number): TimelineEvent {
   const [shown] = same
-  if (shown === undefined) throw new Error('an event without an occurrence')
+  if (!shown) throw new Error('an event without an occurrence')
   const times = same.map(({ atMs }) => atMs)
   return {
     atMs: shown.atMs,

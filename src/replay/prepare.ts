@@ -175,7 +175,7 @@ export function openPreparing(asRead: NodeInput): typeof prepareNode {
   let last: PreparedNode | null = null
   return (input, takenAt, at) => {
     last =
-      last !== null && at === null && hasSameFacts(last.input, input)
+      last && at === null && hasSameFacts(last.input, input)
         ? {
             ...last,
             input,

@@ -214,8 +214,8 @@ function collectableOf(
     areLogsKnown(node)
   let images: ReturnType<typeof predictDeleteUnusedImages> | null = null
   const deletions = () => {
-    if (imageGc === null) return null
-    if (images === null) {
+    if (!imageGc) return null
+    if (!images) {
       images = predictDeleteUnusedImages(imageGc, node.imagesWithout(removed))
       unknowns.push(...images.unknowns)
     }
@@ -240,7 +240,7 @@ function removedContainers(
   const removal = { earliestMs: node.atMs, latestMs: node.atMs }
   const removalEntries = (ids: string[], isSure: boolean): [string, RemovedContainer][] =>
     ids.map(id => [id, { isSure, removal }])
-  if (containers === null || !areFlagsKnown(node))
+  if (!containers || !areFlagsKnown(node))
     return new Map(removalEntries(deadContainers(node.input), false))
   const idsOf = (removals: readonly ContainerRemoval[]) =>
     removals.filter(({ kind }) => kind === 'container').map(({ id }) => id)
@@ -315,12 +315,7 @@ function localStorageOf(
   node: PreparedNode,
   { eviction }: Settings,
 ): Pick<NodePrediction, 'localStorageEvictions' | 'nearOwnLimits'> {
-  if (
-    node.pods === null ||
-    node.summary === null ||
-    node.layout === null ||
-    typeof eviction === 'string'
-  )
+  if (!node.pods || !node.summary || !node.layout || typeof eviction === 'string')
     return { localStorageEvictions: null }
   if (!eviction.localStorageCapacityIsolation) return { localStorageEvictions: [] }
   const named = ({ pod: { namespace, name }, ...of }: StorageLimitExceeded) => ({
@@ -336,7 +331,7 @@ function localStorageOf(
 
 function oomScoresOf(node: PreparedNode, unknowns: Unknown[]) {
   const { input, pods, activePods, podStats, kubelet } = node
-  if (pods === null) {
+  if (!pods) {
     unknowns.push({
       what: 'pods',
       effect: 'whom the kubelet would evict, and the OOM scores, are not known',
@@ -360,7 +355,7 @@ function allocatableOf(
   configuration: KubeletConfiguration | null,
   unknowns: Unknown[],
 ): Pick<NodePrediction, 'allocatable' | 'overRequested'> {
-  if (configuration === null) return { allocatable: null }
+  if (!configuration) return { allocatable: null }
   const predicted = predictAllocatable(node.input.node, configuration, node.features)
   unknowns.push(...predicted.unknowns)
   const { allocatable } = predicted

@@ -113,7 +113,7 @@ function ownershipTests(
     )
   const mayBeTheirs = ({ cluster, node }: { cluster: string; node: string | null }) => {
     const group = node === null ? undefined : groups.get(nodeKey(cluster, node))
-    return group === undefined ? owns.someOf(cluster) : owns.group(cluster, group)
+    return group ? owns.group(cluster, group) : owns.someOf(cluster)
   }
   return { isTheirs, mayBeTheirs }
 }
@@ -276,10 +276,7 @@ function ownershipOf({ tags = [], nodes }: AuditReport, match: OwnerMatch): Owne
     group,
     someOf(cluster) {
       if (!inCluster(cluster)) return false
-      const isOpen =
-        match.tags === undefined
-          ? !known.has(cluster)
-          : !tagsOf.has(JSON.stringify([cluster, null]))
+      const isOpen = match.tags ? !tagsOf.has(JSON.stringify([cluster, null])) : !known.has(cluster)
       return isOpen || match.namespace !== undefined || group(cluster, null) || partly.has(cluster)
     },
   }

@@ -63,7 +63,7 @@ const failedDial =
 
 function withCause(error: ReadError): ReadError {
   const found = failedDial.exec(error.message)
-  if (found === null) return error
+  if (!found) return error
   return found.groups?.refused === undefined
     ? { ...error, reason: 'unreachable' }
     : { ...error, isKubeletDown: true }

@@ -53,7 +53,7 @@ export async function* readSnapshot(
   for await (const record of recordsIn(path, options)) {
     for (const page of pagesOf(record)) {
       const needed = page.kind === 'Malformed' ? page : (options.cut ?? keepRecord)(page)
-      if (needed !== null) yield needed.kind === 'Malformed' ? needed : prune(needed)
+      if (needed) yield needed.kind === 'Malformed' ? needed : prune(needed)
     }
     if (record.kind !== 'Malformed' || ++malformed < maxMalformedLines) continue
     const message = `${malformed} lines are no records: what follows is not read`
@@ -270,7 +270,7 @@ function mistakeInNode(value: Record<string, unknown>) {
     const hasForm = form === 'object' ? isRawObject : isListOfObjects
     return value[name] != null && !hasForm(value[name])
   })
-  return wrong === undefined ? null : `Node.${wrong[0]} is no ${wrong[1].form}`
+  return wrong ? `Node.${wrong[0]} is no ${wrong[1].form}` : null
 }
 
 /** A list that is longer than any real one; null: none. */
@@ -288,7 +288,7 @@ function longListIn(record: RawObject) {
     ([name, list]) =>
       Array.isArray(list) && list.length > listLimits[name as keyof typeof listLimits],
   )
-  return found === undefined ? null : `${found[0]} has more entries than a node can have`
+  return found ? `${found[0]} has more entries than a node can have` : null
 }
 
 const valuesIn = (value: unknown): number =>

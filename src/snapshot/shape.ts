@@ -90,7 +90,7 @@ function leafKeeper(shape: Exclude<Shape, List>): RedactingKeeper {
   return (value, budget) => {
     if (!isText(value)) return undefined
     const clean = budget?.redact ?? redact
-    if (isKept === null) return shorten(value, maxLength, clean)
+    if (!isKept) return shorten(value, maxLength, clean)
     // The name of a secret can stand on a line that is not kept.
     const lines = shorten(value, longestMessage, clean).split('\n').filter(isKept)
     return lines.length === 0 ? undefined : lines.join('\n').slice(0, maxLength)

@@ -145,7 +145,7 @@ export function withoutCommandSecrets(text: string) {
     const first = known < 0 ? [] : words.slice(known + 1, -1)
     words = argumentsFrom(text, index + name.length, longest, first)
     let forms = formsByName.get(name)
-    if (forms === undefined) {
+    if (!forms) {
       forms = programs.flatMap(({ names, forms }) => (names.test(name) ? forms : []))
       formsByName.set(name, forms)
     }
@@ -154,7 +154,7 @@ export function withoutCommandSecrets(text: string) {
       const cut = first < 0 ? null : cutOf(form, words, text, 0, first)
       if (form.lastIndexOf('…') === 0)
         readUpTo.set(form, cut?.[0] ?? words.at(-form.length)?.start ?? 0)
-      if (cut === null) continue
+      if (!cut) continue
       cuts.push(cut)
       if (cut[1] > last[1]) last = cut
     }
@@ -192,7 +192,7 @@ function cutOf(
   at = 0,
 ): Cut | null {
   const [pattern, word] = [form[part], words[at]]
-  if (word === undefined || pattern === undefined) return null
+  if (!word || pattern === undefined) return null
   const { start, text: argument } = word
   if (pattern === '$*') return [start, endOfCommand(text, start)]
   if (pattern === '…') {
@@ -201,7 +201,7 @@ function cutOf(
     for (let from = at; from < words.length; from++) {
       if (isFlag && words[from]?.text[0] !== '-') continue
       const cut = cutOf(form, words, text, part + 1, from)
-      if (cut !== null) return cut
+      if (cut) return cut
     }
     return null
   }

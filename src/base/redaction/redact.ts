@@ -220,7 +220,7 @@ function withoutImageUser(segment: string, at: number, text: string): string {
     /[/@]/.test(text[at - 1] ?? '') &&
     !/(?:^|[\s"'=(])\/\/$/.test(text.slice(Math.max(0, at - 3), at))
   const user = (isPathEnd ? /[=,(<][^=,(<:]+:/ : /(?:^|[=,(<])[^=,(<:]+:/).exec(segment)
-  if (user === null || user.index + user[0].length > segment.length - 2) return segment
+  if (!user || user.index + user[0].length > segment.length - 2) return segment
   return segment.slice(0, user.index + (/^[=,(<]/.test(user[0]) ? 1 : 0))
 }
 
@@ -444,9 +444,9 @@ function withoutSecretColumns(
   let table: Table | null = null
   const lines = text.split('\n').map(line => {
     const heads = tableBelow(line)
-    const cells = table === null ? [] : line.split(table.separator)
+    const cells = table ? line.split(table.separator) : []
     // A row can look like the head of another table.
-    const clean = table === null || cells.length === 1 ? line : withoutCells(cells, table, isKept)
+    const clean = !table || cells.length === 1 ? line : withoutCells(cells, table, isKept)
     table = heads ?? (cells.length > 1 ? table : null)
     return clean
   })

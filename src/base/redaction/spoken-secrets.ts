@@ -54,7 +54,7 @@ const stating = /(?<![^\s"',;])([^\s"',;]+[ \t]is[ \t](?:the|my|your|our)[ \t](?
 export function spokenCut(word: string, before: string, rest: string): Cut | null {
   if (!lastWord.test(word)) return null
   const cut = /^(?:passw|token|secret)/i.test(word) ? cutBefore(word, before.slice(-99)) : null
-  if (cut !== null) return cut
+  if (cut) return cut
   if (/^(?:AUTH|PASS|LOGIN)$/.test(word) && /(?:^|[\s"'])$/.test(before))
     return (
       randomCut(commandValue.exec(rest), rest, false) ??
@@ -107,7 +107,7 @@ const statedWord =
 
 /** The value behind `link`, but not in sentences such as "The token is expired". Quotes stay. */
 function statedCut(link: RegExpExecArray | null, rest: string, isLone = false): Cut | null {
-  if (link === null) return null
+  if (!link) return null
   const start = link[0].length
   const [found = ''] = value.exec(rest.slice(start)) ?? []
   if (/^\(removed\)(?!\w)/.test(found)) return null
@@ -125,7 +125,7 @@ const notRandom = /^(?:v\d+(?:alpha|beta)\d+|\d+[a-z]{1,2}|sha\d+|base\d+|oauth\
 
 /** A value that mixes letters and digits, or a password of digits. "The token 2h30m old" stays unchanged. */
 function randomCut(link: RegExpExecArray | null, rest: string, isOfPassword: boolean): Cut | null {
-  if (link === null) return null
+  if (!link) return null
   const start = link[0].length
   // A long value is decided by its start, so that all names of a text take linear time.
   const [found = ''] = /^[^\s"']{6,256}/.exec(rest.slice(start, start + 256)) ?? []

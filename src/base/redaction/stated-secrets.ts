@@ -45,7 +45,7 @@ function withoutPrinted(text: string, sign: string, isSecret: (next: string) => 
     const command = printed.exec(part.slice(line))
     const behind = parts[index + 1] === '' && sign === '>' ? parts[index + 2] : parts[index + 1]
     const [next = ''] = behind?.split('\n', 1) ?? []
-    if (command === null || !isSecret(next)) return part
+    if (!command || !isSecret(next)) return part
     return `${part.slice(0, line + command.index + command[0].length)}${removed} `
   })
   return clean.join(sign)

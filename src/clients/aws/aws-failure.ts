@@ -51,7 +51,7 @@ export const regionInArn = (arn: string): string => arn.split(':')[3] ?? ''
 export const signalWithLimit = (
   signal: AbortSignal | undefined,
   limit: AbortSignal,
-): AbortSignal => (signal === undefined ? limit : AbortSignal.any([signal, limit]))
+): AbortSignal => (signal ? AbortSignal.any([signal, limit]) : limit)
 
 type AbortableCall = AwsCall & { signal?: AbortSignal | undefined }
 

@@ -201,7 +201,7 @@ export class RunCommand {
         signal,
       )) {
         const pending = open.get(instanceId)
-        if (pending === undefined) continue
+        if (!pending) continue
         last.set(instanceId, statusDetails || status)
         if (!hasEnded(status)) continue
         open.delete(instanceId)
@@ -265,7 +265,7 @@ export async function pinnedDocument(
   signal: AbortSignal,
 ): Promise<PinnedDocument> {
   const found = await ssm.document(name, signal)
-  if (found === null)
+  if (!found)
     throw new Error(
       `the account has no SSM document ${name} in ${ssm.region}: deploy the stack there`,
     )
@@ -285,7 +285,7 @@ export function whyNotReachable(
   region: string,
   { silentAfterMs, agentVersion }: Reach,
 ): string | null {
-  if (instance === undefined)
+  if (!instance)
     return `SSM does not know the instance in ${region}: its agent is not running, its role lacks AmazonSSMManagedInstanceCore, or it cannot reach SSM's endpoints`
   if (instance.pingStatus !== 'Online')
     return `SSM has lost the connection to its agent (${instance.pingStatus}, last heard ${instance.lastPingAt ?? 'never'})`

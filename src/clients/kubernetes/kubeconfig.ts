@@ -107,7 +107,7 @@ async function contextEndpoint(
 ): Promise<NamedEndpoint> {
   const name = contextName ?? file.getCurrentContext()
   const chosen = file.getContextObject(name)
-  if (chosen === null) {
+  if (!chosen) {
     const contexts = file.getContexts().map(context => context.name)
     const mistake = name ? `has no context "${name}"` : 'names no current context'
     throw new OperatorError(
@@ -117,7 +117,7 @@ async function contextEndpoint(
   const config = new KubeConfig()
   config.loadFromOptions({ ...file, contexts: [chosen], currentContext: name })
   const cluster = config.getCurrentCluster()
-  if (cluster === null || !cluster.server)
+  if (!cluster?.server)
     throw new OperatorError(
       `${from}: context "${name}" names a cluster that the file does not describe`,
     )
@@ -141,7 +141,7 @@ export async function inClusterEndpoint(name: string, root = ''): Promise<NamedE
   const config = new KubeConfig()
   config.loadFromCluster(root)
   const cluster = config.getCurrentCluster()
-  if (cluster === null) throw new Error('client-node made no cluster of the pod that it runs in')
+  if (!cluster) throw new Error('client-node made no cluster of the pod that it runs in')
   const failureText = (why: string) =>
     `The pod's service account cannot be used: ${why}. Does the pod have a serviceAccountName, and automountServiceAccountToken not off?`
   return { context: name, endpoint: await endpointOf(config, cluster, failureText) }
@@ -190,7 +190,6 @@ async function currentOptions(config: KubeConfig, failed: (why: string) => strin
 function authorizationHeader({ headers, auth }: RequestOptions) {
   if (typeof auth === 'string' && auth !== '')
     return `Basic ${Buffer.from(auth).toString('base64')}`
-  const header =
-    headers === undefined || !('Authorization' in headers) ? undefined : headers.Authorization
+  const header = !headers || !('Authorization' in headers) ? undefined : headers.Authorization
   return typeof header === 'string' ? header : null
 }

@@ -52,7 +52,7 @@ export async function putEvents(
         () => client.send(new PutEventsCommand({ Entries }), { abortSignal }),
       )
       const refused = answer.Entries?.find(({ ErrorCode }) => ErrorCode !== undefined)
-      if (refused !== undefined)
+      if (refused)
         throw new RequestFailure(
           'http',
           `${what}: ${answer.FailedEntryCount} of ${Entries.length} events were refused: ${oneLine(`${refused.ErrorCode}: ${refused.ErrorMessage}`, 300)}`,

@@ -200,7 +200,7 @@ export async function suppressedAmong(
     for (const [index, address] of addresses.map(bareAddress).entries()) {
       if (index > 0) await sleep(gapMs, signal)
       const found = await suppressionOf(client, address, signal)
-      if (found !== null) suppressed.push(found)
+      if (found) suppressed.push(found)
       answered = index + 1
     }
     return { suppressed, unknown: null }

@@ -73,7 +73,7 @@ export function folderStore(folder: string): Store {
               if (isNoFile(error)) return null
               throw error
             })
-            if (current === null || versionOf(current) !== version) return false
+            if (!current || versionOf(current) !== version) return false
             await rename(partial, target)
             return true
           }),

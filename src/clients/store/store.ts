@@ -56,7 +56,7 @@ export async function update(
 ): Promise<boolean> {
   for (let attempt = 0; attempt < tries; attempt++) {
     const changed = await next()
-    if (changed === null) return true
+    if (!changed) return true
     const { version, body, contentType } = changed
     const isWritten =
       version === null
@@ -89,7 +89,7 @@ const awayKinds = new Set(['timeout', 'network', 'refused', 'name', 'tls'])
 export function failFastStore(store: Store): Store {
   let away: RequestFailure | null = null
   async function attempt<T>(call: () => Promise<T>) {
-    if (away !== null) throw away
+    if (away) throw away
     try {
       return await call()
     } catch (error) {
@@ -107,7 +107,7 @@ export function failFastStore(store: Store): Store {
     writeFile: (key, path, contentType) => attempt(() => store.writeFile(key, path, contentType)),
     wasWritten: key => attempt(() => store.wasWritten(key)),
     async *list(prefix) {
-      if (away !== null) throw away
+      if (away) throw away
       yield* store.list(prefix)
     },
   }

@@ -123,7 +123,7 @@ export function linesIn(config: YamlPlace, flags?: YamlPlace): LineOf {
     const at = given.findLastIndex(flag =>
       argumentsIn(flag).some(one => fieldOfFlag(one) === field || one.split('=', 1)[0] === path),
     )
-    return at < 0 || flags === undefined ? config.lineOf() : flags.lineOf(at)
+    return at < 0 || !flags ? config.lineOf() : flags.lineOf(at)
   }
 }
 

@@ -105,7 +105,7 @@ function fieldPiece(setting: readonly Command[], pathOf: (command: Command) => s
   const [first] = setting
   const config = fieldsIn(setting.map(({ text }) => text).join('\n'))
   const places = setting.map(({ located }) => located)
-  const path = first === undefined ? null : pathOf(first)
+  const path = first ? pathOf(first) : null
   const at = setting.at(-1)?.at ?? 0
   return { at, piece: piece('script', lineIn(joinTexts(places)), { config, path }) }
 }
@@ -132,13 +132,13 @@ function documentsIn(
   const lastAt = new Map(lines.map((line, index) => [line.trim(), index]))
   const take = (at: number, located: LocatedText, command: string) => {
     const found = settingsIn(located, budget)
-    if (found !== null) documents.push({ at, piece: { ...found, ...writtenFile(command, copies) } })
+    if (found) documents.push({ at, piece: { ...found, ...writtenFile(command, copies) } })
     return found !== null
   }
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
     const quoted = quotedText(lines, at)
-    if (quoted !== null && take(at, from(at + 1, 1, quoted.text), quoted.after)) {
+    if (quoted && take(at, from(at + 1, 1, quoted.text), quoted.after)) {
       // Other commands of the line are still read, and the document with them: it says the same twice.
       at = quoted.lastAt
       if (/[;&]/.test(quoted.after)) rest.push(at)

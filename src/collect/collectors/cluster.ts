@@ -94,7 +94,7 @@ const taggedCollector = (
   purpose,
 
   async *collect({ aws, signal }) {
-    if (aws === null) return
+    if (!aws) return
     const ec2 = new Ec2Api(aws.region, aws.credentials)
     const seen = new Set<unknown>()
     try {

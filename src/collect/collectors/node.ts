@@ -71,7 +71,7 @@ export const kubeletConfigz: Collector = {
 
 /** @throws Error if no token is configured */
 function kubeletOf({ kubelet }: NodeContext) {
-  if (kubelet === null)
+  if (!kubelet)
     throw new Error(
       'mode kubelet has no identity here: every kubelet sees the token, so it wants a narrow one of its own. Set kubelet.roleArn in the policy (docs/permissions.md)',
     )
@@ -161,7 +161,7 @@ export const inspect: Collector = {
   isAnsweredByKubelet: true,
 
   async collect(node, { inspector }) {
-    if (inspector === null)
+    if (!inspector)
       throw new Error(
         "in which account and region the cluster's instances are is not known: give --region, or set AWS_REGION",
       )
@@ -176,9 +176,9 @@ export const inspect: Collector = {
         ...(isBare
           ? [missingPartError('host', host, 'the node reported nothing about itself')]
           : []),
-        ...(runtime === null
-          ? [missingPartError('runtime', host, 'the node reported no images and no containers')]
-          : []),
+        ...(runtime
+          ? []
+          : [missingPartError('runtime', host, 'the node reported no images and no containers')]),
       ],
     }
     return () => parts

@@ -214,7 +214,7 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
   const keptRuntime = isRawObject(runtime)
     ? keptParts(runtime, runtimeParts, 'runtime.', unread)
     : null
-  if (runtime !== undefined && runtime !== null && keptRuntime === null)
+  if (runtime !== undefined && runtime !== null && !keptRuntime)
     unread.push(malformedPart('runtime', 'no object'))
   const reportedAt = typeof at === 'string' && isTime(at) ? at : null
   if (isRawObject(keptHost.kubelet))
@@ -236,7 +236,7 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
       ...declaredMirrors(keptHost),
       unread: [...lacking, ...unread],
     },
-    runtime: keptRuntime !== null && Object.keys(keptRuntime).length > 0 ? keptRuntime : null,
+    runtime: keptRuntime && Object.keys(keptRuntime).length > 0 ? keptRuntime : null,
     configz: keptConfigz,
   }
 }
@@ -321,7 +321,7 @@ function parsedFile(file: AnsweredFile, unread: Unread[], budget: TextBudget): A
   if (!isConfiguration || typeof file.content !== 'string') return file
   const parsed = parseYamlObject(file.content, budget)
   // A flaw in a file that the kubelet ignores leaves no doubt about the kubelet's settings.
-  if (parsed.value === null && file.role !== 'ignored')
+  if (!parsed.value && file.role !== 'ignored')
     unread.push({ what: `kubelet file ${file.path}`, why: parsed.reason })
   return { ...file, content: parsed.value }
 }

@@ -92,7 +92,7 @@ export class Inspector {
     const reply = await command.ask(instanceId)
     const short = readAnswer(reply.stdout, instanceId, name)
     const answer =
-      short.isKnown || this.#store === null
+      short.isKnown || !this.#store
         ? short
         : await this.#wholeAnswer(reply, { instanceId, name }, this.#store)
     if (answer.isKnown) return answer
@@ -123,7 +123,7 @@ export class Inspector {
     return new RunCommand(this.#ssm, {
       document: await pinnedDocument(this.#ssm, name, sha256, this.#signal),
       stepName: inspectStep,
-      parameters: { Output: inspectOutput === null ? 'short' : 'full' },
+      parameters: { Output: inspectOutput ? 'full' : 'short' },
       comment: 'highwater: reads the node, changes nothing',
       output: inspectOutput && {
         bucket: inspectOutput.bucket,
@@ -146,8 +146,7 @@ export class Inspector {
     for (let attempt = 1; attempt <= storeTries; attempt++) {
       if (attempt > 1) await sleep(this.#rhythm.pollMs, this.#signal)
       const object = await store.read(key)
-      if (object !== null)
-        return readWholeAnswer(object.body.toString('utf8'), stdout, instanceId, name)
+      if (object) return readWholeAnswer(object.body.toString('utf8'), stdout, instanceId, name)
     }
     const isCut = stdout.length >= commandOutputMax
     const what = isCut ? 'what SSM keeps of it is cut off' : 'what it returned to SSM is no answer'

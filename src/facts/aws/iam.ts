@@ -88,8 +88,7 @@ export function iamStatements(actions: readonly string[], grants: Grants): IamSt
   }
   for (const action of actions) {
     const types = Object.hasOwn(resourceTypes, action) ? resourceTypes[action] : undefined
-    if (types === undefined)
-      throw new Error(`facts/aws/iam.ts does not know to what ${action} can be narrowed`)
+    if (!types) throw new Error(`facts/aws/iam.ts does not know to what ${action} can be narrowed`)
     if (types.length === 0) grantAction(action, { Resource: '*' })
     for (const type of types) {
       const grant = grants[type]
@@ -133,7 +132,7 @@ export function fleetGrants(
   const perCluster = (named: (cluster: string) => string) =>
     oneOrMore((clusters ?? ['*']).map(named))
   const test =
-    clusters === null || clusters.some(name => name.includes('*')) ? 'StringLike' : 'StringEquals'
+    !clusters || clusters.some(name => name.includes('*')) ? 'StringLike' : 'StringEquals'
   return {
     // Composite alarms are returned only if the resource is `*` (source: CloudWatch API, DescribeAlarms).
     alarm: { Resource: '*' },

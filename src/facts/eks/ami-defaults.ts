@@ -198,7 +198,7 @@ function valueMistake(setting: string, value: unknown) {
 
 function mapMistakes(setting: string, value: unknown): BottlerocketMistake[] {
   const keys = bottlerocketKeys[setting]
-  if (keys === undefined) return []
+  if (!keys) return []
   return Object.entries(mapOf(value)).flatMap(([key, entry]) => {
     const isKey = keys.includes(key) || laterKeys[setting]?.includes(key) === true
     if (!isKey) return [{ setting, key, why: `it has no key ${key.slice(0, 60)}` }]

@@ -40,7 +40,7 @@ export function nearestName(written: string, names: readonly string[]): string |
     .filter(({ name, distance }) => distance <= mostOf(name))
     .toSorted((a, b) => a.distance - b.distance)
   const [first, second] = ranked
-  return first !== undefined && first.distance !== second?.distance ? first.name : null
+  return first && first.distance !== second?.distance ? first.name : null
 }
 
 /** Number of letters to delete, insert or change. */
@@ -78,8 +78,7 @@ export function meaningOfKey(
 ): KeyMeaning {
   const fields = fieldsOf('KubeletConfiguration')
   const facts = Object.hasOwn(fields, key) ? fields[key] : undefined
-  if (facts !== undefined)
-    return { field: key, ignored: isKnownField(facts, features) ? null : 'minor' }
+  if (facts) return { field: key, ignored: isKnownField(facts, features) ? null : 'minor' }
   const field = nearestName(key, Object.keys(fields))
   if (field === null) return { field, ignored: 'unknown' }
   if (field.toLowerCase() !== key.toLowerCase()) return { field, ignored: 'misspelt' }
@@ -87,7 +86,7 @@ export function meaningOfKey(
   const printed = form === 'internal' ? goFieldName(field, 'KubeletConfiguration') : field
   if (key < printed) return { field, ignored: 'case' }
   const meant = fields[field]
-  return { field, ignored: meant !== undefined && isKnownField(meant, features) ? null : 'minor' }
+  return { field, ignored: meant && isKnownField(meant, features) ? null : 'minor' }
 }
 
 /** The rest of a type after the prefix; null: the type does not begin with it. */

@@ -23,7 +23,7 @@ export interface ValueMistake {
 /** Empty if a kubelet accepts the value. Null is accepted, because it means an unset field. */
 export function valueMistakes(field: string, value: unknown): ValueMistake[] {
   const facts = Object.hasOwn(configurationFields, field) ? configurationFields[field] : undefined
-  if (facts === undefined) return [{ path: [field], wanted: 'a KubeletConfiguration field' }]
+  if (!facts) return [{ path: [field], wanted: 'a KubeletConfiguration field' }]
   const ofType = [...typeMistakes(value, facts.type, [field])]
   return ofType.length > 0 || value === null ? ofType : [...boundMistakes(field, value)]
 }
@@ -156,10 +156,9 @@ function* textMistakes(field: string, value: string): Iterable<ValueMistake> {
   const { oneOf: allowed, least, orZero } = configurationFields[field] ?? {}
   const form = textForms[field]
   // An empty text gets the default, so it is valid.
-  if (allowed !== undefined && value !== '' && !allowed.includes(value))
+  if (allowed && value !== '' && !allowed.includes(value))
     yield { path: [field], wanted: `one of ${allowed.join(', ')}` }
-  if (form !== undefined && value !== '' && !form.holds(value))
-    yield { path: [field], wanted: form.wanted }
+  if (form && value !== '' && !form.holds(value)) yield { path: [field], wanted: form.wanted }
   if (typeof least === 'string') yield* durationMistakes(field, value, least, orZero === true)
 }
 
@@ -179,9 +178,9 @@ function* durationMistakes(
 function* listMistakes(field: string, items: unknown[]): Iterable<ValueMistake> {
   const allowed = configurationFields[field]?.oneOf
   for (const [index, item] of items.entries()) {
-    if (allowed !== undefined && !allowed.includes(String(item)))
+    if (allowed && !allowed.includes(String(item)))
       yield { path: [field, String(index)], wanted: `one of ${allowed.join(', ')}` }
-    else if (allowed !== undefined && items.indexOf(item) < index)
+    else if (allowed && items.indexOf(item) < index)
       yield { path: [field, String(index)], wanted: 'each value once' }
   }
 }
@@ -192,7 +191,7 @@ function* entryMistakes(field: string, map: Record<string, unknown>): Iterable<V
     const path = [field, key]
     if (field === 'featureGates' && !Object.hasOwn(gateHistory, key))
       yield { path, wanted: 'a feature gate of a kubelet' }
-    if (form === undefined) continue
+    if (!form) continue
     if (!form.key.form.test(key)) yield { path, wanted: form.key.wanted }
     else if (value !== null && !form.holds(textOfValue(value))) yield { path, wanted: form.wanted }
   }

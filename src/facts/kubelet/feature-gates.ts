@@ -99,7 +99,7 @@ export function isGateOn(gate: string, settings: GateSettings, features: Kubelet
   const own = settingOf(gate, settings)
   if (own !== undefined) return own
   const state = gateState(gate, features)
-  if (state === null) return false
+  if (!state) return false
   const ofStage = stageSwitch[state.stage] ?? null
   // AllAlpha and AllBeta are themselves gates of these stages, but do not switch each other.
   const isSwitched = ofStage !== null && gate !== 'AllAlpha' && gate !== 'AllBeta'
@@ -112,6 +112,6 @@ const stageSwitch: Partial<Record<GateState['stage'], string>> = {
 }
 
 function settingOf(gate: string, settings: GateSettings) {
-  const value = settings !== null && Object.hasOwn(settings, gate) ? settings[gate] : undefined
+  const value = settings && Object.hasOwn(settings, gate) ? settings[gate] : undefined
   return typeof value === 'boolean' ? value : undefined
 }

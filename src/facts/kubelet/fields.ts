@@ -106,7 +106,7 @@ function flagsBelow(
         ? []
         : [[flagName, { field: path, ...(flagForm && { form: flagForm }) }]]
     const struct = Object.hasOwn(structs, type) ? structs[type] : undefined
-    return struct === undefined ? own : [...own, ...flagsBelow(struct, `${path}.`)]
+    return struct ? [...own, ...flagsBelow(struct, `${path}.`)] : own
   })
 }
 

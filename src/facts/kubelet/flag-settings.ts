@@ -115,7 +115,7 @@ function* givenFlags(commandLine: readonly string[]): Iterable<GivenFlag> {
       ? 'v'
       : argument.slice(2, equals < 0 ? undefined : equals).replaceAll('_', '-')
     const flag = short || argument.startsWith('--') ? knownFlag(name) : null
-    if (flag === null) continue
+    if (!flag) continue
     if (equals >= 0) yield { name, flag, value: argument.slice(equals + 1) }
     else yield { name, flag, value: flag.type === 'bool' ? 'true' : commandLine[++at] }
   }
@@ -123,7 +123,7 @@ function* givenFlags(commandLine: readonly string[]): Iterable<GivenFlag> {
 
 function knownFlag(name: string): KnownFlag | null {
   const facts = Object.hasOwn(configurationFlags, name) ? configurationFlags[name] : undefined
-  if (facts === undefined) return null
+  if (!facts) return null
   let struct: StructName = 'KubeletConfiguration'
   let type = ''
   for (const part of facts.field.split('.')) {

@@ -62,7 +62,7 @@ export function isPlannableValue(path: string, value: unknown): boolean {
   const at = path.indexOf('.')
   const [name, key] = at < 0 ? [path, null] : [path.slice(0, at), path.slice(at + 1)]
   const form = Object.hasOwn(plannableForms, name) ? plannableForms[name] : undefined
-  if (form === undefined) return false
+  if (!form) return false
   if (value === null && key === null) return true
   const isKey = form.key === undefined ? key === null : key !== null && isOfForm(form.key, key)
   return isKey && (value === null || isOfForm(form.value, textOfValue(value)))

@@ -56,9 +56,7 @@ export function clusterRole(
       metadata: { name },
       roleRef: { apiGroup, kind: 'ClusterRole', name },
       subjects: [
-        account === null
-          ? { apiGroup, kind: 'Group', name }
-          : { kind: 'ServiceAccount', ...account },
+        account ? { kind: 'ServiceAccount', ...account } : { apiGroup, kind: 'Group', name },
       ],
     },
   ]

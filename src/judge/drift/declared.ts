@@ -61,7 +61,7 @@ function isImageOfEks(node: DeclaredNode, context: ClusterContext) {
   const nodeClass = context
     .objects(classResource)
     ?.find(({ metadata }) => name !== null && metadata?.name === name)
-  if (nodeClass === undefined) return false
+  if (!nodeClass) return false
   const { amiFamily, amiSelectorTerms = [] } = nodeClass.spec ?? {}
   return amiFamily !== 'Custom' && amiSelectorTerms.every(({ alias }) => alias)
 }
@@ -70,8 +70,7 @@ function isImageOfEks(node: DeclaredNode, context: ClusterContext) {
 export function wholeDeclaration(node: DeclaredNode, context: ClusterContext): Declaration | null {
   if (!isFamilyOfEks(node.amiFamily) || !isImageOfEks(node, context)) return null
   const declaration = declarationOf(node, context)
-  if (typeof declaration === 'string' || declaration.older !== undefined || declaration.hasScript)
-    return null
+  if (typeof declaration === 'string' || declaration.older || declaration.hasScript) return null
   return declaration.undecided.length === 0 ? declaration : null
 }
 
@@ -87,10 +86,10 @@ export const declaredValue = (
 const none: Declaration = { settings: [], undecided: [], hasScript: false }
 
 function declarationOfNodegroup(node: DeclaredNode, context: ClusterContext): Declaration | string {
-  if (context.nodegroups === null) return context.why('nodegroups')
+  if (!context.nodegroups) return context.why('nodegroups')
   const nodegroup = nodegroupOf(node.group, context)
-  if (nodegroup === null) return `nodegroups: ${shorten(node.group, 100)} is not among them`
-  if (nodegroup.launchTemplate === undefined) return none
+  if (!nodegroup) return `nodegroups: ${shorten(node.group, 100)} is not among them`
+  if (!nodegroup.launchTemplate) return none
   const named = namedTemplate(nodegroup.launchTemplate, context)
   if (typeof named === 'string') return named
   const declared = declarationOfTemplate(named, node)
@@ -113,7 +112,7 @@ const versionsOf = ({ id, name }: NamedTemplate, { launchTemplates }: ClusterCon
   )
 
 function namedTemplate(named: NamedTemplate, context: ClusterContext): Template | string {
-  if (context.launchTemplates === null) return context.why('launchTemplates')
+  if (!context.launchTemplates) return context.why('launchTemplates')
   const versions = versionsOf(named, context)
   const wanted = named.version || '$Default'
   const version = versionNamed(wanted, versions, context)
@@ -230,17 +229,17 @@ function declarationOfKarpenter(node: DeclaredNode, context: ClusterContext) {
   if (name === null)
     return (
       ofPool[0] ??
-      (pools === null
-        ? context.why(poolResource)
-        : 'its EC2NodeClass is not named by its label or its NodePool')
+      (pools
+        ? 'its EC2NodeClass is not named by its label or its NodePool'
+        : context.why(poolResource))
     )
   const nodeClass = classes?.find(({ metadata }) => metadata?.name === name)
-  if (nodeClass === undefined) {
+  if (!nodeClass) {
     return (
       ofPool[0] ??
-      (classes === null
-        ? context.why(classResource)
-        : `${classResource}: ${shorten(name, 63)} is not among them`)
+      (classes
+        ? `${classResource}: ${shorten(name, 63)} is not among them`
+        : context.why(classResource))
     )
   }
   const ofClass = declarationOfNodeClass(nodeClass, name, node)

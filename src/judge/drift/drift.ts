@@ -45,7 +45,7 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
   const found: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(part)) {
     const comparison = comparisonOf(field)
-    if (comparison === undefined || value === undefined) continue
+    if (!comparison || value === undefined) continue
     if (!isMap(comparison.kind)) found[field] = value
     else
       for (const [key, entry] of Object.entries(mapOf(value)))

@@ -52,7 +52,7 @@ export type Running = Record<string, FieldValue>
 
 export function startFact(nextStart: NextStartPrediction | null): StartFact | null {
   const settings = nextStart?.settings ?? null
-  if (settings === null) return null
+  if (!settings) return null
   const { configuration, withoutFlags, said, ignored, unread } = settings
   return {
     comesTo: effectiveSettings(configuration),
@@ -88,7 +88,7 @@ export function lossOfDeclared(
   { amiFamily, kubeletVersion }: NodeImage,
 ): Loss {
   const { path, value, where, lostBy, isMisnamed } = setting
-  const confidence = start === null ? 'likely' : 'certain'
+  const confidence = start ? 'certain' : 'likely'
   const lossAt = (layer: Layer, why: string): Loss => ({
     path,
     layer,
@@ -98,7 +98,7 @@ export function lossOfDeclared(
     why,
     confidence,
   })
-  if (start === null)
+  if (!start)
     return lossAt(
       'declared',
       lostBy ?? 'where it was lost is not known, as the files were not read',
@@ -115,17 +115,17 @@ export function lossOfDeclared(
     )
   // However the misnamed key reached the disk, its declaration lost the value.
   if (isMisnamed && lostBy !== null) return lossAt('declared', lostBy)
-  if (isSameMeaning(start.withoutFlags[path]) && last !== undefined)
+  if (isSameMeaning(start.withoutFlags[path]) && last)
     return lossAt('flags', `the flag ${last.where} takes its place`)
   const held = said.find(entry => isSameMeaning(entry.value))
-  if (held !== undefined)
+  if (held)
     return lossAt('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
   const ignored = ignoredValues(start).find(
     entry => entry.path === path && isSameMeaning(entry.value),
   )
-  if (ignored !== undefined) return lossAt('disk', ignored.why)
+  if (ignored) return lossAt('disk', ignored.why)
   const unread = start.unread.find(file => isSameMeaning(file.values[path]))
-  if (unread !== undefined) return lossAt('disk', unreadWords(unread))
+  if (unread) return lossAt('disk', unreadWords(unread))
   const edited =
     lostBy === null
       ? editedFile(fieldOf(path), start, imageValues(amiFamily, kubeletVersion))
@@ -160,7 +160,7 @@ export const settingsOfPath = ({ said }: StartFact, path: string): SaidSetting[]
 
 function overrider(held: SaidSetting, said: readonly SaidSetting[]) {
   const later = said.slice(said.indexOf(held) + 1).at(-1)
-  if (later === undefined) return "the kubelet's own default"
+  if (!later) return "the kubelet's own default"
   return later.by === 'flag' ? `the flag ${later.where}` : later.where
 }
 

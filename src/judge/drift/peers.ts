@@ -252,12 +252,11 @@ export function layerEvidence(losses: readonly Loss[]) {
 
 export const wayEvidence = (losses: readonly Loss[], start: StartFact | null, running: Running) =>
   [...Map.groupBy(losses, ({ path }) => path)].flatMap(([path, own]) => {
-    const said =
-      start === null
-        ? []
-        : settingsOfPath(start, path).filter(
-            ({ where, value }) => !own.some(loss => loss.where === where && loss.value === value),
-          )
+    const said = start
+      ? settingsOfPath(start, path).filter(
+          ({ where, value }) => !own.some(loss => loss.where === where && loss.value === value),
+        )
+      : []
     return [
       ...[...own, ...said].map(({ by, where, value }) =>
         line('declared', `${by} ${path}`, `${shownSetting(value)} (${where})`),

@@ -56,7 +56,7 @@ export function settableFields(
       (isPlain(value) ? null : 'no value that a kubelet would read')
     const allowed = keys?.(field)
     if (why !== null) leaveOut(field, why)
-    else if (!isRawObject(value) || allowed === undefined) set.push([field, value])
+    else if (!isRawObject(value) || !allowed) set.push([field, value])
     else {
       const entries = Object.entries(value)
       for (const [key] of entries)
@@ -89,7 +89,7 @@ const companionsOf = (field: string) =>
 function unknownTo({ kubeletMinor }: Origin, field: string) {
   const fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
   const facts = Object.hasOwn(fields, field) ? fields[field] : undefined
-  if (facts === undefined) return 'no field of the kubelet'
+  if (!facts) return 'no field of the kubelet'
   return isKnownField(facts, featuresOf(kubeletMinor))
     ? null
     : `not known to kubelet ${kubeletMinor ?? 'of this version'}`
@@ -162,7 +162,7 @@ export function durableFixes(
   for (const { origin, config, notes = [] } of proposals) {
     const target = targets.find(({ isFor }) => isFor(origin))
     const isNothing = Object.keys(config).length === 0
-    if (target === undefined || (isNothing && notes.length === 0)) continue
+    if (!target || (isNothing && notes.length === 0)) continue
     const place = `${target.target} ${origin.amiFamily}`
     if (found.has(place)) continue
     const snippet = isNothing

@@ -53,7 +53,7 @@ export function* unreadEvents({ failed }: Pick<NodeContext, 'failed'>): Iterable
 
 /** Of a rule that needs events. */
 export const unknownEvents = (context: NodeContext): Iterable<Undecided> =>
-  context.events === null ? [{ unknown: context.why('events') }] : unreadEvents(context)
+  context.events ? unreadEvents(context) : [{ unknown: context.why('events') }]
 
 export interface EventTimes {
   count: number
@@ -94,7 +94,7 @@ export const shownTime = (time: string) => utcMinute(time) ?? shorten(time, 40)
 
 export function eventEvidence(events: readonly NodeEvent[], at: string) {
   const newest = events.at(-1)
-  if (newest === undefined) return []
+  if (!newest) return []
   return [
     line(
       'event',

@@ -75,7 +75,7 @@ export function largestEvicted(
   windowMs = weekMs,
 ): { owner: ContainerHolder; bytes: number } | null {
   const largest = largestContainer(scarce, recordedEvictions(pods, at, windowMs))
-  return largest !== null && largest.bytes >= leastBytes
+  return largest && largest.bytes >= leastBytes
     ? { owner: largest.owner, bytes: largest.bytes }
     : null
 }
@@ -102,15 +102,14 @@ export function evictionReason(
   { diskBytes, memoryBytes }: Record<'diskBytes' | 'memoryBytes', number | null>,
 ): Pick<Failing, 'cause' | 'steps'> & { user: string | null } {
   const latest = evictions.findLast(({ message }) => evictionCause(message).resource !== null)
-  if (latest === undefined) return { user: null }
+  if (!latest) return { user: null }
   const { resource } = evictionCause(latest.message)
   if (resource === 'inodes') return { user: null, steps: [{ id: 'look-on-node', unit: 'inodes' }] }
   if (resource === 'pids') return { user: null, steps: [{ id: 'list-processes' }] }
   const isMemory = resource === 'memory'
   const scarce = isMemory ? resource : 'ephemeral-storage'
   const largest = largestContainer(scarce, evictions)
-  if (largest === null)
-    return { user: null, steps: [isMemory ? { id: 'list-memory' } : ofItsPods(latest)] }
+  if (!largest) return { user: null, steps: [isMemory ? { id: 'list-memory' } : ofItsPods(latest)] }
   const { owner, bytes: used, request } = largest
   const whole = isMemory ? memoryBytes : diskBytes
   const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
@@ -174,7 +173,7 @@ export function thresholdOf(text: string, thresholds: readonly NamedThreshold[])
   const found = thresholds.find(
     ({ resolved }) => resolved !== null && Math.abs(resolved - amount) <= sameAmount * resolved,
   )
-  return found === undefined ? null : `${found.signal} ${found.value}`
+  return found ? `${found.signal} ${found.value}` : null
 }
 
 /** What the last of them names: `1.7 GiB available, below nodefs.available 10% (2.0 GiB)`. Null: none names a threshold. */
@@ -184,7 +183,7 @@ export function namedThreshold(
 ): string | null {
   const causes = evictions.map(({ message }) => evictionCause(message))
   const { threshold = null, resource } = causes.findLast(one => one.threshold !== null) ?? {}
-  if (threshold === null) return null
+  if (!threshold) return null
   const [quantity, available] = [threshold.quantity, threshold.available].map(text =>
     resourceText(text, resource ?? null),
   )
@@ -226,7 +225,7 @@ export function allEvictions(
 ): Eviction[] {
   const all = new Map(recorded.map(eviction => [eviction.pod, eviction]))
   for (const { pod, lastTime, message } of recentEvents(events, at, [reason])) {
-    if (pod === null) continue
+    if (!pod) continue
     const { namespace, name, uid = `${namespace}/${name}` } = pod
     const isKnown =
       all.has(uid) ||
@@ -248,7 +247,7 @@ export function nextVictims(
   eviction: NodeSubject['eviction'],
   pods: readonly KubernetesPod[],
 ): Record<string, readonly (string | null)[]> {
-  if (eviction === null) return {}
+  if (!eviction) return {}
   const podOf = ({ namespace, name }: RankedPod) =>
     pods.findLast(
       ({ metadata }) =>
@@ -259,7 +258,7 @@ export function nextVictims(
       .filter(({ signal }) => signals.includes(signal))
       .flatMap(({ pods: order }) => {
         const first = order.find(pod => isEvictable(pod, eviction))
-        if (first === undefined) return []
+        if (!first) return []
         const pod = podOf(first)
         return [(pod && ownerOf(pod)?.key) ?? null]
       })
@@ -271,7 +270,7 @@ export function nextVictims(
 
 /** `DaemonSet logging/shipper`; of an unknown owner the beginning of the pod's name: `pods logging/shipper-*`. */
 export function ownerName({ owner, namespace, name }: Eviction): string {
-  if (owner !== null) {
+  if (owner) {
     const [inNamespace = '', kind = '', ...rest] = owner.key.split('/')
     return shorten(`${kind} ${inNamespace}/${rest.join('/')}`, nameLength)
   }
@@ -320,7 +319,7 @@ export function toleratedByOwner(pods: readonly KubernetesPod[]): Record<string,
     if (isTerminalPhase(pod.status?.phase)) continue
     const taints = toleratedTaints(pod)
     const owner = taints.length === 0 ? null : ownerOf(pod)
-    if (owner !== null) tolerated[owner.key] = taints
+    if (owner) tolerated[owner.key] = taints
   }
   return tolerated
 }

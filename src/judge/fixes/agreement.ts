@@ -70,13 +70,10 @@ function agreeOnImageGc(ordered: readonly Wishes[]) {
     found.toSorted((a, b) => a.high - b.high || a.low - b.low)[0]
   const sound = lowestPair(percentagesIn(ordered.filter(({ finding }) => !isDeclaring(finding))))
   const all = lowestPair(percentagesIn(ordered))
-  if (all === undefined) return
-  const stop =
-    sound === undefined
-      ? all.low
-      : Math.max(0, Math.min(all.low, all.high - (sound.high - sound.low)))
+  if (!all) return
+  const stop = sound ? Math.max(0, Math.min(all.low, all.high - (sound.high - sound.low))) : all.low
   for (const wish of ordered.flatMap(({ wishes }) => wishes))
-    if (percentagesOf(wish) !== null)
+    if (percentagesOf(wish))
       wish.config = { ...wish.config, [high]: all.high, [low]: Math.min(stop, all.high - 1) }
 }
 

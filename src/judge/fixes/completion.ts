@@ -139,7 +139,7 @@ const steps: readonly ((fix: Draft) => void)[] = [
 function dropRefused(fix: Draft) {
   for (;;) {
     const [error] = fix.errorsWith(fix.config)
-    if (error === undefined) return
+    if (!error) return
     const all = Object.keys(fix.config)
     const named = all.filter(field => error.fields.some(one => one === field))
     const group = companions.find(some => some.some(field => named.includes(field))) ?? named
@@ -153,7 +153,7 @@ const refusalText = ({ message }: Refusal) =>
 function rightValues(fix: Draft) {
   for (const [field, value] of Object.entries(fix.config)) {
     const [mistake] = valueMistakes(field, value)
-    if (mistake !== undefined)
+    if (mistake)
       fix.drop(
         [field],
         `a kubelet takes ${mistake.wanted} for ${shorten(mistake.path.join('.'), 80)}`,
@@ -235,7 +235,7 @@ function dropRefusedGates(fix: Draft) {
   for (const [gate, value] of Object.entries(mapOf(fix.config[field]))) {
     if (running[gate] === value) continue
     const [error] = fix.errorsWith({ [field]: { ...running, [gate]: value } })
-    if (error !== undefined) fix.dropKey(field, gate, refusalText(error))
+    if (error) fix.dropKey(field, gate, refusalText(error))
     else if (gatesOfOtherFields.test(gate)) fix.dropKey(field, gate, 'other fields depend on it')
   }
 }

@@ -33,10 +33,10 @@ export function diskSourceOf(
   if (node.owner === 'karpenter') return sourceOfClass(node.nodeClass.name, device, context)
   const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === node.group)
   if (node.owner !== 'managed-nodegroup') return null
-  if (nodegroup === undefined) return { name: 'the nodegroup (its launch template, or a new one)' }
+  if (!nodegroup) return { name: 'the nodegroup (its launch template, or a new one)' }
   const { launchTemplate } = nodegroup
   // Source: EKS API reference, UpdateNodegroupConfig: it has no diskSize.
-  if (launchTemplate === undefined)
+  if (!launchTemplate)
     return { name: `a new nodegroup in place of ${shorten(node.group, nameLength)}` }
   const { id, version = '$Default' } = launchTemplate
   const name = launchTemplate.name || id
@@ -63,6 +63,6 @@ function sourceOfClass(
   )
   const mapping = sized.find(one => one.device === device)
   const source = { name, className }
-  if (device === null || (mapping === undefined && sized.length !== 1)) return source
-  return { ...source, ...(mapping === undefined ? { other: sized[0]! } : { mapping }) }
+  if (device === null || (!mapping && sized.length !== 1)) return source
+  return { ...source, ...(mapping ? { mapping } : { other: sized[0]! }) }
 }

@@ -50,7 +50,7 @@ function factWithoutRunning(subject: NodeSubject): Omit<FixFact, 'running'> {
   const later = Object.entries(start?.said ?? {}).flatMap(([path, said]): Later[] => {
     const last = said.at(-1)
     if (
-      last === undefined ||
+      !last ||
       last.by === 'file' ||
       (last.by === 'drop-in' && baseName(last.where) <= nodeadmName)
     )
@@ -61,7 +61,7 @@ function factWithoutRunning(subject: NodeSubject): Omit<FixFact, 'running'> {
     node: declaredNode(subject),
     instanceType: subject.identity.instanceType,
     later,
-    unread: unreadFile === undefined ? null : unreadWords(unreadFile),
+    unread: unreadFile ? unreadWords(unreadFile) : null,
   }
 }
 

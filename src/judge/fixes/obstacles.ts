@@ -20,7 +20,7 @@ interface Obstacle {
 export function actingPart({ config, origin, fact, declaration }: Wish) {
   const isConfiguration = (field: string) => writesConfiguration(origin, field)
   if (
-    fact !== null &&
+    fact &&
     fact.unread !== null &&
     origin.amiFamily === 'AL2023' &&
     Object.keys(config).some(isConfiguration)

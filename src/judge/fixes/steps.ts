@@ -117,14 +117,14 @@ function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   // The disk of such a node is that of its host, of which the node shows nothing.
   if (node?.shell === 'docker' && wish.id === 'look-on-node' && wish.place === undefined)
     return { id: 'look-on-host', ...(wish.unit && { unit: wish.unit }) }
-  if (node !== null && isElsewhere(node)) {
+  if (node && isElsewhere(node)) {
     if (wish.id === 'create-group') return { ...wish, variant: 'elsewhere' }
     const { place: _, source: __, usdPerMonth: ___, most, ...disk } = wish
     if (wish.id === 'larger-disk' && wish.bytes !== undefined)
       return { ...disk, variant: 'elsewhere', ...(most && { most: { bytes: most.bytes } }) }
   }
   const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
-  if (!isRestart || node === null || !withoutShell.has(node.shell)) return wish
+  if (!isRestart || !node || !withoutShell.has(node.shell)) return wish
   return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
 }
 
@@ -142,7 +142,7 @@ function diskOf(
 }
 
 function withSource(action: StepAction, disk: DiskSource | null): StepAction {
-  if (disk === null) return action
+  if (!disk) return action
   const { name: source, className, mapping = disk.other } = disk
   const isPolicy = action.id === 'use-instance-store' && className !== undefined
   return {
@@ -168,14 +168,14 @@ function commandsOf(
 ): StepCommand[] {
   const { cluster, place, node, commands } = site
   const { lines, always } = doings[action.id]
-  const named = node !== null && isDnsName(node.name) ? node : null
+  const named = node && isDnsName(node.name) ? node : null
   const found: (Command | null)[] = [
     ...(action.id === 'clean-objects' ? commands : []),
     ...(always?.(place) ?? []),
-    ...(named === null ? [] : (lines?.({ action, finding, node: named, place, disk }) ?? [])),
+    ...(named ? (lines?.({ action, finding, node: named, place, disk }) ?? []) : []),
   ]
   return found.flatMap(line => {
-    if (line === null) return []
+    if (!line) return []
     const [effect, text, count] = line
     const command = [text]
       .flat()
@@ -305,8 +305,8 @@ const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
     clusterWord(node.name),
     '--ignore-daemonsets',
     ...(lost?.data.length === 0 ? [] : ['--delete-emptydir-data']),
-    ...(lost !== undefined && lost.pods.length > 0 ? ['--force'] : []),
-    ...(id === 'reboot' && owner !== undefined ? ['--skip-wait-for-delete-timeout=60'] : []),
+    ...(lost && lost.pods.length > 0 ? ['--force'] : []),
+    ...(id === 'reboot' && owner ? ['--skip-wait-for-delete-timeout=60'] : []),
   )
 const podsOfNode = ({ node }: OnNode) =>
   readCommand('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
@@ -348,20 +348,15 @@ function restart(on: OnNode): Command[] {
 function resize(on: OnNode): Command {
   const { disk, node, place, action } = on
   const mapping = disk?.mapping ?? disk?.other
-  if (disk === null || mapping === undefined)
-    return declaredDisk(on) ?? highwater('predict', place, '--node', node.name)
+  if (!disk || !mapping) return declaredDisk(on) ?? highwater('predict', place, '--node', node.name)
   const { index, device } = mapping
   const path = `/spec/blockDeviceMappings/${index}`
   const bytes = action.most?.bytes ?? action.bytes ?? 0
   const patch = [
     { op: 'test', path: `${path}/deviceName`, value: device },
-    disk.mapping === undefined
-      ? { op: 'replace', path: `${path}/deviceName`, value: action.place }
-      : {
-          op: 'replace',
-          path: `${path}/ebs/volumeSize`,
-          value: `${Math.ceil(bytes / gibibyte)}Gi`,
-        },
+    disk.mapping
+      ? { op: 'replace', path: `${path}/ebs/volumeSize`, value: `${Math.ceil(bytes / gibibyte)}Gi` }
+      : { op: 'replace', path: `${path}/deviceName`, value: action.place },
   ]
   return patchOfClass(disk, 'json', patch)
 }
@@ -404,14 +399,14 @@ const upgrade = (on: OnNode): Command[] =>
     : replacement(on)
 
 const podOf = (owner: HolderOwner | undefined) =>
-  owner === undefined || owner.kind === 'image' || owner.namespace === null || owner.pod === null
+  !owner || owner.kind === 'image' || owner.namespace === null || owner.pod === null
     ? null
     : { namespace: owner.namespace, pod: owner.pod }
 
 /** A command for each pod: that all of a workload end at once is for its owner to decide. */
 function deletePods({ action, ...on }: OnNode, effect: CommandEffect = 'restarts'): Command[] {
   const pod = podOf(action.owner)
-  if (pod === null) return [session(on.node, 'reads')]
+  if (!pod) return [session(on.node, 'reads')]
   return (action.pods ?? [pod.pod]).map(name => [
     effect,
     kubectl('delete', 'pod', '-n', pod.namespace, clusterWord(name)),
@@ -422,7 +417,7 @@ function deletePods({ action, ...on }: OnNode, effect: CommandEffect = 'restarts
 /** The API server refuses it if the storage class does not allow it. */
 function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Command[] {
   const pod = podOf(owner)
-  if (pod === null || place === '') return []
+  if (!pod || place === '') return []
   const spec = `{"spec":{"resources":{"requests":{"storage":"${bytes / gibibyte}Gi"}}}}`
   const read = readCommand('get', 'storageclass')
   if (bytes === 0) return [read]

@@ -304,7 +304,7 @@ export function whyVolumeStays({ finalizers, usedBy, namespace }: HeldVolumeObje
   if (isProtected && users.length > 0)
     return `${namespace === '' ? 'it is still bound to' : 'still used by pods:'} ${nameList(users, 3)}`
   if (others.length > 0) return whyFinalizersStay(others)
-  if (isProtected && usedBy === null) return `${names} holds it, and which pods use it is not known`
+  if (isProtected && !usedBy) return `${names} holds it, and which pods use it is not known`
   return isProtected
     ? `${names} holds it, and nothing that is known uses it`
     : 'nothing holds it that it names'

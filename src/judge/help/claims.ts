@@ -10,7 +10,7 @@ export const scarceClaims = (summary: NodeSubject['summary'], mostFree: number) 
     volumes.flatMap(({ name: volume = '', pvcRef, ...stats }) => {
       const claim = pvcRef?.name
       const room = claim === undefined ? null : roomOf(stats)
-      return claim !== undefined && room !== null && room.freeShare < mostFree
+      return claim !== undefined && room && room.freeShare < mostFree
         ? [{ claim, volume, podRef, stats, ...room }]
         : []
     }),

@@ -13,11 +13,11 @@ export function podsOf(
   { owner, holder, filesystem, amount }: HolderCause,
   parts: readonly HolderPart[],
 ) {
-  if (owner === null || !('workload' in owner) || owner.workload === null) return []
+  if (!owner || !('workload' in owner) || owner.workload === null) return []
   const sums = new Map<string, number>()
   for (const part of parts) {
     const own = part.holder === holder && part.filesystem === filesystem ? part.owner : null
-    if (own === null || !('workload' in own) || own.pod === null) continue
+    if (!own || !('workload' in own) || own.pod === null) continue
     if (own.namespace !== owner.namespace || own.workload !== owner.workload) continue
     const size = amount.unit === 'inodes' ? (part.inodes ?? 0) : part.lowBytes
     sums.set(own.pod, (sums.get(own.pod) ?? 0) + size)
@@ -53,7 +53,7 @@ export function deletionOf(
   owner: HolderOwner | null,
   pods: NodeSubject['pods'],
 ): StepAction | null {
-  if (owner === null || !('workload' in owner) || owner.pod === null) return null
+  if (!owner || !('workload' in owner) || owner.pod === null) return null
   if (isOfDaemonSet(owner))
     return usesKubeletFolder(pods, owner) ? null : { id: 'restart-pod', owner }
   if (owner.workload !== null) return { id: 'delete-pod', owner }
@@ -94,7 +94,7 @@ const isEvictedForStorage = ({ status }: KubernetesPod) =>
 export function withDeletion(reason: Reason, subject: NodeSubject): Reason {
   const isEnded = reason.steps.some(({ id }) => endings.has(id))
   const deletion = isEnded ? null : podDeletion(reason.cause, subject)
-  return deletion === null ? reason : { ...reason, steps: [deletion, ...reason.steps] }
+  return deletion ? { ...reason, steps: [deletion, ...reason.steps] } : reason
 }
 
 const endings: ReadonlySet<StepActionId> = new Set(['end-pod', 'reboot', 'restart-pod'])
@@ -113,7 +113,7 @@ export function startsAgain(
   owner: PodName,
 ): 'controller' | 'kubelet' | 'nothing' | undefined {
   const pod = podOf(pods, owner)
-  if (pod === undefined) return undefined
+  if (!pod) return undefined
   const { kind = null } = controllerReferenceOf(pod) ?? {}
   if (kind === null) return 'nothing'
   return kind === 'Node' ? 'kubelet' : 'controller'

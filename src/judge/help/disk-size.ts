@@ -74,7 +74,7 @@ export function volumeOf(
   if (alike.length === 1) return alike[0]?.device
   if (filesystem === 'imagefs') return alike.length === 0 && sized.length > 0 ? null : undefined
   const own = sized.find(({ device }) => device === data)
-  return own !== undefined && capacityBytes > shareOfVolume.most * own.sizeBytes ? null : data
+  return own && capacityBytes > shareOfVolume.most * own.sizeBytes ? null : data
 }
 
 /**
@@ -139,7 +139,7 @@ export function requestableDisk({
   const hard = eviction?.thresholds.find(one => one.hard && one.signal === 'nodefs.available')
   const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(hard?.value ?? '') ?? []
   const known = percent === undefined ? 0 : Number(percent) / 100
-  const share = eviction === null ? defaultEvictionShare : known
+  const share = eviction ? known : defaultEvictionShare
   const isShareKept = allocatableBytes <= (1 - share) * capacityBytes
   return { capacityBytes, allocatableBytes, evictionShare: isShareKept ? share : 0 }
 }

@@ -25,7 +25,7 @@ const staying: ReadonlySet<string | undefined> = new Set(['DaemonSet', 'Node'])
 
 /** kubectl leaves the pods of DaemonSets and mirror pods where they are. */
 export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): StepAction {
-  if (pods === null) return { id: 'drain' }
+  if (!pods) return { id: 'drain' }
   const moved = pods.filter(
     pod =>
       !staying.has(controllerReferenceOf(pod)?.kind) &&
@@ -86,7 +86,7 @@ function largestUsers(
     .flatMap((stats): LargestUser[] => {
       const pod = listed.get(podName(stats.podRef))
       const amount = amountOf(stats)
-      if (pod === undefined || !(amount > 0)) return []
+      if (!pod || !(amount > 0)) return []
       return [{ owner: podOwner(pod, null), amount, pods: 1 }]
     })
     .toSorted((a, b) => b.amount - a.amount)

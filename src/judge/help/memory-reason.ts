@@ -51,7 +51,7 @@ export function memoryReason(subject: NodeSubject): Reason {
   const { summary } = subject
   const { capacityBytes } = memoryOf(subject)
   const volume = memoryVolumeReason(subject)
-  if (volume !== null) return volume
+  if (volume) return volume
   const largest = largestPod(subject, ({ memory }) => Number(memory?.workingSetBytes ?? 0))
   const isSmall = largest !== null && largest.amount < leastMemoryPod * capacityBytes
   const daemons = daemonsOf(summary).used
@@ -71,7 +71,7 @@ export function memoryReason(subject: NodeSubject): Reason {
     return { cause: outer, steps: [first, { id: 'reboot' }] }
   }
   const cause = settingIn('workload', 'resources.requests.memory')
-  if (largest === null)
+  if (!largest)
     return {
       cause: { kind: 'unread', source: 'memory of pods', reason: 'incomplete' },
       steps: [{ id: 'list-memory' }],
@@ -105,9 +105,9 @@ function nodeMemoryCause(subject: NodeSubject): Extract<Cause, { kind: 'world' }
   const bytes = Math.max(0, capacityBytes - availableBytes - ofPods)
   const daemon = daemonsOf(summary).used.find(one => 2 * one.bytes >= bytes)
   const cause = { kind: 'world', event: 'memory-outside-pods' } as const
-  return daemon === undefined
-    ? { ...cause, subject: null, bytes }
-    : { ...cause, subject: programs[daemon.name] ?? daemon.name, bytes: daemon.bytes }
+  return daemon
+    ? { ...cause, subject: programs[daemon.name] ?? daemon.name, bytes: daemon.bytes }
+    : { ...cause, subject: null, bytes }
 }
 
 /** Programs by their name in the kubelet's statistics. */

@@ -70,7 +70,7 @@ export const unmeasuredMemory = (missing: string[]) => ({
 export function reservedMemory(subject: Satisfied<'configuration'>) {
   const { configuration, summary, eviction } = subject
   const reserved = reservedOf(configuration, 'memory')
-  if (reserved === null) return null
+  if (!reserved) return null
   const threshold = memoryThreshold(eviction)
   const daemons = daemonsOf(summary)
   return {

@@ -80,8 +80,7 @@ export const idleFilesFailing = (blocks: PlacedBlock[], { unsure }: LogrotateRun
 /** Docker may run beside the kubelet's runtime, so its folder must be empty, too. `runtime` null: unknown, so not idle. */
 function dockerOf({ host, node }: Satisfied<'host'>) {
   const runtime =
-    node.status?.nodeInfo?.containerRuntimeVersion ??
-    (host.containerd === undefined ? null : 'containerd')
+    node.status?.nodeInfo?.containerRuntimeVersion ?? (host.containerd ? 'containerd' : null)
   const seen = seenLogsOf(host)
   const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
   const isIdle = runtime !== null && !runtime.startsWith('docker') && !isWritten
@@ -273,7 +272,7 @@ function rotationEffect(settings: Settings) {
 
 function debrisOf({ host }: Satisfied<'host'>) {
   const others = seenLogsOf(host)?.byOthers ?? null
-  if (others === null) return []
+  if (!others) return []
   const [first] = others.sample
   const example = first ? `, as ${shorten(first.path, 200)}` : ''
   const value =

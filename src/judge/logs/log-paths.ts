@@ -45,7 +45,7 @@ interface SeenLog {
 
 /** Null: logs were not read. */
 export function seenLogsOf(host: Host) {
-  if (host.logs === undefined) return null
+  if (!host.logs) return null
   const { files, biggest, rotatedByOthers } = host.logs
   const logs = logsIn(biggest)
   return {
@@ -54,9 +54,7 @@ export function seenLogsOf(host: Host) {
     areAll: files !== undefined && files <= logs.length,
     /** Rotated logs that the kubelet did not rotate. */
     byOthers:
-      rotatedByOthers !== undefined &&
-      isCount(rotatedByOthers.files) &&
-      isCount(rotatedByOthers.bytes)
+      rotatedByOthers && isCount(rotatedByOthers.files) && isCount(rotatedByOthers.bytes)
         ? {
             files: rotatedByOthers.files,
             bytes: rotatedByOthers.bytes,
@@ -109,7 +107,7 @@ function tokensOf(pattern: string): Token[] {
   for (let at = 0; at < characters.length; at++) {
     const character = characters[at] ?? ''
     const list = character === '[' ? listAt(characters, at) : null
-    if (list !== null) {
+    if (list) {
       tokens.push(list.has)
       at = list.end
     } else if (character === '\\' && at + 1 < characters.length) {

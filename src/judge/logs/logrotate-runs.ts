@@ -23,7 +23,7 @@ const named: Readonly<Record<string, number>> = {
 
 /** Null: the schedules of logrotate were not read. */
 export function logrotateRunsOf({ logrotateRuns }: Host) {
-  if (logrotateRuns === undefined) return null
+  if (!logrotateRuns) return null
   const { by, schedule, last, also = [], unsure } = logrotateRuns
   if (by !== null && by !== 'timer' && by !== 'cron') return null
   const others = also.slice(0, mostRuns)
@@ -55,7 +55,7 @@ export function periodOf(schedule: string): number | null {
   const text = schedule.trim().toLowerCase().replace(/^@/, '')
   if (Object.hasOwn(named, text)) return named[text] ?? null
   const times = calendarTimes(text) ?? cronTimes(text)
-  if (times === null) return null
+  if (!times) return null
   const { weekday, month, day, hour, minute } = times
   // If both days are set, cron runs on either, but systemd only if both match.
   if (weekday !== '*' && day !== '*') return null

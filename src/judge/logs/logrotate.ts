@@ -78,7 +78,7 @@ export const wantedHash = ({ sha256, content }: WantedLogRotation): string | nul
 
 /** Null: no file was read. */
 export function logFilesOf({ logrotate }: Host): LogFiles | null {
-  if (logrotate === undefined) return null
+  if (!logrotate) return null
   const entries = logrotate.filter(({ path }) => path !== undefined)
   const ordered = [
     ...entries.filter(({ path }) => path === mainFile),
@@ -331,7 +331,7 @@ export function whyFilesUnknown({
   unread,
 }: Pick<NodeRotation, 'files' | 'unread'>): string | null {
   const [path, why] = Object.entries(unread)[0] ?? []
-  if (files === null)
+  if (!files)
     return `host: the files of logrotate were not read${why === undefined ? '' : `: ${why}`}`
   return why === undefined ? null : `host: ${path || 'some files of logrotate'}: ${why}`
 }

@@ -74,7 +74,7 @@ export function roomForLogs({
   filesystems,
 }: Pick<NodeSubject, 'eviction' | 'filesystems'>): number | null {
   const available = filesystems.nodefs?.availableBytes ?? null
-  if (available === null || eviction === null) return null
+  if (available === null || !eviction) return null
   const watching = eviction.thresholds.filter(
     ({ signal }) =>
       signal === 'nodefs.available' ||

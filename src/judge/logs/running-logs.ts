@@ -27,7 +27,7 @@ export function runningLogs({
     const fullName = podName(metadata)
     const ofPod = measured.get(fullName)
     for (const { name, state, restartCount = 0 } of statusesOf(pod)) {
-      if (state?.running === undefined || state.running === null) continue
+      if (!state?.running || !state.running) continue
       const stats = ofPod?.findLast(container => container.name === name)
       // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
       const since =

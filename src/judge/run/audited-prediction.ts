@@ -63,7 +63,7 @@ const reportedSignals: ReadonlySet<Signal> = new Set([
 
 /** Empty: the order of eviction is unknown. */
 export function firstVictims({ rankings, protected: spared }: EvictionPrediction): FirstVictims[] {
-  if (rankings === null) return []
+  if (!rankings) return []
   const never = new Set(spared?.map(({ namespace, name }) => `${namespace}/${name}`))
   const reported = rankings.filter(({ signal }) => reportedSignals.has(signal))
   // Signals of one disk have one order.

@@ -99,7 +99,7 @@ export class FactsOfNodes {
     const brief = briefFact(value, subject)
     const text = JSON.stringify(brief ?? value)
     const known = this.#facts.get(text)
-    if (known !== undefined) return known
+    if (known) return known
     const isLong = text.length > longestKey && brief === null
     if (isLong || this.#facts.size === mostShared) return this.#keep(value)
     const fact = keepInMemory(value)
@@ -223,7 +223,7 @@ export function* contextOutcomes(
 }
 
 function outcomeOfUnread(rule: ContextRule, settled: Outcome, context: () => NodeContext) {
-  if (rule.judgeUnread === undefined || settled.state === 'error') return settled
+  if (!rule.judgeUnread || settled.state === 'error') return settled
   const failings = [...rule.judgeUnread(context(), settled.state !== 'notApplicable')]
   return failings.length === 0 ? settled : outcomeOfYields(failings, rule.severity)
 }

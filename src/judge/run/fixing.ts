@@ -44,7 +44,7 @@ export function completeFindings(found: readonly FoundFinding[], fixing: Fixing)
     .map(each => withWishes(each, fixing))
     .toSorted((a, b) => byFinding(a.finding, b.finding))
   const { refusalsOf } = fixing
-  if (refusalsOf === null) return all
+  if (!refusalsOf) return all
   return settleFixes(all, refusalsOf).map(each => ({
     ...each,
     finding: { ...each.finding, steps: stepsFor(each, fixing) },
@@ -72,7 +72,7 @@ function withPolicy(
   const own = Object.hasOwn(severities, rule.id) ? severities[rule.id] : undefined
   const found = waiverOf({ rule: rule.id, cluster, subject }, waivers, day)
   const rated = { ...finding, severity: own ?? finding.severity }
-  if (found === null) return rated
+  if (!found) return rated
   const { until, reason } = found.waiver
   if (!found.expired) return { ...rated, waived: { until, reason } }
   const trace = line('waiver', 'waiver', `expired after ${until}; its reason was: ${reason}`)
@@ -154,7 +154,7 @@ function settledGroup(group: readonly Wishes[], refusalsOf: Refusals) {
 
 function withFix({ finding, wishes, sizes }: Wishes) {
   const [main] = wishes
-  if (main === undefined) return finding
+  if (!main) return finding
   const isPinning = sizes.length > 1 && !isDeclaring(finding)
   // On EKS Auto Mode, nothing can apply a configuration.
   const own = isPinning ? withoutReservations(main.config) : main.config
@@ -288,5 +288,5 @@ function removalText(keys: readonly string[], image: string, declaration: Declar
   const by = declaration?.settings.find(
     ({ path, value }) => value !== undefined && keys.some(key => path === `kubeReserved.${key}`),
   )
-  return `Take kubeReserved ${keys.join(' and ')} away from ${by === undefined ? 'whatever sets it' : shorten(by.where, 150)}: ${image} computes it for each instance, and a value written here would hold for all of them.`
+  return `Take kubeReserved ${keys.join(' and ')} away from ${by ? shorten(by.where, 150) : 'whatever sets it'}: ${image} computes it for each instance, and a value written here would hold for all of them.`
 }

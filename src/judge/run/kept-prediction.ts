@@ -58,7 +58,7 @@ class KeptPrediction implements AuditedPrediction {
   #part<Key extends keyof AuditedPrediction>(key: Key): AuditedPrediction[Key] {
     const { first, parts } = this.#shape
     const [, part] = parts.find(([of]) => of === key) ?? []
-    if (part === undefined) return first[key]
+    if (!part) return first[key]
     return withNumbers(part, this.#numbers) as AuditedPrediction[Key]
   }
 }

@@ -154,7 +154,7 @@ function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
   const [worst] = Object.entries(mapOf(fix?.config.evictionHard))
     .flatMap(([signal, value]) => shortageOf(signal as Signal, String(value), subject) ?? [])
     .toSorted((a, b) => b.share - a.share)
-  if (worst === undefined || !steps.some(({ id }) => id === 'set-fields')) return failing
+  if (!worst || !steps.some(({ id }) => id === 'set-fields')) return failing
   const { signal, missing } = worst
   const isCount = signal.endsWith('.inodesFree') || signal === 'pid.available'
   const late: StepAction = isCount ? { ...set, isShort: true } : { ...set, bytes: missing }

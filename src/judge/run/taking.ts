@@ -86,7 +86,7 @@ export class Taken {
     const open = openInsights(insights ?? [])
     if (open.length > 0) state.insights = open
     const [first] = (errors ?? []).filter(isInsightError)
-    if (first !== undefined) state.coverage.insightsUnread = shorten(first.message)
+    if (first) state.coverage.insightsUnread = shorten(first.message)
     const others = (errors ?? []).filter(error => !isInsightError(error))
     this.#leaveOut(cluster, others)
     const status = eks?.status ?? 'ACTIVE'
@@ -164,7 +164,7 @@ export class Taken {
       happened: happeningsOf(input, input.at ?? prediction.at),
       rounds: reportedRounds(null, input.host?.logLines ?? []),
       // Without a history only times of use are read, which the runtime alone shows.
-      images: this.hasHistory || input.runtime !== null ? imagesOf(input, prediction) : [],
+      images: this.hasHistory || input.runtime ? imagesOf(input, prediction) : [],
     }
     this.nodes.set(kept, node)
     return node

@@ -289,12 +289,12 @@ export class ClusterFacts implements ClusterContext {
   /** An event may arrive twice, on two pages or in both API forms. It counts once, in its latest state. */
   #takeEvent(item: KubernetesEvent) {
     const found = nodeEvent(item)
-    if (found === null) return
+    if (!found) return
     const { node, uid, event } = found
     const events = this.#events.get(node) ?? new Map<string, NodeEvent>()
     const key = uid || JSON.stringify(event)
     const known = events.get(key)
-    if (known === undefined || byAge(event, known) > 0) events.set(key, event)
+    if (!known || byAge(event, known) > 0) events.set(key, event)
     this.#events.set(node, events)
     this.#eventsByNode.delete(node)
   }

@@ -65,7 +65,7 @@ export class PodOwners {
   take(pods: readonly KubernetesPod[]): void {
     for (const pod of pods) {
       const owner = ownerOf(pod)
-      if (owner === null) continue
+      if (!owner) continue
       const [namespace, kind, name = ''] = owner.key.split('/')
       if (kind === 'StatefulSet') this.#add(`${namespace}/${name}-0`, owner)
       else this.#add(`${namespace}/${`${name}-`.slice(0, longestPrefix)}`, owner)
@@ -78,7 +78,7 @@ export class PodOwners {
   /** Whatever the order of the pods. */
   #add(prefix: string, owner: PodOwner) {
     const known = this.#byPrefix.get(prefix)
-    if (known === undefined || owner.key < known.key) this.#byPrefix.set(prefix, owner)
+    if (!known || owner.key < known.key) this.#byPrefix.set(prefix, owner)
   }
 
   /** The controller whose pods have such names. Null: none that has a pod now. */

@@ -137,7 +137,7 @@ function whyNotConfigured(
   prediction: NodePrediction,
 ) {
   const onDisk = whyLeftOpen('configuration', prediction)
-  if (promisedSources[mode].includes('configz') || configuration !== null)
+  if (promisedSources[mode].includes('configz') || configuration)
     return shorten(`configz: ${[runningError, onDisk].filter(Boolean).join('; ')}`)
   return shorten(
     onDisk ||
@@ -147,10 +147,7 @@ function whyNotConfigured(
 }
 
 function missingNextStart({ mode, host, errors }: NodeInput, prediction: NodePrediction) {
-  const reasons = [
-    messages(errors, 'host'),
-    host !== null ? notComputed('nextStart', prediction) : '',
-  ]
+  const reasons = [messages(errors, 'host'), host ? notComputed('nextStart', prediction) : '']
   return shorten(
     reasons.filter(Boolean).join('; ') ||
       `the files on the node's disk were not read (mode ${mode})`,
@@ -165,15 +162,15 @@ const reportedConditions = ({ status }: KubernetesNode): Record<string, string> 
 function readSources(input: NodeInput) {
   const { node, pods, configuration, summary, host, runtime, errors, promised } = input
   const reason = (source: Source) => shorten(messages(errors, source) || 'not in the snapshot')
-  const mistake = configuration === null ? reason('configz') : mistakeOf(configuration)
+  const mistake = configuration ? mistakeOf(configuration) : reason('configz')
   const running = mistake === null ? (configuration?.fields ?? null) : null
   const runningError = mistake === null ? '' : shorten(mistake)
   const whyUnread: Record<Source, string | null> = {
     node:
       !node.metadata?.name || errors.some(({ what }) => what === 'node') ? reason('node') : null,
     pods: pods ? null : reason('pods'),
-    configz: running === null ? runningError : null,
-    summary: summary === null ? reason('summary') : (whyNoNode(summary) ?? gapIn('summary', input)),
+    configz: running ? null : runningError,
+    summary: summary ? (whyNoNode(summary) ?? gapIn('summary', input)) : reason('summary'),
     host: hasContent(host) ? gapIn('host', input) : reason('host'),
     runtime: hasContent(runtime) ? gapIn('runtime', input) : reason('runtime'),
   }
@@ -186,7 +183,7 @@ function readSources(input: NodeInput) {
 }
 
 const whyNoNode = ({ node }: Summary): string | null =>
-  node === undefined ? 'stats/summary: no "node" object in the answer' : null
+  node ? null : 'stats/summary: no "node" object in the answer'
 
 /** Of the first error whose kind is known. */
 function failureOf(errors: readonly ReadError[]) {
@@ -285,14 +282,14 @@ export function gapsOf({ host, runtime, summary, pods }: GapInput): Gap[] {
   const isImageFsKnown =
     Number(summary?.node?.runtime?.imageFs?.capacityBytes) > 0 ||
     host?.filesystems?.some(({ role }) => role === 'imagefs') === true
-  if (summary?.node !== undefined && !isImageFsKnown)
+  if (summary?.node && !isImageFsKnown)
     gaps.push({
       source: 'summary',
       open: 'how full its image filesystem is',
       why: 'no capacity of the image filesystem in the answer',
     })
   if (
-    summary?.node !== undefined &&
+    summary?.node &&
     !summary.pods?.length &&
     pods?.some(({ status }) => status?.phase === 'Running')
   )
@@ -301,13 +298,13 @@ export function gapsOf({ host, runtime, summary, pods }: GapInput): Gap[] {
       open: 'what its pods use of its disks and memory',
       why: 'no statistics of pods in the answer',
     })
-  if (host !== null) {
+  if (host) {
     const files = ['host', 'kubelet', 'what the files and flags of its kubelet say'] as const
     noteGap(host.kubelet?.files, files, 'kubelet', 'kubelet-file')
     gaps.push(...unreadFiles(host, unread))
     noteGap(host.filesystems, ['host', 'filesystems', 'how full its disks are'], 'filesystems')
   }
-  if (runtime !== null) {
+  if (runtime) {
     noteGap(runtime.images, ['runtime', 'images', 'which images it has'], 'runtime', 'images')
     const containers = ['runtime', 'containers', 'which containers it has'] as const
     noteGap(runtime.containers, containers, 'runtime', 'containers')

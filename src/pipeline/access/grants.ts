@@ -192,9 +192,7 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
     '',
     ...codeBlock('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),
     ...(mode === 'kubelet' && hasSeenRole(applied.roles) ? seenRole(applied.roles) : []),
-    ...(applied.output !== null && hasOutput(mode)
-      ? agentPolicy(applied.partition, applied.output)
-      : []),
+    ...(applied.output && hasOutput(mode) ? agentPolicy(applied.partition, applied.output) : []),
     'Each cluster grants access to the role by an access entry:',
     '',
     ...codeBlock(

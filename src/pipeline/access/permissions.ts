@@ -76,7 +76,7 @@ function nodeActions(mode: ReadMode, output: InspectOutput | null) {
     ...collectorsOf[mode].flatMap(({ permissions }) => permissions.aws ?? []),
   ]
   if (mode === 'kubelet') actions.push(...stsPermissions)
-  if (output !== null && hasOutput(mode)) actions.push(...s3ReadPermissions)
+  if (output && hasOutput(mode)) actions.push(...s3ReadPermissions)
   return actions
 }
 

@@ -160,7 +160,7 @@ export async function conclude(
   const { nodes, tags } = judged
   const { ruleErrors, garbage, ...result } = filterSeverity(context.leastSeverity, judged.result)
   const whole = documentOf({ ...judged, result }, context)
-  if (history !== null) enters('compare')
+  if (history) enters('compare')
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
   const grown = before
     ? nodes.map((node, index) => ({
@@ -208,7 +208,7 @@ export async function conclude(
     snapshotPath: snapshot.keptAt(),
   }
   const deliveries = isPublished ? await publishReport(report, files, publication) : []
-  const remembered = history === null ? [] : await history.record()
+  const remembered = history ? await history.record() : []
   return {
     document,
     nodes: grown,
@@ -361,7 +361,7 @@ function readingsOf(nodes: readonly AuditedNode[]): NodeReading[] {
   const usual = readModes.find(mode => byMode.get(mode)?.length === most)
   return readModes.flatMap(mode => {
     const read = byMode.get(mode)
-    if (read === undefined) return []
+    if (!read) return []
     const names =
       mode === usual ? null : read.map(({ identity }) => shorten(identity.name)).toSorted(byText)
     return [

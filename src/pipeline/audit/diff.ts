@@ -32,7 +32,7 @@ export async function diff(
   options: SavedAuditOptions,
 ): Promise<DiffResult> {
   const [old, now] = [await readRun(oldFile, options), await readRun(newFile, options)]
-  if (old.nodes !== null && now.nodes !== null)
+  if (old.nodes && now.nodes)
     rejectUnknownNames(options.selection, [...old.audited, ...now.audited])
   if (isEmpty(old) && isEmpty(now))
     throw new OperatorError(`Neither ${oldFile} nor ${newFile} has a node that could be audited`)
@@ -46,7 +46,7 @@ export async function diff(
       findings: findingsByChange(delta),
       notes: delta.notes.map(({ text }) => text),
       kubeletUpgrades:
-        old.nodes === null || now.nodes === null
+        !old.nodes || !now.nodes
           ? null
           : await fleetUpgrades(oldFile, options.selection, old.audited, now.audited),
     },
@@ -57,7 +57,7 @@ export async function diff(
 async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRun> {
   const { selection } = options
   const document = await savedFindings(path)
-  if (document !== null)
+  if (document)
     return {
       kind: 'findings',
       document: selectDocument(document, selection, path),
@@ -92,7 +92,7 @@ function selectDocument(document: ComparedRun['document'], selection: Selection,
 }
 
 const isEmpty = ({ nodes, document }: ReadRun) =>
-  nodes === null ? document.clusters.length === 0 : nodes.length === 0
+  nodes ? nodes.length === 0 : document.clusters.length === 0
 
 const inputOf = (file: string, { kind, document: { run } }: ReadRun): DiffInput => ({
   file,
@@ -113,17 +113,16 @@ export function unreadOf({
   ruleErrors,
 }: ComparedRun): Unread {
   const isCut = run.inputErrors.length > 0 || notAudited.some(({ node }) => node === null)
-  const hasErrors =
-    ruleErrors === null
-      ? clusters.some(({ outcomes }) => outcomes.error > 0)
-      : ruleErrors.length > 0
+  const hasErrors = ruleErrors
+    ? ruleErrors.length > 0
+    : clusters.some(({ outcomes }) => outcomes.error > 0)
   const ofFargate = notAudited.filter(({ cause }) => cause === 'fargate')
   const isLost = clusters.some(({ name, coverage: { nodes: all, read, partlyRead } }) => {
     const readable = all - ofFargate.filter(({ cluster }) => cluster === name).length
     return readable > 0 && read + partlyRead === 0
   })
   if (isCut || hasErrors || isLost) return 'cluster'
-  if (nodes !== null)
+  if (nodes)
     return nodes.some(({ coverage, isFargate }) => coverage !== 'read' && !isFargate)
       ? 'node'
       : 'none'

@@ -141,8 +141,8 @@ export async function plannedUpgrades(
 /** Empty: the record has neither insights nor a reason why. */
 function insightsOf({ cluster, insights, errors }: ClusterInput): ClusterInsights[] {
   const failed = errors?.find(isInsightError)
-  if (insights === null && failed === undefined) return []
-  const unread = failed === undefined ? null : shorten(failed.message)
+  if (!insights && !failed) return []
+  const unread = failed ? shorten(failed.message) : null
   return [{ cluster, insights: openInsights(insights ?? []), unread }]
 }
 

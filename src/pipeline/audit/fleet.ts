@@ -225,7 +225,7 @@ export function collectOptionsOf(
     clusterCollectors: objectCollectors[objects ?? 'all'](policy),
     readsVolumes: depth === undefined && objects === undefined,
     inspector:
-      depth === undefined && place !== null && promisedSources[mode].includes('host')
+      depth === undefined && place && promisedSources[mode].includes('host')
         ? inspectorOf(place)
         : null,
     aws: place && clusterInAws(record, place),
@@ -308,8 +308,8 @@ export async function* merge<T>(
   const openNext = () => source.next().then((opened): Event<T> => ({ opened }))
   let opening: Promise<Event<T>> | null = openNext()
   try {
-    while (opening !== null || pulled.size > 0) {
-      const mayOpen: Promise<Event<T>>[] = opening !== null && pulled.size < limit ? [opening] : []
+    while (opening || pulled.size > 0) {
+      const mayOpen: Promise<Event<T>>[] = opening && pulled.size < limit ? [opening] : []
       const event: Event<T> = await Promise.race([...mayOpen, ...pulled.values()])
       if ('opened' in event) {
         opening = event.opened.done ? null : openNext()

@@ -157,7 +157,7 @@ function keepHeapSmall() {
 
 /** Reads nodes near a threshold a second time if no earlier run measured their growth. */
 async function growthBySecondReading(before: EarlierNodes, { secondReading }: JudgingContext) {
-  if (secondReading === undefined) return new Map<TakenNode, never>()
+  if (!secondReading) return new Map<TakenNode, never>()
   const isGrowthKnown = (node: TakenNode) => {
     const series = withReading(before(node)?.fill ?? null, node)
     return Object.values(growthOf(series, node)).some(({ isSeen }) => isSeen)
@@ -201,7 +201,7 @@ function tagsOf({ cluster, eks, nodegroups }: ClusterInput): ResourceTags[] {
   const ofGroups = (nodegroups ?? []).flatMap(({ nodegroupName: nodegroup, tags = {}, labels }) =>
     nodegroup === undefined ? [] : [{ cluster, nodegroup, tags, ...(labels && { labels }) }],
   )
-  return eks === null ? ofGroups : [{ cluster, nodegroup: null, tags: eks.tags ?? {} }, ...ofGroups]
+  return eks ? [{ cluster, nodegroup: null, tags: eks.tags ?? {} }, ...ofGroups] : ofGroups
 }
 
 /** Labels that the policy's owners name. A nodepool has the labels that all its nodes have; a node without a group has its own. */

@@ -5,7 +5,7 @@ import type { AuditedNode } from '#model/report.ts'
 
 /** Null: another minor comes first, or the node has no release. */
 const imageOf = ({ release, upgrade, identity: { amiFamily, kubeletVersion } }: AuditedNode) =>
-  release === undefined || upgrade !== undefined
+  release === undefined || upgrade
     ? null
     : JSON.stringify([amiFamily, featuresOf(kubeletVersion).minor])
 
@@ -25,6 +25,6 @@ export function withNewerReleases(nodes: readonly AuditedNode[]): AuditedNode[] 
     if (newer && byReleaseVersion(node.release ?? '', newer.release) < 0)
       return { ...node, newerRelease: newer }
     const { newerRelease, ...others } = node
-    return newerRelease === undefined ? node : others
+    return newerRelease ? others : node
   })
 }

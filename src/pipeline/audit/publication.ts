@@ -85,7 +85,7 @@ export async function publishReport(
     const { owner, isFirst } = audience
     const page = files.find(({ name }) => name === pageName)
     let deliveries: Deliveries
-    if (owner !== null) deliveries = await sendToOwner(report, owner, audience, context)
+    if (owner) deliveries = await sendToOwner(report, owner, audience, context)
     else if (isFirst)
       deliveries = await send({ report, page, stored, folder: '' }, audience, context)
     else deliveries = await sendWithPage(report, '', audience, context)
@@ -123,11 +123,10 @@ async function sendToOwner(
   context: PublicationContext,
 ): Promise<Deliveries> {
   const others = context.audiences.flatMap(({ owner: other }) =>
-    other === null || other.fallback ? [] : [other.match],
+    !other || other.fallback ? [] : [other.match],
   )
   const share = shareOf(report, owner, owner.fallback ? others : [])
-  if (share !== null)
-    return sendWithPage(completeShare(share), `owners/${owner.name}/`, audience, context)
+  if (share) return sendWithPage(completeShare(share), `owners/${owner.name}/`, audience, context)
   const why = `nothing that this run met is of the owner ${owner.name}`
   return { stored: [], sent: audience.channels.map(channel => notSent(channel, why)) }
 }
@@ -169,7 +168,7 @@ async function send(
     mailChannels.map(channel =>
       isSilent
         ? notSent(channel, `nothing has changed since the run of ${report.before?.takenAt}`)
-        : channel.send(mail, attachment === null ? [] : [attachment]),
+        : channel.send(mail, attachment ? [attachment] : []),
     ),
   )
   const fileOf = (name: string, type: string, body: string) => ({

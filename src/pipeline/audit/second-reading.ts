@@ -116,7 +116,7 @@ async function readAgain(
     clusters,
     async ([cluster, members]) => {
       const target = targets.get(cluster)
-      if (target === undefined || target.endpoint === null) return
+      if (!target?.endpoint) return
       const firsts = new Map(members.map(({ node }) => [node.identity.name, node]))
       for await (const record of summariesOf(target, members, options)) {
         const input = nodeInput(record)
@@ -144,7 +144,7 @@ async function* summariesOf(
 ): AsyncGenerator<NodeRecord> {
   const { cluster } = target.record
   const collectors = collectorsIn(options.policy, cluster)
-  if (target.endpoint === null) return
+  if (!target.endpoint) return
   yield* collectNodes(
     cluster,
     target.endpoint,

@@ -130,7 +130,7 @@ async function isAllowed({ kubernetes, signal, timeoutMs }: ServerRequest, right
       timeoutMs,
     }),
   )
-  if (answer.data === undefined) throw new Error('the answer is no SelfSubjectAccessReview')
+  if (!answer.data) throw new Error('the answer is no SelfSubjectAccessReview')
   return answer.data.status.allowed
 }
 

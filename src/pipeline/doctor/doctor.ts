@@ -75,7 +75,7 @@ async function checkCluster(
   const reader = isOfEks ? eksChecks(record, mode) : []
   const kubelet: Check[] = []
   let isReached = false
-  if (endpoint !== null) {
+  if (endpoint) {
     const found = await checkInCluster(target, endpoint, mode, options)
     reader.push(...found.reader)
     kubelet.push(...found.kubelet)
@@ -84,9 +84,9 @@ async function checkCluster(
   const checks = [...reader, ...kubelet]
   const hasMissing = checks.some(({ state }) => state === 'missing')
   const isWell = !hasMissing && checks.every(({ state }) => state !== 'failed')
-  const caller = place === null || !isOfEks ? null : await callerAt(place, signal)
+  const caller = !place || !isOfEks ? null : await callerAt(place, signal)
   const taker =
-    place === null || !isMissing(checks, 'sts:AssumeRole')
+    !place || !isMissing(checks, 'sts:AssumeRole')
       ? null
       : await callerAt(
           { ...place, credentials: credentialSource(null, null, place.region) },
@@ -133,8 +133,7 @@ async function checkInCluster(
     const applying = options.isRemediating ? applyKubernetesRights() : []
     const more = applying.filter(({ right }) => !reading.some(one => one.right === right))
     reader.push(...(await rightChecks(request, [...reading, ...more], 'this identity')))
-    if (place !== null)
-      reader.push(...(await accountChecks(record, place, { kubernetes, policy, signal })))
+    if (place) reader.push(...(await accountChecks(record, place, { kubernetes, policy, signal })))
     const shown =
       mode === 'kubelet' ? await kubeletChecks(request, endpoint, kubelet ?? null, policy) : []
     let nodes: NodeAtHand[] | null = null
@@ -159,7 +158,7 @@ async function checkInCluster(
     const notChecked = `not checked: ${lacked.join(', ')} is missing`
     if (lacked.length > 0)
       reader.push(check('a node', 'unchecked', notChecked, 'whether kubelets answer'))
-    else if (nodes !== null) reader.push(...(await sampleChecks(nodes, mode, context)))
+    else if (nodes) reader.push(...(await sampleChecks(nodes, mode, context)))
     // Changing nodes by SSM needs all rights that reading by SSM needs.
     const ssmMode = options.isRemediating && !promisedSources[mode].includes('host') ? 'ssm' : mode
     reader.push(...(await ssmChecks(nodes, ssmMode, place, policy.inspectOutput, signal)))
@@ -202,7 +201,7 @@ const partsByRight: Readonly<Record<string, string>> = {
 
 function eksChecks(record: ClusterRecord, mode: ReadMode) {
   const untaken = (record.errors ?? []).find(({ refusal }) => refusal === 'role')
-  if (untaken !== undefined)
+  if (untaken)
     return [check('sts:AssumeRole', 'missing', untaken.message, 'everything of this account')]
   const checks: Check[] = []
   for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(partsByRight, right))) {
@@ -231,7 +230,7 @@ function discoveryCheck(record: ClusterRecord, needed: NeededRight) {
     if (nodegroups.length === 0)
       return check(right, 'ok', 'not needed: there is no nodegroup to ask for')
   }
-  if (right === 'eks:DescribeInsight' && insights === null)
+  if (right === 'eks:DescribeInsight' && !insights)
     return check(right, 'unchecked', 'no insight is known here', purpose)
   if (right === 'eks:DescribeInsight' && insights?.length === 0)
     return check(right, 'ok', 'not needed: each insight passes')
@@ -249,7 +248,7 @@ async function accountChecks(
   { policy, ...options }: { kubernetes: KubernetesClient; policy: Policy; signal: AbortSignal },
 ) {
   const aws = clusterInAws(record, place)
-  if (aws === null) return []
+  if (!aws) return []
   const { signal } = options
   const nodesWithPods = new Set<string>()
   const context = { ...options, aws, timeoutsMs: policy.timeoutsMs, nodesWithPods }

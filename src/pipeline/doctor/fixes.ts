@@ -49,10 +49,7 @@ export function fixesOf(
       text: jsonOf(policyOf(statements)),
     })
   }
-  if (
-    member !== null &&
-    checks.reader.some(({ what, state }) => documentTitles.has(what) && state !== 'ok')
-  )
+  if (member && checks.reader.some(({ what, state }) => documentTitles.has(what) && state !== 'ok'))
     fixes.push({
       target: 'the stack with its documents, in the account of the instances',
       text: `npx serverless deploy --region ${member.region}${isRemediating ? " --param='remediation=on'" : ''}`,
@@ -109,7 +106,7 @@ function roleFixes(
     text: jsonOf(policyOf(iamStatements([takes], { role: { Resource: roleArn } }))),
   })
   const fixes: CheckFix[] = []
-  if (isMissing('reader') && member !== null && member.roleArn !== null) {
+  if (isMissing('reader') && member && member.roleArn !== null) {
     const [, , , , id = '', role = ''] = member.roleArn.split(':')
     fixes.push(mayTake(member.roleArn), {
       target: `the role ${member.roleArn}, made in account ${id}${member.externalId === null ? '; what you choose as external id goes into the policy, as externalId of that account' : ''}`,

@@ -54,7 +54,7 @@ export async function sampleChecks(
   if (collectors.length === 0) return []
   const identities = nodes.filter(({ identity }) => identity.owner !== 'fargate')
   const sample = identities.find(({ identity }) => identity.ready === 'True') ?? identities[0]
-  if (sample === undefined)
+  if (!sample)
     return [check('a node', 'unchecked', 'there is no node to ask', 'whether kubelets answer')]
   const { address, identity } = sample
   const checks: Check[] = []

@@ -42,8 +42,7 @@ export async function ssmChecks(
 ): Promise<Check[]> {
   if (!hasOutput(mode)) return []
   const rights = awsRights(mode, inspectOutput).filter(({ right }) => /^(ssm|s3):/.test(right))
-  if (place === null)
-    return rights.map(({ right, purpose }) => check(right, 'unchecked', noPlace, purpose))
+  if (!place) return rights.map(({ right, purpose }) => check(right, 'unchecked', noPlace, purpose))
   const ssm = new SsmApi(place.region, place.credentials, pace)
   const rightOf = (right: string) =>
     rights.find(needed => needed.right === right) ?? { right, purpose: '' }
@@ -68,7 +67,7 @@ export async function ssmChecks(
         check('SSM agents', 'note', `${plural(all.length, 'node')}: ${reason}`),
       ),
       ...(await answerChecks(context)),
-      ...(inspectOutput === null ? [] : await outputChecks(inspectOutput, place, context)),
+      ...(inspectOutput ? await outputChecks(inspectOutput, place, context) : []),
       sendCheck(context),
     ]
   } finally {
@@ -108,7 +107,7 @@ function documentCheck(
   purpose: string,
 ) {
   const what = documentTitle(name)
-  if (found === null)
+  if (!found)
     return check(
       what,
       'missing',
@@ -199,7 +198,7 @@ const notApplied = 'no plan can be applied'
 /** Whether the account has the documents that change a node, in the version of this highwater. Nothing is sent. */
 export async function applyChecks(place: AwsPlace | null, signal: AbortSignal): Promise<Check[]> {
   const wanted = Object.entries(applyDocumentHashes)
-  if (place === null)
+  if (!place)
     return wanted.map(([name]) => check(documentTitle(name), 'unchecked', noPlace, notApplied))
   const { region } = place
   const ssm = new SsmApi(region, place.credentials, pace)

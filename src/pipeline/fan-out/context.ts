@@ -47,7 +47,7 @@ export const withFanOut = <T>(
     runtime.watch.began(runId)
     const region = await sdkRegion()
     const store = region === null ? null : storeOf(settings, region, limits.remainingMs, limits.end)
-    if (region === null || store === null)
+    if (region === null || !store)
       throw new OperatorError(
         'Many functions read a fleet together by way of a bucket: set AWS_REGION and HIGHWATER_BUCKET',
       )
@@ -64,7 +64,7 @@ export const withFanOut = <T>(
 /** @throws OperatorError if its discovery is missing */
 export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun> {
   const run = await readJson<FanOutRun>(store, keys.run(runId))
-  if (run === null)
+  if (!run)
     throw new OperatorError(
       `Run ${runId} has no ${store.location}/${keys.run(runId)}: the function discover writes it, and comes first`,
     )
@@ -74,7 +74,7 @@ export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun>
 /** @throws OperatorError if the run has no such cluster */
 export function workOf(run: FanOutRun, cluster: number): ClusterWork {
   const work = run.clusters[cluster]
-  if (work === undefined)
+  if (!work)
     throw new OperatorError(
       `Run ${run.runId} has ${run.clusters.length} clusters, counted from 0: there is no ${cluster}`,
     )
@@ -113,10 +113,9 @@ export async function openCluster(
   const whole = runPolicy(run, context)
   const policy = { ...whole, pace: { ...whole.pace, ssmRequestsPerSecond } }
   const record = await clusterRecord(cluster, context)
-  const target =
-    at === null
-      ? { record, endpoint: null, place: null, errors: [] }
-      : await targetAt(record, at, policy, limits.reading)
+  const target = at
+    ? await targetAt(record, at, policy, limits.reading)
+    : { record, endpoint: null, place: null, errors: [] }
   let inspector: Inspector | null = null
   const options = collectOptionsOf(
     target,

@@ -40,9 +40,9 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
   const { runId, store, runtime, limits } = context
   runtime.watch.enters('discover')
   const before = await readJson<FanOutRun>(store, keys.run(runId))
-  if (before !== null) return discoverAnswer(before, context)
+  if (before) return discoverAnswer(before, context)
   const request = await readJson<AuditRequest>(store, keys.request(runId))
-  if (request === null)
+  if (!request)
     throw new OperatorError(
       `Run ${runId} was not requested: ${store.location}/${keys.request(runId)} is not there. The function audit writes it`,
     )
@@ -122,7 +122,7 @@ async function writeCluster(
   await writeRecords(store, keys.cluster(runId, number), [prune(record)], folder)
   const listErrors: ReadError[] = []
   const nodes: NodeRecord[] = []
-  if (endpoint !== null)
+  if (endpoint)
     for await (const node of listNodes(record, endpoint, context, listErrors))
       nodes.push(keptRecord(cluster, node))
   for (const { node } of nodes) listed.nodes.push({ identity: { name: nodeIdentity(node).name } })

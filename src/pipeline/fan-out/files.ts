@@ -95,7 +95,7 @@ export async function readFile<T>(
   parse: (body: Buffer) => T | Promise<T>,
 ): Promise<T | null> {
   const found = await store.read(key)
-  if (found === null) return null
+  if (!found) return null
   try {
     return await parse(found.body)
   } catch (error) {
@@ -157,7 +157,7 @@ export async function* readRecords(
   folder: string,
 ): AsyncGenerator<SnapshotRecord> {
   const found = await store.read(key)
-  if (found === null) throw new MissingFile(`${store.location}/${key} is not there`)
+  if (!found) throw new MissingFile(`${store.location}/${key} is not there`)
   const path = join(folder, 'read.ndjson.gz')
   await writeFile(path, found.body)
   let isEmpty = true

@@ -149,7 +149,7 @@ async function* recordsOf(
       yield node
     }
   }
-  if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors)) {
+  if (endpoint && asksForObjects(options.selection, nodes > 0, errors)) {
     if (nodes === 0)
       for (const none of emptyNodeList(record.cluster, errors)) yield await keepRecord(none)
     const { cluster: name } = record

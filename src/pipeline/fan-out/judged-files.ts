@@ -61,13 +61,13 @@ async function parseJudged(body: Buffer, { share, keep }: NodeMemory): Promise<J
   for await (const line of linesIn(gunzipChunks(Readable.from([body]), maxUnpackedBytes))) {
     if ('lost' in line) throw new Error(line.lost)
     if (nodes.length > maxLines) throw new Error('no such file has so many lines')
-    if (part === null) part = share.withTexts(parsedLine(line.bytes) as Omit<JudgedPart, 'nodes'>)
+    if (!part) part = share.withTexts(parsedLine(line.bytes) as Omit<JudgedPart, 'nodes'>)
     else {
       const { details, ...node } = parsedLine(line.bytes) as NodeLine
       nodes.push({ ...share.nodeOf(node), details: keep(details) })
     }
   }
-  if (part === null) throw new Error('it is empty')
+  if (!part) throw new Error('it is empty')
   return { ...part, nodes }
 }
 

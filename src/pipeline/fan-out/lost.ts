@@ -33,7 +33,7 @@ export async function noteLost(
   await writeJson(store, keys.lost(runId, cluster, shard), lost)
   // The cluster's name is only for the log, whose readers search by name.
   const run = await runOf(context).catch(() => null)
-  if (run !== null) runtime.watch.isAbout(workOf(run, cluster).cluster)
+  if (run) runtime.watch.isAbout(workOf(run, cluster).cluster)
   return lost.reason
 }
 
@@ -48,7 +48,7 @@ export async function whyLost(
   mapFailure: Failure | null = null,
 ): Promise<string> {
   const reason = await readReason(store, keys.lost(runId, cluster, shard))
-  if (reason === null && mapFailure !== null)
+  if (reason === null && mapFailure)
     return `the state machine’s map Clusters failed before the cluster was judged: ${reasonOf(mapFailure)}`
   const what =
     shard === null ? 'the function that judges its cluster' : 'the function that reads it'

@@ -30,7 +30,7 @@ export async function readShard(
   for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
     if (listed.kind === 'Node') nodes.push(listed)
   const { record, endpoint, errors, options, close } = await openCluster(run, cluster, context)
-  if (endpoint === null)
+  if (!endpoint)
     throw new Error(
       `shard ${shard} of cluster ${record.cluster} has nodes, and no way to it is known${errors.map(({ message }) => `: ${message}`).join('')}`,
     )

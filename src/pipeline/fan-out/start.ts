@@ -38,7 +38,7 @@ export async function fanOut(
   live: LiveOptions,
 ): Promise<FanOutDecision> {
   const { stateMachineArn } = settings
-  if (stateMachineArn === null || store === null || request.isDryRun || isOwnFleet)
+  if (stateMachineArn === null || !store || request.isDryRun || isOwnFleet)
     return { answer: null, mistake: null }
   const { isLarge, targets, unknown } = await sizeOf(live)
   if (!isLarge) return { answer: null, mistake: null, targets }
@@ -87,7 +87,7 @@ async function sizeOf(live: LiveOptions): Promise<FleetSize> {
     targets,
     async target => ({
       target,
-      ...(target.endpoint === null ? known : await countNodes(target.endpoint, live)),
+      ...(target.endpoint ? await countNodes(target.endpoint, live) : known),
     }),
     { concurrency: countedAtOnce },
   )
@@ -100,7 +100,7 @@ async function sizeOf(live: LiveOptions): Promise<FleetSize> {
   )
     return { isLarge: true, targets }
   const silent = counts.find(({ nodes }) => nodes === null)
-  if (silent === undefined) return { isLarge: false, targets }
+  if (!silent) return { isLarge: false, targets }
   return {
     isLarge: true,
     targets,

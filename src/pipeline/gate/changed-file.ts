@@ -135,7 +135,7 @@ export function readChangedFile(
   const read = readerOf(file, text)
   const isLong = text.length > longestOf(text)
   const isOfValues = once(() => setsInValues(text))
-  if (read === null || (isLong && rendered !== null))
+  if (!read || (isLong && rendered !== null))
     return { ...boundFile(reading), unread: !isLong && isEmptyHcl(file, text) ? null : rendered }
   // No user data is so long.
   if (isLong && read === takeUserData && !mention.test(text)) return boundFile(reading)
@@ -200,7 +200,7 @@ function boundFile({ file, parts, problems, unread }: FileReading): ChangedFile 
     parts: kept.filter(part => !isTooLarge(part)).map(withClearFlags),
     problems: [
       ...problems,
-      ...(first === undefined ? [] : [unparsedProblem(first.lineOf(null), why)]),
+      ...(first ? [unparsedProblem(first.lineOf(null), why)] : []),
       ...kept
         .filter(isTooLarge)
         .map(({ lineOf }) =>
@@ -390,7 +390,7 @@ function heredocsIn(text: string) {
   const rest: string[] = []
   let open: { first: number; isIndented: boolean; marker: string; lines: string[] } | null = null
   for (const [index, line] of text.split('\n').entries()) {
-    if (open === null) {
+    if (!open) {
       const [, dash, marker] = /<<(-?)([A-Za-z_]\w*)[ \t\r]*$/.exec(line) ?? []
       rest.push(marker === undefined ? line : '')
       if (marker !== undefined)

@@ -37,7 +37,7 @@ export function takeStack(reading: FileReading, place: YamlPlace): void {
   for (const { name, userData } of found) {
     const located = textOf(userData)
     // One word is a parameter's name, or packed.
-    if (located !== null && /\s/.test(located.text)) {
+    if (located && /\s/.test(located.text)) {
       takeUserData(reading, located, targets.get(name) ?? (found.length === 1 ? {} : unnamed))
       if (hidesSettings(located.text)) reading.isWhole = false
     } else {

@@ -173,9 +173,9 @@ export function takePatch(reading: FileReading, patch: YamlPlace, target: unknow
   // Any kind, or a pattern. Then the patch itself says what it is for.
   const isOpen = !/^\w+$/.test(String(kind))
   const object = Array.isArray(patch.value) ? patchedObject(patch) : null
-  for (const name of selector === null ? [''] : selectedNames(selector)) {
-    if (object !== null) takeOperations(reading, object, isOpen ? null : { kind, name })
-    else if (selector === null) takeDocument(reading, patch)
+  for (const name of selector ? selectedNames(selector) : ['']) {
+    if (object) takeOperations(reading, object, isOpen ? null : { kind, name })
+    else if (!selector) takeDocument(reading, patch)
     else {
       const own = isOpen ? mapOf(patch.value).kind : kind
       takeDocument(reading, { ...patch, value: selectedObject(patch.value, { kind: own, name }) })
@@ -253,12 +253,12 @@ function selectedNames({ name, labelSelector, annotationSelector }: RawObject) {
 
 /** @param object what the operations write; @param target of a kustomization. Null: unknown, so the paths decide */
 function takeOperations(reading: FileReading, object: YamlPlace, target: RawObject | null) {
-  const kind = target === null ? 'EC2NodeClass' : target.kind
+  const kind = target ? target.kind : 'EC2NodeClass'
   const { spec, metadata } = mapOf(object.value)
   const { kubelet, userData, blockDeviceMappings } = mapOf(spec)
   const isOfNodes =
     isRawObject(kubelet) || kubelet === null || (userData ?? blockDeviceMappings) !== undefined
-  if (!Object.hasOwn(patchable, String(kind)) || (target === null && !isOfNodes)) return
+  if (!Object.hasOwn(patchable, String(kind)) || (!target && !isOfNodes)) return
   const { name = '' } = target ?? mapOf(metadata)
   const value = selectedObject(object.value, { kind, name })
   takeDocument(reading, { ...object, value })
@@ -560,8 +560,7 @@ const isPrefix = (path: readonly unknown[], of: readonly unknown[]) =>
 /** The last operation that sets the path, or a part of it. */
 function placeOf(list: YamlPlace, operations: readonly Operation[], path: Path) {
   const setter = operations.findLast(({ path: own }) => isPrefix(own, path))
-  if (setter === undefined)
-    return operations.findLast(({ path: own }) => isPrefix(path, own))?.at ?? list
+  if (!setter) return operations.findLast(({ path: own }) => isPrefix(path, own))?.at ?? list
   const rest = path.slice(setter.path.length)
   const place = setter.at.at('value', ...rest)
   return rest.length > 0 ? place : { ...place, lineOf: () => setter.at.lineOf('path') }

@@ -122,7 +122,7 @@ function isSizeElsewhere(file: ChangedFile, texts: readonly GateText[]) {
 
 /** What is not read may be a script, too: only comments on lines of their own, or behind a plain value of a key, are known to set nothing. Of values, others than a kubelet's do not count. */
 function isUnchanged(text: GateText | undefined, { unread }: ChangedFile) {
-  if (text === undefined || text.base === null) return false
+  if (!text || text.base === null) return false
   const [now = '', before = ''] = [text.text, text.base].map(withoutCommentLines)
   const isOfValues = unread === 'values of a template'
   const linesOf = isOfValues ? kubeletLines : (lines: string) => lines
@@ -238,7 +238,7 @@ const policyName = 'highwater.yaml'
 const notUsed = 'a policy of highwater: with --base, the one before the change counts'
 
 function reachText({ reach }: Part, standIn: ReachedNode | undefined) {
-  if (standIn === undefined) return reach.how
+  if (!standIn) return reach.how
   const { cluster, identity } = standIn
   const where = `${identity.name} of ${cluster}/${identity.group.name} (${identity.amiFamily})`
   return `${reach.how}; tried on ${where}, since no node has it`

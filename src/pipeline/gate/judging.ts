@@ -88,9 +88,9 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
     if (record.kind !== 'Node') continue
     const input = withoutFalsePressure(nodeInput(record))
     const own = survey.nodes.get(place)
-    if (own !== undefined) standIns.take(own, input)
+    if (own) standIns.take(own, input)
     const node = nodes.get(place)
-    if (node === undefined) continue
+    if (!node) continue
     const key = nodeKey(input.cluster, node.node.identity.name)
     if (changed.has(key)) continue
     const judged = judgeNode(judging, judgement, { ...node, input, place })
@@ -104,7 +104,7 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
   const beside = [...same].filter(([, group]) => takenGroups.has(group)).map(([place]) => place)
   await readAgain(judging, new Set(beside), (place, input) => {
     const node = nodes.get(place)
-    const { before } = node === undefined ? {} : changeOf(input, partsOn(judging, node))
+    const { before } = node ? changeOf(input, partsOn(judging, node)) : {}
     if (before) judgement.take(input, before, before)
   })
   const { changes, waived } = judgement.close()
@@ -209,7 +209,7 @@ function judgeNode(
   for (const path of new Set([...change.paths].map(fieldOf)))
     for (const { field, values } of changesOf(change, path)) problems.change(named, field, values)
   const { disk } = change
-  if (disk !== null) problems.change(named, disk.path, disk.values)
+  if (disk) problems.change(named, disk.path, disk.values)
   const isSame = before !== null && before === after
   const isTaken = before !== null && after !== null && !isSame
   const atOnce = isTaken ? startsAtOnce(judgement.take(input, before, after), change) : []
@@ -306,13 +306,13 @@ function openBlame(): Blame {
       if (places.has(key)) return
       const place = placeOfFinding(found.finding, node.change)
       places.set(key, place)
-      if (place === null) trials.push({ node, found })
+      if (!place) trials.push({ node, found })
     },
     trials: () => trials,
     settle: ({ node, found }, place) => places.set(keyOf(node, found), place),
     placeOf(node, found) {
       const place = places.get(keyOf(node, found)) ?? null
-      if (place === null) throw new Error('a finding has no place')
+      if (!place) throw new Error('a finding has no place')
       return place
     },
   }
@@ -332,7 +332,7 @@ async function blameByTrials(judging: Judging, blame: Blame, { nodes, kept }: Tr
   const byPlace = Map.groupBy(blame.trials(), ({ node }) => node.place)
   const tryOn = (place: number, input: NodeInput) => {
     const node = nodes.get(place)
-    if (node === undefined || !byPlace.has(place)) return
+    if (!node || !byPlace.has(place)) return
     const after = startedWith(input, partsOn(judging, node))
     const prepare = openPreparing(input)
     for (const trial of byPlace.get(place) ?? []) {
@@ -378,7 +378,7 @@ function openStandIns({ change, survey, problems }: Judging) {
     end(): ReadonlyMap<Part, ReachedNode> {
       const byInput = Map.groupBy(unreached, part => found.get(part)?.input ?? null)
       for (const [input, parts] of byInput)
-        if (input === null) addUntried(problems, change, parts)
+        if (!input) addUntried(problems, change, parts)
         else tryParts(problems, change, { input, parts })
       return new Map([...found].map(([part, { node }]) => [part, node]))
     },

@@ -121,7 +121,7 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
     lostSettings(own, { ...withImage(node, own), isAppended }, settings)
   const changed = head.length > 0 ? head : base
   const started = flags.length + refusedFields.length > 0 ? null : after.input
-  const now = started === null ? writtenIn(changed) : started.configuration?.fields
+  const now = started ? started.configuration?.fields : writtenIn(changed)
   const old = hasBase ? before.input?.configuration?.fields : fieldsNow(input)
   const isSame = disk === null && started !== null && isSameStart(before, after)
   return {
@@ -264,12 +264,12 @@ function unjudged(
   { input, refusals: refused }: RolledOut,
   [changed]: readonly PlacedSetting[],
 ): NodeProblem[] {
-  const remover = removed === null ? head.find(({ removesKubelet }) => removesKubelet) : undefined
-  const part = remover ?? (input === null && refused.length === 0 ? changed?.part : undefined)
+  const remover = removed ? undefined : head.find(({ removesKubelet }) => removesKubelet)
+  const part = remover ?? (!input && refused.length === 0 ? changed?.part : undefined)
   const text = remover
     ? unknownRemoval
     : 'Not judged: the configuration of these nodes was not read.'
-  return part === undefined ? [] : [{ kind: 'unread', text, part, path: null }]
+  return part ? [{ kind: 'unread', text, part, path: null }] : []
 }
 const unknownRemoval =
   'Not judged: it removes spec.kubelet of a class that the snapshot does not have. Give the rendered object.'
@@ -303,7 +303,7 @@ function refusals(after: RolledOut, before: RolledOut, causeOf: CauseOf): NodePr
   return after.refusals.flatMap((one): NodeProblem[] => {
     const { fields, message: text } = one
     const place = causeOf(one, after.rollout)
-    if (place === null) return []
+    if (!place) return []
     const stays = known.has(place.path ?? text)
     return stays
       ? [{ kind: 'note', text: `Was refused before the change, and still is: ${text}`, ...place }]
@@ -317,9 +317,9 @@ const openCauses =
   ({ message, fields }, rollout) => {
     const { parts } = rollout
     const [first] = parts
-    if (first === undefined) return null
+    if (!first) return null
     const known = causes.get(message)
-    if (known !== undefined && parts.includes(known.part)) return known
+    if (known && parts.includes(known.part)) return known
     const refusalsWithout = ({ part, path }: PlacedSetting) => {
       const others = parts.map(each => (each === part ? withoutSettings(part, [path]) : each))
       return rollOut(input, image, { ...rollout, parts: others }).refusals
@@ -384,10 +384,10 @@ const mostNamed = 8
 
 /** One problem for all. @param areFilesKnown false: the kubelet's flags and drop-ins were not read */
 function settingsLost(after: RolledOut, before: RolledOut, areFilesKnown: boolean): NodeProblem[] {
-  const dropped = after.input === null ? [] : after.dropped
+  const dropped = after.input ? after.dropped : []
   const lost = addedItems(dropped, before.dropped, ({ path }) => path)
   const [first] = lost
-  if (first === undefined) return []
+  if (!first) return []
   const names = [...new Set(lost.map(({ path }) => fieldOf(path)))]
   const more = names.length - mostNamed
   const shown = [...names.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(', ')
@@ -398,9 +398,9 @@ function settingsLost(after: RolledOut, before: RolledOut, areFilesKnown: boolea
 
 /** Values of a field before and after. Null: one of them is unknown, or a map, or they are equal. A refused field has the value that the files write. */
 export function valuesOf(change: NodeChange, path: string | null): GateValues | null {
-  if (change.disk !== null && path === change.disk.path) return change.disk.values
+  if (change.disk && path === change.disk.path) return change.disk.values
   const { fields } = change
-  if (fields === null || path === null) return null
+  if (!fields || path === null) return null
   const [then, later] = [valueAt(fields.old, path), valueAt(fields.now, path)]
   if (isRawObject(then) || isRawObject(later)) return null
   const [before, after] = [textOf(then), textOf(later)]
@@ -415,7 +415,7 @@ export function changesOf(change: NodeChange, path: string): GateSetting[] {
   const paths = keys.size === 0 ? [path] : [...keys].map(key => `${path}.${key}`)
   return paths.flatMap(field => {
     const values = valuesOf(change, field)
-    return values === null ? [] : [{ field, values }]
+    return values ? [{ field, values }] : []
   })
 }
 
@@ -491,7 +491,7 @@ const limitsOf = ({ eviction }: NodePrediction): GateLimit[] =>
     const observed = eviction?.signals[signal]
     // The kubelet derives the threshold of containerfs from another one.
     const isWritten = hard && origin?.source !== 'kubelet'
-    if (observed === undefined || !isWritten || !eviction?.actsOn.includes(signal)) return []
+    if (!observed || !isWritten || !eviction?.actsOn.includes(signal)) return []
     const { availableBytes: available, capacityBytes } = observed
     const percent = Math.floor((available * 100) / capacityBytes)
     return [{ signal, available, percent: percent > 0 ? percent : null }]
@@ -542,7 +542,7 @@ export function placeOfFinding(finding: Finding, change: NodeChange): Place | nu
   const named = namesIn(finding)
   const changed = changedPaths(change, named)
   const { disk, isStarted } = change
-  if (disk !== null && changed.length === 0) return disk
+  if (disk && changed.length === 0) return disk
   const isTried = isStarted && (disk !== null || changed.length > 1)
   return isTried ? null : nearestSetting(change, named)
 }
@@ -563,8 +563,8 @@ export function placeByTrials(
 ): Place {
   const named = namesIn(finding)
   const { disk } = change
-  if (after === null) return nearestSetting(change, named)
-  if (disk !== null && !isAsAfter(disk.undo(after, input))) return disk
+  if (!after) return nearestSetting(change, named)
+  if (disk && !isAsAfter(disk.undo(after, input))) return disk
   const changed = changedPaths(change, named)
   if (changed.length < 2 || !isAsAfter(after)) return nearestSetting(change, named)
   const blamed = changed
@@ -591,9 +591,7 @@ function withOldValue(change: NodeChange, after: NodeInput, path: string) {
 
 /** The setting, or the size of the disk if the setting stays. */
 const nearestPlace = (change: NodeChange, [path = '', ...more]: readonly string[]): Place =>
-  change.disk !== null && valuesOf(change, path) === null
-    ? change.disk
-    : nearestSetting(change, [path, ...more])
+  change.disk && !valuesOf(change, path) ? change.disk : nearestSetting(change, [path, ...more])
 
 /** @param texts paths, or texts with paths as words */
 function nearestSetting(change: NodeChange, texts: readonly string[]): Place {
@@ -609,14 +607,14 @@ function nearestSetting(change: NodeChange, texts: readonly string[]): Place {
   const changed = [...new Set([...names, ...fields])]
     .flatMap(name => changesOf(change, name))
     .map(({ field }) => field)
-  if (near !== undefined) {
+  if (near) {
     const own = names.includes(near.path) ? near.path : fieldOf(near.path)
     return { part: near.part, path: changed.find(path => fieldOf(path) === own) ?? own }
   }
   const [part] = parts
-  if (part === undefined) throw new Error('a changed node has no changed file')
+  if (!part) throw new Error('a changed node has no changed file')
   const whole = parts.find(({ by }) => by === 'file') ?? part
   if (changed[0] !== undefined) return { part: whole, path: changed[0] }
-  if (change.disk !== null) return change.disk
+  if (change.disk) return change.disk
   return settings[0] ?? { part, path: null }
 }

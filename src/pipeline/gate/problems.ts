@@ -74,10 +74,10 @@ export class Problems {
 
   /** Keeps the values of a field. Null: it stays, or is unknown. */
   change(node: NodePlace, field: string | null, values: GateValues | null): void {
-    if (field === null || values === null) return
+    if (field === null || !values) return
     const { settings } = this.#groupOf(node)
     const known = settings.get(field) ?? null
-    if (known === null && settings.size >= mostSettings) return
+    if (!known && settings.size >= mostSettings) return
     settings.set(field, joinedValues(known, values))
   }
 
@@ -111,10 +111,10 @@ export class Problems {
       nodes: { count: 0, sample: [] },
     }
     this.#problems.set(key, problem)
-    if (values !== null) problem.values = joinedValues(problem.values, values)
+    if (values) problem.values = joinedValues(problem.values, values)
     problem.most = smallestLimits([...problem.most, ...most])
     problem.instead = countedInstead([...problem.instead, ...instead])
-    if (node === null) return
+    if (!node) return
     problem.names.add(node.name)
     this.change(node, field, values)
     this.#mark(node, kind, stops)
@@ -157,7 +157,7 @@ const mostValues = 4
 const mostSettings = 20
 
 function joinedValues(a: GateValues | null, b: GateValues) {
-  if (a === null) return b
+  if (!a) return b
   const firstValues = (values: (string | null)[]) => [...new Set(values)].slice(0, mostValues)
   return {
     before: firstValues([...a.before, ...b.before]),

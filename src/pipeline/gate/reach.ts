@@ -50,7 +50,7 @@ export function reachOf(
       : reachOfFile(part, path, { isNameless: names.length > 0, nodes })
   const within = withinCluster(reach, { cluster }, { nodes, isNew: false })
   // The name may be a sample, or one of another snapshot. A group and a path are meant.
-  return within.unknown !== undefined && (given.length > 0 || path !== null) ? reach : within
+  return within.unknown !== undefined && (given.length > 0 || path) ? reach : within
 }
 
 /** @param isNew whether the file may be for nodes that do not exist yet */
@@ -89,13 +89,13 @@ function reachOfFile(
   path: ReturnType<typeof byPath>,
   { isNameless, nodes }: { isNameless: boolean; nodes: readonly ReachedNode[] },
 ): Reach {
-  if (path === null && isNameless) {
+  if (!path && isNameless) {
     const unnamed = 'its name is not known: --group names its nodes'
     return { how: unnamed, has: () => false, unknown: 'name them with --group' }
   }
   const image = byImage(ofPart, nodes)
   // A cluster has nodes of several images.
-  const isOfImage = path === null || path.isOfCluster ? image.has : () => true
+  const isOfImage = !path || path.isOfCluster ? image.has : () => true
   const { how, has } = path ?? image
   return { how, has: node => isReaderOf(kind, node) && has(node) && isOfImage(node) }
 }

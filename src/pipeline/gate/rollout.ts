@@ -118,13 +118,13 @@ export function rollOut(input: NodeInput, identity: NodeImage, rollout: Rollout)
     else takePart(files, part, { ...identity, isAppended })
   }
   if (Object.keys(settings).length > 0) takeBottlerocket(files, settings, input, identity)
-  if (known === null) {
+  if (!known) {
     const { refusals } = startNode(input, { ...identity, starts: rollout.starts }, files)
     const sure = refusals.filter(one => isRefusedAnywhere(one, rollout, identity))
     return { rollout, input: null, refusals: sure, settings: null, dropped: [], files: null }
   }
   const whole = parts.findLast(part => part.unused === undefined && isMainFile(part))
-  const dropped = whole === undefined ? [] : droppedSettings(content, files, identity)
+  const dropped = whole ? droppedSettings(content, files, identity) : []
   return {
     rollout,
     ...startNode(input, { ...identity, starts: rollout.starts }, files),
@@ -177,14 +177,14 @@ function droppedSettings(
 /** The node's own files if they were read, else its running configuration as the main file. Null: neither is known. */
 function filesNow({ host, configuration }: NodeInput, { amiFamily }: NodeImage): StartFiles | null {
   const { main, dropIns, commandLine } = kubeletFiles(host)
-  if (main !== null && isRawObject(main.content) && commandLine.length > 0)
+  if (main && isRawObject(main.content) && commandLine.length > 0)
     return {
       main: { path: main.path, content: main.content },
       dropIns: new Map(dropIns.map(({ path, content }) => [path, mapOf(content)])),
       commandLine: [...commandLine],
     }
   const printed = configuration?.printed ?? null
-  return printed === null ? null : filesWith(printed, amiFamily)
+  return printed ? filesWith(printed, amiFamily) : null
 }
 
 const filesWith = (content: RawObject, amiFamily: AmiFamily): StartFiles => ({
@@ -372,14 +372,13 @@ function startNode(
     },
   }
   const key = `${kubeletVersion} ${operatingSystem} ${text}`
-  const known = input.host === null ? starts.get(key) : undefined
+  const known = input.host ? undefined : starts.get(key)
   const next = known ?? predictNextStart(host, kubeletVersion, operatingSystem)
-  if (input.host === null && starts.size < mostStarts) starts.set(key, next)
+  if (!input.host && starts.size < mostStarts) starts.set(key, next)
   const { prediction, refusals } = startOnMachine(next, input.node, kubeletVersion)
   const settings = prediction?.settings ?? null
   const fields = settings?.configuration ?? null
-  if (refusals.length > 0 || fields === null)
-    return { input: null, refusals, settings: null, files: text }
+  if (refusals.length > 0 || !fields) return { input: null, refusals, settings: null, files: text }
   const started = {
     ...input,
     configuration: asRunning(fields),

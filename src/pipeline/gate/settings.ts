@@ -127,7 +127,7 @@ export function lostSettings(
         part.unused ?? whyFileUnread(node, part) ?? setting.lostBy ?? rewrittenBy(part, path, node)
       const why =
         own ??
-        (unread === undefined ? null : unreadWords(unread)) ??
+        (unread ? unreadWords(unread) : null) ??
         overriddenBy(setting, { settings, running, winner, node }) ??
         unusedByEviction(setting, running)
       const isLostOnEachNode = (own !== null && !isMisnamed) || winner !== undefined
@@ -223,14 +223,14 @@ function overriddenBy(
   { path, value }: DeclaredSetting,
   { settings, running, winner, node }: Outcome,
 ) {
-  if (settings === null || running === null || !isCompared(path)) return null
+  if (!settings || !running || !isCompared(path)) return null
   const { kubeletVersion } = node
   if (meaningOf(path, value, kubeletVersion) === meaningOf(path, running[path], kubeletVersion))
     return null
   if (isUnset(path, value))
     return `${value} counts as not set, so the kubelet's default takes its place`
   const said = settings.said[path]?.at(-1)
-  const by = winner === undefined ? (said?.where ?? "the kubelet's own default") : nameOf(winner)
+  const by = winner ? nameOf(winner) : (said?.where ?? "the kubelet's own default")
   return `${by} takes its place`
 }
 
@@ -240,7 +240,7 @@ function overriddenBy(
  * grace period of the field only for a soft threshold
  */
 function unusedByEviction({ path, value }: DeclaredSetting, running: Outcome['running']) {
-  if (running === null) return null
+  if (!running) return null
   const field = fieldOf(path)
   const signal = path.slice(field.length + 1)
   const isActive = (map: string) => {

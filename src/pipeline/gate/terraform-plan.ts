@@ -127,7 +127,7 @@ function groupsIn(resources: readonly Resource[]): Groups {
 function targetOf({ name }: RawObject, address: string, groups: Groups): Target {
   const naming = typeof name === 'string' ? groups.ofTemplate.get(name) : undefined
   const [only, ...others] = naming ?? groups.ofModule.get(moduleOf(address))?.slice(0, 2) ?? []
-  return only !== undefined && others.length === 0 ? groupOf(only.values) : unnamed
+  return only && others.length === 0 ? groupOf(only.values) : unnamed
 }
 
 const volumesOf = (mappings: unknown) =>

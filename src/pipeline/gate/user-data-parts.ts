@@ -169,7 +169,7 @@ const commandsIn = ({ flags, words = flags, lineOf, unread }: WrittenPiece) =>
   })
 
 function mistakesIn({ source, document }: Piece) {
-  if (document === null) return []
+  if (!document) return []
   if (source === 'nodeadm') return nodeConfigMistakes(document)
   return source === 'bottlerocket' ? tomlMistakes(document) : []
 }

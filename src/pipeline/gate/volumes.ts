@@ -155,7 +155,7 @@ function presetVolume(head: readonly ChangedPart[], earlier: Placed | null): Pla
     !isOfClass ||
     (whole?.volumes !== undefined && !whole.isOwnImage && whole.amiFamily !== undefined)
   const part = isOfClass ? whole : earlier?.part
-  if (!isKnown || part === undefined) return null
+  if (!isKnown || !part) return null
   const gib = part.kind === 'ClusterConfig' ? presetGib.ClusterConfig : presetGib.others
   const written = `${gib} GiB, where no size is written`
   const path = earlier?.path ?? 'volumeSize'
@@ -181,7 +181,7 @@ export function diskChange(
   const bytes = declared?.bytes ?? null
   const before = earlier?.bytes ?? null
   const disk = diskOf(input, image)
-  if (declared === null || bytes === null || bytes === before || disk === null) return null
+  if (!declared || bytes === null || bytes === before || !disk) return null
   const volumeBytes = disk.volumeBytes ?? before
   if (volumeBytes === null && hasVolumeSize(disk.capacityBytes, bytes)) return null
   if (volumeBytes === bytes) return null
@@ -255,7 +255,7 @@ export interface MisplacedVolume extends Place {
 /** Volumes that hold nothing of images, containers and pods, while none for these is declared. */
 export function misplacedVolumes(parts: readonly ChangedPart[], image: Image): MisplacedVolume[] {
   const { amiFamily } = image
-  if (amiFamily === 'other' || dataVolume(parts, image) !== null) return []
+  if (amiFamily === 'other' || dataVolume(parts, image)) return []
   const data = dataDevice(image)
   const isMounted = parts.some(({ mountsDisks }) => mountsDisks === true)
   const whyMisplaced = ({ device, bytes }: DeclaredVolume) => {

@@ -118,7 +118,7 @@ const readingOf = (
   rounds,
   imageGC,
   happened,
-  fill: !isOwn || fill === null ? fill : withoutReading(fill, at),
+  fill: !isOwn || !fill ? fill : withoutReading(fill, at),
 })
 
 const withoutReading = (fill: FillSeries, at: string): FillSeries => ({

@@ -117,7 +117,7 @@ export function openHistory(options: HistoryOptions): History {
     async observe(run) {
       const runId = options.runId ?? runIdOf(run.document.run.takenAt)
       const looked = await (early ?? readLastRun(runId))
-      if (looked === null || looked.found.run === null) return failures()
+      if (!looked?.found.run) return failures()
       const day = utcDay(looked.found.run.document.run.takenAt)
       errors.push(...looked.earlier.unread)
       await attempt(() => recordObservation(store, run, { earlier: looked.earlier, day, runId }))
@@ -134,7 +134,7 @@ export function openHistory(options: HistoryOptions): History {
       const looked = await (early ?? readLastRun(runId))
       // Frees the memory for later stages.
       early = null
-      if (looked === null) return null
+      if (!looked) return null
       const { broken } = looked.found
       if (broken.length > 0)
         errors.push(
@@ -146,7 +146,7 @@ export function openHistory(options: HistoryOptions): History {
     },
 
     async record() {
-      if (compared !== null) {
+      if (compared) {
         const { ledger, runId, forgetBefore } = compared
         const remembered: RememberedRun = { runId, ...ledger.run }
         await Promise.all([
@@ -182,9 +182,9 @@ interface LastRun {
 /** Null: the last run could not be read. @param attempt notes errors */
 async function readEarlier(store: Store, runId: string, attempt: Attempt): Promise<LastRun | null> {
   const found = await attempt(() => runBefore(store, runId))
-  if (found === null) return null
+  if (!found) return null
   const { run } = found
-  if (run !== null) openSharedParts().withTexts(run)
+  if (run) openSharedParts().withTexts(run)
   const earlier = run && (await attempt(() => earlierOf(store, run, runId)))
   return { found, earlier: earlier ?? nothingEarlier() }
 }
@@ -209,7 +209,7 @@ function comparedWith(
     fill: fills[index] ?? undefined,
     rounds: mergedRounds(before(node)?.rounds ?? [], node.rounds ?? []),
   }))
-  const today = clock === undefined ? day : utcDay(clock.toISOString())
+  const today = clock ? utcDay(clock.toISOString()) : day
   const forgetBefore = dayBefore(day < today ? day : today, retentionDays)
   const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
   const now = { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) }
@@ -262,7 +262,7 @@ function partCompared(
   day: string,
   forgetBefore: string,
 ) {
-  if (last === null) return notCompared
+  if (!last) return notCompared
   // Scope null: clusters outside of the part are not reported as gone.
   const { delta, before } = nextLedger(
     rememberedPart(last, now),
@@ -361,7 +361,7 @@ const trendOf = (
 })
 
 async function forget(store: Store, before: string) {
-  if (store.remove === undefined) return
+  if (!store.remove) return
   for (const prefix of [nodesPrefix, runsPrefix])
     for await (const key of store.list(prefix)) {
       const day = dayOf(key)

@@ -85,7 +85,7 @@ export async function readText(
 ): Promise<FoundText> {
   try {
     const found = await store.read(key)
-    if (found === null) return { text: '', version: null, flaw: null }
+    if (!found) return { text: '', version: null, flaw: null }
     return { text: textIn(found.body, maxBytes), version: found.version, flaw: null }
   } catch (error) {
     if (!(error instanceof TooLong)) throw error

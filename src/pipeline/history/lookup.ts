@@ -47,11 +47,11 @@ export async function historyOfNode(
       reading => reading.isCarried && clusterKey(reading.cluster) === segment,
     )
     const isPresent =
-      last === null || isCarried
+      !last || isCarried
         ? null
         : last.nodes.some(met => met.name === wanted && clusterKey(met.cluster) === segment)
     const fill = readDays.find(day => day.fill !== null)?.fill ?? null
-    found.push({ cluster, isPresent, growth: fill === null ? {} : growthIn(fill), days: readDays })
+    found.push({ cluster, isPresent, growth: fill ? growthIn(fill) : {}, days: readDays })
   }
   return { schema: 'highwater.node-history/1', node: wanted, clusters: found }
 }

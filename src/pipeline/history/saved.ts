@@ -230,7 +230,7 @@ export async function runBefore(store: Store, runId: string | null): Promise<Fou
   const broken: string[] = []
   for (const key of keys.filter(one => own === null || one < own).reverse()) {
     const run = parseRun((await readText(store, key)).text)
-    if (run !== null) return { run, broken }
+    if (run) return { run, broken }
     broken.push(key)
     if (broken.length === mostBroken) break
   }

@@ -120,7 +120,7 @@ function grantedOutput(
   { inspectOutputBucket }: PolicyGrants,
   refuse: Refuse,
 ) {
-  if (inspectOutput === null || inspectOutput.bucket === inspectOutputBucket) return inspectOutput
+  if (!inspectOutput || inspectOutput.bucket === inspectOutputBucket) return inspectOutput
   refuse(
     'inspectOutput.bucket',
     [inspectOutput.bucket],

@@ -62,7 +62,7 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
   const stages: TracedStage[] = []
   let current: { stage: Stage; startMs: number } | null = null
   const endStage = (isFailed: boolean) => {
-    if (current === null) return
+    if (!current) return
     const { stage, startMs } = current
     const endMs = Date.now()
     stages.push({ name: stage, startMs, endMs, isFailed })

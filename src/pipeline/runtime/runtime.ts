@@ -134,7 +134,7 @@ export async function policyOf(
   { policyGrants }: Settings,
 ): Promise<FoundPolicy> {
   const byDefault = { policy: defaultPolicy, text: null, mistakes: [] }
-  if (store === null) return byDefault
+  if (!store) return byDefault
   try {
     return (await readPolicy(store, runtime, policyGrants)) ?? byDefault
   } catch (error) {
@@ -150,7 +150,7 @@ export async function readPolicy(
   grants: PolicyGrants,
 ): Promise<(FoundPolicy & { text: string }) | null> {
   const found = await store.read(policyKey)
-  if (found === null) return null
+  if (!found) return null
   const text = found.body.toString('utf8')
   const whole = parsePolicy(text, `${store.location}/${policyKey}`)
   const { policy, refused } = grantedPolicy(whole, grants)

@@ -27,9 +27,9 @@ export type PublishContext = FanOutContext & Pick<LostCluster, 'mapFailure'>
 export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   const { runId, store, runtime, limits, settings, region } = context
   const before = await earlierAnswer(store, runId)
-  if (before !== null) return before
+  if (before) return before
   const others = await earlierSpent(store, runId)
-  if (others !== null) runtime.watch.goesOnFrom(others)
+  if (others) runtime.watch.goesOnFrom(others)
   const run = await runOf(context)
   const { request, mistakes } = run
   const report = openServiceReport(
@@ -63,7 +63,7 @@ async function mergeClusters(
   const parts: Omit<Judged, 'header'>[] = []
   for (const cluster of run.clusters.keys()) {
     const { known, broken } = await readPart(readJudged(store, keys.judged(runId, cluster), memory))
-    if (known !== null) await snapshot.addKnown(cluster)
+    if (known) await snapshot.addKnown(cluster)
     parts.push(known ?? (await snapshot.addLost(cluster, broken)))
   }
   return mergedJudged(run.header, parts)
@@ -104,7 +104,7 @@ async function openJoined(run: FanOutRun, context: PublishContext): Promise<Join
   }
   const add = async (key: string) => {
     const found = await store.read(key)
-    if (found !== null) await appendFile(path, found.body)
+    if (found) await appendFile(path, found.body)
   }
   await attempt(() => writeFile(path, gzipSync(`${JSON.stringify(run.header)}\n`)))
   return {

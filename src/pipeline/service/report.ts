@@ -83,7 +83,7 @@ export function openServiceReport(
     signal: limits.end,
   })
   const audiences = isDryRun ? [] : audiencesOf(policy.report, ways.to)
-  if (!isDryRun && store === null && audiences.every(({ channels }) => channels.length === 0))
+  if (!isDryRun && !store && audiences.every(({ channels }) => channels.length === 0))
     throw new OperatorError(
       'The report has no recipient: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS, or HIGHWATER_TOPIC_ARN',
     )
@@ -103,7 +103,7 @@ export function openServiceReport(
         ...failuresOf(result),
         ...[whyNothingRead(result)].filter(reason => reason !== null),
       ]
-      if (failures.length === 0 && store !== null && !isDryRun)
+      if (failures.length === 0 && store && !isDryRun)
         failures.push(...(await markPublished(run, store, runtime.now(), result)))
       if (failures.length > 0)
         throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
@@ -128,13 +128,12 @@ function conclusionOf(
     policy,
     rules,
     formats: formatsWith(policy.report.formats, languages[policy.report.language]),
-    channels: store === null ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
+    channels: store ? [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })] : [],
     audiences,
     isPart: !isWhole,
-    history:
-      store === null
-        ? null
-        : openHistory({ store, runId, isWhole, scope: scopeOf(policy), ...policy.history }),
+    history: store
+      ? openHistory({ store, runId, isWhole, scope: scopeOf(policy), ...policy.history })
+      : null,
     options: { keep },
     onStage: watch.enters,
     plan: isPlanned ? planInto(place, { policy, selection, version, signal }) : undefined,
@@ -145,20 +144,20 @@ function conclusionOf(
 const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot: string | null) =>
   planBeside(
     snapshot,
-    store === null
-      ? options
-      : {
+    store
+      ? {
           ...options,
           approveOptions: ` --store ${store.location}`,
           keep: plan => keepPlan(store, plan),
-        },
+        }
+      : options,
   )
 
 /** The answer of an earlier, complete delivery of the same tick; null: none is known. */
 export async function earlierAnswer(store: Store, runId: string): Promise<RunAnswer | null> {
   try {
     const deliveries = await readDone(store, runId)
-    if (deliveries === null) return null
+    if (!deliveries) return null
     const link = reportLink(deliveries)
     return { runId, state: 'published-before', ...unauditedAnswer, deliveries, link }
   } catch {
@@ -246,7 +245,7 @@ async function listRun(store: Store, run: ListedRun) {
   let runs: ListedRun[] = []
   const isWritten = await update(store, runsKey, tries, async () => {
     const found = await store.read(runsKey)
-    const earlier = found === null ? [] : listedRunsIn(found.body)
+    const earlier = found ? listedRunsIn(found.body) : []
     runs = [run, ...earlier.filter(({ runId }) => runId !== run.runId)]
       .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
       .slice(0, listedRuns)

@@ -61,7 +61,7 @@ async function runUntil(
   runtime.watch.enters('prepare')
   const store = storeOf(settings, region, limits.remainingMs, limits.end)
   const before = store && scheduledTime !== null ? await earlierAnswer(store, runId) : null
-  if (before !== null) return before
+  if (before) return before
 
   const { policy, mistakes } = await policyOf(store, runtime, settings)
   const live = { policy, selection, signal: limits.reading, now: runtime.now }
@@ -70,7 +70,7 @@ async function runUntil(
     { runId, request, store, settings, isOwnFleet: runtime.fleet !== undefined, runtime },
     live,
   )
-  if (answer !== null) return answer
+  if (answer) return answer
   const run = {
     runId,
     request,
@@ -79,7 +79,7 @@ async function runUntil(
     store,
     policy,
     mistakes: mistake === null ? mistakes : [...mistakes, mistake],
-    notices: store === null ? undefined : await noticesIn(store, runtime.now()),
+    notices: store ? await noticesIn(store, runtime.now()) : undefined,
   }
   const report = openServiceReport(run, runtime, limits)
   const secondReading = openSecondReading({
@@ -110,8 +110,7 @@ async function observeFleet(
   live: LiveOptions,
   { fleet = liveFleet, watch }: AuditRuntime,
 ): Promise<RunAnswer> {
-  if (store === null)
-    throw new OperatorError('An observation is kept in the bucket: set HIGHWATER_BUCKET')
+  if (!store) throw new OperatorError('An observation is kept in the bucket: set HIGHWATER_BUCKET')
   const { policy } = live
   const history = openHistory({
     store,

@@ -59,13 +59,13 @@ export function waysOf(
   const isSenderMissing = from === null && (report.owners.length > 0 || report.recipients !== null)
   return {
     to: owner =>
-      owner === null
-        ? readers(owner, report.recipients ?? settings.recipients, [
+      owner
+        ? readers(owner, owner.recipients, [])
+        : readers(owner, report.recipients ?? settings.recipients, [
             ...(topicArn === null ? [] : [sns({ ...context, topicArn })]),
             ...(busArn === null ? [] : [eventBridge({ ...context, busArn })]),
             ...(url === null ? [] : [webhook({ ...context, url, allowedHosts, format })]),
-          ])
-        : readers(owner, owner.recipients, []),
+          ]),
     mistakes: isSenderMissing
       ? [
           'the policy names recipients and there is no sender: set report.sender and with it the stack’s parameter policySender, or only the parameter sender, to an address that SES has verified',

@@ -65,7 +65,7 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
   for await (const read of options.records()) {
     if (read.kind !== 'Node') continue
     const input = configuredInput(read)
-    if (input.configuration === null) continue
+    if (!input.configuration) continue
     const identity = nodeIdentity(input.node)
     const growth = fillsOf(options.growthOf(input.cluster, identity.name))
     const fills = growth.length > 0 ? growth : options.fills
@@ -96,7 +96,7 @@ export async function tune(options: TuneOptions): Promise<TuneDocument> {
     rows,
     changes: changesBy(patch).map(({ path, value }) => `${path.join('.')}=${value}`),
     leftOut,
-    durable: first === null ? [] : durableOf(first, patch),
+    durable: first ? durableOf(first, patch) : [],
     inputErrors: inputErrors.list(),
   }
 }
@@ -119,7 +119,7 @@ async function learn({ records, policy }: TuneOptions) {
     const input = configuredInput(read)
     clusters.add(input.cluster)
     nodes++
-    if (input.configuration === null)
+    if (!input.configuration)
       inputErrors.add(
         `${nodeIdentity(input.node).name} is in no row: its configuration is not known`,
       )
@@ -231,7 +231,7 @@ function addNode(row: TuneRow, { isFirst, fields, day, pulledAgain }: NodeDay) {
   if (isFirst) row.configuration = configuration
   else row.isAlike &&= JSON.stringify(row.configuration) === JSON.stringify(configuration)
   if (day.unusableBytes !== null) row.unusableBytes = (row.unusableBytes ?? 0) + day.unusableBytes
-  if (pulledAgain !== null) addDay(row, day, pulledAgain)
+  if (pulledAgain) addDay(row, day, pulledAgain)
 }
 
 function tunedPart({
@@ -252,7 +252,7 @@ function addDay(
   { timeline, isUnderDiskPressure }: SettingDay,
   pulledAgain: PulledAgain,
 ) {
-  if (timeline === null) return
+  if (!timeline) return
   row.first[firstAct(timeline)]++
   for (const { event, detail } of timeline) {
     if (event === 'evict') row.evictions++
@@ -267,7 +267,7 @@ function addDay(
 
 function firstAct(timeline: readonly TimelineEvent[]): keyof TuneRow['first'] {
   const first = timeline.find(({ event }) => ['imageGC', 'reclaim', 'evict'].includes(event))
-  if (first === undefined) return 'nothing'
+  if (!first) return 'nothing'
   return first.event === 'imageGC' ? 'imageGC' : 'eviction'
 }
 

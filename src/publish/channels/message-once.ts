@@ -153,8 +153,7 @@ async function takeMarker(
   { store, key, now, leaseMs }: SendOnceOptions,
   holder: string,
 ): Promise<Taken | SendOutcome> {
-  if (store === null)
-    return { state: 'taken', doubt: 'there is no store that remembers what was sent' }
+  if (!store) return { state: 'taken', doubt: 'there is no store that remembers what was sent' }
   let doubt: string | null = null
   try {
     for (let round = 0; round < rounds; round++) {
@@ -166,7 +165,7 @@ async function takeMarker(
       })
       if (await store.create(key, mine, 'application/json')) return { state: 'taken', doubt }
       const found = await store.read(key)
-      if (found === null) continue
+      if (!found) continue
       const marker = parseMarker(found.body)
       if (marker?.holder === holder) return { state: 'taken', doubt }
       if (marker?.state === 'sent')
@@ -193,12 +192,12 @@ async function settleMarker(
   holder: string,
   end: Pick<Marker, 'state' | 'messageId' | 'error'>,
 ) {
-  if (store === null) return null
+  if (!store) return null
   const settled = markerText({ holder, at: now().toISOString(), ...end })
   try {
     for (let round = 0; round < rounds; round++) {
       const found = await store.read(key)
-      if (found === null) {
+      if (!found) {
         if (await store.create(key, settled, 'application/json')) return null
         continue
       }
@@ -226,7 +225,7 @@ function isLeaseHeld({ expiresAt }: Marker, now: Date) {
 }
 
 function doubtAfter(marker: Marker | null): string | null {
-  if (marker === null) return 'what an earlier delivery of this run has left cannot be read'
+  if (!marker) return 'what an earlier delivery of this run has left cannot be read'
   return marker.state === 'sending'
     ? 'an earlier delivery of this run ended in the middle of sending it'
     : null

@@ -47,7 +47,7 @@ export function ses({
   credentials,
   ...once
 }: SesOptions): MailChannel {
-  const headers = unsubscribe === undefined ? [] : unsubscribeHeaders(unsubscribe, owner)
+  const headers = unsubscribe ? unsubscribeHeaders(unsubscribe, owner) : []
   const way = {
     id: ['ses', owner, language].filter(Boolean).join(' '),
     // Owner names have no dot, so the dot before the language is unambiguous.

@@ -71,8 +71,8 @@ export function slackMessage(brief: string, { title, lines, causes, link, open }
       { type: 'header', text: plainText(title, slackLimits.header) },
       ...(lines.length === 0 ? [] : [section(lines.join('\n'))]),
       ...causes.map(section),
-      ...(link === null ? [] : [button(link.url)]),
-      ...(link === null && open !== null ? [section(open)] : []),
+      ...(link ? [button(link.url)] : []),
+      ...(!link && open !== null ? [section(open)] : []),
     ],
   }
 }
@@ -111,10 +111,9 @@ function teamsMessageOf({ title, lines, causes, link, open }: MessageCard, limit
             block(title, { size: 'large', weight: 'bolder' }),
             ...lines.map(line => block(line)),
             ...causes.map(cause => block(cause, { separator: true })),
-            ...(link === null && open !== null ? [block(open, { fontType: 'monospace' })] : []),
+            ...(!link && open !== null ? [block(open, { fontType: 'monospace' })] : []),
           ],
-          actions:
-            link === null ? [] : [{ type: 'Action.OpenUrl', title: link.text, url: link.url }],
+          actions: link ? [{ type: 'Action.OpenUrl', title: link.text, url: link.url }] : [],
         },
       },
     ],

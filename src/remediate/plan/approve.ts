@@ -139,7 +139,7 @@ export function changedSince(
 
 function whyChanged(step: PlanStep, found: PresentNode | undefined) {
   const { instanceId, method, path, oldSha256, newSha256 } = step
-  if (found === undefined) return 'the node is gone, or was not read again'
+  if (!found) return 'the node is gone, or was not read again'
   if (found.instanceId !== instanceId)
     return `the node is another instance now: ${found.instanceId}, planned was ${instanceId}`
   const { sha256, unread, objection } = found
@@ -193,9 +193,9 @@ export function autoApprove(
 
 /** The reason for people; null: the policy approves the plan now. */
 const whyNotByPolicy = (plan: Plan, auto: AutoApproval | null, now: Date) =>
-  auto === null
-    ? 'the policy approves nothing by itself (remediation.auto)'
-    : whyNotApproved(plan, auto, now)
+  auto
+    ? whyNotApproved(plan, auto, now)
+    : 'the policy approves nothing by itself (remediation.auto)'
 
 function whyNotApproved(
   { steps, cohorts }: Plan,
@@ -207,10 +207,9 @@ function whyNotApproved(
   const foreign = steps.find(
     ({ cluster }) => !clusters.some(pattern => matchesCluster(pattern, cluster)),
   )
-  if (foreign !== undefined)
-    return `cluster ${foreign.cluster} is none of those that the policy names`
+  if (foreign) return `cluster ${foreign.cluster} is none of those that the policy names`
   const strange = steps.find(({ method }) => !kubeletMethods.includes(method))
-  if (strange !== undefined)
+  if (strange)
     return `${strange.cluster}/${strange.node} is changed by ${strange.method}, and the policy names fields of the kubelet only`
   const writtenBy = contentReader()
   const other = [...fieldsOf({ steps, cohorts }, writtenBy)].find(
@@ -219,13 +218,13 @@ function whyNotApproved(
   if (other !== undefined)
     return `it changes ${other}, which is none of the fields that the policy names`
   const passing = steps.find(({ until }) => until !== undefined)
-  if (passing !== undefined)
+  if (passing)
     return `${passing.cluster}/${passing.node} is changed for a while only, and that takes a person`
   const [untrue] = untrueSteps({ steps, cohorts }, writtenBy)
   if (untrue !== undefined) return untrue
   const acting = steps.find(step => actsAtOnce(step) || step.after.evictsNow === null)
-  if (acting !== undefined)
-    return `${acting.cluster}/${acting.node} ${acting.after.evictsNow === null ? 'may evict at once, as far as is known' : 'would evict at once'}`
+  if (acting)
+    return `${acting.cluster}/${acting.node} ${acting.after.evictsNow ? 'would evict at once' : 'may evict at once, as far as is known'}`
   return null
 }
 
@@ -243,7 +242,7 @@ function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>, writtenBy
   )
   const written = steps.flatMap(step => {
     const found = writtenBy(step)
-    return found === null || found.isWhole ? [] : Object.keys(found.fields)
+    return !found || found.isWhole ? [] : Object.keys(found.fields)
   })
   return new Set([...said.flat(), ...promised, ...written, ...orphans, ...empty])
 }

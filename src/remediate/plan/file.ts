@@ -157,16 +157,14 @@ function withOwnSettings({ cohorts, ...plan }: WrittenPlan): Plan {
     ...plan,
     cohorts: cohorts.map(({ others: _, ...cohort }) => cohort),
     steps: plan.steps.map(step =>
-      step.others === undefined
-        ? step
-        : { ...step, others: { ...shared.get(step.cohort), ...step.others } },
+      step.others ? { ...step, others: { ...shared.get(step.cohort), ...step.others } } : step,
     ),
   }
 }
 
 /** Fields that each of these steps has, with the same digest. */
 function sharedSettings(steps: readonly PlanStep[]): RunningSettings {
-  const [first, ...rest] = steps.flatMap(({ others }) => (others === undefined ? [] : [others]))
+  const [first, ...rest] = steps.flatMap(({ others }) => (others ? [others] : []))
   return Object.fromEntries(
     Object.entries(first ?? {}).filter(([field, digest]) =>
       rest.every(others => Object.hasOwn(others, field) && others[field] === digest),
@@ -175,7 +173,7 @@ function sharedSettings(steps: readonly PlanStep[]): RunningSettings {
 }
 
 function withoutShared(step: PlanStep, shared: RunningSettings) {
-  if (step.others === undefined) return step
+  if (!step.others) return step
   const own = Object.entries(step.others).filter(([field]) => !Object.hasOwn(shared, field))
   return { ...step, others: Object.fromEntries(own) }
 }

@@ -71,8 +71,7 @@ export async function keptPolicyApproval(
   const at = keyOf(digest)
   const place = `${store.location}/${at}`
   const found = await store.read(at)
-  if (found === null)
-    throw unapprovedPolicy(store, `no approver has approved it (${place} is not there)`)
+  if (!found) throw unapprovedPolicy(store, `no approver has approved it (${place} is not there)`)
   const opened = unsealedText(found.body.toString('utf8'), place)
   await checkSeal(opened, sealName(digest), key, place)
   const approval = form.parse(JSON.parse(opened.text))

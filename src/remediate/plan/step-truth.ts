@@ -34,19 +34,16 @@ type PlannedCohort = Pick<PlanCohort, 'cluster' | 'fields' | 'file' | 'image'>
  * @param writtenBy reads the contents of the plan
  */
 function whyUntrue(step: PlanStep, cohort: PlannedCohort | undefined, writtenBy: ContentReader) {
-  if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
+  if (!cohort) return `its cohort ${step.cohort} is none of the plan's`
   if (cohort.cluster !== step.cluster)
     return `its cohort ${step.cohort} is of cluster ${cohort.cluster}`
   const { fields, file, image } = cohort
-  if (
-    (file !== undefined || image !== undefined) &&
-    (Object.keys(fields).length > 0 || step.until !== undefined)
-  )
+  if ((file || image) && (Object.keys(fields).length > 0 || step.until))
     return `its cohort ${step.cohort} names more than one thing to change`
   if (!isWayOf(step.method, cohort))
     return `its cohort ${step.cohort} is not changed by ${step.method}`
-  if (file !== undefined) return whyOtherFile(step, file)
-  if (image !== undefined)
+  if (file) return whyOtherFile(step, file)
+  if (image)
     return step.path === image.name && sourceIn(step.content, step.path) === image.source
       ? null
       : 'it pulls another image than its cohort'
@@ -91,11 +88,11 @@ function whyOtherFields(step: PlanStep, fields: PlanCohort['fields'], written: W
   if (names.length === 0 || other !== undefined)
     return `its cohort names ${other ?? 'no field'}, which no plan changes`
   if (
-    step.until !== undefined &&
+    step.until &&
     canonicalJson(fields) !== canonicalJson(pruningFields(step.until.usedPercentAtMost))
   )
     return `its cohort does not lower the thresholds of image GC to the ${step.until.usedPercentAtMost} % that it waits for`
-  if (written === null) return `what it would write to ${step.path} cannot be read`
+  if (!written) return `what it would write to ${step.path} cannot be read`
   const missing = unwrittenField(fields, written)
   if (missing !== null)
     return `what it would write to ${step.path} does not say ${missing} as its cohort does`
@@ -106,9 +103,7 @@ function whyOtherFields(step: PlanStep, fields: PlanCohort['fields'], written: W
   if (foreign !== undefined)
     return `what it would write to ${step.path} says ${foreign.slice(0, 60)}, which no plan changes`
   const promised = step.expect.find(({ field }) => !isFieldAmong(field, names))
-  return promised === undefined
-    ? null
-    : `it promises ${promised.field}, of which its cohort says nothing`
+  return promised ? `it promises ${promised.field}, of which its cohort says nothing` : null
 }
 
 /** `mergeDefaultEvictionSettings` adds defaults to evictionHard, so it covers that field, too. */
@@ -147,7 +142,7 @@ export function contentReader(): ContentReader {
 }
 
 function writtenBy(method: PlanMethod, written: RawObject | null): Written | null {
-  if (written === null) return null
+  if (!written) return null
   switch (method) {
     case 'kubelet-file':
       return { fields: withoutKind(written), isWhole: true }

@@ -21,7 +21,7 @@ export async function keepPlan(store: Store, plan: Plan): Promise<string> {
 export async function keptPlan(store: Store, digest: string): Promise<Plan> {
   const place = `${store.location}/${planKey(digest)}`
   const plan = await parsePlanAt(store, planKey(digest))
-  if (plan === null)
+  if (!plan)
     throw new OperatorError(
       `There is no plan ${digest.slice(0, 16)}: ${place} is not there. Make the plan anew`,
     )
@@ -35,7 +35,7 @@ export async function keptPlan(store: Store, digest: string): Promise<Plan> {
 /** A plan at another key of the store; null: there is none. @throws OperatorError if the plan was changed since it was made */
 export async function parsePlanAt(store: Store, key: string): Promise<Plan | null> {
   const found = await store.read(key)
-  return found === null ? null : parsePlan(found.body.toString('utf8'), `${store.location}/${key}`)
+  return found ? parsePlan(found.body.toString('utf8'), `${store.location}/${key}`) : null
 }
 
 /**
@@ -51,7 +51,7 @@ export async function keptRun(
   const folder = `remediation/runs/${run}`
   const plan = await parsePlanAt(store, `${folder}/plan.json`)
   const begunBy = await store.read(`${folder}/approval.json`)
-  if (plan === null || begunBy === null)
+  if (!plan || !begunBy)
     throw new OperatorError(`There is no run ${run} in ${store.location}/remediation/runs/`)
   const place = `${store.location}/${folder}/approval.json`
   const approval =
@@ -100,7 +100,7 @@ export async function keptApproval(
 ): Promise<OpenedApproval | null> {
   const place = `${store.location}/${approvalKey(digest)}`
   const found = await store.read(approvalKey(digest))
-  if (found === null) return null
+  if (!found) return null
   const approval = await openedApproval(found.body.toString('utf8'), place, keys)
   if (approval.plan !== digest)
     throw new OperatorError(`${place} is the approval of another plan: ${approval.plan}`)

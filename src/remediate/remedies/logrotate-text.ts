@@ -85,12 +85,12 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
     const said = line.trim()
     const at = `line ${index + 1}`
     if (said === '' || said.startsWith('#')) continue
-    if (open !== null && said === '}') {
+    if (open && said === '}') {
       if (!open.directives.some(([name]) => name === 'rotate'))
         return `${at}: a block without rotate: logrotate may keep no old log at all`
       open = null
     } else if (said.startsWith('/') || said === '{') {
-      if (open !== null) return `${at}: a block is not closed before the next one`
+      if (open) return `${at}: a block is not closed before the next one`
       patterns.push(...said.replace(/\{$/, '').split(/\s+/).filter(Boolean))
       const wrong = patterns.find(pattern => !isLogPattern(pattern))
       if (wrong !== undefined)
@@ -104,12 +104,12 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
       if (patterns.length > 0) return `${at}: a pattern without a block`
       const directive = directiveIn(said)
       if (typeof directive === 'string') return `${at}: ${directive}`
-      if (open === null)
+      if (!open)
         return `${at}: ${directive[0]} stands outside of a block, and would change what other files mean`
       open.directives.push(directive)
     }
   }
-  if (patterns.length > 0 || open !== null) return 'its last block is not closed'
+  if (patterns.length > 0 || open) return 'its last block is not closed'
   // The node does not report empty files, so an empty file could not be verified.
   if (blocks.length === 0) return 'it says nothing'
   return blocks.length > mostBlocks ? `it has more than ${mostBlocks} blocks` : blocks

@@ -115,11 +115,9 @@ const lastPart = (repository: string) => repository.slice(repository.lastIndexOf
 
 /** Hash of the image's state: hex, as reported, or `absent`; null: the images were not read. */
 export function imageHashOn(runtime: Runtime | null, name: string): string | null {
-  if (runtime?.images === undefined) return null
+  if (!runtime?.images) return null
   const image = runtime.images.find(({ repoTags }) => repoTags?.includes(name))
-  return image === undefined
-    ? 'absent'
-    : imageHash(name, image.pinned === true ? 'pinned' : 'unpinned')
+  return image ? imageHash(name, image.pinned === true ? 'pinned' : 'unpinned') : 'absent'
 }
 
 const imageHash = (name: string, state: 'pinned' | 'unpinned') => sha256(`${name} ${state}\n`)

@@ -21,7 +21,7 @@ import type { NodeToSet, Remedied } from './remedy.ts'
  */
 export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject): Remedied {
   const present = host?.bottlerocket?.kubernetes
-  if (present === undefined) return { refused: "the node's settings were not read", isUnread: true }
+  if (!present) return { refused: "the node's settings were not read", isUnread: true }
   const release = host?.bottlerocket?.os?.version_id ?? null
   const settings: RawObject = {}
   const back: RawObject = {}
@@ -36,7 +36,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     const keys = bottlerocketKeys[setting]
     const entries = Object.entries(mapOf(value))
     const unknown = entries.find(([key]) => keys !== undefined && !keys.includes(key))
-    if (unknown !== undefined)
+    if (unknown)
       return { refused: `Bottlerocket's ${setting} has no key ${unknown[0].slice(0, 60)}` }
     const gone = value === null ? field : entries.find(([, entry]) => entry === null)?.[0]
     if (gone !== undefined)

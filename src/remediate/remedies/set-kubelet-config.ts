@@ -22,7 +22,7 @@ const unreadFiles = "the node's files were not read"
 /** @param patch merge patch for the running configuration, of fields that a plan may change */
 export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
   const unfit = leavesOf(patch).find(([path, value]) => !isPlannableValue(path, value))
-  if (unfit !== undefined)
+  if (unfit)
     return { refused: `${unfit[0].slice(0, 100)} would become no value that a kubelet would read` }
   const remedied =
     node.identity.amiFamily === 'Bottlerocket' ? setBottlerocket(node, patch) : setFile(node, patch)
@@ -53,12 +53,12 @@ interface WritableFiles {
 
 function setFile(node: NodeToSet, patch: RawObject): Remedied {
   const read = kubeletFilesOf(node.host)
-  if (read === null) return { refused: unreadFiles, isUnread: true }
+  if (!read) return { refused: unreadFiles, isUnread: true }
   const { commandLine } = read
   if (flagValue(commandLine, 'config') === null)
     return { refused: "the kubelet's command line was not read, or names no configuration file" }
   const flag = overridingFlag(commandLine, Object.keys(patch))
-  if (flag !== null)
+  if (flag)
     return {
       refused: `the flag --${flag.name} on its command line takes the place of ${flag.field} in every file: change it where the node comes from`,
     }
@@ -108,11 +108,11 @@ function mainFile(
   const file = files.find(one => one.role === 'config' && one.path === path)
   if (!kubeletFiles.includes(path))
     return { refused: `its configuration file ${path.slice(0, 200)} is none that a plan may write` }
-  if (file === undefined || file.sha256 === null || file.content === null)
+  if (!file || file.sha256 === null || !file.content)
     return { refused: `${path} was read without its content or its hash` }
   const { content } = file
   const style = styleOf(content, file.sha256)
-  if (style === null)
+  if (!style)
     return {
       refused: `the text of ${path} cannot be rebuilt from what was read: it is no JSON as programs write it, or parts of it are secret`,
     }
@@ -165,7 +165,7 @@ function dropInChange(
 /** nodeadm merges its NodeConfigs key by key, and writes the result as a drop-in. */
 function nodeadmChange(node: NodeToSet, { files }: WritableFiles, patch: RawObject): Remedied {
   const gone = leavesOf(patch).find(([, value]) => value === null)
-  if (gone !== undefined)
+  if (gone)
     return {
       refused: `a NodeConfig cannot take ${gone[0]} away: change it where the node comes from`,
     }
@@ -203,8 +203,8 @@ ${stringify(config, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN'
 /** The present file that highwater wrote for an earlier plan. */
 function presentFile(path: string, files: readonly WritableFile[]) {
   const file = files.find(one => one.path === path)
-  if (file === undefined) return null
-  return file.sha256 === null || file.content === null
+  if (!file) return null
+  return file.sha256 === null || !file.content
     ? 'unread'
     : { sha256: file.sha256, content: file.content }
 }
@@ -229,7 +229,7 @@ function changeOfFile(
     path?.startsWith(`${folder}/`) === true &&
     path.endsWith('.conf')
   const unread = files.find(one => isWoken(one) && !isRawObject(one.content))
-  if (unread !== undefined)
+  if (unread)
     return {
       refused: `the kubelet would begin to read ${unread.path}, and what it says was not read`,
       isUnread: true,

@@ -8,7 +8,7 @@ import { isTooLong, type Remedied } from './remedy.ts'
 
 /** @param host as read from the node; null: unread */
 export function syncLogRotation(host: Host | null, path: string, content: string): Remedied {
-  if (host?.logrotate === undefined)
+  if (!host?.logrotate)
     return { refused: "the node's files of logrotate were not read", isUnread: true }
   if (!isLogrotateFile(path))
     return { refused: `${path.slice(0, 200)} is no file of logrotate that a plan may write` }

@@ -80,10 +80,9 @@ function nodeBlocker(
   record: NodeInput | undefined,
   cluster: ClusterRecord | null,
 ) {
-  if (record === undefined) {
+  if (!record) {
     const error = (cluster?.errors ?? []).find(({ what }) => what === 'nodes' || what === 'cluster')
-    if (cluster === null || error !== undefined)
-      return `the node was not read again${error === undefined ? '' : `: ${error.message}`}`
+    if (!cluster || error) return `the node was not read again${error ? `: ${error.message}` : ''}`
     return 'the node is gone'
   }
   const { metadata, spec, status } = record.node
@@ -118,7 +117,7 @@ function statusBlockers(
   records: readonly NodeInput[],
   policy: RemediationPolicy,
 ) {
-  if (cluster === null) return ['the cluster was not found again, or not reached']
+  if (!cluster) return ['the cluster was not found again, or not reached']
   const { eks } = cluster
   if (eks === undefined) {
     const errors = (cluster.errors ?? []).flatMap(({ what, message }) =>
@@ -129,7 +128,7 @@ function statusBlockers(
       'its nodes are of EKS nodegroups, and no EKS cluster of its address was found: whether EKS is changing it is not known. Reach it without --kubeconfig, or set remediation.requireEksStatus to false',
     ]
   }
-  if (eks === null)
+  if (!eks)
     return policy.requireEksStatus
       ? [`whether EKS is changing the cluster was not read${readErrorText(cluster, 'cluster')}`]
       : []
@@ -143,7 +142,7 @@ function uncheckedNotes(
   records: readonly NodeInput[],
   { requireEksStatus }: RemediationPolicy,
 ) {
-  if (cluster === null || cluster.eks) return []
+  if (!cluster || cluster.eks) return []
   if (cluster.eks === undefined && !isOfEks(records))
     return [
       'nothing says that it is a cluster of EKS, so it is unknown whether it is being upgraded',
@@ -189,7 +188,7 @@ function nodegroupBlockers(
 
 function readErrorText({ errors }: ClusterRecord, source: string) {
   const error = (errors ?? []).find(({ what }) => what === source)
-  return error === undefined ? '' : `: ${error.message}`
+  return error ? `: ${error.message}` : ''
 }
 
 function unreadyBlockers(nodes: readonly NodeInput[], { maxUnreadyPercent }: RemediationPolicy) {
@@ -210,10 +209,10 @@ function budgetBlockers(
   const later = new Set<string>()
   const turning = restarting.filter(record => !isStatusKept(record))
   if (turning.length === 0) return { reasons: [], later }
-  if (budgets === null)
+  if (!budgets)
     return {
       reasons: [
-        `PodDisruptionBudgets were not read${read === null ? '' : readErrorText(read, budgetResource)}`,
+        `PodDisruptionBudgets were not read${read ? readErrorText(read, budgetResource) : ''}`,
       ],
       later,
     }

@@ -254,7 +254,7 @@ export class Journal {
 
   async #read(key: string) {
     const found = await this.#store.read(key)
-    if (found === null) return null
+    if (!found) return null
     const written = found.body.toString('utf8')
     this.#known.set(key, written)
     return written
@@ -276,7 +276,7 @@ export class Journal {
       const present = found?.body.toString('utf8')
       // Also true if the answer to our own write was lost.
       if (present === next) return
-      if (found === null || present !== known)
+      if (!found || present !== known)
         throw new Overtaken(`another process writes to run ${this.#run} (${key}): this one stops`)
       if (await this.#store.replace(key, next, 'application/json', found.version)) return
     }

@@ -125,10 +125,7 @@ export class Lease {
     const key = leaseKey(identity)
     for (let round = 0; round < rounds; round++) {
       const found = await store.read(key)
-      if (
-        found === null ||
-        parseLease(found.body.toString('utf8'))?.holder !== this.#options.holder
-      )
+      if (!found || parseLease(found.body.toString('utf8'))?.holder !== this.#options.holder)
         return false
       if (await store.replace(key, next, 'application/json', found.version)) return true
     }
@@ -143,7 +140,7 @@ async function sightLease({
   clock,
 }: Pick<LeaseOptions, 'store' | 'identity' | 'clock'>): Promise<Sighting | null> {
   const found = await store.read(leaseKey(identity))
-  return found === null ? null : { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() }
+  return found ? { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() } : null
 }
 
 /** Waits while it is unknown whether the holder still lives. @throws OperatorError if another run holds the lease, or what the store throws */
@@ -159,12 +156,12 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     if (await store.create(key, mine, 'application/json'))
       return new Lease(options, askedMs + ttlMs)
     const found = await store.read(key)
-    if (found === null) continue
+    if (!found) continue
     const text = found.body.toString('utf8')
     const lease = parseLease(text)
     // Our own lease: the answer to the write was lost.
     const isFree = lease?.holder === holder || hasEnded(lease, clock.now())
-    if (!isFree && seen !== null && seen.text !== text) throw heldByAnother(cluster, lease)
+    if (!isFree && seen && seen.text !== text) throw heldByAnother(cluster, lease)
     seen ??= { text, sinceMs: clock.elapsedMs() }
     const unheardMs = Math.max(ttlMs, Math.min(lease?.ttlMs ?? 0, longestTtlMs))
     if (isFree || clock.elapsedMs() - seen.sinceMs >= unheardMs) {
@@ -183,7 +180,7 @@ const hasEnded = (lease: LeaseText | null, now: Date) =>
 
 /** @param cluster our name of the cluster */
 const runOf = (lease: LeaseText | null, cluster: string) => {
-  if (lease === null) return 'an unreadable one'
+  if (!lease) return 'an unreadable one'
   const called =
     lease.cluster === undefined || lease.cluster === cluster
       ? ''

@@ -95,7 +95,7 @@ export class NodeWork {
 
   entry(step: PlanStep): StepEntry {
     const entry = this.#options.entries.get(stepKey(step))
-    if (entry === undefined) throw new Error(`${stepKey(step)} is no node of this run`)
+    if (!entry) throw new Error(`${stepKey(step)} is no node of this run`)
     return entry
   }
 
@@ -126,14 +126,14 @@ export class NodeWork {
       await this.note(step, { state: 'sending', why: null }, isNew ? before : { cause: undefined })
       said = await this.#send(step, 'apply')
       const conclusion = isCommon(said) ? null : concludeApply(said, isNew, step.oldSha256)
-      if (conclusion !== null) return this.#conclude(step, conclusion, said)
+      if (conclusion) return this.#conclude(step, conclusion, said)
       isNew &&= said.kind === 'unsent'
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
       if (this.#options.end.aborted && isCommon(said)) break
       // The run has to end without knowing the outcome of this node: the next run reads it.
       if (this.#options.end.aborted) return
     }
-    if (said === null) return
+    if (!said) return
     if (isCommon(said)) {
       // The node counts as not begun, because nothing was sent.
       if (isNew) await this.note(step, { state, why: said.why })
@@ -170,14 +170,14 @@ export class NodeWork {
       const conclusion = concludeRollback(said, step)
       if (conclusion?.state === 'broken')
         return this.#notBack(step, cause, conclusion.why ?? resultText(said), said)
-      if (conclusion !== null) {
+      if (conclusion) {
         const why = conclusion.why === null ? cause : `${cause}. ${conclusion.why}`
         return this.#conclude(step, { state: to, why }, said, why)
       }
       if (end.aborted) return
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
     }
-    if (said === null) return
+    if (!said) return
     if (isCommon(said)) throw new Paused(`nothing can be sent: ${said.why}`)
     await this.#notBack(step, cause, resultText(said), said)
   }

@@ -177,7 +177,7 @@ class WaveRun {
     const changed = changedSince({ steps }, present)
     for (const { cluster, node, why } of changed) {
       const step = steps.find(one => stepKey(one) === stepKey({ cluster, node }))
-      if (step !== undefined)
+      if (step)
         await this.#work.note(step, {
           state: 'skipped',
           why: `changed since the plan was made: ${why}`,
@@ -355,7 +355,7 @@ class WaveRun {
 function whyNothingNew({ by, until }: Approval, auto: AutoApproval | null, now: Date) {
   if (now.getTime() >= Date.parse(until)) return `the approval ended at ${until}`
   if (by !== byPolicy) return null
-  if (auto === null)
+  if (!auto)
     return 'the policy has approved it, and approves nothing by itself any more (remediation.auto)'
   return isWindowOpen(auto.windows, now)
     ? null

@@ -63,19 +63,19 @@ export async function applyPlan(
   const known = await journal.head()
   const refusal = refusalOf(plan, approval, known, effects.clock.now().toISOString(), policy)
   // Begun steps may always be ended; new steps need the approval.
-  if (refusal !== null && (known === null || approval.plan !== plan.digest)) throw refusal
-  if (known !== null && known.plan !== plan.digest)
+  if (refusal && (!known || approval.plan !== plan.digest)) throw refusal
+  if (known && known.plan !== plan.digest)
     throw new OperatorError(
       `${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`,
     )
-  if (known !== null && known.endedAt !== null) return keptRun(plan, known, journal)
+  if (known && known.endedAt !== null) return keptRun(plan, known, journal)
   if (known?.state === 'rolled-back') {
     if (options.resume) return rollBack(plan.id, options)
     throw new OperatorError(
       `Run ${plan.id} is being taken back, and that is not at its end: ${rollbackCommand(plan)} or --resume goes on with it`,
     )
   }
-  if (known !== null && !options.resume)
+  if (known && !options.resume)
     throw new OperatorError(
       `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it${rollbackHint(plan)}`,
     )
@@ -107,15 +107,14 @@ async function continueRun(leased: Leased): Promise<RemediationRun> {
   // Read anew: another run might have ended while this one waited for the lease.
   const now = await journal.head()
   const entries = await entriesOf(plan, journal, false)
-  if (now !== null && (now.endedAt !== null || now.state === 'rolled-back'))
+  if (now && (now.endedAt !== null || now.state === 'rolled-back'))
     return documentOf(plan, now, entries)
   const over = (await journal.isOver()) ? runOverText(plan) : null
-  if (now === null && over !== null) throw new OperatorError(over, { isBadInput: false })
-  if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
-  const head =
-    now === null
-      ? await journal.begin(plan, approval, effects.clock.now().toISOString(), identities)
-      : withResumer(now, approval)
+  if (!now && over !== null) throw new OperatorError(over, { isBadInput: false })
+  if (!now && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
+  const head = now
+    ? withResumer(now, approval)
+    : await journal.begin(plan, approval, effects.clock.now().toISOString(), identities)
   const run = { ...options, plan, approval, journal, head, leases, end }
   const refusal = over ?? leased.refusal?.message ?? null
   const { auto } = policy
@@ -141,10 +140,7 @@ function refusalOf(
   now: string,
   { auto }: RemediationPolicy,
 ) {
-  if (
-    isRollingBack(known) ||
-    (known !== null && known.endedAt !== null && approval.plan === plan.digest)
-  )
+  if (isRollingBack(known) || (known && known.endedAt !== null && approval.plan === plan.digest))
     return null
   try {
     checkApproval(plan, approval, now, auto)
@@ -167,7 +163,7 @@ export async function rollBack(
     )
   const journal = new Journal(store, run, holder)
   const known = await journal.head()
-  if (known === null) {
+  if (!known) {
     await journal.noteOver()
     throw new OperatorError(
       `${store.location} has no run ${run}: nothing of it was ever sent, or it lies in another store. Its plan is withdrawn here: it can no longer be applied`,
@@ -181,7 +177,7 @@ export async function rollBack(
     `${rollbackCommand(plan)} goes on with it`,
     async (leases, end) => {
       const head = await journal.head()
-      if (head === null || head.plan !== plan.digest || plan.id !== run)
+      if (!head || head.plan !== plan.digest || plan.id !== run)
         throw new OperatorError(
           `The journal of run ${run} in ${store.location} has the plan of another run. Nothing was sent`,
           { isBadInput: false },
@@ -215,7 +211,7 @@ async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions
       return null
     })
     // A reading that was cut short does not show that a node is gone.
-    if (present !== null && !end.aborted) changed.push(...changedSince({ steps }, present))
+    if (present && !end.aborted) changed.push(...changedSince({ steps }, present))
   }
   if (changed.length > 0) throw changedError(plan, changed)
 }
@@ -231,7 +227,7 @@ function changedError(plan: Plan, changed: readonly LeftAlone[]) {
 export async function readKeptRun(run: string, store: Store): Promise<RemediationRun | null> {
   const journal = new Journal(store, run, 'no writer')
   const head = await journal.head()
-  if (head === null) return null
+  if (!head) return null
   return keptRun(await journal.plan(), head, journal)
 }
 
@@ -345,7 +341,7 @@ export async function beginToday(
   let place = 0
   for (; place < nodesPerDay; place++) {
     const taken = await placeAt(store, placeKey(now, place))
-    if (taken === null) break
+    if (!taken) break
     if (taken.run === run && wanted.delete(taken.node)) may.add(taken.node)
   }
   for (const node of wanted) {
@@ -359,14 +355,14 @@ export async function beginToday(
 /** Null: the place is free. */
 async function placeAt(store: Store, key: string) {
   let found = await store.read(key)
-  if (found === null) {
+  if (!found) {
     if (!(await store.wasWritten(key))) return null
     // Another run may have written it between the two questions.
     found = await store.read(key)
-    if (found === null) throw uncountedError(`${store.location}/${key} was deleted`)
+    if (!found) throw uncountedError(`${store.location}/${key} was deleted`)
   }
   const place = placeSchema.safeParse(parsedJson(found.body))
-  if (place.data === undefined) throw uncountedError(`${store.location}/${key} names no node`)
+  if (!place.data) throw uncountedError(`${store.location}/${key} names no node`)
   return place.data
 }
 

@@ -100,7 +100,7 @@ function backOrder({ plan, policy }: RollBackOptions, work: NodeWork, worse: Rea
 function worseText({ plan, policy }: RollBackOptions, work: NodeWork, worse: ReadonlySet<string>) {
   const [first = ''] = worse
   const step = plan.steps.find(one => stepKey(one) === first)
-  const said = step === undefined ? '' : `: ${work.entry(step).why ?? work.state(step)}`
+  const said = step ? `: ${work.entry(step).why ?? work.state(step)}` : ''
   return `${worse.size} nodes are not well since they were put back, where ${policy.maxErrors} may be; ${first}${said}. Look at them. highwater rollback ${plan.id} asks them again, and goes on when they are well; with --despite-errors it goes on all the same`
 }
 
@@ -141,7 +141,7 @@ export async function settleAll<T>(
   const failed = (await Promise.allSettled(items.map(work))).find(
     result => result.status === 'rejected',
   )
-  if (failed !== undefined) throw failed.reason
+  if (failed) throw failed.reason
 }
 
 export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
@@ -199,7 +199,7 @@ async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, c
     const { state, why } = isPruned(step, now?.usedPercent ?? null, at.applied ?? '', clock.now())
     if (state === 'waiting') continue
     const freed =
-      usedBytesBefore === null || now === null
+      usedBytesBefore === null || !now
         ? 'how much was freed is not known'
         : // Zero if other writes meanwhile used more space than image GC freed.
           `freed ${bytesText(Math.max(usedBytesBefore - now.usedBytes, 0))}`
@@ -221,7 +221,7 @@ export function isPruned(
   startedAt: string,
   now: Date,
 ): PruneState {
-  if (until === undefined) return { state: 'pruned', why: 'it prunes no images' }
+  if (!until) return { state: 'pruned', why: 'it prunes no images' }
   const { usedPercentAtMost, atMostMs } = until
   if (usedPercent !== null && usedPercent <= usedPercentAtMost)
     return {

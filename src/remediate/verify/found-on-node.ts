@@ -15,8 +15,7 @@ export function hashOnDisk(
   if (!isFile) return null
   const files = (changes === 'logrotate' ? host?.logrotate : host?.kubelet?.files) ?? []
   const file = files.find(one => one.path === path)
-  if (file !== undefined)
-    return file.sha256 !== undefined && hashForm.test(file.sha256) ? file.sha256 : null
+  if (file) return file.sha256 !== undefined && hashForm.test(file.sha256) ? file.sha256 : null
   return files.length > 0 ? 'absent' : null
 }
 

@@ -32,7 +32,7 @@ export function otherSettings(
   expect: readonly ExpectedSetting[],
 ): OtherSettings {
   const printed = record.configuration?.printed ?? null
-  if (printed === null) return {}
+  if (!printed) return {}
   const isOnDisk = !isKubeletRead(record)
   const settings = isOnDisk ? { ...fieldsOnDisk(record.host), ...printed } : printed
   const { kubeletVersion } = nodeIdentity(record.node)
@@ -101,7 +101,7 @@ export function* otherDoubts(
   fresh: NodeInput,
 ): Iterable<Doubt> {
   const { others: found, othersOn: foundOn } = otherSettings(fresh, expect)
-  if (found === undefined) return
+  if (!found) return
   if (othersOn !== foundOn) {
     const [planned, read] = [othersOn, foundOn].map(on => (on === 'disk' ? 'files' : 'configz'))
     const why = `the plan was made from its ${planned}, and this reading has only its ${read}: whether other settings changed is unknown. Read the node in the plan's mode`

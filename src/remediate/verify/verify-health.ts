@@ -106,7 +106,7 @@ export function* unreadyPodDoubts(
   changedAt: number,
 ): Iterable<Doubt> {
   if (!Array.isArray(pods)) return yield notYetDoubt('its pods were not read')
-  const wereReady = before === null ? null : new Set(before)
+  const wereReady = before ? new Set(before) : null
   const lost = pods
     .filter(pod => isActive(pod) && !isReady(pod) && isOld(pod, changedAt))
     .filter(pod => wereReady?.has(podName(pod)) ?? hasChangedSince(pod, changedAt))

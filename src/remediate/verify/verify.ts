@@ -61,7 +61,7 @@ export function verifyStep(
   const worst = doubts.filter(({ state }) => state === 'wrong')
   const said = worst.length > 0 ? worst : doubts
   const [first] = said
-  if (first === undefined) return { state: 'verified' }
+  if (!first) return { state: 'verified' }
   const reasons = said.map(({ why }) => why)
   return { state: first.state, why: firstReasons(reasons, shownDoubts) }
 }
@@ -90,7 +90,7 @@ function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
 /** The running configuration, or the configuration on disk if configz is unread. */
 function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): Iterable<Doubt> {
   const running = fresh.configuration?.printed ?? null
-  if (running === null)
+  if (!running)
     return yield notYetDoubt(
       `what its kubelet runs with was not read${readErrorText(fresh, 'configz', 'host')}`,
     )
@@ -166,7 +166,7 @@ const valueText = (value: unknown) =>
 /** The first error of the record with one of these sources. */
 function readErrorText({ errors }: NodeInput, ...sources: ReadError['what'][]) {
   const error = (errors ?? []).find(({ what }) => sources.includes(what))
-  return error === undefined ? '' : `: ${error.message.slice(0, 300)}`
+  return error ? `: ${error.message.slice(0, 300)}` : ''
 }
 
 /** Compares the node's replay with the plan's promise. Better than promised is accepted. */
@@ -181,10 +181,9 @@ function* promiseDoubts({ before, after }: PlanStep, replayed: NodeState): Itera
   if (after.evictsBeforeImageGc === false && replayed.evictsBeforeImageGc === true)
     yield wrongDoubt('eviction still comes before image GC, and the plan promised the contrary')
   const promised = new Set([...(before.evictsNow ?? []), ...(after.evictsNow ?? [])])
-  const evicting =
-    after.evictsNow === null
-      ? []
-      : (replayed.evictsNow ?? []).filter(signal => !promised.has(signal))
+  const evicting = after.evictsNow
+    ? (replayed.evictsNow ?? []).filter(signal => !promised.has(signal))
+    : []
   if (evicting.length > 0)
     yield wrongDoubt(`eviction is due now (${evicting.join(', ')}), which the plan did not promise`)
   if (after.imageGcDue === false && replayed.imageGcDue === true)
@@ -224,7 +223,7 @@ function* fileReasons(step: PlanStep, fresh: NodeInput): Iterable<string> {
 function* settingReasons(step: PlanStep, fresh: NodeInput): Iterable<string> {
   const { expectBack } = step
   const running = fresh.configuration?.printed ?? null
-  if (running === null) return yield 'what its kubelet runs with was not read'
+  if (!running) return yield 'what its kubelet runs with was not read'
   for (const { field } of unmetSettings(expectBack, fresh, running).slice(0, 4))
     yield `${field} is not what it was: ${JSON.stringify(valueAt(running, field) ?? null).slice(0, 100)}`
   for (const { why } of otherDoubts(step, fresh)) yield why

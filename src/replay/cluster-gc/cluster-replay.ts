@@ -85,7 +85,7 @@ class FinalizerControllers {
     { areAllKnown, isAutoMode }: { areAllKnown: boolean; isAutoMode: boolean },
   ): HeldFinalizer {
     const known = finalizerController(finalizer)
-    if (known === null) return { finalizer, controller: null, state: 'unknown' }
+    if (!known) return { finalizer, controller: null, state: 'unknown' }
     const { controller, workload, isRunByAutoMode = false } = known
     if (workload === null) return { finalizer, controller, state: 'control-plane' }
     if (workload === 'any') return { finalizer, controller, state: 'unknown' }
@@ -184,7 +184,7 @@ class Cluster {
       this.#newestKubelet,
       node.status?.nodeInfo?.kubeletVersion ?? null,
     )
-    if (pods === null) this.#nodesWithoutPods++
+    if (!pods) this.#nodesWithoutPods++
     else for (const pod of pods) this.#take('pods', pod)
   }
 
@@ -220,7 +220,7 @@ class Cluster {
     const known: Partial<Record<ClusterNeed, unknown>> = {}
     for (const need of needs) {
       const { resources: of, also = [], takesOthers = false, needsNodes = false } = sections[need]
-      if (needsNodes && context.nodes === null) {
+      if (needsNodes && !context.nodes) {
         known[need] = null
         missing[need] = [failed.get('nodes') ?? 'nodes: not all of them are known']
         continue
@@ -239,8 +239,7 @@ class Cluster {
     }
     const podsLeftOut = failed.get('nodes') ?? this.#podsLeftOut()
     for (const need of ofPods)
-      if (known[need] && doubts[need] === undefined && podsLeftOut !== null)
-        doubts[need] = [podsLeftOut]
+      if (known[need] && !doubts[need] && podsLeftOut !== null) doubts[need] = [podsLeftOut]
     return {
       ...head,
       ...(known as { [Need in ClusterNeed]: ClusterSections[Need] | null }),

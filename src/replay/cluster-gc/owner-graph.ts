@@ -97,7 +97,7 @@ function dependentsIn(objects: readonly OwnedObject[]) {
   for (const object of objects)
     for (const uid of new Set(object.ownerReferences.map(reference => reference.uid))) {
       const known = dependents.get(uid)
-      if (known === undefined) dependents.set(uid, object)
+      if (!known) dependents.set(uid, object)
       else if (Array.isArray(known)) known.push(object)
       else dependents.set(uid, [known, object])
     }

@@ -34,7 +34,7 @@ function placeOf(written: string) {
   let fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
   for (const [index, name] of parts.entries()) {
     const facts = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (facts === undefined) throw new OperatorError(unknownField(written, name, fields))
+    if (!facts) throw new OperatorError(unknownField(written, name, fields))
     path.push(name)
     const type = elementOf(facts.type, '*') ?? facts.type
     const rest = parts.slice(index + 1)
@@ -65,7 +65,7 @@ function readValue(text: string, type: string, written: string): unknown {
   const typeError = () =>
     new OperatorError(`${written} takes ${shownType(type)}, not ${text === '' ? 'nothing' : text}`)
   const number = numberForms[type]
-  if (number !== undefined) {
+  if (number) {
     if (!number.test(text)) throw typeError()
     return Number(text)
   }
@@ -101,7 +101,7 @@ function shownType(type: string) {
 /** The input with these changes in its running configuration. Unchanged if the configuration was not read. */
 export function withChanges(input: NodeInput, changes: readonly ConfigurationChange[]): NodeInput {
   const running = input.configuration?.printed ?? null
-  if (changes.length === 0 || running === null) return input
+  if (changes.length === 0 || !running) return input
   return {
     ...input,
     configuration: readConfiguration(
@@ -122,9 +122,9 @@ function setValue(raw: RawObject, [key, ...rest]: readonly string[], value: unkn
 
 /** Empty: a kubelet would start with this configuration. */
 export function refusalsOf(printed: RawObject | null, kubeletVersion: string | null): Refusal[] {
-  if (printed === null) return []
+  if (!printed) return []
   const { loadError, errors, startup } = validateKubeletConfiguration(printed, kubeletVersion)
-  if (loadError !== null) return [loadError]
+  if (loadError) return [loadError]
   // If validation stops the kubelet, it never reaches the later checks.
   return errors && errors.length > 0
     ? errors

@@ -97,7 +97,7 @@ export function decodeConfiguration(
 ): RawObject {
   const decoder = new Decoder(features, form)
   const decoded = decoder.fields(raw, 'KubeletConfiguration', '')
-  if (decoder.firstError !== null) throw decoder.firstError
+  if (decoder.firstError) throw decoder.firstError
   return decoded
 }
 
@@ -141,7 +141,7 @@ class Decoder {
     for (const key of this.form === 'file' ? Object.keys(raw) : Object.keys(raw).sort()) {
       const name = this.nameOf(key, struct)
       const facts = name === undefined ? undefined : known[name]
-      if (name === undefined || facts === undefined || !isKnownField(facts, this.features)) continue
+      if (name === undefined || !facts || !isKnownField(facts, this.features)) continue
       const shown = this.form === 'internal' ? goFieldName(name, struct) : name
       // A key that sorts before the kubelet's own name is decoded before it, so it has no effect.
       if (this.form === 'internal' && path === '' && key < shown) continue
@@ -199,7 +199,7 @@ class Decoder {
     if (type === 'Quantity') return this.quantity(value)
     if (type === 'FlushFrequency') return this.flushFrequency(value, place)
     const fits = numbers[type]
-    if (fits !== undefined) {
+    if (fits) {
       if (typeof value !== 'number') return this.refuse(value, type, place)
       return fits(value) ? value : this.refuse(value, type, place, `number ${value}`)
     }

@@ -107,7 +107,7 @@ export function loadConfigFile(raw: RawObject, options: LoadOptions): LoadedConf
   const defaults = evictionHardDefaults(kubeletVersion, operatingSystem)
   const isMerged =
     features.has('mergeDefaultEvictionSettings') && configuration.mergeDefaultEvictionSettings
-  if (configuration.evictionHard === null) configuration.evictionHard = defaults
+  if (!configuration.evictionHard) configuration.evictionHard = defaults
   else if (isMerged) configuration.evictionHard = { ...defaults, ...configuration.evictionHard }
   return configuration
 }
@@ -195,7 +195,7 @@ function defaultedStruct(decoded: RawObject, struct: StructName, defaulting: Def
   const configuration: RawObject = { ...unset }
   for (const name of [...always, ...Object.keys(decoded)]) {
     const field = byName.get(name)
-    if (field === undefined) continue
+    if (!field) continue
     const { type, gate, zero, standard, ofStruct, isPointer } = field
     const value = decoded[name]
     const isGiven = gate === undefined || isGateOn(gate, gates, features)

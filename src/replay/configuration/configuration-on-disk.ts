@@ -37,17 +37,16 @@ interface ConfiguredInput {
 export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
   const asRead = { input, isOnDisk: false, unknowns: [] }
   const { node, host: read, configuration } = input
-  if (read === null || configuration !== null) return asRead
+  if (!read || configuration) return asRead
   const { status } = node
   const nodeInfo = status?.nodeInfo
   const kubeletVersion = nodeInfo?.kubeletVersion ?? null
   const operatingSystem = nodeInfo?.operatingSystem === 'windows' ? 'windows' : 'linux'
   // Only Bottlerocket's script reports settings; it reports no file.
-  const settings = read.kubelet === undefined ? read.bottlerocket?.kubernetes : undefined
-  const host =
-    settings === undefined
-      ? read
-      : withBottlerocketFile(settings, kubeletVersion, amountOrNull(status?.capacity?.cpu))
+  const settings = read.kubelet ? undefined : read.bottlerocket?.kubernetes
+  const host = settings
+    ? withBottlerocketFile(settings, kubeletVersion, amountOrNull(status?.capacity?.cpu))
+    : read
   const { prediction } = predictNextStart(host, kubeletVersion, operatingSystem)
   const undecidedInput = (why: string): ConfiguredInput => ({
     ...asRead,
@@ -59,10 +58,9 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
       },
     ],
   })
-  if (prediction === null)
-    return undecidedInput(whyUndecided(kubeletFiles(host)) ?? 'they were not read')
+  if (!prediction) return undecidedInput(whyUndecided(kubeletFiles(host)) ?? 'they were not read')
   const { errors, settings: start } = prediction
-  if (errors.length > 0 || start === null)
+  if (errors.length > 0 || !start)
     return undecidedInput(
       `a kubelet would not start with them (${errors[0] ?? ''}), so one that runs was started with others`,
     )
@@ -77,10 +75,9 @@ export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
     unknowns: [
       {
         what: 'configuration',
-        effect:
-          settings === undefined
-            ? 'as on disk: whether the kubelet was restarted since its files were written is not known'
-            : "as on disk: what Bottlerocket's template makes of the settings; whether the kubelet runs with that file is not known",
+        effect: settings
+          ? "as on disk: what Bottlerocket's template makes of the settings; whether the kubelet runs with that file is not known"
+          : 'as on disk: whether the kubelet was restarted since its files were written is not known',
       },
     ],
   }

@@ -68,7 +68,7 @@ export function predictNextStart(
 /** Null: decided, because the files' content is known. */
 export function whyUndecided(files: KubeletFiles): string | null {
   const because = files.unread === '' ? '' : ` (${files.unread})`
-  if (files.main === null && !isWithoutFile(files))
+  if (!files.main && !isWithoutFile(files))
     return `no main configuration file of the kubelet was read${because}`
   const unparsed = [files.main, ...files.dropIns]
     .filter(file => file !== null)
@@ -128,7 +128,7 @@ function cgroupVersionOf(host: Host | null) {
 
 function start(files: KubeletFiles, kubelet: NextKubelet): NextStart {
   const { kubeletVersion } = kubelet
-  const paths = [files.main, ...files.dropIns].flatMap(file => (file === null ? [] : [file.path]))
+  const paths = [files.main, ...files.dropIns].flatMap(file => (file ? [file.path] : []))
   const refusedStart = (error: Refusal): NextStart => ({
     prediction: {
       files: paths,
@@ -203,7 +203,7 @@ export function withFlags(
   for (const [field, value] of fields) {
     const path = field.split('.')
     const facts = fieldsOf('KubeletConfiguration')[path[0] ?? '']
-    if (facts === undefined || !isKnownField(facts, features)) continue
+    if (!facts || !isKnownField(facts, features)) continue
     set(
       flagged,
       path,
@@ -241,12 +241,11 @@ function givesSameFlags(commandLine: readonly string[], contents: readonly unkno
   if (contents.some(content => typeof content !== 'string' && !isRawObject(content))) return false
   const command = unitCommand(contents)
   if (command === null) return false
-  if (command !== undefined)
-    return JSON.stringify(command.slice(1)) === JSON.stringify(commandLine.slice(1))
+  if (command) return JSON.stringify(command.slice(1)) === JSON.stringify(commandLine.slice(1))
   const words: string[] = []
   for (const content of contents) {
     const found = wordsOf(content)
-    if (found === null) return false
+    if (!found) return false
     words.push(...found)
   }
   const ofRunning = new Set(commandLine)
@@ -271,7 +270,7 @@ const settingsText = ({ fields, error }: FlagSettings) =>
 function wordsOf(content: unknown) {
   const parsed = isRawObject(content) ? Object.values(content) : null
   const values = typeof content === 'string' ? valuesOf(content) : parsed
-  if (values === null) return null
+  if (!values) return null
   const words: string[] = []
   for (const value of values) {
     if (typeof value !== 'string') return null

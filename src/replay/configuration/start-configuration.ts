@@ -34,7 +34,7 @@ export function configurationFromFiles(
 ): LoadedConfiguration {
   const { main } = files
   const configuration =
-    main !== null && isParsedFile(main)
+    main && isParsedFile(main)
       ? loadConfigFile(main.content, { ...kubelet, path: main.path })
       : flagsOnlyConfiguration(kubelet.kubeletVersion)
   return hasDropInFolder(files)

@@ -48,7 +48,7 @@ export function startSettings(
 ): StartSettings {
   const features = featuresOf(kubelet.kubeletVersion)
   const read = [files.main, ...files.dropIns].flatMap(file =>
-    file !== null && isParsedFile(file) ? [file] : [],
+    file && isParsedFile(file) ? [file] : [],
   )
   const said: Record<string, SaidSetting[]> = {}
   const note = ({ path, role }: KubeletFile, entries: [path: string, value: unknown][]) => {

@@ -55,7 +55,7 @@ export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins
   const origins = (map: OriginMap) =>
     Object.fromEntries(
       Object.entries(configuration[map] ?? {}).map(([signal, value]) => {
-        if (explained === null) return [signal, byValue(map, signal, value)]
+        if (!explained) return [signal, byValue(map, signal, value)]
         const step = explained.stepOf(map, signal)
         return [signal, step?.value === value ? step.origin : explained.changed]
       }),
@@ -146,7 +146,7 @@ interface Explained {
 /** Null: the files were not read, or do not load. */
 function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   const { settings, host, isOnDisk = false } = input
-  if (settings === null) return null
+  if (!settings) return null
   const { said, configuration } = settings
   const { main, commandLine, unread } = kubeletFiles(host)
   const certainty = unread === '' && settings.isCommandLineKnown && !isOnDisk ? 'certain' : 'likely'
@@ -159,8 +159,7 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   const ofAmi = amiThresholds(input)
   const originOf = (map: OriginMap, signal: string, value: string): ThresholdOrigin => {
     const setting = said[`${map}.${signal}`]?.findLast(one => one.value !== null)
-    if (setting === undefined)
-      return origin(defaults[signal] === value ? 'upstream default' : 'configured')
+    if (!setting) return origin(defaults[signal] === value ? 'upstream default' : 'configured')
     const { by, where } = setting
     const isAmi = by === 'file' && map === 'evictionHard' && ofAmi[signal] === value
     if (isAmi) return { source: 'AMI default', certainty: 'likely', path: where }
@@ -173,14 +172,14 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   const hard = mapOf(main?.content).evictionHard ?? null
   const originOfLoss = (signal: string) => {
     if (flagValue(commandLine, 'eviction-hard') !== null) return origin('flag')
-    if (main === null) return origin('no file')
+    if (!main) return origin('no file')
     // A map in the main file replaces the defaults. A drop-in removes a signal, or the map.
     const isOfFile = hard !== null && !Object.hasOwn(mapOf(hard), signal)
     const removal = [
       ...(said[`evictionHard.${signal}`] ?? []),
       ...(said.evictionHard ?? []),
     ].findLast(({ by, value }) => by === 'drop-in' && value === null)
-    if (removal !== undefined && !isOfFile) return origin('drop-in', removal.where)
+    if (removal && !isOfFile) return origin('drop-in', removal.where)
     if (hard === null) return null
     const steps = Object.keys(mapOf(hard)).map(name => stepOf('evictionHard', name)?.origin)
     return steps.find(step => step?.source === 'AMI default') ?? origin('file', main.path)

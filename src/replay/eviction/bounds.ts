@@ -113,7 +113,7 @@ const victimsUnknown = (unknown: Unknown): Unknown => ({ ...unknown, part: 'vict
 /** All layouts that are possible, the assumed one first: sizes might hide a dedicated disk. */
 function possibleLayouts({ layout, isLayoutSure, canSplit }: ObservedPass) {
   const assumed = layout ?? diskLayoutOf('shared')
-  if (layout !== null && isLayoutSure) return [assumed]
+  if (layout && isLayoutSure) return [assumed]
   const names = ['shared', 'imagefs', ...(canSplit ? (['split'] as const) : [])] as const
   const others = names.map(diskLayoutOf)
   return [

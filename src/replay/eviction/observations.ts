@@ -68,7 +68,7 @@ type NodeStats = Summary['node']
 
 function nodeMemory(node: NodeStats): Observation | null {
   const ofWindows = commitMemory(node)
-  return ofWindows === undefined ? memory(node?.memory) : memory(ofWindows.memory, 'usageBytes')
+  return ofWindows ? memory(ofWindows.memory, 'usageBytes') : memory(node?.memory)
 }
 
 function memory(

@@ -50,7 +50,7 @@ export function evictionConfigOf(
   try {
     const flags = { ignoresAllocatable: ignoresAllocatable(node) }
     const config = parseEvictionConfig(configuration, flags)
-    if (layout === null || isRefusedLayout(layout, kubelet)) return config
+    if (!layout || isRefusedLayout(layout, kubelet)) return config
     const { configured, added } = updateContainerFsThresholds(config.thresholds, layout)
     return { ...config, thresholds: [...configured, ...added] }
   } catch (error) {
@@ -173,7 +173,7 @@ const withCertaintyOfReclaim = (
   deletions: ImageDeletion[] | null,
   reclaims: 'certain' | 'possible',
 ): ImageDeletion[] | null =>
-  reclaims === 'certain' || deletions === null
+  reclaims === 'certain' || !deletions
     ? deletions
     : deletions.map(deletion => ({ ...deletion, certainty: 'possible' }))
 

@@ -136,7 +136,7 @@ function begin(state: EvictionState, pass: Pass): StartedPass {
   if (state.thresholds.length === 0 && !config.localStorageCapacityIsolation)
     return unchangedPass(state, null)
   const learnt = learnLayout(state, pass.layout, kubelet)
-  if (learnt.isOver || observations === null) return unchangedPass(learnt.state, learnt.error)
+  if (learnt.isOver || !observations) return unchangedPass(learnt.state, learnt.error)
   const observed = observe(learnt.state, learnt.thresholds, observations, config, pass.nowMs)
   const outcome = {
     ...calm,
@@ -354,8 +354,8 @@ interface Learnt {
 /** Determines the layout in the first pass; later passes change nothing. */
 function learnLayout(state: EvictionState, layout: DiskLayout | null, kubelet: Kubelet): Learnt {
   const asBefore = { state, thresholds: state.thresholds, error: null, isOver: false }
-  if (state.layout !== null) return asBefore
-  if (layout === null)
+  if (state.layout) return asBefore
+  if (!layout)
     return {
       ...asBefore,
       error: 'eviction manager: failed to get HasDedicatedImageFs',

@@ -149,7 +149,7 @@ function containerEphemeralStorageLimitEviction(
   share: number,
 ): StorageLimitExceeded | null {
   const limits = containerLimits(pod, kubelet)
-  if (limits === null) return null
+  if (!limits) return null
   for (const { name, logs, rootfs } of containers) {
     const limit = limits.get(name)
     const usedBytes = (logs.usedBytes ?? 0) + (dedicatedImageFs ? 0 : (rootfs.usedBytes ?? 0))
@@ -258,7 +258,7 @@ export function firstVictims(
       const one = measured.get(pod) ?? measuredOf(pod)
       measured.set(pod, one)
       evictable.push(one)
-      if (first === null || compare(one, first) < 0) first = one
+      if (!first || compare(one, first) < 0) first = one
     }
     return evictable
       .filter(one => !one.isPlaceKnown || (first !== null && compare(one, first) === 0))

@@ -119,7 +119,7 @@ function firstDetectedOf(evidence: ImageEvidence, node: NodeImages, atMs: number
 /** The latest time of the first detection of an image in use: one period after both a container and the kubelet ran. */
 function latestDetectionMs({ users }: ImageEvidence, { kubeletStart }: NodeImages) {
   let soonestMs = Number.POSITIVE_INFINITY
-  if (kubeletStart === null) return soonestMs
+  if (!kubeletStart) return soonestMs
   for (const user of users) {
     const sinceMs = user.isSure ? madeMs(user) : null
     if (sinceMs !== null)
@@ -130,7 +130,7 @@ function latestDetectionMs({ users }: ImageEvidence, { kubeletStart }: NodeImage
 
 /** Whether a detection might run after the record was read and not after `untilMs`. */
 function mayDetect({ readAtMs, kubeletStart }: NodeImages, untilMs: number) {
-  if (kubeletStart === null) return true
+  if (!kubeletStart) return true
   const { earliestMs, latestMs } = kubeletStart
   const loop = {
     start: { earliestMs, latestMs: latestMs + modulesStartMs },

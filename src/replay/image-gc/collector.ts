@@ -63,11 +63,11 @@ export function detectImages(
   { images, inUse, mounted }: RuntimeImages,
   { isGateOn }: Kubelet,
 ): (id: string) => boolean {
-  const isMounted = mounted !== undefined && isGateOn('ImageVolume') ? mounted : null
+  const isMounted = mounted && isGateOn('ImageVolume') ? mounted : null
   const isInUse = (id: string) => inUse.has(id) || isMounted?.has(id) === true
   for (const { id, sizeBytes, isPinned } of images) {
     let record = records.get(id)
-    if (record === undefined) {
+    if (!record) {
       record = { firstDetectedMs: nowMs, lastUsedMs: zeroTimeMs, sizeBytes, isPinned: false }
       records.set(id, record)
     }
@@ -115,7 +115,7 @@ export function garbageCollect(
     return { inOrder, aged: freeOldImages(inOrder, nowMs, policy.minimumAgeMs, age) }
   }
   // Sort only images that may be deleted.
-  const byAge = age === null ? null : considered()
+  const byAge = age ? considered() : null
   const old = byAge
     ? removeImages(state, byAge.inOrder, byAge.aged.outcomes, 'age', runtime)
     : nothingRemoved
@@ -198,7 +198,7 @@ function removeImages(
   const flag = reason === 'age' ? mayGoByAge : mayGoForSpace
   for (const [place, { image: id }] of images.entries()) {
     const record = records.get(id)
-    if (record === undefined || !hasFlag(outcomes, place, flag)) continue
+    if (!record || !hasFlag(outcomes, place, flag)) continue
     const error = removalError?.(id) ?? null
     if (error !== null) errors.push(error)
     else if (records.delete(id)) deleted.push({ id, ...record, reason })

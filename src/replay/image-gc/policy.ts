@@ -62,7 +62,7 @@ export function ageLimitOf(
 ): AgeLimit | null {
   if (maximumAgeMs === 0) return null
   if (!features.has('maximumAgeWaitsForUptime')) return { maximumAgeMs, isSure: true }
-  if (start === null) return { maximumAgeMs, isSure: false }
+  if (!start) return { maximumAgeMs, isSure: false }
   if (atMs - start.earliestMs <= maximumAgeMs) return null
   return { maximumAgeMs, isSure: atMs - start.latestMs > maximumAgeMs }
 }

@@ -212,7 +212,7 @@ export function freeOldImages(
     if (isCandidate === false) continue
     let flags = 0
     let isSurelyOld = false
-    if (age !== null && freeTimeMs - timeAt(usedEarliest, place) > age.maximumAgeMs) {
+    if (age && freeTimeMs - timeAt(usedEarliest, place) > age.maximumAgeMs) {
       isSurelyOld = age.isSure && freeTimeMs - timeAt(usedLatest, place) > age.maximumAgeMs
       flags =
         isSurelyOld && isCandidate === true ? mayGo | mayGoByAge | goesSurely : mayGo | mayGoByAge
@@ -302,7 +302,7 @@ export function freeDownToLow<Freed extends FreedSpace>(
 ): SpaceRound<Freed> {
   const usage = imageFsUsage(stats)
   const idle = { usage, wantedBytes: null, freed: null }
-  if (usage === null) return { ...idle, error: invalidCapacity }
+  if (!usage) return { ...idle, error: invalidCapacity }
   if (usage.usagePercent < highThresholdPercent) return { ...idle, error: null }
   const wantedBytes = amountToFree(usage, lowThresholdPercent)
   const freed = free(wantedBytes)

@@ -98,11 +98,11 @@ export function imageSpaceOf(node: PreparedNode): ImageSpace {
   const { input, summary } = node
   const snapshots = snapshotsOf(node)
   const sumOf = (amount: 'bytes' | 'inodes', ...uses: string[]) =>
-    snapshots === undefined
-      ? null
-      : snapshots
+    snapshots
+      ? snapshots
           .filter(({ use = '' }) => uses.includes(use))
           .reduce((total, snapshot) => total + (snapshot[amount] ?? 0), 0)
+      : null
   const imageFs = summary?.node?.runtime?.imageFs
   const writableUse = (amount: 'usedBytes' | 'inodesUsed') =>
     (summary?.pods ?? [])

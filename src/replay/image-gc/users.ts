@@ -72,7 +72,7 @@ export function imageEvidence(input: NodeInput, readAtMs: number, kubelet: Kubel
     kubeletStart,
     unknowns: [],
   }
-  if (listed === null) {
+  if (!listed) {
     node.unknowns.push({
       what: 'images',
       effect: 'which images the node has is not known, and so not which go',
@@ -111,7 +111,7 @@ function unlistedOf(input: NodeInput, index: ImageIndex, isOfRuntime: boolean): 
 
 function listedImages({ node, runtime, configuration }: NodeInput): ListedImages | null {
   const ofRuntime = runtime?.images
-  if (ofRuntime !== undefined) {
+  if (ofRuntime) {
     const images: ImageEvidence[] = []
     for (const { id, repoTags, repoDigests, size, pinned } of ofRuntime) {
       if (id === undefined || id === '') continue
@@ -169,7 +169,7 @@ function noteKnownTimes(images: ImageEvidence[], index: ImageIndex, known: Known
     const { places, isSure } = imagesOfReference(index, raw.id ?? '')
     for (const place of isSure ? places : []) {
       const image = images[place]
-      if (image !== undefined) image.known = knownTimesOf(raw)
+      if (image) image.known = knownTimesOf(raw)
     }
   }
 }
@@ -282,7 +282,7 @@ function containersByPod(
       createdAt,
     }
     const ofPod = byPod.get(uid)
-    if (ofPod === undefined) byPod.set(uid, [container])
+    if (!ofPod) byPod.set(uid, [container])
     else ofPod.push(container)
   }
   return byPod
@@ -353,9 +353,9 @@ function mounts(
   const container = [spec?.containers, spec?.initContainers, spec?.ephemeralContainers]
     .flatMap(list => list ?? [])
     .find(({ name = null }) => name === containerName)
-  return container === undefined
-    ? null
-    : (container.volumeMounts ?? []).some(({ name = null }) => name === volumeName)
+  return container
+    ? (container.volumeMounts ?? []).some(({ name = null }) => name === volumeName)
+    : null
 }
 
 /** The images of the first reference that names an image on the node. */
@@ -420,7 +420,7 @@ function placesByName(images: readonly ReferencedImage[]): ReadonlyMap<string, r
     for (const key of names) {
       const { name } = imageKey(key)
       const places = byName.get(name)
-      if (places === undefined) byName.set(name, [place])
+      if (!places) byName.set(name, [place])
       else if (places.at(-1) !== place) places.push(place)
     }
   }
@@ -441,7 +441,7 @@ export function imagesOfReference({ byId, byName }: ImageIndex, reference: strin
   if (place !== undefined) return { places: [place], isSure: true }
   const meaning = imageKey(name)
   const places = byName().get(meaning.name)
-  return places === undefined ? nothing : { places, isSure: meaning.isDigest }
+  return places ? { places, isSure: meaning.isDigest } : nothing
 }
 
 const digestForm = /^sha\d{3}:[\da-f]{64,128}$/

@@ -55,7 +55,7 @@ export function diskUseOf({ host }: Pick<PreparedNode, 'host'>): HostDiskUse | u
   const use = host?.diskUse
   const logs = use?.folders?.find(({ holder }) => holder === 'logs')
   const { path: root, on, bytes: rootBytes } = logs ?? {}
-  if (use?.folders === undefined || root === undefined || rootBytes === undefined) return use
+  if (!use?.folders || root === undefined || rootBytes === undefined) return use
   const inner = use.folders.flatMap(({ path }) => (path?.startsWith(`${root}/`) ? [path] : []))
   const isListed = (path: string) =>
     [...inner, `${root}/pods`, `${root}/containers`].some(
@@ -151,7 +151,7 @@ function imageVolumesOwner({ input }: PreparedNode, place: string) {
 function holderOf({ input }: PreparedNode, folder: FolderSize, all: readonly FolderSize[]) {
   const { holder, path } = folder
   if (holder !== 'unknown') return holders[holder] ?? null
-  if (hostPathOwner(input.pods, path) !== null) return 'host-path'
+  if (hostPathOwner(input.pods, path)) return 'host-path'
   if (isImageVolume(path)) return 'image-volumes'
   const around = all.find(one => one.holder !== 'unknown' && isBelow(folder, one))
   return holders[around?.holder ?? holder] ?? null
@@ -260,7 +260,7 @@ function logEntries({ bytes, inodes }: Amount, pods: PodUse | null): Entry[] {
 }
 
 function volumeEntries(ofPods: Amount, pods: PodUse | null, use?: HostDiskUse): Entry[] {
-  if (pods === null || pods.volumes.isPartial !== false) return unsortedEntries(ofPods, use)
+  if (pods?.volumes.isPartial !== false) return unsortedEntries(ofPods, use)
   const { bytes, inodes } = outsideVolumes(ofPods, pods)
   const left = ofPods.inodes === null || inodes === null ? null : ofPods.inodes - inodes
   return [
@@ -322,7 +322,7 @@ const bytesInside = (inside: Inside | undefined, wanted: DiskHolder) =>
 /** The statistics leave out volumes with another capacity than nodefs, such as one with a quota. The node measured the largest. */
 function withMeasuredVolumes(pods: PodUse | null, { inside }: HostDiskUse) {
   const bytes = bytesInside(inside, 'pod-volumes')
-  return pods === null || bytes <= pods.volumes.bytes
+  return !pods || bytes <= pods.volumes.bytes
     ? pods
     : { ...pods, volumes: { ...pods.volumes, bytes, inodes: null } }
 }
@@ -332,7 +332,7 @@ const usualBeside = { bytes: gibibyte, inodes: 100_000 }
 
 /** What folders of pods hold in no volume, by the statistics. Nothing: as little as usual, or not known. */
 function outsideVolumes(ofPods: Amount, pods: PodUse | null): Amount {
-  if (pods === null || pods.volumes.isPartial !== false) return { bytes: 0, inodes: 0 }
+  if (pods?.volumes.isPartial !== false) return { bytes: 0, inodes: 0 }
   const bytes = ofPods.bytes - pods.volumes.bytes
   const inodes = (ofPods.inodes ?? 0) - (pods.volumes.inodes ?? ofPods.inodes ?? 0)
   return bytes < usualBeside.bytes && inodes < usualBeside.inodes
@@ -344,7 +344,7 @@ function outsideVolumes(ofPods: Amount, pods: PodUse | null): Amount {
 export function podFolderSpace(node: PreparedNode, use: HostDiskUse, pods: PodUse | null) {
   const all = foldersOn(use, 'nodefs')
   const folder = all.find(({ holder }) => holder === 'pods')
-  if (folder === undefined) return null
+  if (!folder) return null
   const own = ownSpace(folder, all)
   const orphaned = orphanedBytes(folder.path, orphansOf(node, use))
   return {

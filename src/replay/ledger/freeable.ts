@@ -81,7 +81,7 @@ export function unusableBytes(
   eviction: Pick<EvictionPrediction, 'thresholds' | 'error'> | null,
   isShared: boolean,
 ): number | null {
-  if (eviction === null || eviction.error !== null) return null
+  if (!eviction || eviction.error !== null) return null
   return filesystems.reduce<number | null>((sum, { filesystem, capacityBytes }) => {
     const watching = eviction.thresholds.filter(
       ({ signal, hard }) =>

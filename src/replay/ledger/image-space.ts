@@ -21,9 +21,9 @@ const groups: readonly ImageGroup[] = ['images-in-use', 'images-unused', 'images
 /** Entries of images, without the writable layers of running containers. */
 export function imageEntries(node: PreparedNode, pods: PodUse | null): Entry[] {
   const snapshots = snapshotsOf(node)
-  return snapshots === undefined
-    ? estimatedEntries(node, pods)
-    : [...measuredEntries(node, snapshots), ...namespaceEntries(node.host?.diskUse ?? {})]
+  return snapshots
+    ? [...measuredEntries(node, snapshots), ...namespaceEntries(node.host?.diskUse ?? {})]
+    : estimatedEntries(node, pods)
 }
 
 type Snapshots = NonNullable<HostDiskUse['snapshots']>
@@ -37,7 +37,7 @@ export function snapshotSpace(snapshots: Snapshots, use: SnapshotUse): Amount {
 export function snapshotsOf(node: PreparedNode): Snapshots | undefined {
   const snapshots = node.host?.diskUse?.snapshots
   const sizes = sizesByGroup(node, image => !isSandboxImage(image))
-  if (snapshots === undefined || sizes === null) return snapshots
+  if (!snapshots || !sizes) return snapshots
   const [unused, leftover] = [
     snapshotSpace(snapshots, 'unused'),
     snapshotSpace(snapshots, 'leftover'),
@@ -165,8 +165,8 @@ function imageGroups(
   [lowBytes, highBytes]: [number, number],
 ): Omit<Entry, 'source'>[] {
   const sizes = sizesByGroup(node, () => true)
-  const known = sizes === null ? [] : groups.filter(group => sizes[group] > 0)
-  if (sizes === null || known.length === 0)
+  const known = sizes ? groups.filter(group => sizes[group] > 0) : []
+  if (!sizes || known.length === 0)
     return [{ holder: 'images', bytes: highBytes, lowBytes, highBytes }]
   const listed = known.reduce((sum, group) => sum + sizes[group], 0)
   let left = highBytes
@@ -202,7 +202,7 @@ export function sizesByGroup(
   counts: (image: StoredImage) => boolean,
 ): Record<ImageGroup, number> | null {
   const { images, isComplete, areUsersComplete } = imageEvidence
-  if (images === null || !isComplete || !areUsersComplete) return null
+  if (!images || !isComplete || !areUsersComplete) return null
   const sizes = { 'images-in-use': 0, 'images-unused': 0, 'images-pinned': 0 }
   for (const image of images) {
     if (image.sizeBytes === null) return null

@@ -25,7 +25,7 @@ export function nodeLedger(node: PreparedNode, prediction: NodePrediction): Node
   // Of the configuration, only the folder of logs is in what holds the disks.
   const question = ['ledger', imageEvidence, input.configuration?.fields.podLogsDir]
   const held = podStats.once(question, () => heldIn(node))
-  if (held === null) return null
+  if (!held) return null
   const { use, ...ledger } = held
   return { ...ledger, freeable: freeableOf(node, ledger.filesystems, prediction, use) }
 }
@@ -63,13 +63,13 @@ const volumesOf = ({ volumes }: NodeInput): NodeLedger['volumes'] =>
 
 function filesystemLedger(node: PreparedNode, disk: Disk, pods: PodUse | null) {
   const state = node.filesystems[disk]
-  if (state === null || state.capacityBytes === null || state.availableBytes === null) return null
+  if (!state || state.capacityBytes === null || state.availableBytes === null) return null
   const { capacityBytes, availableBytes } = state
   const usedBytes = Math.max(0, capacityBytes - Math.max(0, availableBytes))
   const use = diskUseOf(node)
   const entries = linesByHolder([
     ...(node.filesystems.layout === null ? [] : runtimeEntries(node, disk, pods)),
-    ...(use === undefined ? [] : folderEntries(node, use, disk, pods)),
+    ...(use ? folderEntries(node, use, disk, pods) : []),
     ...podEntries(node, disk, pods),
     ...reservedBlocks(node, disk, state),
   ])
@@ -89,20 +89,19 @@ function runtimeEntries(node: PreparedNode, disk: Disk, pods: PodUse | null) {
   const holdsContainers = layout === 'split' ? disk === 'nodefs' : holdsImages
   const snapshots = node.host?.diskUse?.snapshots
   const layers: Entry[] = []
-  if (snapshots !== undefined)
+  if (snapshots)
     layers.push({
       holder: 'writable-layers',
       ...snapshotSpace(snapshots, 'running'),
       source: 'ctr',
     })
-  else if (pods !== null)
-    layers.push({ holder: 'writable-layers', ...pods.layers, source: 'stats summary' })
+  else if (pods) layers.push({ holder: 'writable-layers', ...pods.layers, source: 'stats summary' })
   return [...(holdsContainers ? layers : []), ...(holdsImages ? imageEntries(node, pods) : [])]
 }
 
 /** Pods' local storage by the statistics, if the node did not measure the folder. */
 function podEntries(node: PreparedNode, disk: Disk, pods: PodUse | null) {
-  if (pods === null || disk !== 'nodefs') return []
+  if (!pods || disk !== 'nodefs') return []
   const isMeasured = (holder: string) =>
     node.host?.diskUse?.folders?.some(folder => folder.holder === holder) === true
   const entries: Entry[] = []
@@ -145,7 +144,7 @@ function linesByHolder(entries: readonly Entry[]) {
   const lines = new Map<string, Entry>()
   for (const entry of entries) {
     const known = lines.get(entry.holder)
-    lines.set(entry.holder, known === undefined ? entry : sumOfEntries(known, entry))
+    lines.set(entry.holder, known ? sumOfEntries(known, entry) : entry)
   }
   return [...lines.values()]
 }

@@ -25,7 +25,7 @@ export const podsByUid = (pods: readonly KubernetesPod[] | null): PodsByUid =>
 
 export function volumeOwner(byUid: PodsByUid, uid: string): HolderOwner | null {
   const pod = byUid.get(uid)
-  return pod === undefined ? null : podOwner(pod, null)
+  return pod ? podOwner(pod, null) : null
 }
 
 /**
@@ -54,7 +54,7 @@ function podsMounting(pods: readonly KubernetesPod[] | null, isMounted: (path: s
       const path = hostPath?.path?.replace(/(?<!\/)\/+$/, '')
       return path && !sharedFolders.has(path) && isMounted(path) && isVolumeWritable(pod, name)
     })
-    return volume === undefined ? [] : [podOwner(pod, volume.name ?? '')]
+    return volume ? [podOwner(pod, volume.name ?? '')] : []
   })
 }
 

@@ -35,7 +35,7 @@ const shownWorkloads = 5
 
 export function holderParts(node: PreparedNode, pods: PodUse | null): HolderPart[] {
   const use = diskUseOf(node)
-  const measured = use === undefined ? [] : measuredParts(node, use, pods)
+  const measured = use ? measuredParts(node, use, pods) : []
   return [...partsOfPods(node, pods), ...partsOfImages(node), ...measured]
 }
 
@@ -64,7 +64,7 @@ function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null
 const foldersInside = ({ inside = [] }: HostDiskUse, byUid: PodsByUid) =>
   inside.map(folderInside).flatMap(({ place, bytes, uid, isOfVolume, name, holder }) => {
     const pod = byUid.get(uid)
-    if (pod === undefined) return []
+    if (!pod) return []
     const owner = (isOfVolume ? podOwner : containerOwner)(pod, name)
     const part: MeasuredPart & { place: string } = {
       holder,
@@ -93,7 +93,7 @@ function foldersBesideVolumes(
   pods: PodUse | null,
 ): MeasuredPart[] {
   const space = podFolderSpace(node, use, pods)
-  if (pods === null || space === null || (space.bytes === 0 && !space.inodes)) return []
+  if (!pods || !space || (space.bytes === 0 && !space.inodes)) return []
   const { path, inodes } = space
   const named = foldersInside(use, byUid).flatMap(({ part }) =>
     part.holder === 'pod-folders' && part.place.startsWith(`${path}/`) ? [part] : [],
@@ -150,7 +150,7 @@ const deadOwners = (
   new Map(
     containers.flatMap(({ id = '', labels = {}, metadata }) => {
       const pod = keys.has(id) ? byUid.get(labels['io.kubernetes.pod.uid'] ?? '') : undefined
-      return pod === undefined ? [] : [[id, containerOwner(pod, metadata?.name ?? '')] as const]
+      return pod ? [[id, containerOwner(pod, metadata?.name ?? '')] as const] : []
     }),
   )
 
@@ -158,7 +158,7 @@ const deadOwners = (
 const unmeasuredLayers = ({ measured }: PodUse): ReadonlySet<string> =>
   new Set(
     measured.flatMap(({ stats, pod, layerBytes }) =>
-      pod === undefined || layerBytes > 0
+      !pod || layerBytes > 0
         ? []
         : (stats.containers ?? []).flatMap(({ name = '', rootfs }) =>
             countOf(rootfs?.usedBytes) === null ? [JSON.stringify(containerOwner(pod, name))] : [],
@@ -222,7 +222,7 @@ function partsOfPods(node: PreparedNode, use: PodUse | null): HolderPart[] {
     memory: [],
   }
   for (const { stats, pod, folderBytes: bytes, layerBytes } of use?.measured ?? []) {
-    if (pod === undefined) continue
+    if (!pod) continue
     const ofPod = { inodes: null, pod, name: '' }
     if (bytes > 0) found.folders.push({ ...ofPod, bytes, holder: 'pod-folders' })
     found.layers.push({ ...ofPod, bytes: layerBytes, holder: 'writable-layers' })
@@ -232,7 +232,7 @@ function partsOfPods(node: PreparedNode, use: PodUse | null): HolderPart[] {
     }
     const sources = new Map(pod.spec?.volumes?.map(volume => [volume.name, volume.emptyDir]))
     for (const volume of stats.volume ?? []) {
-      const source = volume.pvcRef === undefined ? sources.get(volume.name) : null
+      const source = volume.pvcRef ? null : sources.get(volume.name)
       if (!source) continue
       const isMemory = source.medium === 'Memory'
       const holder = isMemory ? 'memory-volumes' : 'pod-volumes'

@@ -51,7 +51,7 @@ interface MeasuredPod {
 /** Null: no statistics were read. */
 export function podUseOf(node: PreparedNode): PodUse | null {
   const stats = node.summary?.pods
-  if (stats === undefined) return null
+  if (!stats) return null
   const objects = new Map(node.pods?.map(pod => [`${pod.namespace}/${pod.name}`, pod]))
   const listed = new Map(
     node.input.pods?.map(pod => [
@@ -91,7 +91,7 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     use.pods.push({
       namespace,
       name,
-      owner: pod === undefined ? null : controllerOf(pod),
+      owner: pod ? controllerOf(pod) : null,
       bytes: amounts.layers.bytes + amounts.logs.bytes + amounts.volumes.bytes,
       layerBytes: amounts.layers.bytes,
       logBytes: amounts.logs.bytes,
@@ -111,7 +111,7 @@ function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
   }
   // A volume in memory, or on a disk of its own, has another capacity than nodefs.
   for (const volume of raw.volume ?? [])
-    if (volume.pvcRef === undefined && countOf(volume.capacityBytes) === nodefsBytes)
+    if (!volume.pvcRef && countOf(volume.capacityBytes) === nodefsBytes)
       add(amounts.volumes, volume)
   return amounts
 }
@@ -127,7 +127,7 @@ function withRest(
   if (usedBytes < leastHostsFile || nodefsBytes === null || areLogsUnmeasured(raw)) return raw
   const [unmeasured, ...others] = withoutLayer(raw)
   if (others.length > 0) return raw
-  if (unmeasured !== undefined) {
+  if (unmeasured) {
     const filled = { ...unmeasured, rootfs: { usedBytes } }
     return { ...raw, containers: containers.map(one => (one === unmeasured ? filled : one)) }
   }
@@ -135,7 +135,7 @@ function withRest(
   const own = pod?.spec?.volumes?.find(
     ({ name, emptyDir }) => emptyDir && emptyDir.medium !== 'Memory' && !names.has(name),
   )
-  if (own === undefined) return raw
+  if (!own) return raw
   const { name } = own
   return { ...raw, volume: [...volume, { name, usedBytes, capacityBytes: nodefsBytes }] }
 }
@@ -178,7 +178,7 @@ const measuredAfterMs = 2 * 60_000
 
 /** Whether all pods that run have statistics. */
 function areMeasured({ input, readMs }: PreparedNode, stats: readonly PodSummary[]) {
-  if (input.pods === null) return stats.length > 0
+  if (!input.pods) return stats.length > 0
   const uids = new Set(stats.map(({ podRef }) => podRef?.uid))
   const runsSince = (pod: KubernetesPod) =>
     containerStatusesOf(pod).map(({ state }) => Date.parse(state?.running?.startedAt ?? ''))
@@ -230,7 +230,7 @@ function groupUse(pods: readonly PodDiskUse[], ownerOf: (pod: PodDiskUse) => str
     const owner = ownerOf(pod)
     const key = `${namespace}/${owner ?? ''}`
     const group = groups.get(key)
-    if (group === undefined) {
+    if (!group) {
       const amounts = { bytes, layerBytes, logBytes, volumeBytes, requestBytes, limitBytes }
       groups.set(key, { namespace, owner, ...amounts, pods: 1 })
     } else addUse(group, pod, 1)

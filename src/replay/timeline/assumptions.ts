@@ -24,7 +24,7 @@ export interface Assumption {
  * @param start of the image GC loop; null: its phase is unknown
  */
 export const assumptionsOf = (start: TimeBounds | null, nowMs: number): Assumption[] =>
-  start === null ? assumptionsOfUnknownStart(nowMs) : assumptionsOfKnownStart(start, nowMs)
+  start ? assumptionsOfKnownStart(start, nowMs) : assumptionsOfUnknownStart(nowMs)
 
 /** More freed space can make an event earlier, later, or prevent it. So values between the bounds are tried too. */
 const freesSteps = 8

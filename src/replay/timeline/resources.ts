@@ -143,7 +143,7 @@ export function fillFor(
 }
 
 export function free(resource: Resource | undefined, amount: number): void {
-  if (resource === undefined || amount <= 0) return
+  if (!resource || amount <= 0) return
   resource.available = Math.min(resource.capacity, resource.available + amount)
   resource.isFull = false
 }

@@ -120,7 +120,7 @@ export function storyOf(
   mostSteps: number,
 ): Story | null {
   const resources = resourcesOf(input.observations, input.layout, input.fills)
-  if (resources === null) return null
+  if (!resources) return null
   const images = input.images.map(image => imageUnder(image, assumption, input.startMs))
   const world: World = {
     input,
@@ -228,8 +228,8 @@ function nextRoundMs(world: World) {
   const isQuiet =
     imageGcState.records.size === images.size && (policy === null || policy.maximumAgeMs === 0)
   const imagefs = resources.get('imagefs.available')
-  if (!isQuiet || imagefs === undefined) return assumption.roundMs(world.round)
-  if (policy === null) return Number.POSITIVE_INFINITY
+  if (!isQuiet || !imagefs) return assumption.roundMs(world.round)
+  if (!policy) return Number.POSITIVE_INFINITY
   const belowBytes = startsBelowAvailableBytes(imagefs.capacity, policy.highThresholdPercent)
   const triggerMs = world.nowMs + untilBelowMs(imagefs, belowBytes)
   const fromMs = Math.max(triggerMs, world.barrenUntilMs)
@@ -325,7 +325,7 @@ const stateOf = (images: CourseImage[], beganGcMs: number): ImageGcState => ({
 })
 
 function runtimeOf(world: World) {
-  if (world.runtime !== null) return world.runtime
+  if (world.runtime) return world.runtime
   const images = [...world.images.values()]
   world.runtime = { images, inUse: new Set(idsOf(images.filter(isHeld))) }
   return world.runtime
@@ -351,7 +351,7 @@ const idsOf = (images: readonly { id: string }[]) => images.map(({ id }) => id)
 function imageGcRound(world: World) {
   const { input, nowMs, imageGcState, assumption } = world
   const imagefs = world.resources.get('imagefs.available')
-  if (input.imageGc === null || imagefs === undefined) {
+  if (!input.imageGc || !imagefs) {
     detectImages(imageGcState, nowMs, runtimeOf(world), input.kubelet)
     return
   }

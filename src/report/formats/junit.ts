@@ -129,7 +129,7 @@ function quietCases(
   cluster: ClusterResult | undefined,
   { run, findings, waived, unknowns }: FindingsDocument,
 ): Case[] {
-  if (cluster === undefined || cluster.coverage.nodes === cluster.coverage.notRead) return []
+  if (!cluster || cluster.coverage.nodes === cluster.coverage.notRead) return []
   if (cluster.outcomes.error > 0)
     return [
       errorCase(
@@ -165,7 +165,7 @@ function suiteText({ name, cases }: Suite, takenAt: string) {
 
 function caseText({ name, rule, outcome }: Case) {
   const head = `<testcase classname="highwater.${escapeXml(rule)}" name="${escapeXml(name)}"`
-  if (outcome === null) return `${head}/>\n`
+  if (!outcome) return `${head}/>\n`
   const { element, type, message, lines } = outcome
   return `${head}><${element} type="${escapeXml(type)}" message="${escapeXml(message)}">${escapeXml(lines.join('\n'))}</${element}></testcase>\n`
 }

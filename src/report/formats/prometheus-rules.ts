@@ -49,7 +49,7 @@ export const prometheusRules: Format = {
 
 function rulesOf(cluster: string, levels: AlertLevels): object[] {
   const { group, imageGcUsedPercent, evictions, differing } = levels
-  const name = group === null ? 'nodes without a group' : `${group.kind} ${nameText(group.name)}`
+  const name = group ? `${group.kind} ${nameText(group.name)}` : 'nodes without a group'
   const labels = {
     cluster: template(cluster),
     group: template(name),
@@ -149,10 +149,9 @@ function onNodes(
   { group, names, layout }: AlertLevels,
 ) {
   const aggregate = comparison.startsWith('>') ? 'max' : 'min'
-  const members =
-    group === null
-      ? `kube_node_info{${clusterMatcher(cluster)},node=~${promqlString(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
-      : `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${promqlString(group.name.slice(0, nameMax))}}`
+  const members = group
+    ? `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${promqlString(group.name.slice(0, nameMax))}}`
+    : `kube_node_info{${clusterMatcher(cluster)},node=~${promqlString(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
   // Selects nodes by mount point, not by name, so that the rule also covers future nodes.
   const alike = layout
     ? ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`

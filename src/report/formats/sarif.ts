@@ -84,7 +84,7 @@ function rulesOf(ids: string[], findings: Finding[]) {
   const docs = new Map(findings.map(({ rule, docs, family }) => [rule, { docs, family }]))
   return [...new Set([...ids, ...docs.keys()])].map(id => {
     const found = docs.get(id)
-    if (found === undefined) return { id }
+    if (!found) return { id }
     const { title, why, fix, sources } = found.docs
     return {
       id,

@@ -85,9 +85,9 @@ function shortText(effect: Effect) {
 /** The place once, with what it does. */
 function shortEntries(effects: readonly Effect[]) {
   const [first, second] = effects
-  if (first === undefined) return ''
+  if (!first) return ''
   const place = `- **${placeText(first)}**`
-  if (second === undefined) return `${place} ${shortText(first)}\n`
+  if (!second) return `${place} ${shortText(first)}\n`
   return `${place}\n${effects.map(effect => `  - ${shortText(effect)}\n`).join('')}`
 }
 

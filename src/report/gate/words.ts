@@ -29,7 +29,7 @@ export const isJudged = ({ verdict, files, groups }: GateDocument) =>
 export function verdictText(document: GateDocument) {
   const { verdict, files, problems } = document
   const [worst, ...others] = byEffect(problems.filter(problem => problem.stops))
-  if (worst !== undefined) return stoppedText(worst, others.length)
+  if (worst) return stoppedText(worst, others.length)
   if (isJudged(document)) return 'Merge: no node gets worse'
   if (verdict !== 'unread') return 'Not judged: no node of the snapshot is reached'
   const unread = byEffect(problems.filter(({ kind }) => kind === 'unread'))
@@ -92,7 +92,7 @@ const groupProblems = (
   keyOf: (problem: GateProblem) => unknown[],
 ): Effect[] =>
   [...Map.groupBy(problems, problem => JSON.stringify(keyOf(problem))).values()].flatMap(
-    ([first, ...others]) => (first === undefined ? [] : [[first, ...others]]),
+    ([first, ...others]) => (first ? [[first, ...others]] : []),
   )
 
 /** The problem with the most nodes of each group. */
@@ -109,7 +109,7 @@ export function placesOf(effect: Effect, names: number): string | null {
   const groups = groupsOf(effect)
   const [first = effect[0]] = groups
   if (groups.length === 1) {
-    if (first.cluster === null || first.group === null) return null
+    if (first.cluster === null || !first.group) return null
     return [pathOf(first), nodesText(first.nodes, names)].filter(Boolean).join(', ')
   }
   const shown = groups

@@ -62,8 +62,8 @@ function catalogueIn(source: Source, target: Source): object {
         return [name, catalogueIn({ ...source, messages: message }, { ...target, messages })]
       }
       if (typeof translation !== 'string' || own?.values?.some(value => !values?.includes(value)))
-        return [name, values === null ? message : messageFunction(message, values, source)]
-      return [name, values === null ? translation : messageFunction(translation, values, target)]
+        return [name, values ? messageFunction(message, values, source) : message]
+      return [name, values ? messageFunction(translation, values, target) : translation]
     }),
   )
 }
@@ -99,7 +99,7 @@ const namedValues = (
   value: MessageValue,
   separators: Source['separators'],
 ): [string, string | number | boolean | null][] =>
-  typeof value === 'object' && value !== null
+  typeof value === 'object' && value
     ? [
         [name, value.join(separators.list)],
         [`${name}Clauses`, value.join(separators.clauses)],

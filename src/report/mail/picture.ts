@@ -7,8 +7,8 @@ import { markTones, segmentTones } from './palette.ts'
 
 /** Null: no node is near eviction, or its use is unknown. Numbers are whole percents, which Outlook needs. */
 export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, language: Language) {
-  const gauge = node === undefined ? null : nearestGauge(node, alerts, language)
-  if (node === undefined || gauge === null || gauge.usedPercent === null) return null
+  const gauge = node ? nearestGauge(node, alerts, language) : null
+  if (!node || !gauge || gauge.usedPercent === null) return null
   const ledger = ledgerOf(node, gauge)
   const bar = barView(node, { ...gauge, marks: actingMarks(gauge) }, { id: '' }, language)
   const { title, summary, used, segments, marks } = bar
@@ -52,14 +52,13 @@ export function mailPicture(node: AuditedNode | undefined, alerts: Alerts, langu
     estimate: hasEstimateOf(segments)
       ? { tone: segmentTones.unknown, text: language.words.picture.estimate }
       : null,
-    legend:
-      ledger === null
-        ? []
-        : segmentLegend(ledger, language).map(({ kind, label, amount }) => ({
-            kind,
-            tone: segmentTones[kind],
-            text: `${label} ${amount}`,
-          })),
+    legend: ledger
+      ? segmentLegend(ledger, language).map(({ kind, label, amount }) => ({
+          kind,
+          tone: segmentTones[kind],
+          text: `${label} ${amount}`,
+        }))
+      : [],
   }
 }
 

@@ -18,10 +18,10 @@ export function mailTrend(
   const { week: words } = language.words
   const days = fleetDays(trends)
   const now = days.at(-1)
-  if (now === undefined) return null
+  if (!now) return null
   const agoDays = ({ day }: { day: string }) => (Date.parse(now.day) - Date.parse(day)) / dayMs
   const first = days.find(day => agoDays(day) <= weekDays)
-  if (first === undefined || agoDays(first) < 2) return null
+  if (!first || agoDays(first) < 2) return null
   const grades = trends.flatMap(({ cluster, points }) => {
     const [then, is] = [points.find(point => agoDays(point) <= weekDays), points.at(-1)]
     return then?.grade && is?.grade && then.grade !== is.grade
@@ -45,7 +45,7 @@ function findingsText(
   language: Language,
 ) {
   const { week: words, severityNames } = language.words
-  if (before === null || now === null) return ''
+  if (!before || !now) return ''
   const urgent = severities
     .slice(0, 2)
     .filter(severity => before[severity] !== now[severity])

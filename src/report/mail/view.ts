@@ -81,7 +81,7 @@ export function mailView(
   const listed = mailCausesView(causes, outlook.rows, changes, { fold: short, titleOf, language })
   const next = nextNodes(outlook, causes, { fold, language })
   const [first] = outlook.rows
-  const nearest = first === undefined ? null : placeOf(first.node, language)
+  const nearest = first ? placeOf(first.node, language) : null
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,
@@ -293,7 +293,7 @@ function nightText(report: AuditReport, nearest: string | null, language: Langua
     { ...countHappenings(({ what }) => what === 'reboot'), text: night.reboots },
   ]
   const parts = kinds.flatMap(({ count, nodes, first, text, subject }) => {
-    if (first === undefined) return []
+    if (!first) return []
     const { one, node: place } = first
     if (subject === 'condition' && count === 1)
       return [night.onePressure[one.status ?? 'Unknown'](line(one.subject, 40), utc(one.at), place)]

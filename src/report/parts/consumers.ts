@@ -68,7 +68,7 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
   }
   for (const { cluster, identity, details } of nodes) {
     const { ledger } = details()
-    if (ledger === undefined) continue
+    if (!ledger) continue
     const capacityBytes = ledger.filesystems.reduce((sum, disk) => sum + disk.capacityBytes, 0)
     const group = addTo(`${cluster} / ${identity.group.name}`, null, capacityBytes, ledger.owners)
     group.pods.push(...ledger.pods.map(pod => ({ pod, capacityBytes })))
@@ -83,7 +83,7 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
 }
 
 function joinUse(sum: GroupDiskUse | null, use: GroupDiskUse): GroupDiskUse {
-  if (sum === null) return { ...use }
+  if (!sum) return { ...use }
   addUse(sum, use, use.pods)
   return sum
 }
@@ -121,7 +121,7 @@ function rowsOfGroup({ place, owners, pods, capacityBytes }: Place, language: La
 }
 
 const rowOfSpace = ({ place, namespace, whole, capacityBytes }: Place, language: Language) =>
-  whole === null || !isLarge(whole.bytes, capacityBytes)
+  !whole || !isLarge(whole.bytes, capacityBytes)
     ? []
     : [groupRow(place, language.words.ledger.namespace(namespace ?? ''), whole, language)]
 
@@ -285,11 +285,10 @@ function adviceOf({ prediction, details, growth }: AuditedNode) {
   const disk = layout === null ? null : filesystems[name]
   const grown = growth?.[name]
   if (disk?.capacityBytes == null || disk.availableBytes === null) return null
-  if (!grown?.isSeen || !imageGC?.enabled || eviction === null || eviction.error !== null)
-    return null
+  if (!grown?.isSeen || !imageGC?.enabled || !eviction || eviction.error !== null) return null
   const { ledger } = details()
   const unusedBytes = ledger?.freeable.unusedImageBytes ?? null
-  if (ledger === undefined || unusedBytes === null || isHeldByStrangers(ledger)) return null
+  if (!ledger || unusedBytes === null || isHeldByStrangers(ledger)) return null
   // Bytes that stay after image GC: images that pods use, and data other than images.
   const stayingBytes = disk.capacityBytes - disk.availableBytes - unusedBytes
   const neededBytes = stayingBytes + grown.bytesPerHour.median * 24 * days

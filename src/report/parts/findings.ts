@@ -320,7 +320,7 @@ export function planView(
   { words: { plan: words }, ...language }: Language,
   fold: Fold = language.fold,
 ) {
-  if (plan === null) return null
+  if (!plan) return null
   if (plan.state === 'failed') return { text: words.failed(fold(plan.why, 600)), approval: null }
   const { nodes, waves, never, refused, unchanged, digest, command } = plan
   const beside = words.beside(never, refused, unchanged)

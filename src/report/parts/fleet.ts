@@ -119,8 +119,8 @@ function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language) {
     left === 0 && listed < fleetLimits.listedNodes && bytes + weight <= bytesAtMost
   const rowOf = (node: GaugedNode) => {
     const row = fits(0) ? nodeRow(node, isMany, language) : null
-    const weight = row === null ? 0 : rowBytes(row)
-    if (row === null || !fits(weight)) {
+    const weight = row ? rowBytes(row) : 0
+    if (!row || !fits(weight)) {
       left += 1
       return []
     }
@@ -217,8 +217,7 @@ function nodeRow(
   isOneOfMany: boolean,
   { words, line, percent }: Language,
 ) {
-  const usedOf = (gauge: Gauge | undefined) =>
-    gauge === undefined ? '' : percent(gauge.usedPercent)
+  const usedOf = (gauge: Gauge | undefined) => (gauge ? percent(gauge.usedPercent) : '')
   const reason = errorsText(node.errors) || words.noReason
   return {
     name: line(node.identity.name, nameLimit),
@@ -361,7 +360,7 @@ export function cohortTitle({ members }: Cohort, language: Language) {
 
 /** Null: the thresholds are unknown, or could not be parsed. */
 export const evictionOf = ({ prediction: { eviction } }: AuditedNode) =>
-  eviction === null || eviction.error !== null ? null : eviction
+  !eviction || eviction.error !== null ? null : eviction
 
 export const hasKnownSettings = (node: AuditedNode) =>
   evictionOf(node) !== null || node.prediction.settings.imageGC !== null

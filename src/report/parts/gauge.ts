@@ -86,7 +86,7 @@ export function gaugesOf({ prediction }: AuditedNode, alerts: Alerts, language: 
     if (holdsImages) addImageGc(gauge, imageGC, bytes.capacity, language)
     addAlerts(gauge, alerts, bytes.capacity, language)
     addThresholds(gauge, thresholdsOf('available'), bytes.capacity, language)
-    if (eviction === null) gauge.facts.push(() => words.thresholdsUnknown)
+    if (!eviction) gauge.facts.push(() => words.thresholdsUnknown)
     else if (eviction.error !== null)
       gauge.warnings.push(words.settingsDoNotParse(language.line(eviction.error, 300)))
     else if (thresholdsOf('available').length === 0) gauge.warnings.push(words.bytesUnwatched)
@@ -97,7 +97,7 @@ export function gaugesOf({ prediction }: AuditedNode, alerts: Alerts, language: 
   }
 
   const disks = (): Gauge[] => {
-    if (nodefs === null && imagefs === null) return []
+    if (!nodefs && !imagefs) return []
     if (layout === 'shared')
       return disk(words.oneDisk, nodefs ?? imagefs, ['nodefs', 'imagefs'], true)
     const ofNodefs =
@@ -118,7 +118,7 @@ function memoryGauge(
   thresholds: EvaluatedThreshold[],
   language: Language,
 ): Gauge[] {
-  if (observed === null) return []
+  if (!observed) return []
   const gauge = emptyGauge(language.words.gauge.memory, 'memory', observed, language)
   const watched = thresholds.filter(({ signal }) => signal === 'memory.available')
   addThresholds(gauge, watched, observed.capacity, language)
@@ -168,7 +168,7 @@ function addImageGc(
   language: Language,
 ) {
   const { gauge: words } = language.words
-  if (imageGC === null) {
+  if (!imageGC) {
     gauge.facts.push(() => words.imageGcUnknown)
     return
   }

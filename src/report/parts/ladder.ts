@@ -100,7 +100,7 @@ function joinedMarks(marks: Mark[], { words, percent }: Language): Mark[] {
   for (const mark of marks) {
     const last = joined.at(-1)
     const texts = (a: string, b: string) => [...new Set([a, b])].filter(Boolean)
-    const name = last === undefined ? '' : texts(last.name, mark.name).join('/')
+    const name = last ? texts(last.name, mark.name).join('/') : ''
     const place = Math.min(mark.percent, 100)
     const isOnePlace =
       last !== undefined &&

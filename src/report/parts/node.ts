@@ -116,7 +116,7 @@ function nodeLinks(
       ? []
       : [...disk, { text: words.links.findings, href: findings, isOutside: false }]
   const links = consoleLinks(identity.instanceId, regionOf(cluster, region))
-  if (links === null) return own
+  if (!links) return own
   const outside = (['instance', 'session'] as const).flatMap(name => {
     const href = links[name]
     return href === null ? [] : [{ text: words.links[name], href, isOutside: true }]
@@ -133,7 +133,7 @@ function layoutNotes(
   { nodefs, imagefs, layout, layoutCertainty }: Filesystems,
   { words: { node: words, confidences } }: Language,
 ) {
-  if (nodefs === null && imagefs === null) return []
+  if (!nodefs && !imagefs) return []
   if (layout === null) return [words.layoutUnknown]
   if (layoutCertainty === 'certain') return []
   return [
@@ -171,7 +171,7 @@ export function barView(
     isThin: gauge.kind === 'inodes',
     used: gauge.usedPercent === null ? null : words.used(language.percent(gauge.usedPercent)),
     usedX: gauge.usedPercent === null ? null : `${gauge.usedPercent.toFixed(2)}%`,
-    segments: ledger === null ? [] : segmentsOf(ledger, language, owners),
+    segments: ledger ? segmentsOf(ledger, language, owners) : [],
     over: evictionStrip(gauge.usedPercent, keptFrom, layout),
     state: gauge.state,
     stateText: words.states[gauge.state],

@@ -23,7 +23,7 @@ export function titlesOf({ document, ruleTitles = {} }: AuditReport, { rules }: 
   }
   return finding => {
     const text = rules[finding.rule]
-    if (text === undefined) return { title: finding.title, ownTitle: null }
+    if (!text) return { title: finding.title, ownTitle: null }
     const key = keyOf(finding) ?? ''
     const title = key === 'usual' ? text.title : text.titles?.[key]
     return title === undefined
@@ -39,7 +39,7 @@ export function docsIn(
 ): RuleDocs & { docsTag: string | null } {
   const text = language.rules[rule]
   const { title, why, fix } = text ?? docs
-  const docsTag = text === undefined ? englishTag(language) : null
+  const docsTag = text ? null : englishTag(language)
   return { title, why, fix, sources: docs.sources, docsTag }
 }
 

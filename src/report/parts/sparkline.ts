@@ -58,11 +58,10 @@ function pathOf(
       continue
     }
     const point = { x: x(index), y: y(value) }
-    const down = before === null ? 0 : point.y - before.y
-    path +=
-      before === null
-        ? `M${point.x} ${point.y}h0`
-        : `l${point.x - before.x}${down < 0 ? '' : ' '}${down}`
+    const down = before ? point.y - before.y : 0
+    path += before
+      ? `l${point.x - before.x}${down < 0 ? '' : ' '}${down}`
+      : `M${point.x} ${point.y}h0`
     before = point
   }
   return path

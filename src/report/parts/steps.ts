@@ -76,7 +76,7 @@ function placeText(
 }
 
 const placesOf = (cause: HolderCause, language: Language): string[] => [
-  ...(cause.owner === null ? [] : [ownerText(cause.owner, language)]),
+  ...(cause.owner ? [ownerText(cause.owner, language)] : []),
   ...(cause.owners === undefined ? [] : [language.words.steps.owners[cause.owners]]),
   ...placeText(cause, language),
 ]
@@ -87,7 +87,7 @@ function holderText(cause: HolderCause, language: Language): string {
   const { holder, freedBy, also } = cause
   const own = amountOfHolder(cause, language)
   const known = (text: string) => (freedBy === 'nothing' ? steps.nothingFrees(text) : text)
-  if (also === undefined) return known(own)
+  if (!also) return known(own)
   if (also.freedBy !== freedBy) return steps.holdsAlso(known(own), holderText(also, language))
   const where = also.holder === holder ? placesOf(also, language) : []
   const other =
@@ -223,14 +223,14 @@ function stepText(
     usdPerMonth === undefined
       ? (variant ?? message ?? files ?? (action.above ?? action.limit)?.toString())
       : costText(usdPerMonth, language, most?.usdPerMonth)
-  if (id === 'drain' && lost !== undefined)
+  if (id === 'drain' && lost)
     return steps.drain(shownPods(lost.pods, language), shownPods(lost.data, language))
   if (id === 'set-fields' && settings !== null)
     return bytes === undefined && action.isShort !== true
       ? settings
       : steps.roomFirst(settings, bytes === undefined ? null : language.bytes(bytes))
   if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
-    return finding === null ? '' : language.line(firstAdvice(finding, language), limits.advice)
+    return finding ? language.line(firstAdvice(finding, language), limits.advice) : ''
   const text = language.words.steps.actions[id](
     endedPods(action, owner, language) ?? owner ?? source,
     named === null ? null : language.line(named, limits.places),
@@ -266,7 +266,7 @@ function shownSteps(steps: readonly Step[]): { isTimed: boolean; shown: Step[] }
   const now = steps.filter(isImmediate).length
   const lasting = ordered[now]
   const isOrder = ordered[0]?.kind === 'read-more' && now > 1
-  return now > 0 && lasting !== undefined && !isOrder
+  return now > 0 && lasting && !isOrder
     ? { isTimed: true, shown: [ordered[0]!, lasting] }
     : { isTimed: false, shown: ordered.slice(0, limits.together) }
 }
@@ -328,7 +328,7 @@ export function stepLines(
   }))
   if (isTimed) return lines
   const [{ text, note }, second] = lines as [(typeof lines)[0], ...typeof lines]
-  if (second === undefined) return [{ key: picture.step, text, note }]
+  if (!second) return [{ key: picture.step, text, note }]
   const texts = lines.map(line => withNote(line, language))
   return [{ key: picture.step, text: together(texts, false, language), note: '' }]
 }
@@ -385,15 +385,13 @@ const changesNothing = (steps: readonly Step[]): boolean =>
 export function effectText(steps: readonly Step[], { words }: Language): string | null {
   const commands = leadingCommands(steps)
   const last = commands.find(({ effect }) => ofNodes.has(effect)) ?? commands.at(-1)
-  return last === undefined
-    ? null
-    : words.steps.effect(last.effect, last.nodes ?? 0, last.pods ?? 0)
+  return last ? words.steps.effect(last.effect, last.nodes ?? 0, last.pods ?? 0) : null
 }
 
 /** The commands that have to run together: drain, reboot and uncordon one node. Other commands are for other places. */
 export function leadingCommands(steps: readonly Step[]): StepCommand[] {
   const first = withCommands(steps)
-  if (first === undefined) return []
+  if (!first) return []
   const { action, commands } = first
   const last = commands.findIndex(({ effect }) => ofNodes.has(effect))
   // A restarted node gets pods again when it is uncordoned.

@@ -248,7 +248,7 @@ function reclaimRow({ cluster, points }: ReportedTrend, from: number, language: 
   const { trends: words } = language.words
   const days = points.flatMap(({ day, imageGc }) => (imageGc ? [{ day, ...imageGc }] : []))
   const last = days.at(-1)
-  if (last === undefined) return []
+  if (!last) return []
   const cell = (what: string, values: (number | null)[]) =>
     cellOf({ what, days, from, values, faint: undefined, shown: language.percent, language })
   const freed = days.map(({ countedBytes, freedBytes }) =>

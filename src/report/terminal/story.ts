@@ -65,7 +65,7 @@ export function storyOf(
   const head = wrapText(`${name(cluster)} / ${name(node)}: ${answer}`, columns).trimEnd()
   const sections: [string, string[]][] = [
     ['Refused', refusedLines(prediction)],
-    ['Changed', before === null ? [] : changedLines(before, prediction)],
+    ['Changed', before ? changedLines(before, prediction) : []],
     [
       '',
       [
@@ -80,7 +80,7 @@ export function storyOf(
     ['Limits', limitLines(prediction)],
     ['Container GC', containerLines(prediction)],
     // With another configuration the allocatable values differ anyway.
-    ['Allocatable', before === null ? allocatableLines(prediction) : []],
+    ['Allocatable', before ? [] : allocatableLines(prediction)],
     ['Then', timelineLines(prediction.timeline)],
     ['Unknown', unknownLines(prediction)],
   ]
@@ -106,7 +106,7 @@ function answerText(prediction: NodePrediction): string {
     return `${isCertain ? 'evicts' : 'eviction acts'} now: ${eviction.actsOn.join(', ')}${pod}`
   }
   if (imageGC?.triggered) return `image GC acts now: ${formatBytes(imageGC.bytesToFree)} to free`
-  if (eviction === null && imageGC === null) return 'what acts is not known'
+  if (!eviction && !imageGC) return 'what acts is not known'
   const [first] = timeline ?? []
   if (first) return `first after ${formatDuration(first.atMs)}: ${eventText(first)}`
   const next: [string, number][] = (eviction?.thresholds ?? []).flatMap(
@@ -140,9 +140,9 @@ function labelLines(title: string, text: string) {
 
 function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }: NodePrediction) {
   const state = (title: string, filesystem: typeof nodefs) =>
-    filesystem === null
-      ? `${title}: unknown`
-      : `${title}: ${formatBytes(filesystem.capacityBytes)}, ${formatPercent(usedPercentOf(filesystem.capacityBytes, filesystem.availableBytes))} used, ${formatBytes(filesystem.availableBytes)} available`
+    filesystem
+      ? `${title}: ${formatBytes(filesystem.capacityBytes)}, ${formatPercent(usedPercentOf(filesystem.capacityBytes, filesystem.availableBytes))} used, ${formatBytes(filesystem.availableBytes)} available`
+      : `${title}: unknown`
   const likely = layoutCertainty === 'likely' ? ', very likely' : ''
   if (layout === 'shared')
     return [`${state('one for everything', nodefs)} (nodefs and imagefs are the same${likely})`]
@@ -153,18 +153,17 @@ function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }
 }
 
 const ledgerLines = ({ ledger }: NodePrediction) =>
-  ledger === null ? [] : ledgerText(shownLedger(ledger), english)
+  ledger ? ledgerText(shownLedger(ledger), english) : []
 
 const refusedLines = ({ refusals }: NodePrediction) =>
   (refusals ?? []).map(
     text => `the kubelet would not start with this configuration: ${foldedLine(text, 400)}`,
   )
 
-const upgradeLines = (upgrade: KubeletUpgrade | undefined) =>
-  upgrade === undefined ? [] : upgradeText(upgrade)
+const upgradeLines = (upgrade: KubeletUpgrade | undefined) => (upgrade ? upgradeText(upgrade) : [])
 
 function imageGcLines(imageGC: ImageGcPrediction | null) {
-  if (imageGC === null) return ['not known, see below']
+  if (!imageGC) return ['not known, see below']
   const {
     enabled,
     triggered,
@@ -197,7 +196,7 @@ function imageGcLines(imageGC: ImageGcPrediction | null) {
 }
 
 function deletionLines(deletions: ImageDeletion[] | null) {
-  if (deletions === null || deletions.length === 0) return []
+  if (!deletions || deletions.length === 0) return []
   const certain = deletions.filter(({ certainty }) => certainty === 'certain').length
   const said = [
     certain > 0 ? `${certain} for certain` : '',
@@ -227,7 +226,7 @@ const moreLine = (count: number, shown: number) =>
 
 function evictionLines(prediction: NodePrediction) {
   const { eviction, filesystems, unknowns } = prediction
-  if (eviction === null) return ['not known, see below']
+  if (!eviction) return ['not known, see below']
   if (eviction.error !== null)
     return [`the running thresholds do not parse: ${foldedLine(eviction.error, 400)}`]
   const { thresholds, conditions, actsOn, nodeReclaim, victims, rankings } = eviction
@@ -245,7 +244,7 @@ function evictionLines(prediction: NodePrediction) {
       `first collects ${nodeReclaim.map(kind => (kind === 'containers' ? 'dead containers' : 'every unused image')).join(', then ')}`,
     )
   lines.push(...deletionLines(eviction.imageDeletions))
-  if (victims !== null && victims.length > 0) {
+  if (victims && victims.length > 0) {
     const certain = victims.filter(({ certainty }) => certainty === 'certain')
     const possible = victims.filter(({ certainty }) => certainty === 'possible')
     if (certain.length > 0) lines.push(`evicts ${certain.map(podName).join(', ')}`)
@@ -258,7 +257,7 @@ function evictionLines(prediction: NodePrediction) {
       )
   }
   const ranking = rankings?.find(({ signal }) => actsOn.includes(signal))
-  if (ranking !== undefined && ranking.pods.length > 1) {
+  if (ranking && ranking.pods.length > 1) {
     lines.push(`its order under ${ranking.signal}:`)
     lines.push(
       ...ranking.pods
@@ -282,7 +281,7 @@ function rankText(pod: RankedPod, eviction: EvictionPrediction) {
     ({ namespace, name: podName }) => namespace === pod.namespace && podName === pod.name,
   )
   const reason = foldedLine(pod.reason, 120)
-  return known === undefined ? reason : `never evicted: ${known.reason}; ${reason}`
+  return known ? `never evicted: ${known.reason}; ${reason}` : reason
 }
 
 const isCount = (signal: Signal) => signal.endsWith('inodesFree') || signal === 'pid.available'
@@ -305,7 +304,7 @@ function thresholdLine({
     isCount(signal) || written.endsWith('%') ? `${written} = ${amount(signal, resolved)}` : written
   const state = met === null ? '?    ' : 'calm '
   const head = `${met === true ? 'MET  ' : state}${signal} < ${limit}${kind}`
-  const from = origin === undefined ? '' : ` (${originText(origin, english)})`
+  const from = origin ? ` (${originText(origin, english)})` : ''
   if (resolved === null || margin === null) return `${head}: not observed${from}`
   return `${head}: ${amount(signal, resolved + margin)} left${from}`
 }
@@ -334,7 +333,7 @@ const limitLines = ({ localStorageEvictions }: NodePrediction) =>
 const limitNames = { emptyDir: 'its volume', pod: 'the pod', container: 'its container' } as const
 
 function containerLines({ containerGC }: NodePrediction) {
-  if (containerGC === null || containerGC.removals.length === 0) return []
+  if (!containerGC || containerGC.removals.length === 0) return []
   const count = (kind: string) =>
     containerGC.removals.filter(removal => removal.kind === kind).length
   const said = [
@@ -349,7 +348,7 @@ function containerLines({ containerGC }: NodePrediction) {
 }
 
 function allocatableLines({ allocatable }: NodePrediction) {
-  if (allocatable === null || allocatable.matchesNode !== false) return []
+  if (allocatable?.matchesNode !== false) return []
   return [
     'what the node reports is not what this configuration gives: it changed since the kubelet started, or the machine did',
   ]
@@ -371,7 +370,7 @@ function changedLines(before: NodePrediction, after: NodePrediction): string[] {
 }
 
 function imageGcState(imageGC: ImageGcPrediction | null) {
-  if (imageGC === null || (imageGC.enabled && imageGC.triggered === null)) return 'not known'
+  if (!imageGC || (imageGC.enabled && imageGC.triggered === null)) return 'not known'
   if (!imageGC.enabled) return 'off'
   return imageGC.triggered
     ? `due, ${formatBytes(imageGC.bytesToFree)} to free`
@@ -379,11 +378,11 @@ function imageGcState(imageGC: ImageGcPrediction | null) {
 }
 
 const deletionState = (deletions: ImageDeletion[] | null) =>
-  deletions === null ? 'not known' : plural(deletions.length, 'image')
+  deletions ? plural(deletions.length, 'image') : 'not known'
 
 function timelineLines(timeline: TimelineEvent[] | null | undefined) {
   if (timeline === undefined) return []
-  if (timeline === null) return ['not known, see below']
+  if (!timeline) return ['not known, see below']
   if (timeline.length === 0) return ['nothing happens within a day']
   const lines = timeline
     .slice(0, shownEvents)

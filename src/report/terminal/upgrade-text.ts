@@ -72,7 +72,7 @@ const valueText = (value: unknown) =>
   value === null ? 'not set' : foldedLine(JSON.stringify(value), valueLimit)
 
 function orderText(signals: KubeletUpgrade['changedOrders']) {
-  if (signals === null)
+  if (!signals)
     return ['the order of eviction is unknown: configuration, pods or statistics were not read']
   return signals.length === 0 ? [] : [`another order of eviction under ${signals.join(', ')}`]
 }

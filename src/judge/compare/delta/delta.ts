@@ -201,7 +201,7 @@ function notesOn(old: ComparedRun, now: ComparedRun) {
   )
     notes.push('OLD and NEW have no cluster in common')
   for (const [name, { document, nodes }] of [['OLD', old] as const, ['NEW', now] as const]) {
-    if (nodes === null)
+    if (!nodes)
       notes.push(
         `${name} is a findings.json: ${withoutNodes[name]}; its severities and waivers are those of its day`,
       )

@@ -21,7 +21,7 @@ export function nodeFindingChanges(
 ): NodeFindingChange[] {
   const [old, now] = [byNode(before), byNode(after)]
   const rank = (one: FindingOnNode | undefined) =>
-    one === undefined ? severities.length : severityRank(one.finding.severity)
+    one ? severityRank(one.finding.severity) : severities.length
   // What takes the place of something worse of its family is not worse.
   const worstEnded = new Map<string, number>()
   for (const [key, one] of old) {

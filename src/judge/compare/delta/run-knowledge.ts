@@ -28,7 +28,7 @@ function namesIn(found: readonly (FindingOnSubject & Pick<ComparedFinding, 'node
   const add = (rule: string, cluster: string, nodes: readonly string[]) => {
     const key = keyOf(rule, cluster)
     const known = names.get(key)
-    if (known === undefined) names.set(key, new Set(nodes))
+    if (!known) names.set(key, new Set(nodes))
     else for (const node of nodes) known.add(node)
   }
   for (const { rule, cluster, nodes } of found) add(rule, cluster, nodes.sample)
@@ -62,7 +62,7 @@ function driftByNode(findings: readonly ComparedFinding[]) {
     for (const node of nodes.sample) {
       const key = keyOf(cluster, node)
       const known = rules.get(key)
-      if (known === undefined) rules.set(key, new Set([rule]))
+      if (!known) rules.set(key, new Set([rule]))
       else if (known.size < mostDriftRules) known.add(rule)
     }
   return rules
@@ -247,9 +247,9 @@ function stateOfCluster(known: Knowledge, finding: ComparedFinding): State {
   if (isBroken(known, cluster)) return 'open'
   const result = known.clusters.get(cluster)
   // Cluster garbage was not read.
-  if (result !== undefined && result.coverage.clusterGc === undefined) return 'undecided'
+  if (result && !result.coverage.clusterGc) return 'undecided'
   if (isPartial(known, cluster)) return 'undecided'
-  return result === undefined ? 'absent' : 'passing'
+  return result ? 'passing' : 'absent'
 }
 
 export const isDrift = ({ evidence }: ComparedFinding) =>

@@ -31,11 +31,9 @@ interface Verdict {
 }
 
 export function verdictOn({ before, after }: Pair, then: Knowledge, today: Knowledge): Verdict {
-  if (after === undefined)
-    return before === undefined
-      ? { change: 'unchanged', why: [] }
-      : vanishedVerdict(before, then, today)
-  if (before === undefined) return appearedVerdict(after, then, today)
+  if (!after)
+    return before ? vanishedVerdict(before, then, today) : { change: 'unchanged', why: [] }
+  if (!before) return appearedVerdict(after, then, today)
   if (after.waived && before.waived) return { change: 'unchanged', why: [] }
   const { change, why, isInDoubt } = changeVerdict(before, after, then, today)
   if (after.waived) return { change: 'waivedSince', why: [waiverText(after.waived), ...why] }

@@ -74,7 +74,7 @@ export function withAbsent(
   run: Omit<RememberedRun, 'runId'>,
   absent: RememberedRun | null,
 ): Omit<RememberedRun, 'runId'> {
-  if (absent === null) return run
+  if (!absent) return run
   const { document } = absent
   return {
     ...run,

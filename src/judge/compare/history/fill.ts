@@ -152,9 +152,8 @@ export const mergedGrowth = (
   remembered: NodeGrowth | undefined,
   rate: NodeGrowth | undefined,
 ): NodeGrowth | undefined =>
-  rate === undefined
-    ? remembered
-    : {
+  rate
+    ? {
         ...remembered,
         ...Object.fromEntries(
           Object.entries(rate).filter(
@@ -164,6 +163,7 @@ export const mergedGrowth = (
           ),
         ),
       }
+    : remembered
 
 /** Growth is continued for this time at most, and for a few times the time in which it was observed. */
 const foreseen = { hours: 168, times: 4 }
@@ -220,7 +220,7 @@ function dropCloseReadings(readings: Reading[]) {
   const kept: Reading[] = []
   for (const reading of readings) {
     const last = kept.at(-1)
-    if (last !== undefined && reading.atMs - last.atMs < fillLimits.leastApartMs) kept.pop()
+    if (last && reading.atMs - last.atMs < fillLimits.leastApartMs) kept.pop()
     kept.push(reading)
   }
   return kept

@@ -60,7 +60,7 @@ const fromEvents = (events: readonly NodeEvent[], node: string, at: string): Hap
   events.flatMap(({ reason, pod, message, lastTime }) => {
     const what = ofEvents[reason]
     if (what === undefined || !isWithinWindow(lastTime, at, windowMs)) return []
-    const subject = pod === null ? node : `${pod.namespace}/${pod.name}`
+    const subject = pod ? `${pod.namespace}/${pod.name}` : node
     return [happening(lastTime ?? at, what, subject, message)]
   })
 
@@ -86,13 +86,12 @@ function fromLog(lines: readonly string[], at: string): Happening[] {
   let scarce: { at: string; resource: string } | null = null
   return lines.flatMap(text => {
     const line = imageGcLine(text) ?? evictionLine(text)
-    if (line === null || !isWithinWindow(line.at, at, windowMs)) return []
+    if (!line || !isWithinWindow(line.at, at, windowMs)) return []
     if ('image' in line)
       return [happening(line.at, 'image-deleted', line.image, `${line.bytes} bytes by the CRI`)]
     if ('resource' in line) scarce = line
     if (!('pod' in line)) return []
-    const low =
-      scarce !== null && isWithinWindow(scarce.at, line.at, passMs) ? scarce.resource : null
+    const low = scarce && isWithinWindow(scarce.at, line.at, passMs) ? scarce.resource : null
     scarce = null
     return [happening(line.at, 'evicted', line.pod, logMessage(low))]
   })
@@ -126,7 +125,7 @@ export function readingOfMachine(
   { identity, joinedAt = '' }: TakenNode,
   last: NodeBefore | null,
 ): NodeBefore | null {
-  if (last === null || !(Date.parse(joinedAt) > Date.parse(last.at))) return last
+  if (!last || !(Date.parse(joinedAt) > Date.parse(last.at))) return last
   const { bootId } = identity
   return bootId !== null && last.fill?.bootId === shorten(bootId, 40) ? last : null
 }
@@ -137,7 +136,7 @@ export function withRestart(
   happened: Happening[],
   before: FillSeries | null,
 ): Happening[] {
-  if (before === null || bootId === null || shorten(bootId, 40) === before.bootId) return happened
+  if (!before || bootId === null || shorten(bootId, 40) === before.bootId) return happened
   const message = `boot id ${before.bootId} until ${before.readings.at(-1)?.at ?? 'an earlier run'}`
   return mergeHappenings(happened, [happening(at, 'reboot', name, message)])
 }
@@ -165,7 +164,7 @@ export function joinAlike(happenings: readonly Happening[]): Happening[] {
       ({ at }) => at === one.at || Math.abs(Date.parse(at) - Date.parse(one.at)) <= eventTtlMs,
     )
     const known = alike[index]
-    if (known === undefined) alike.push(one)
+    if (!known) alike.push(one)
     // An event that was sent again has a later time.
     else if (one.at < known.at) alike[index] = { ...known, at: one.at }
   }

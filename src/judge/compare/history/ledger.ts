@@ -79,7 +79,7 @@ export function nextLedger(
   })
   const returned = all.flatMap(({ id }) => {
     const finding = before.has(id) ? undefined : past.get(id)
-    return finding === undefined || !isRepaired(finding) ? [] : [finding]
+    return !finding || !isRepaired(finding) ? [] : [finding]
   })
   const kept = [...past.values()].filter(({ id, on }) => !since.has(id) && on >= forgetBefore)
   const runBefore = last &&

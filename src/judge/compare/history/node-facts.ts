@@ -163,7 +163,7 @@ function evictionBases(earlier: NodeFacts, now: NodeFacts) {
       Date.parse(at) <= Date.parse(now.at),
   )
   const { at, thresholds, held } = earlier
-  if (evictions.length === 0 || thresholds === null) return earlier.beforeEvictions
+  if (evictions.length === 0 || !thresholds) return earlier.beforeEvictions
   const signals = evictions.flatMap(({ resource = '' }) => rankedSignal(resource) ?? [])
   const firstVictims = earlier.firstVictims.filter(({ signal }) =>
     signals.some(one => one === signal),
@@ -208,7 +208,7 @@ function joinByNode(
   const day = new Map(before.map(facts => [facts.node, facts]))
   for (const facts of now) {
     const earlier = day.get(facts.node)
-    day.set(facts.node, earlier === undefined ? facts : join(earlier, facts))
+    day.set(facts.node, earlier ? join(earlier, facts) : facts)
   }
   return [...day.values()].toSorted(by(({ node }) => node))
 }

@@ -48,7 +48,7 @@ export function reportedRounds(
 }
 
 function freedUntil({ at, wantedBytes }: Reported, next: Reported | undefined) {
-  if (next === undefined || wantedBytes === null || next.wantedBytes === null) return null
+  if (!next || wantedBytes === null || next.wantedBytes === null) return null
   const isNext = Date.parse(next.at) - Date.parse(at) <= mostApartMs
   return isNext ? Math.max(0, wantedBytes - next.wantedBytes) : null
 }
@@ -67,7 +67,7 @@ function loggedRounds(lines: readonly string[]): Reported[] {
 const roundsOfEvents = (events: readonly NodeEvent[]): Reported[] =>
   events.flatMap(({ reason, message, count, firstTime, lastTime }) => {
     const bytes = reason === 'FreeDiskSpaceFailed' ? shortfallBytes(message) : null
-    if (bytes === null || lastTime === null) return []
+    if (!bytes || lastTime === null) return []
     const round = { wantedBytes: bytes.wantedBytes, countedBytes: bytes.freedBytes }
     const isRepeated = count > 1 && firstTime !== null && firstTime !== lastTime
     const before = isRepeated ? [{ ...round, at: firstTime }] : []
@@ -82,7 +82,7 @@ export function imagesOf(
   { node, runtime, at }: Pick<NodeInput, 'node' | 'runtime' | 'at'>,
   { imageGC, at: readAt }: Pick<NodePrediction, 'imageGC' | 'at'>,
 ): RememberedImage[] {
-  const unused = runtime === null ? null : unusedById(imageGC)
+  const unused = runtime ? unusedById(imageGC) : null
   const day = (at ?? readAt).slice(0, 10)
   const listed =
     runtime?.images?.map(({ id = '', repoTags = [], repoDigests = [], size }) => ({
@@ -136,11 +136,11 @@ type ImagesBefore = Omit<NodeBefore, 'rounds'>
 
 /** Compares two readings of a node: deleted images, and since when others are unused. */
 export function withImages(now: TakenNode, last: ImagesBefore | null): Partial<TakenNode> {
-  const before = last !== null && Date.parse(last.at) <= Date.parse(now.at) ? last : null
+  const before = last && Date.parse(last.at) <= Date.parse(now.at) ? last : null
   const { images = [], rounds, happened } = now
   const isUseKnown = images.some(([, , since]) => since !== undefined)
   const imagesSince = before?.imagesSince ?? (isUseKnown ? now.at.slice(0, 10) : null)
-  if (before === null) return { images, imagesSince }
+  if (!before) return { images, imagesSince }
   // A node that was not read keeps its images with the days since which they are unused.
   const { pastReleases: past } = before
   if (images.length === 0)

@@ -31,7 +31,7 @@ export const nodeNotReadyLong = clusterRule({
       )
       return {
         nodes: found.map(({ name }) => name),
-        consequence: `${plural(found.length, 'node')} ${one('has', 'have')} not been Ready for more than ${minAgeHours} h, and nothing deletes ${one('it', 'them')} as long as the instance exists${instances === null ? '; whether it does was not read' : ''}.`,
+        consequence: `${plural(found.length, 'node')} ${one('has', 'have')} not been Ready for more than ${minAgeHours} h, and nothing deletes ${one('it', 'them')} as long as the instance exists${instances ? '' : '; whether it does was not read'}.`,
         evidence: [
           line('object', 'nodes', nameList(found)),
           line('object', 'conditions', [...new Set(reasons)].toSorted().slice(0, 5).join(', ')),

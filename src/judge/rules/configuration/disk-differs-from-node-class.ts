@@ -91,10 +91,10 @@ export const diskDiffersFromNodeClass = contextRule({
         ? sizesOfClass(className, context)
         : sizesOfNodegroup({ group, template }, context)
     const wrong = wrongVolume(fact, declared)
-    if (wrong !== null) return yield wrong
+    if (wrong) return yield wrong
     const volume = typeof declared === 'string' ? declared : dataVolume(fact, declared)
     const small = notGrownFailing(fact, volume)
-    if (small !== null) return yield small
+    if (small) return yield small
     if (volume === null) return
     if (typeof volume === 'string') return yield { unknown: volume }
     if (capacityBytes === null) return yield { unknown: 'the capacity of nodefs was not read' }
@@ -231,7 +231,7 @@ function wrongVolume(node: NodeDisk, declared: Declaration | string | null): Fai
   const isBottlerocket = amiFamily === 'Bottlerocket'
   const known = typeof declared === 'string' ? null : declared
   const wrong = isBottlerocket ? systemVolume(node, known) : soleDeclaredVolume(node, known)
-  if (capacityBytes === null || wrong === null) return null
+  if (capacityBytes === null || !wrong) return null
   const data = dataDevice(node)
   const dataBytes = sizeOf(data, volumes) ?? capacityBytes
   // A filesystem is a little smaller than its volume. A larger one is on another.
@@ -258,9 +258,7 @@ function wrongVolume(node: NodeDisk, declared: Declaration | string | null): Fai
       : `${consequence} The ${bytes(wrong.sizeBytes)} of ${wrong.device} are a second volume, which nodes of ${amiFamily} do not use${unseen}.`,
     evidence: [
       bytesLine(node.sizedBy, 'nodefs capacity', capacityBytes),
-      ...(known === null
-        ? []
-        : [bytesLine('declared', `${known.where}, ${wrong.device}`, wrong.sizeBytes)]),
+      ...(known ? [bytesLine('declared', `${known.where}, ${wrong.device}`, wrong.sizeBytes)] : []),
       ...(isCertain ? [mappingLine(data, wrong.sizeBytes)] : []),
       ...volumeEvidence(node),
     ],
@@ -286,8 +284,7 @@ const sizeOf = (wanted: string, volumes: NodeDisk['volumes']) =>
 function systemVolume({ volumes }: NodeDisk, declared: Declaration | null): Volume | null {
   const { system: device } = bottlerocketDevices
   const byDeclaration = declared?.sizes.find(one => one.device === null || one.device === device)
-  const sizeBytes =
-    sizeOf(device, volumes) ?? (volumes === null ? (byDeclaration?.sizeBytes ?? null) : null)
+  const sizeBytes = sizeOf(device, volumes) ?? (volumes ? null : (byDeclaration?.sizeBytes ?? null))
   return sizeBytes !== null && sizeBytes > largestImageBytes ? { device, sizeBytes } : null
 }
 
@@ -297,7 +294,7 @@ const ofAmazonLinux: ReadonlySet<AmiFamily> = new Set(['AL2', 'AL2023'])
 function soleDeclaredVolume(node: NodeDisk, declared: Declaration | null): Volume | null {
   const { amiFamily, volumes, imagefsBytes, devices } = node
   const [only, ...others] = declared?.sizes ?? []
-  if (!ofAmazonLinux.has(amiFamily) || only === undefined || others.length > 0) return null
+  if (!ofAmazonLinux.has(amiFamily) || !only || others.length > 0) return null
   const { device, isRoot, sizeBytes } = only
   if (device === null || device === dataDevice(node) || isRoot === true) return null
   const isAttached = volumes === null || sizeOf(device, volumes) !== null
@@ -331,9 +328,7 @@ interface NodegroupNode {
 /** Null: no size is declared for the volume of kubelet and runtime. */
 function dataVolume(node: NodeDisk, declared: Declaration | null): DeclaredVolume | null {
   const found = declaredDataVolume(declared?.sizes ?? [], node)
-  return found === undefined || declared === null
-    ? null
-    : { where: declared.where, sizeBytes: found.sizeBytes }
+  return !found || !declared ? null : { where: declared.where, sizeBytes: found.sizeBytes }
 }
 
 /** Reads the launch template version of the node. Null and text as in sizesOfNodegroup. */
@@ -341,14 +336,14 @@ function sizesOfTemplate(
   { template: { id, version } }: NodegroupNode,
   { launchTemplates, why }: NodeContext,
 ): Declaration | string {
-  if (launchTemplates === null) return why('launchTemplates')
+  if (!launchTemplates) return why('launchTemplates')
   if (id === null || version === null) return 'no label of the node names its launch template'
   const found = launchTemplates.find(
     ({ launchTemplateId, versionNumber }) =>
       launchTemplateId === id && String(versionNumber) === version,
   )
   const where = `launch template ${shorten(found?.launchTemplateName ?? id, 128)} version ${shorten(version, 20)}`
-  if (found?.volumes === undefined) return `the volumes of ${where} were not read`
+  if (!found?.volumes) return `the volumes of ${where} were not read`
   return {
     where,
     sizes: found.volumes.flatMap(({ deviceName = null, sizeGiB }) =>
@@ -361,8 +356,8 @@ function sizesOfTemplate(
 function sizesOfNodegroup(node: NodegroupNode, context: NodeContext): Declaration | string | null {
   const { group } = node
   const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === group)
-  if (nodegroup === undefined) return context.why('nodegroups')
-  if (nodegroup.launchTemplate !== undefined) return sizesOfTemplate(node, context)
+  if (!nodegroup) return context.why('nodegroups')
+  if (nodegroup.launchTemplate) return sizesOfTemplate(node, context)
   const where = `nodegroup ${shorten(group, 100)}`
   return nodegroup.diskSize
     ? { where, sizes: [{ device: null, sizeBytes: nodegroup.diskSize * gibibyte }] }
@@ -372,9 +367,9 @@ function sizesOfNodegroup(node: NodegroupNode, context: NodeContext): Declaratio
 /** A text: why the sizes are unknown. */
 function sizesOfClass(name: string | null, context: NodeContext): Declaration | string {
   const all = context.objects(classResource)
-  if (all === null) return context.why(classResource)
+  if (!all) return context.why(classResource)
   const found = all.find(({ metadata }) => name !== null && metadata?.name === name)
-  if (found === undefined) return 'the EC2NodeClass of this node is not among those read'
+  if (!found) return 'the EC2NodeClass of this node is not among those read'
   const { instanceStorePolicy, blockDeviceMappings = [], userData } = found.spec ?? {}
   if (instanceStorePolicy === 'RAID0')
     return 'the kubelet may use the instance store (instanceStorePolicy RAID0)'

@@ -55,7 +55,7 @@ export const diskSmallerThanPeers = cohortRule({
     )
     const full = small.filter(({ fact: { isFull } }) => isFull)
     const [first] = full
-    if (first === undefined) return
+    if (!first) return
     const peers = sizes.slice(small.length)
     const peerBytes = peers[Math.floor((peers.length - 1) / 2)] ?? medianBytes
     const { capacityBytes, device, place } = first.fact

@@ -27,17 +27,8 @@ export const invalidKubeletConfiguration = nodeRule({
     const version = identity.kubeletVersion ?? 'of this node'
     const config = fix(nextStart)
     yield {
-      ...(config === undefined
+      ...(config
         ? {
-            steps: [
-              {
-                id: 'correct-file',
-                ...(nextStart.files[0] !== undefined && { place: nextStart.files[0] }),
-                message: first,
-              },
-            ],
-          }
-        : {
             cause: settingIn(
               'kubelet',
               wholeFile,
@@ -45,6 +36,15 @@ export const invalidKubeletConfiguration = nodeRule({
               'imageGCHighThresholdPercent',
             ),
             seen: `its files have imageGCHighThresholdPercent ${nextStart.imageGCHighThresholdPercent} and imageGCLowThresholdPercent ${nextStart.imageGCLowThresholdPercent}, which must be less; until that is corrected, restart neither kubelet nor node: the kubelet would exit`,
+          }
+        : {
+            steps: [
+              {
+                id: 'correct-file',
+                ...(nextStart.files[0] !== undefined && { place: nextStart.files[0] }),
+                message: first,
+              },
+            ],
           }),
       // A file that was not read could replace the refused value.
       confidence: doubts.nextStart === undefined ? 'certain' : 'likely',

@@ -22,9 +22,7 @@ export const unmountedInstanceStore = nodeRule({
   ],
   // Only a measurement on the node shows what is mounted.
   appliesTo: subject =>
-    subject.host === null
-      ? isSourceExpected(subject, 'host')
-      : subject.host.diskUse?.devices !== undefined,
+    subject.host ? subject.host.diskUse?.devices !== undefined : isSourceExpected(subject, 'host'),
 
   *judge({ host, filesystems: { nodefs } }) {
     const capacity = nodefs?.capacityBytes ?? 0
@@ -35,7 +33,7 @@ export const unmountedInstanceStore = nodeRule({
           : [],
     )
     const [first] = idle
-    if (first === undefined || capacity === 0) return
+    if (!first || capacity === 0) return
     const all = idle.reduce((sum, { size }) => sum + size, 0)
     yield {
       ...(all >= capacity && { severity: 'medium' as const }),

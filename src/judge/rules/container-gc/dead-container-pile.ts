@@ -19,15 +19,13 @@ export const deadContainerPile = nodeRule({
 
   *judge(subject, policy) {
     const { runtime, containerGC, ledger } = subject
-    if (runtime.containers === undefined)
-      return yield { unknown: 'runtime: no list of containers was read' }
+    if (!runtime.containers) return yield { unknown: 'runtime: no list of containers was read' }
     const states = runtime.containers.map(({ state }) => state)
     const dead = states.filter(state => state === 'CONTAINER_EXITED').length
     const running = states.filter(state => state === 'CONTAINER_RUNNING').length
     if (dead < policy.deadContainers || dead <= running) return
     const removals = containerGC?.removals.filter(({ kind }) => kind === 'container').length
-    const [held] =
-      ledger === null ? [] : findHeld(ledger, ['dead-containers'], { percent: 0, gib: 1 })
+    const [held] = ledger ? findHeld(ledger, ['dead-containers'], { percent: 0, gib: 1 }) : []
     yield {
       ...(held !== undefined && heldReason(held, subject)),
       consequence: `${plural(dead, 'dead container')} beside ${running} running: each keeps its layer, its log and its image.${removals === undefined ? '' : ` The next container GC removes ${removals} of them.`}`,

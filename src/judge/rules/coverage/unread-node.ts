@@ -100,7 +100,7 @@ export const unreadNode = contextRule({
 
   judge: ({ failings, lost }, { events, at }, _, group) =>
     failings.map(each =>
-      lost === null ? each : withLastEvents(each, lost, diskEventsOf(events ?? [], at), group()),
+      lost ? withLastEvents(each, lost, diskEventsOf(events ?? [], at), group()) : each,
     ),
 })
 
@@ -142,8 +142,8 @@ function* judgeNode(subject: NodeSubject): Generator<Failing> {
     isPartly: sources.every(([source]) => openQuestions(source).length > 0),
   })
   const isUnreachable = reason.cause?.kind === 'unread' && reason.cause.reason === 'unreachable'
-  const shown = !isDown && summary === null ? nodeObjectFailing(subject, reason) : null
-  const known = shown === null ? open : `${shown.seen} ${open}`
+  const shown = !isDown && !summary ? nodeObjectFailing(subject, reason) : null
+  const known = shown ? `${shown.seen} ${open}` : open
   yield {
     ...reason,
     ...(sources.every(([source]) => openQuestions(source).length > 0) && {
@@ -198,9 +198,7 @@ function withLastEvents(
   const peer = peers.find(({ workload }) => lost.includes(workload))
   const before = [
     `Within the last day its disk ran short: ${times.join(', ')}${last === undefined ? '' : `, last at ${shownTime(last)}`}.`,
-    ...(peer === undefined
-      ? []
-      : [`${peer.workload} ran here; it holds ${bytes(peer.bytes)} of a peer's disk.`]),
+    ...(peer ? [`${peer.workload} ran here; it holds ${bytes(peer.bytes)} of a peer's disk.`] : []),
   ].join(' ')
   return {
     ...failing,
@@ -303,7 +301,7 @@ function* judgeUnreplayed(subject: NodeSubject): Generator<Failing> {
 /** What uses up what the condition is about. */
 function pressureReason(type: string, subject: NodeSubject): Partial<Reason> {
   const { summary, filesystems } = subject
-  if (type === 'MemoryPressure' && summary !== null) {
+  if (type === 'MemoryPressure' && summary) {
     const reason = memoryReason(subject)
     return { ...reason, steps: [...reason.steps, memoryDeletion(reason, subject) ?? []].flat() }
   }
@@ -320,7 +318,7 @@ function pressureReason(type: string, subject: NodeSubject): Partial<Reason> {
     (filesystems[name]?.availableBytes ?? Infinity) / (filesystems[name]?.capacityBytes ?? 1)
   const signal = free('imagefs') < free('nodefs') ? 'imagefs.available' : 'nodefs.available'
   const reason = type === 'DiskPressure' ? diskReason(subject, signal) : null
-  if (reason !== null) return withDeletion(reason, subject)
+  if (reason) return withDeletion(reason, subject)
   const source = type === 'DiskPressure' ? diskUse : 'memory'
   return {
     cause: { kind: 'unread', source, reason: 'not-asked' },
@@ -333,10 +331,10 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
   if (unsupportedReason(subject.identity.kubeletVersion) !== null)
     return yield* judgeUnreplayed(subject)
   const steps = [{ id: 'read-again' as const }]
-  const shown = subject.summary === null ? nodeObjectFailing(subject, { steps }) : null
+  const shown = subject.summary ? null : nodeObjectFailing(subject, { steps })
   const what = conditionsOf(subject).includes('MemoryPressure') ? 'memory' : 'pids'
   const cause: Cause = { kind: 'unread', source: what, reason: 'not-asked' }
-  if (shown !== null)
+  if (shown)
     yield {
       cause,
       steps,
@@ -348,7 +346,7 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
 
 /** Of a node whose kubelet posts no status, and of which nothing was measured: its condition Ready. Null: another node. */
 const silenceOf = ({ node, disks, summary, isKubeletDown }: NodeSubject) =>
-  isKubeletDown || summary !== null || disks !== null
+  isKubeletDown || summary || disks
     ? null
     : (node.status?.conditions?.find(
         ({ type, status }) => type === 'Ready' && status === 'Unknown',
@@ -360,12 +358,12 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
   const { node, pods, disks, at } = subject
   const { conditions = [], capacity } = node.status ?? {}
   const silent = silenceOf(subject)
-  if (silent !== null) return silentFailing(sinceOf(silent), steps)
+  if (silent) return silentFailing(sinceOf(silent), steps)
   const reported = conditionsOf({ node })
   const pressure = conditions.find(
     ({ type = '' }) => reported.includes(type) && (disks === null || type !== 'DiskPressure'),
   )
-  if (pressure === undefined) return disks === null ? passedOf(subject, reason) : null
+  if (!pressure) return disks ? null : passedOf(subject, reason)
   const evictions = (pods ?? [])
     .map(({ status }) => evictionCause(status?.message ?? ''))
     .filter(({ resource }) => resource !== null && isScarce(resource, pressure))
@@ -390,17 +388,17 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
       steps: [{ id: 'set-memory' as const, ...user }, ...steps],
     }),
     seen: [
-      ...(user === null
-        ? []
-        : [
+      ...(user
+        ? [
             `Container ${shorten(user.owner.container, 63)} of ${shorten(`${user.owner.namespace}/${user.owner.pod}`, nameLength)} used ${bytes(user.bytes)} of memory when it was evicted within the last day.`,
-          ]),
+          ]
+        : []),
       `${sinceOf(pressure)}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
-      ...(threshold === null
-        ? []
-        : [
+      ...(threshold
+        ? [
             `An eviction named ${resourceText(threshold.available, resource)} available, below ${resourceText(threshold.quantity, resource)}.`,
-          ]),
+          ]
+        : []),
     ].join(' '),
   }
 }
@@ -451,11 +449,11 @@ function passedOf({ node, pods, at }: NodeSubject, reason: UnreadCause) {
       : withLook(reason, pods)),
     seen: [
       `The kubelet evicted ${plural(evicted.length, 'pod')} for ${evictionCause(last.message).resource} within a day, the last ${shorten(`${last.namespace}/${last.name}`, 130)} at ${shownTime(last.time)}${threshold === null ? '' : `, with ${threshold}`}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}.`,
-      ...(most === null
-        ? []
-        : [
+      ...(most
+        ? [
             `The largest container that they name, ${shorten(most.owner.container, 63)}, was using ${bytes(most.bytes)}${isWriter ? '' : ' of layer and logs, emptyDirs not counted'}.`,
-          ]),
+          ]
+        : []),
       `What ${isWriter ? 'else ' : ''}held the disk was not measured.`,
       ...(isWriter || unlimited.length === 0
         ? []

@@ -96,10 +96,7 @@ export const baselineDrift = contextRule({
       running,
       node: declaredNode(subject),
       peers: peersOf(subject),
-      pending:
-        start === null || !isStartKnown(subject)
-          ? []
-          : pendingPaths(start, running, kubeletVersion),
+      pending: !start || !isStartKnown(subject) ? [] : pendingPaths(start, running, kubeletVersion),
     }
   },
 
@@ -111,7 +108,7 @@ export const baselineDrift = contextRule({
 
   *judge(fact, context, policy, group) {
     const baseline = baselineOf(fact, policy)
-    if (baseline !== null) yield* fromBaseline(fact, baseline)
+    if (baseline) yield* fromBaseline(fact, baseline)
     else yield* fromImage(fact, context, group)
   },
 })
@@ -165,7 +162,7 @@ function* fromImage(fact: BaselineFact, context: NodeContext, group: () => Share
 
 function imageDeviations(fact: BaselineFact, context: NodeContext): Deviation[] {
   const declaration = wholeDeclaration(fact.node, context)
-  if (declaration === null) return []
+  if (!declaration) return []
   const { running, amiFamily, kubeletVersion, pending } = fact
   const presets = presetsOf(fact)
   const ofKubelet = writtenSettings({ ...configurationDefaults })

@@ -21,7 +21,7 @@ export const changedNotRestarted = nodeRule({
         unknown: `what runs was not read (mode ${subject.mode}), only what lies on the disk`,
       }
     const start = subject.startFact()
-    if (start === null || nextStart.errors.length > 0)
+    if (!start || nextStart.errors.length > 0)
       return yield {
         unknown:
           'the kubelet would refuse the files on its disk, so what they come to is not known',

@@ -76,11 +76,11 @@ export const lostOnTheWay = contextRule({
     const files = typeof start === 'string' ? null : start
     const isKnown = typeof declaration !== 'string'
     const means = (path: string, value: unknown) => meaningOf(path, value, node.kubeletVersion)
-    if (!isKnown && files === null) return yield { unknown: `${declaration}; ${start}` }
+    if (!isKnown && !files) return yield { unknown: `${declaration}; ${start}` }
     const declared = isKnown
       ? [...lossesOfDeclared(declaration, fact), ...lossesOfOlder(declaration, fact, group)]
       : []
-    const onDisk = files === null ? [] : lossesOnDisk(files, running, node)
+    const onDisk = files ? lossesOnDisk(files, running, node) : []
     const isDeclared = ({ path, value }: Loss) =>
       declared.some(loss => loss.path === path && means(path, loss.value) === means(path, value))
     const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(
@@ -95,7 +95,7 @@ export const lostOnTheWay = contextRule({
     if (losses.length === 0) {
       if (!isKnown && doubt !== null) yield { unknown: `${declaration}; ${doubt}` }
       for (const unknown of isKnown ? declaration.undecided : []) yield { unknown }
-      if (isKnown && declaration.settings.length === 0 && files === null)
+      if (isKnown && declaration.settings.length === 0 && !files)
         yield { unknown: `nothing is declared for it; ${start}` }
       return
     }
@@ -121,7 +121,7 @@ function lossesOfDeclared({ settings }: Declaration, { node, running, start }: L
   const lost = settings.filter(setting => isLost(setting, running, node))
   return lost.map(
     setting =>
-      (files === null ? lossToOwnFlag(setting, settings, running, node) : null) ??
+      (files ? null : lossToOwnFlag(setting, settings, running, node)) ??
       lossOfDeclared(setting, files, node),
   )
 }
@@ -143,8 +143,7 @@ function lossToOwnFlag(
   )
   const said = flags.findLast(flag => flag.path === path)?.value
   const [flag] = flags
-  if (flag === undefined || meaningOf(path, said, kubeletVersion) !== runningMeaning(running, path))
-    return null
+  if (!flag || meaningOf(path, said, kubeletVersion) !== runningMeaning(running, path)) return null
   const why = `the flag in ${flag.where} takes its place`
   return { path, layer: 'flags', value, where, by: 'declared', why, confidence: 'certain' }
 }
@@ -180,7 +179,7 @@ function lossesOfOlder(
   { running, release }: LossFact,
   group: () => { facts: readonly LossFact[] },
 ): Loss[] {
-  if (older === undefined) return []
+  if (!older) return []
   const isNew = ({ template, nodeClass }: DeclaredNode) =>
     older.version === null ? nodeClass.hash === older.hash : template.version === older.version
   const newer = group().facts.filter(fact => fact.release === release && isNew(fact.node))

@@ -82,7 +82,7 @@ export const peerDrift = cohortRule({
       ): PathDrift[] => {
         const drift = driftOf(path, equals, qualifier, meantOf)
         const [first] = equals
-        return drift === null || first === undefined ? [] : [{ ...drift, path, fact: first.fact }]
+        return !drift || !first ? [] : [{ ...drift, path, fact: first.fact }]
       }
       if (!dependsOnSize(path)) return driftsOfPath(members, '')
       return [...Map.groupBy(members, ({ fact }) => fact.instanceType)].flatMap(([type, equals]) =>
@@ -186,7 +186,7 @@ class Meaning {
       by,
       canonical: meaningOf(path, value, fact.node.kubeletVersion),
     })
-    if (declared !== undefined) return meaningBy('declared', declared.value)
+    if (declared) return meaningBy('declared', declared.value)
     return Object.hasOwn(baseline, path) ? meaningBy('baseline', baseline[path]) : null
   }
 
@@ -197,7 +197,7 @@ class Meaning {
   isRestored({ fact, path, reference }: PathDrift) {
     const { declaration } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
-    if (declared !== undefined)
+    if (declared)
       return (
         declared.lostBy === null && this.meantValue(fact, path)?.canonical === reference.canonical
       )
@@ -240,10 +240,10 @@ function sizeDrifts<Fact extends SizedSettings>(
   const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted()
   return paths.flatMap(path => {
     const norm = normOf(path, members)
-    if (norm === null) return []
+    if (!norm) return []
     return [...types].flatMap(([type, equals]) => {
       const [first] = equals
-      if (first === undefined || type === null) return []
+      if (!first || type === null) return []
       const value = settingOfPeer(first.fact, path)
       const isAlike = equals.every(
         ({ fact }) => settingOfPeer(fact, path).canonical === value.canonical,
@@ -287,7 +287,7 @@ function normOf(path: string, members: readonly SizedMember[]) {
   ]
   const most = groups.find(isMost)
   const [example] = most ?? []
-  if (most === undefined || example === undefined) return null
+  if (!most || !example) return null
   const value = settingOfPeer(example.fact, path)
   const isFormulaMet = (member: SizedMember) =>
     settingOfPeer(member.fact, path).canonical === value.canonical ||
@@ -310,7 +310,7 @@ function capacityOf(path: string, { cores, memoryGiB }: SizedSettings) {
 function shareOf(path: string, { fact }: SizedMember) {
   const capacity = capacityOf(path, fact)
   const quantity = quantityOrNull(settingOfPeer(fact, path).shown)
-  if (quantity === null || !capacity) return null
+  if (!quantity || !capacity) return null
   const { unscaled, exponent } = quantity
   return (exponent < 0 ? Number(unscaled) * 10 ** exponent : quantityNumber(quantity)) / capacity
 }

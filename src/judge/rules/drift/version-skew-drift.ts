@@ -45,7 +45,7 @@ export const versionSkewDrift = cohortRule({
   *judge(members) {
     const releases = releasesOf(members)
     const [kept, ...others] = releases
-    if (kept === undefined || others.length === 0) return
+    if (!kept || others.length === 0) return
     const skewed = others.flatMap(release => release.members)
     const differing = [
       ...differingSettings(releases, path => !dependsOnSize(path)),
@@ -166,7 +166,7 @@ function differingSettings(
   return [...paths].toSorted().flatMap(path => {
     const values = releases.flatMap(({ release, members }) => {
       const value = commonestValue(path, members)
-      return value === null ? [] : [{ release, value }]
+      return value ? [{ release, value }] : []
     })
     if (new Set(values.map(({ value }) => value.canonical)).size < 2) return []
     return [
@@ -189,7 +189,7 @@ type Value = Pick<FieldValue, 'canonical' | 'shown' | 'isDefault'>
 
 function commonestValue(path: string, members: CohortMember<VersionFact>[]): Value | null {
   const values = members.flatMap(({ fact }) =>
-    fact.fields === null ? [] : [fact.fields[path] ?? absentValue(path)],
+    fact.fields ? [fact.fields[path] ?? absentValue(path)] : [],
   )
   const ranked = [...Map.groupBy(values, ({ canonical }) => canonical).values()].toSorted(
     (a, b) => b.length - a.length,

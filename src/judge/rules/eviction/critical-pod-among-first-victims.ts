@@ -42,7 +42,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
     const needed = new Set(pods.filter(isNeeded).map(({ metadata }) => podName(metadata)))
     // If every needed pod is protected, the order of the other pods does not matter.
     if (needed.isSubsetOf(spared)) return
-    if (eviction.victims === null)
+    if (!eviction.victims)
       yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
     const places = distinctRankings(eviction.rankings ?? []).flatMap(({ signal, pods: order }) => {
       const victims = order.filter(pod => !spared.has(podName(pod)))

@@ -77,7 +77,7 @@ export const diskNearlyFull = contextRule({
   *judge(disks, { growth }) {
     for (const disk of disks) {
       const failing = disk.isNear ? nearlyFull(disk) : fullSoon(disk, growth()[disk.name])
-      if (failing !== null) yield failing
+      if (failing) yield failing
     }
   },
 })
@@ -106,7 +106,7 @@ function fillingDisk(
   const held = heldBySignal(subject.ledger, signal)
   const [first] = held
   const reason = diskReason(subject, signal)
-  if (first === undefined || reason === null) return null
+  if (!first || !reason) return null
   // The rules of unwatched thresholds report these.
   if (!isWatched && unknownHolders.has(first.holder)) return null
   // Without a threshold, images in use count too: no other rule reports them.

@@ -55,11 +55,11 @@ export const diskPressurePassed = nodeRule({
     const isMet = eviction.thresholds.some(
       ({ signal, met }) => met === true && conditionOf(signal) === 'DiskPressure',
     )
-    if (isMet || ledger === null) return
+    if (isMet || !ledger) return
     if (conditions.DiskPressure === 'True') return yield* judgeRecentPressure(subject, ledger)
     const evicted = diskEvictions(pods, at, weekMs)
     const part = evicted.length === 0 ? null : largestPart(ledger)
-    if (part === null) return yield* judgeEvictedWriter(subject, ledger)
+    if (!part) return yield* judgeEvictedWriter(subject, ledger)
     const { holder, lowBytes: low, share } = part
     yield {
       ...reasonOf(partCause(part), subject),
@@ -84,7 +84,7 @@ function* judgeEvictedWriter(
 ): Iterable<Failing> {
   const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
   const writer = largestEvicted('ephemeral-storage', pods, at, least.gone * capacityBytes)
-  if (writer === null) return
+  if (!writer) return
   const { owner, bytes: written } = writer
   yield {
     title: titles.gone,
@@ -111,7 +111,7 @@ function* judgeRecentPressure(
   const ageMs = since === undefined ? null : agoMs(since, subject.at)
   if (since === undefined || settled === null || ageMs === null || ageMs >= settled) return
   const fullest = fullestOf(ledger.filesystems)
-  if (fullest === undefined) return
+  if (!fullest) return
   const { filesystem, usedBytes, capacityBytes } = fullest
   yield {
     title: titles.young,
@@ -134,7 +134,7 @@ function largestPart({ parts, filesystems, namespaces }: NodeLedger) {
     .filter(({ holder }) => ofPods.has(holder))
     .toSorted((a, b) => b.lowBytes - a.lowBytes)
   const disk = filesystems.find(({ filesystem }) => filesystem === largest?.filesystem)
-  if (largest === undefined || disk === undefined) return null
+  if (!largest || !disk) return null
   const share = largest.lowBytes / disk.capacityBytes
   const isMost =
     largest.lowBytes >= least.ofPods * namespaces.reduce((sum, one) => sum + one.bytes, 0)

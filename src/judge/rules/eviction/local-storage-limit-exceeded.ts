@@ -76,10 +76,10 @@ export const localStorageLimitExceeded = contextRule({
   }),
 
   *judge({ over, near, unknown, recorded }, context) {
-    if (over !== null) yield over
+    if (over) yield over
     const [first, ...others] = evictedBefore(recorded, context)
-    if (first) yield near === null ? first : withNext(first, near)
-    else if (near !== null) yield near
+    if (first) yield near ? withNext(first, near) : first
+    else if (near) yield near
     yield* others
     if (unknown !== null) yield { unknown }
   },
@@ -93,7 +93,7 @@ type WithPods = Satisfied<'pods'>
 
 function overNow(subject: WithPods): Failing | null {
   const [first, ...others] = subject.localStorageEvictions ?? []
-  if (first === undefined) return null
+  if (!first) return null
   return {
     ...reasonOf(first, subject),
     ...(subject.isConfigurationOnDisk && { confidence: 'likely' }),
@@ -108,7 +108,7 @@ function nearLimit(subject: WithPods): Failing | null {
   const [first, ...others] = near.toSorted(
     (a, b) => b.usedBytes / b.limitBytes - a.usedBytes / a.limitBytes,
   )
-  if (first === undefined) return null
+  if (!first) return null
   return {
     ...reasonOf(first, subject),
     // A limit above the use alone would be below the one that is set.

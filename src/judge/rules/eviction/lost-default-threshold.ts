@@ -29,7 +29,7 @@ export const lostDefaultThreshold = nodeRule({
   *judge(subject, policy) {
     const { configuration, filesystems } = subject
     const defaults = lostDefaults(subject)
-    if (defaults === null)
+    if (!defaults)
       return yield {
         unknown:
           'node: its status names no kubelet version that is known, so the defaults of that version are not known',

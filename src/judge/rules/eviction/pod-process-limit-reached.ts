@@ -15,7 +15,7 @@ const reached = 0.9
 
 /** 0: no limit. NaN: unknown. */
 const limitOf = (configuration: NodeSubject['configuration']) =>
-  configuration === null ? Number.NaN : Math.max(0, configuration.podPidsLimit ?? 0)
+  configuration ? Math.max(0, configuration.podPidsLimit ?? 0) : Number.NaN
 
 export const podProcessLimitReached = nodeRule({
   id: 'pod-process-limit-reached',
@@ -36,7 +36,7 @@ export const podProcessLimitReached = nodeRule({
   *judge(subject) {
     const limit = limitOf(subject.configuration)
     const largest = largestPod(subject, processesOf)
-    if (largest === null || largest.amount < reached * limit) return
+    if (!largest || largest.amount < reached * limit) return
     const { owner, amount } = largest
     const name = shortPodName({ namespace: owner.namespace, name: owner.pod })
     yield {

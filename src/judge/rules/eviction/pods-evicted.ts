@@ -66,7 +66,7 @@ function shortNow({ eviction, conditions, disks }: NodeSubject): string[] {
   const met = (eviction?.thresholds ?? []).flatMap(({ signal, met }) =>
     met === true ? conditionOf(signal) : [],
   )
-  const reported = disks === null ? [] : Object.keys(conditions)
+  const reported = disks ? Object.keys(conditions) : []
   return [...new Set([...met, ...reported.filter(type => conditions[type] === 'True')])]
 }
 
@@ -78,7 +78,7 @@ const conditionOfResource = (resource: string) => {
 function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Failing> {
   const found = allEvictions(fact.recorded, context).filter(({ pod, message, time }) => {
     const { resource } = evictionCause(message)
-    if (resource === null || exceededLimit(message) !== null) return false
+    if (resource === null || exceededLimit(message)) return false
     // disk-pressure-passed has the pods that are still there.
     const isSaid = isOfDisk(resource) && fact.recorded.some(one => one.pod === pod)
     const isShort = fact.short.includes(conditionOfResource(resource))

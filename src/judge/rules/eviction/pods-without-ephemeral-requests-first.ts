@@ -23,8 +23,7 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
 
   *judge(subject) {
     const { rankings, victims } = subject.eviction
-    if (victims === null)
-      yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
+    if (!victims) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
     for (const { signal, pods } of distinctRankings(rankings ?? []).filter(ranking =>
       diskSignals.includes(ranking.signal),
     )) {

@@ -30,7 +30,7 @@ export const pressureStays = contextRule({
     for (const { condition, since, settled, nearest } of staying) {
       const ageMs = agoMs(since, at) ?? 0
       if (ageMs < settled || isMetAgain) continue
-      if (events === null) yield { unknown: why('events') }
+      if (!events) yield { unknown: why('events') }
       else
         yield {
           confidence: 'likely',

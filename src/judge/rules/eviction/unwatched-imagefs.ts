@@ -90,7 +90,7 @@ export const unwatchedImagefs = nodeRule({
 
 /** True if no threshold watches the one disk. lost-default-threshold reports defaults that evictionHard removed. */
 function isUnwatchedDisk({ configuration, eviction, ...subject }: NodeSubject) {
-  if (configuration === null || eviction === null) return false
+  if (!configuration || !eviction) return false
   const isLost =
     lostDefaults({ ...subject, configuration, eviction })?.lost.some(([signal]) =>
       diskSignals.includes(signal),

@@ -61,7 +61,7 @@ export const uselessEviction = nodeRule({
     const found = new Map<string, Short>()
     for (const threshold of eviction.thresholds.filter(({ signal }) => signals.includes(signal))) {
       const room = roomOf(threshold, subject)
-      if (room === null) {
+      if (!room) {
         if (threshold.met !== false)
           yield {
             unknown: whyUnobserved(subject, `how far ${threshold.signal} is from its threshold`),
@@ -176,7 +176,7 @@ function reclaimableAtMost(
     layout === 'split' && filesystem === 'nodefs' ? usedOf(subject.summary, 'containerFs') : 0
   if (layerBytes === null) return whyUnobserved(subject, 'what the layers of containers take')
   const pods = evictableBy(signal, subject)
-  if (pods === null) return 'pods, or their statistics, were not read'
+  if (!pods) return 'pods, or their statistics, were not read'
   const unmeasured = pods.filter(({ usage }) => usage === null)
   if (unmeasured.length > 0)
     return `what ${unmeasured.length} pods without statistics hold is not known`
@@ -226,7 +226,7 @@ function packedBytes({ runtime, node, configuration }: DiskSubject) {
 
 function evictableBy(signal: Signal, { eviction }: DiskSubject) {
   const ranking = eviction.rankings?.find(ranking => ranking.signal === signal)
-  return ranking && eviction.protected !== null ? evictablePods(ranking.pods, eviction) : null
+  return ranking && eviction.protected ? evictablePods(ranking.pods, eviction) : null
 }
 
 /** All deleted open files of the disk, without those of processes that no eviction ends: the host's, and those of protected pods. */
@@ -251,9 +251,9 @@ function openFilesAtMost(
 }
 
 function deadLogsAtMost({ pods, configuration }: DiskSubject) {
-  if (pods === null) return null
+  if (!pods) return null
   const dead = pods.flatMap(statusesOf).filter(({ state }) => state?.terminated != null).length
   if (dead === 0) return 0
   const rotation = logRotationOf(configuration)
-  return rotation === null ? null : dead * rotation.perContainerBytes
+  return rotation ? dead * rotation.perContainerBytes : null
 }

@@ -33,18 +33,18 @@ export const alertBeforeImageGc = nodeRule({
     const unused = isFiring ? unusedImages(subject) : null
     yield {
       ...(unused !== null && { seen: `${unused}.` }),
-      consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.`}`,
+      consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap ? ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.` : ''}`,
       evidence: [
         line('policy', 'policy alertPercent', policy.alertPercent),
         line('configz', 'imageGCHighThresholdPercent', high),
         line('configz', 'imageGCLowThresholdPercent', imageGC.lowThresholdPercent),
-        ...(gap === null
-          ? []
-          : [
+        ...(gap
+          ? [
               bytesLine('summary', 'image filesystem capacity', gap.capacity),
               bytesLine('computed', 'the alert fires below', gap.alert),
               bytesLine('computed', 'image GC starts below', gap.trigger),
-            ]),
+            ]
+          : []),
       ],
       fix: imageGcFix(subject, policy),
     }

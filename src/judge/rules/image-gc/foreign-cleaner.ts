@@ -49,8 +49,8 @@ export const foreignCleaner = nodeRule({
           .join(', ')}.`,
         evidence: found.slice(0, 10).map(({ evidence }) => evidence),
       }
-    else if (pods === null) yield { unknown: missing.pods ?? 'the pods are not known' }
-    else if (host === null && isSourceExpected(subject, 'host'))
+    else if (!pods) yield { unknown: missing.pods ?? 'the pods are not known' }
+    else if (!host && isSourceExpected(subject, 'host'))
       yield { unknown: missing.host ?? 'the jobs of the host are not known' }
   },
 })

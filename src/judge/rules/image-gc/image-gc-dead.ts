@@ -86,7 +86,7 @@ function* failingOf(
   at: string,
 ): Iterable<Failing> {
   const newest = byReason.flat().at(-1)
-  if (newest === undefined) return
+  if (!newest) return
   // One round can produce events of both reasons: the larger count is the number of rounds.
   const times = byReason
     .map(events => eventTimes(events, at))

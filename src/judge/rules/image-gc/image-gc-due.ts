@@ -101,10 +101,9 @@ function nextRound(
   going: readonly ImageDeletion[],
   imageGC: ImageGcPrediction,
 ): Pick<Failing, 'confidence' | 'consequence'> {
-  const what =
-    imageGC.deletions === null
-      ? 'deletes unused images, which they are is not known,'
-      : deletionWords(going)
+  const what = imageGC.deletions
+    ? deletionWords(going)
+    : 'deletes unused images, which they are is not known,'
   return {
     confidence: going.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'likely',
     consequence: `Within ${gcMinutes} min the kubelet ${what}${freedClause(imageGC)}. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,

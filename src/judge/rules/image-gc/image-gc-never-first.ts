@@ -54,7 +54,7 @@ export const imageGcNeverFirst = nodeRule({
       // eviction-due reports a met threshold, and the unwatched-* rules report a missing one.
       if (threshold === undefined) continue
       const use = useOf(signal, subject)
-      if (use === null || threshold === null) {
+      if (!use || !threshold) {
         yield { unknown: whyUnobserved(subject, `how much of ${signal} is left`) }
         continue
       }
@@ -120,7 +120,7 @@ function failing(
     nodeReclaimKinds[filesystems.layout][signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
   const ranked = eviction.rankings?.find(ranking => ranking.signal === signal)?.pods ?? []
   const victims = evictablePods(ranked, eviction).slice(0, firstVictims).map(shortPodName)
-  const collects = kinds === null ? '' : collectsText(kinds)
+  const collects = kinds ? collectsText(kinds) : ''
   const evicts =
     victims.length === 0 ? '' : `${collects === '' ? ' It' : ', then'} evicts ${victims.join(', ')}`
   return {

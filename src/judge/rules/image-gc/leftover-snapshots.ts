@@ -62,7 +62,7 @@ export const leftoverSnapshots = nodeRule({
       }
     for (const disk of ledger.filesystems) {
       const rest = disk.lines.find(({ holder }) => holder === 'not-images')
-      if (rest === undefined || !isLargeShare(rest.lowBytes, disk, least)) continue
+      if (!rest || !isLargeShare(rest.lowBytes, disk, least)) continue
       const held = { disk, lines: [rest], bytes: rest.lowBytes }
       const { confidence, consequence, evidence } = inferredLeftovers(held, rest, subject)
       const cause = causeOf('not-images', disk.filesystem, rest.lowBytes, rest.highBytes)

@@ -47,7 +47,7 @@ export const requiredImageAtRisk = nodeRule({
   *judge(subject, policy) {
     const wanted = wantedImages(subject, policy)
     const risks = risksOf(subject)
-    if (risks === null) {
+    if (!risks) {
       if (wanted.isAny)
         yield {
           unknown: 'which images the node has, and so which of them may be deleted, is not known',
@@ -108,7 +108,7 @@ function requiredImagesAtRisk(subject: ImageSubject, policy: Policy) {
 const imagesAtRisk = (risks: readonly Risk[], wanted: Wanted) =>
   risks.flatMap(risk => {
     const need = wanted.of(risk)
-    return need === null ? [] : [{ risk, need }]
+    return need ? [{ risk, need }] : []
   })
 
 interface Risk {
@@ -129,7 +129,7 @@ function deletionText({ when, certainty }: Pick<Risk, 'when' | 'certainty'>) {
 
 /** Every image that is not safe from deletion. Null: the images of the node are unknown. */
 function risksOf({ imageGC: { deletions, kept }, eviction, node, runtime }: ImageSubject) {
-  if (deletions === null || kept === null || eviction?.imageDeletions === null) return null
+  if (!deletions || !kept || eviction?.imageDeletions === null) return null
   const names = new Map<string, string[]>()
   for (const image of node.status?.images ?? [])
     names.set(image.names?.[0] ?? '', image.names ?? [])
@@ -189,7 +189,7 @@ function wantedImages({ pods }: ImageSubject, { requiredImages }: Policy): Wante
   const byPod = (names: string[]): RequiredImage | null => {
     for (const name of names) {
       const need = bases.has(baseOf(name)) ? byName.get(canonicalName(name)) : undefined
-      if (need !== undefined) return need
+      if (need) return need
     }
     return null
   }
@@ -197,7 +197,7 @@ function wantedImages({ pods }: ImageSubject, { requiredImages }: Policy): Wante
     isAny: requiredImages.length > 0 || byName.size > 0,
     of({ names, certainty }: Risk): RequiredImage | null {
       const need = byPolicy(names) ?? byPod(names)
-      if (need === null || certainty === 'certain') return need
+      if (!need || certainty === 'certain') return need
       // The API shows the container's tag, which might name another image by now. The container still counts as a user.
       return names.some(name => held().has(canonicalName(name))) ? null : need
     },
@@ -231,7 +231,7 @@ const heldImages = (pods: readonly KubernetesPod[]): ReadonlySet<string> =>
 
 function severityOf(name: string, { when }: Risk, { reachableRegistries }: Policy): Severity {
   if (
-    reachableRegistries === null ||
+    !reachableRegistries ||
     reachableRegistries.some(pattern => matchesGlob(pattern, registryOf(name)))
   )
     return 'low'

@@ -22,7 +22,7 @@ export const unexplainedDiskUse = nodeRule({
   sources: ['docs/dev/formats.md highwater.ledger/1'],
   // Only a measurement on the node shows unexplained disk use; of other runtimes than containerd it lacks the snapshots.
   appliesTo: ({ host, ...subject }) =>
-    host === null ? isSourceExpected(subject, 'host') : host.diskUse?.snapshots !== undefined,
+    host ? host.diskUse?.snapshots !== undefined : isSourceExpected(subject, 'host'),
 
   *judge(subject) {
     const { ledger, host } = subject

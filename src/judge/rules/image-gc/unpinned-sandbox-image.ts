@@ -21,7 +21,7 @@ export const unpinnedSandboxImage = nodeRule({
 
   *judge({ runtime, host }) {
     const name = host.containerd?.sandboxImage ?? ''
-    if (name === '' || runtime.images === undefined)
+    if (name === '' || !runtime.images)
       return yield {
         unknown: 'host and runtime: the sandbox image, or the list of images, was not read',
       }
@@ -29,7 +29,7 @@ export const unpinnedSandboxImage = nodeRule({
       ({ id, ...names }) =>
         id === name || namesOf(names).some(known => canonicalName(known) === canonicalName(name)),
     )
-    if (image === undefined)
+    if (!image)
       return yield {
         unknown: `runtime: the sandbox image ${shorten(name)} is not among the images of this node`,
       }

@@ -90,7 +90,7 @@ function withFailures(
   { at, isWindows }: { at: string; isWindows: boolean },
 ): Failing {
   const newest = failures.at(-1)
-  if (newest === undefined || failing.seen !== undefined) return failing
+  if (!newest || failing.seen !== undefined) return failing
   const { cause, steps = [], consequence } = failing
   const isIdle = bytesIn(newest.message)?.freedBytes === 0
   return {
@@ -119,7 +119,7 @@ function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolea
 
 function evidenceOf(failures: readonly NodeEvent[], at: string) {
   const newest = failures.at(-1)
-  if (newest === undefined) return []
+  if (!newest) return []
   return [
     line('event', `event ${newest.reason}, ${timesOf(eventTimes(failures, at))}`, freedIn(newest)),
   ]
@@ -148,7 +148,7 @@ function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecid
   yield {
     // Deletions by age come first and might free enough for the round.
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
-    consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : plural(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
+    consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions ? plural(going.length, 'image') : 'how many is not known'}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
     evidence: lines(
       line('configz', 'imageGCLowThresholdPercent', subject.imageGC.lowThresholdPercent),
       bytesToFree !== null && bytesLine('computed', 'to free', bytesToFree),

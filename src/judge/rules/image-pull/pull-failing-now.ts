@@ -93,7 +93,7 @@ export const pullFailingNow = contextRule({
     const recent = pullFailures(events, at)
     // rate-limited-registry reports the others.
     const [first, ...others] = shown.filter(one => reasonOf(one, recent) !== rateLimit)
-    if (first !== undefined)
+    if (first)
       yield waitingFailing([first, ...others], {
         containers,
         pods: waitingPods.length,
@@ -305,8 +305,8 @@ function* failingsOf(
 ): Iterable<Failing> {
   const sandboxes = failures.filter(({ isOfSandbox }) => isOfSandbox)
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
-  if (sandboxes[0] !== undefined) yield sandboxFailing(sandboxes[0], sandboxes, deletedAt)
-  if (others[0] !== undefined) yield passedFailing(others[0], others)
+  if (sandboxes[0]) yield sandboxFailing(sandboxes[0], sandboxes, deletedAt)
+  if (others[0]) yield passedFailing(others[0], others)
 }
 
 /** The image comes with the AMI: a new node has it again, if nothing hides it, such as a mount over the folder of containerd. */

@@ -41,7 +41,7 @@ export const cgroupV1 = nodeRule({
         line(
           'configz',
           'failCgroupV1',
-          configuration === null ? 'not known' : String(configuration.failCgroupV1 ?? 'absent'),
+          configuration ? String(configuration.failCgroupV1 ?? 'absent') : 'not known',
         ),
       ],
       fix: isAllowed ? undefined : { config: { failCgroupV1: false } },

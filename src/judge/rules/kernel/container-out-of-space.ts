@@ -62,7 +62,7 @@ export const containerOutOfSpace = nodeRule({
       endedContainers(pods, at, isSpaceError).flatMap(ended => {
         const target = targetOf(ended, filesystems.layout === 'imagefs' ? 'imagefs' : 'nodefs')
         const claim = target?.claim && podName({ ...ended.pod.metadata, name: target.claim })
-        return target === null || (claim && claims.has(claim)) ? [] : [{ ...ended, ...target }]
+        return !target || (claim && claims.has(claim)) ? [] : [{ ...ended, ...target }]
       }),
       ({ pod, disk, claim, volume }) => disk ?? `${pod.metadata?.namespace}/${claim ?? volume}`,
     )
@@ -112,9 +112,9 @@ function targetOf({ pod, name, message }: Ended, layerDisk: 'nodefs' | 'imagefs'
   const mount = (containerOf(pod, name)?.volumeMounts ?? [])
     .toSorted((a, b) => (b.mountPath?.length ?? 0) - (a.mountPath?.length ?? 0))
     .find(({ mountPath = '' }) => isPathIn(message, mountPath))
-  if (mount === undefined) return { disk: layerDisk, volume: null }
+  if (!mount) return { disk: layerDisk, volume: null }
   const volume = volumeOf(pod, mount.name)
-  return volume === undefined ? null : targetOfVolume(pod, volume)
+  return volume ? targetOfVolume(pod, volume) : null
 }
 
 function targetOfVolume(pod: KubernetesPod, source: VolumeSource): Target | null {
@@ -163,8 +163,8 @@ function reasonOf(
       : `${shorten(file)} is in no volume, so it is`
   const what = `${volume === null ? layer : where} on`
   const free = own?.availableBytes ?? null
-  const held = own === null || hasRoom(own) ? null : diskReason(subject, `${disk}.available`)
-  if (held !== null)
+  const held = !own || hasRoom(own) ? null : diskReason(subject, `${disk}.available`)
+  if (held)
     return {
       ...held,
       severity: 'high',

@@ -85,8 +85,8 @@ export const noSpaceElsewhere = contextRule({
   }),
 
   *judge({ shared, waiting: all, disks, startedPods, fullClaims }, context) {
-    if (shared !== null) yield shared
-    if (disks === null) return
+    if (shared) yield shared
+    if (!disks) return
     // claim-nearly-full reports those.
     const isOfClaim = (pod: string, message: string) =>
       fullClaims.includes(pod) && namesPodVolume(message) && !isKeyQuotaError(message)
@@ -157,10 +157,10 @@ function sharedMemory(pods: readonly KubernetesPod[], at: string): Failing | nul
   const own = pods.filter(({ spec }) => spec?.hostIPC !== true)
   const ended = endedContainers(own, at, isOfSharedMemory).flatMap(one => {
     const memory = memoryOf(one.pod, one.name)
-    return memory === null ? [] : [{ ...one, ...memory }]
+    return memory ? [{ ...one, ...memory }] : []
   })
   const [first] = ended
-  if (first === undefined) return null
+  if (!first) return null
   const owner = podOwner(first.pod, first.volume)
   const { namespace, workload } = owner
   const named = workload === null ? '' : ` (${shorten(placedWorkload(namespace, workload))})`
@@ -191,7 +191,7 @@ function sharedMemory(pods: readonly KubernetesPod[], at: string): Failing | nul
 function memoryOf(pod: KubernetesPod, container: string) {
   const mounts = containerOf(pod, container)?.volumeMounts
   const mount = mounts?.find(({ mountPath }) => mountPath === '/dev/shm')
-  if (mount === undefined) return { volume: null, step: 'mount-shared-memory' } as const
+  if (!mount) return { volume: null, step: 'mount-shared-memory' } as const
   const volume = volumeOf(pod, mount.name)
   const step = volume ? memoryVolumeStep(pod, volume) : null
   return step === null ? null : ({ volume: mount.name ?? null, step } as const)
@@ -208,6 +208,6 @@ const podsOfFullClaims = (summary: NodeSubject['summary'], pods: readonly Kubern
 /** Null: a disk is short of bytes or inodes, or was not read. */
 function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']): { leastBytes: number } | null {
   const disks = [nodefs, imagefs].filter(disk => disk !== null)
-  if (nodefs === null || !disks.every(hasRoom)) return null
+  if (!nodefs || !disks.every(hasRoom)) return null
   return { leastBytes: Math.min(...disks.map(({ availableBytes }) => availableBytes ?? 0)) }
 }

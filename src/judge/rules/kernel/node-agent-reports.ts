@@ -71,7 +71,7 @@ export const nodeAgentReports = contextRule({
       ? deleted.filter(({ since }) => Date.parse(at) - Date.parse(since) > overdueMs)
       : []
     const [first] = stuck
-    if (notReady !== null)
+    if (notReady)
       yield {
         severity: 'critical',
         title: titles.notReady,
@@ -85,7 +85,7 @@ export const nodeAgentReports = contextRule({
       yield {
         ...(conditions.length > 0 && { severity: 'high' as const }),
         ...seenFirst(
-          `${conditions.some(({ status }) => status === 'True') ? (detectors[0] ?? 'A problem detector') : 'The agent'} says: ${said.replace(/\.$/, '')}${first === undefined ? '' : `; ${plural(stuck.length, 'pod')} hang in Terminating, the first ${first.pod}`}.`,
+          `${conditions.some(({ status }) => status === 'True') ? (detectors[0] ?? 'A problem detector') : 'The agent'} says: ${said.replace(/\.$/, '')}${first ? `; ${plural(stuck.length, 'pod')} hang in Terminating, the first ${first.pod}` : ''}.`,
           isReadOnlyNow
             ? 'The node stays Ready and gets pods, which can neither start nor end.'
             : '',

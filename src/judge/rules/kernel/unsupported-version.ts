@@ -35,7 +35,7 @@ export const unsupportedVersion = contextRule({
     const unread = controlPlane === null ? failed('cluster') : null
     if (unread !== null) yield { unknown: unread }
     const skew = versionSkew(kubeletVersion, controlPlane)
-    if (skew === null || skew.state === 'supported') return
+    if (!skew || skew.state === 'supported') return
     yield {
       title: 'The kubelet is too far from its control plane',
       consequence: consequenceOf(skew),

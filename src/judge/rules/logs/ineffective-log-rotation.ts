@@ -50,8 +50,7 @@ export const ineffectiveLogRotation = nodeRule({
     const others = all.filter(placed => patternsAt(placed, ['elsewhere']).length > 0)
     yield* refusedFailings(others)
     yield* deletedFailings(others)
-    if (runs === null)
-      yield { unknown: 'host: whether and when something runs logrotate was not read' }
+    if (!runs) yield { unknown: 'host: whether and when something runs logrotate was not read' }
     else if (runs.by === null)
       yield { unknown: `host: whether something runs logrotate is not known: ${runs.unsure}` }
     else yield* lateFailings(others, runs)

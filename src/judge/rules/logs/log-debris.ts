@@ -29,7 +29,7 @@ export const logDebris = nodeRule({
   ],
   // Only a measurement on the node shows broken links and leftover folders.
   appliesTo: subject =>
-    subject.host === null ? isSourceExpected(subject, 'host') : subject.host.diskUse !== undefined,
+    subject.host ? subject.host.diskUse !== undefined : isSourceExpected(subject, 'host'),
 
   *judge(subject) {
     const links = subject.host?.diskUse?.brokenLinks ?? 0

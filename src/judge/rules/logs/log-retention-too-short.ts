@@ -38,7 +38,7 @@ export const logRetentionTooShort = nodeRule({
     const { configuration, at } = subject
     const rotation = logRotationOf(configuration)
     // The rule invalid-log-size reports refused values and rotation that is off.
-    if (rotation === null) return
+    if (!rotation) return
     // Rotation does not bound logs that fill a disk: larger ones are no advice.
     const disk = subject.ledger && diskOf(subject.ledger, 'nodefs')
     const isFull = disk != null && disk.usedBytes > roomy * disk.capacityBytes

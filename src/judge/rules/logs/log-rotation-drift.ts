@@ -380,7 +380,7 @@ function settingValue({ canonical, shown }: Setting): FieldValue {
 }
 
 function keptValue(block: LogBlock | null, beyondBytes: number): FieldValue {
-  if (block === null)
+  if (!block)
     return { ...there, canonical: 'not rotated', shown: 'all that is written (nothing rotates it)' }
   const kept = keptBytes(block, beyondBytes)
   if (kept === null)

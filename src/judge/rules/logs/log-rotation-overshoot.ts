@@ -56,7 +56,7 @@ export const logRotationOvershoot = nodeRule({
     const { configuration, filesystems, at } = subject
     const rotation = logRotationOf(configuration)
     // The rule invalid-log-size reports refused values and rotation that is off.
-    if (rotation === null) return
+    if (!rotation) return
     const { perContainerBytes } = rotation
     const room = roomForLogs(subject)
     const capacity = filesystems.nodefs?.capacityBytes ?? null
@@ -66,7 +66,7 @@ export const logRotationOvershoot = nodeRule({
     if (room === 0) return
     const logs = subject.runningLogs()
     const large = unrotatedLog(subject, logs, rotation, capacity)
-    if (large !== null) return yield large
+    if (large) return yield large
     const evidence = () => rotationLines(subject, rotation, logs, room)
     const monitorMs = logMonitorMs(subject)
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)

@@ -53,7 +53,7 @@ export const allocatableMismatch = nodeRule({
 /** The capacity of a node changes by a few pages from one start to the next. Only bytes are so large. */
 function isEqual(amount: string, reported: string | undefined) {
   const [one, other] = [quantityOrNull(amount), quantityOrNull(reported)]
-  if (one === null || other === null) return false
+  if (!one || !other) return false
   const [wanted, actual] = [quantityNumber(one), quantityNumber(other)]
   if (wanted < leastBytes) return compareQuantities(one, other) === 0
   return Math.abs(wanted - actual) <= tolerated * wanted

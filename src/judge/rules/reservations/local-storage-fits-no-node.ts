@@ -111,15 +111,15 @@ export const localStorageFitsNoNode = contextRule({
   *judge({ disk, daemons, pool, refused }, context, _, group) {
     const { waitingPods, failed } = context
     const refusal = refusalOf(refused, context)
-    if (refusal !== null) return yield refusal
+    if (refusal) return yield refusal
     const unread = failed(podResource.resource)
     if (unread !== null) yield { unknown: unread }
     if (waitingPods.length === 0) return
     const { most, pods, unplaced } = group()
-    if (unplaced !== null) return yield unplaced
+    if (unplaced) return yield unplaced
     const [first] = pods
     // Nothing is known of nodes without an amount.
-    if (first === undefined || most <= 0) return
+    if (!first || most <= 0) return
     const size = volumeForRequests(first.wanted + daemons, disk)
     const isRaid =
       classOf(poolsOf(context).find(named(pool)), context)?.spec?.instanceStorePolicy === 'RAID0'
@@ -195,7 +195,7 @@ function tooSmallClass(
 ): Failing | null {
   const device = dataDevice({ amiFamily: familyOfClass(nodeClass) })
   const storage = storageOfClass(nodeClass, device)
-  if (storage === null) return null
+  if (!storage) return null
   const { volumeBytes, podBytes, rootDevice } = storage
   const isOfSystem = rootDevice !== null && rootDevice !== device
   // Without room for reservations alone, no pod fits.
@@ -251,7 +251,7 @@ function refusedPod(
 ): RefusedPod[] {
   const amounts = refusedStorage(message)
   // A kubelet that has just started may not know its disk yet (kubernetes#70618).
-  return amounts !== null && amounts.capacity > 0 ? [{ owner, time, amounts, scheduler }] : []
+  return amounts && amounts.capacity > 0 ? [{ owner, time, amounts, scheduler }] : []
 }
 
 const nameOf = ({ owner: { namespace, pod: name } }: RefusedPod) =>
@@ -271,7 +271,7 @@ function refusalOf(
   const all = new Map([...gone, ...recorded].map(one => [nameOf(one), one]))
   const refused = [...all.values()].toSorted(by(({ time }) => time ?? ''))
   const last = refused.at(-1)
-  if (last === undefined) return null
+  if (!last) return null
   const { amounts, scheduler, owner } = last
   const placed =
     scheduler === defaultScheduler

@@ -32,7 +32,7 @@ export const missingSystemReserved = nodeRule({
   *judge(subject) {
     const { configuration, summary, node } = subject
     const memory = reservedMemory(subject)
-    if (memory === null) return yield unreadableReservation
+    if (!memory) return yield unreadableReservation
     const { reserved, daemons, evidence } = memory
     if (reserved.system > 0) return
     if (reserved.total === 0) {
@@ -63,8 +63,7 @@ export const missingSystemReserved = nodeRule({
         evidence: evidence(),
         fix: memory.sizedFix(),
       }
-    else if (summary === null)
-      yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
+    else if (!summary) yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
     else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)
   },
 })

@@ -92,7 +92,7 @@ function lostThreshold(subject: Satisfied<'configuration' | 'eviction'>): KnownR
 function memoryVolumeCause(subject: Satisfied<'eviction'>): KnownReason | null {
   const { cause, steps = [] } = memoryVolumeReason(subject) ?? {}
   const [first] = steps
-  if (cause === undefined || first?.owner === undefined) return null
+  if (!cause || !first?.owner) return null
   return { cause, steps: [...steps, { ...first, id: 'set-memory' }] }
 }
 
@@ -115,10 +115,10 @@ function* judgeKills(
     title: 'The kernel kills for memory, and no eviction came before it',
     ...reason,
     ...seenFirst(
-      `The kernel killed processes of this node for memory ${timesOf(times)}, none of them at a limit of its container${reason?.fix === undefined ? '' : ': nothing watches memory.available'}.`,
-      reason === null
-        ? `Memory runs out within the ${evictionSeconds} s between two looks of the kubelet, or the threshold is too low.`
-        : '',
+      `The kernel killed processes of this node for memory ${timesOf(times)}, none of them at a limit of its container${reason?.fix ? ': nothing watches memory.available' : ''}.`,
+      reason
+        ? ''
+        : `Memory runs out within the ${evictionSeconds} s between two looks of the kubelet, or the threshold is too low.`,
     ),
     evidence: evidenceOf(killEvents, at),
   }
@@ -134,7 +134,7 @@ function* judgeThresholds(subject: Satisfied<'configuration' | 'eviction'>): Ite
   // A soft threshold whose grace period expires by the next pass is as good as a hard threshold.
   if (watching.some(({ gracePeriodMs }) => gracePeriodMs <= evictionMonitoringPeriodMs)) return
   // The rule lost-default-threshold reports a default that evictionHard removed.
-  if (lostThreshold(subject) !== null) return
+  if (lostThreshold(subject)) return
   const waits = watching.map(({ gracePeriodMs }) => gracePeriodMs / 1000)
   const byDefault = hardDefaults(identity)['memory.available'] ?? '100Mi'
   if (hugePages > 0) return yield aboveHugePages(hugePages, byDefault, configuration)

@@ -22,7 +22,7 @@ export const reservationWithoutEviction = nodeRule({
     'pkg/kubelet/cm/helpers.go hardEvictionReservation',
   ],
   appliesTo: ({ identity, configuration, summary }) => {
-    const total = configuration === null ? undefined : reservedOf(configuration, 'memory')?.total
+    const total = configuration ? reservedOf(configuration, 'memory')?.total : undefined
     // reserved-below-real-usage or missing-system-reserved reports daemons above the reservation.
     return (
       identity.operatingSystem === 'linux' &&
@@ -33,7 +33,7 @@ export const reservationWithoutEviction = nodeRule({
 
   *judge(subject) {
     const memory = reservedMemory(subject)
-    if (memory === null) return yield unreadableReservation
+    if (!memory) return yield unreadableReservation
     const { reserved, daemons, threshold } = memory
     const kept = memoryThreshold(subject.eviction, 'hard')
     if (threshold === null || kept === null)

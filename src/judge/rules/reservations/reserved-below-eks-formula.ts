@@ -27,7 +27,7 @@ export const reservedBelowEksFormula = nodeRule({
     const { configuration, node } = subject
     const memory = reservedOf(configuration, 'memory')
     const cpu = reservedOf(configuration, 'cpu', quantity => Number(milliValue(quantity)))
-    if (memory === null || cpu === null) return yield unreadableReservation
+    if (!memory || !cpu) return yield unreadableReservation
     const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
     const hasCores = Number.isSafeInteger(cores) && cores > 0
     if (!hasCores) yield { unknown: 'node: its status reports no whole number of cores' }

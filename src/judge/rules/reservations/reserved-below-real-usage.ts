@@ -26,7 +26,7 @@ export const reservedBelowRealUsage = nodeRule({
 
   *judge(subject) {
     const memory = reservedMemory(subject)
-    if (memory === null) return yield unreadableReservation
+    if (!memory) return yield unreadableReservation
     const { reserved, daemons } = memory
     if (daemons.bytes > reserved.total)
       yield {

@@ -18,7 +18,7 @@ export interface KeptRecords {
 export function keepRecords(writer: SnapshotWriter | null): KeptRecords {
   let failed: string | null = null
   const attempt = async (step: (writer: SnapshotWriter) => Promise<void>) => {
-    if (writer === null || failed !== null) return
+    if (!writer || failed !== null) return
     try {
       await step(writer)
     } catch (error) {
@@ -30,9 +30,9 @@ export function keepRecords(writer: SnapshotWriter | null): KeptRecords {
     write: record => attempt(open => open.write(record)),
     close: () => attempt(open => open.close()),
     discard: () => attempt(open => open.discard()),
-    keptAt: () => (writer === null || failed !== null ? null : writer.path),
+    keptAt: () => (!writer || failed !== null ? null : writer.path),
     failure: () =>
-      writer === null || failed === null
+      !writer || failed === null
         ? []
         : [
             {

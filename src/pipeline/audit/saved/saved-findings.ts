@@ -35,7 +35,7 @@ export async function savedFindings(path: string): Promise<ComparedRun['document
   if (written === null) return null
   const value = parseLine(written)
   const { data } = z.object({ schema: z.string() }).safeParse(value)
-  if (data === undefined) return null
+  if (!data) return null
   if (data.schema !== findingsSchema)
     throw new OperatorError(
       `${path} is of schema ${JSON.stringify(data.schema.slice(0, 60))}; compared are ${snapshotSchema} (snapshot.ndjson.gz) and ${findingsSchema} (findings.json)`,

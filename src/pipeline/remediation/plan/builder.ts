@@ -149,7 +149,7 @@ const loadOf = (planned: PlannedNode) => [
   Number(actsAtOnce(planned) || planned.after.imageGcDue === true),
   planned.blast?.singletons.length ?? 0,
   planned.blast?.notReadyPods ?? 0,
-  planned.blast === null ? 0 : (planned.blast.pods ?? Number.MAX_SAFE_INTEGER),
+  planned.blast ? (planned.blast.pods ?? Number.MAX_SAFE_INTEGER) : 0,
 ]
 
 const cohortOf = (

@@ -46,7 +46,7 @@ const allFields = Object.keys(plannableFields).join(', ')
 /** @throws OperatorError for a field that no plan may change */
 export function checkChanges(changes: readonly ConfigurationChange[]): void {
   const foreign = changes.find(({ path: [field = ''] }) => !isPlannable(field))
-  if (foreign !== undefined)
+  if (foreign)
     throw new OperatorError(
       `${foreign.path[0]} is no field that a plan may change under running pods. Those are ${allFields}`,
     )
@@ -69,7 +69,7 @@ export function chosenFixes(
     for (const node of nodes.sample) {
       const own = remedy === 'configuration' ? proposals.get(id)?.get(node) : undefined
       const config = ownConfig(fix.config, own)
-      if (config === null) continue
+      if (!config) continue
       const key = stepKey({ cluster, node })
       byNode.set(key, [...(byNode.get(key) ?? []), { id, remedy, rule, config }])
     }
@@ -108,7 +108,7 @@ function remedyOf({ steps, fix }: Finding): RemedyKind | null {
  * come from the finding: they are valid for all its nodes. Null: no plan may set the node's own.
  */
 function ownConfig(config: RawObject, own: RawObject | undefined) {
-  if (own === undefined) return config
+  if (!own) return config
   const fields = Object.keys(own)
   return fields.length > 0 && fields.every(isPlannable) ? withLowestImageGc(own, [config]) : null
 }
@@ -153,9 +153,9 @@ export function settle(
     for (const [leaf, value] of leavesOf(withLowestImageGc(fix.config, configs))) {
       const other = wishes.get(leaf)
       const wish = { value, by: fix }
-      if (other === undefined) wishes.set(leaf, wish)
+      if (!other) wishes.set(leaf, wish)
       else if (isSame(leaf, other.value, value)) continue
-      else if (other.by === null) overruled.add(fix)
+      else if (!other.by) overruled.add(fix)
       else if (isChange(leaf, value) && isChange(leaf, other.value))
         return {
           patch: {},

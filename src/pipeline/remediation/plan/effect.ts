@@ -85,9 +85,9 @@ const nodesOf = (count: number) => `${count} node${count === 1 ? '' : 's'}`
 function pullText(pulls: readonly Pulls[]) {
   const images = sumOf(pulls, pull => pull.images)
   const byRegistry = pulls.map(({ registry, images: some, limit }) =>
-    limit === null
-      ? `${registry} ${some}`
-      : `${registry} ${some} (it gives ${limit.pulls} in ${limit.hours} h to all nodes behind one address)`,
+    limit
+      ? `${registry} ${some} (it gives ${limit.pulls} in ${limit.hours} h to all nodes behind one address)`
+      : `${registry} ${some}`,
   )
   return (
     images > 0 &&

@@ -54,7 +54,7 @@ export function wantedImages(
         : {
             why: `${shorten(name, 300)} is no name with a tag, and nothing else can be given to an image`,
           }
-      if (found !== null) return [{ ...wanted, ...found }]
+      if (found) return [{ ...wanted, ...found }]
       const why = `policy requiredImageSources names no source of ${shorten(name, 300)}`
       return isAsked ? [{ ...wanted, why }] : []
     })
@@ -62,13 +62,13 @@ export function wantedImages(
 
 function imagesOfRule(id: string, subject: NodeSubject, policy: Policy): readonly string[] {
   const rule = rules.find(one => one.id === id)
-  if (rule === undefined || !('images' in rule) || missingNeeds(rule, subject) !== null) return []
+  if (!rule || !('images' in rule) || missingNeeds(rule, subject) !== null) return []
   return (rule.images?.(subject, policy) ?? []).filter(image => image !== '')
 }
 
 function pinnedBy(name: string, policy: Policy, digestsOf: (name: string) => readonly string[]) {
   const found = policySource(name, policy)
-  return found === null || 'why' in found ? found : pinnedSource(name, found.source, digestsOf)
+  return !found || 'why' in found ? found : pinnedSource(name, found.source, digestsOf)
 }
 
 /** Null: the policy names no source. Of several matching patterns, the longest is the most specific. */
@@ -76,7 +76,7 @@ export function policySource(name: string, { requiredImageSources }: Policy): Im
   const [first] = Object.entries(requiredImageSources)
     .filter(([pattern]) => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)))
     .toSorted(([a], [b]) => b.length - a.length || byText(a, b))
-  return first === undefined ? null : sourceOf(name, ...first)
+  return first ? sourceOf(name, ...first) : null
 }
 
 export class FleetImageDigests {

@@ -82,7 +82,7 @@ export class FleetLogFiles {
 
   takeNode({ cluster, host }: NodeInput, identity: NodeIdentity): void {
     const files = host && logFilesOf(host)
-    if (files === null || host === null) return
+    if (!files || !host) return
     const key = groupOf(cluster, identity)
     const group = this.#groups.get(key) ?? { nodes: 0, paths: new Map() }
     this.#groups.set(key, group)
@@ -104,7 +104,7 @@ export class FleetLogFiles {
   wantedOf({ cluster, host }: NodeInput, identity: NodeIdentity): WantedFile[] {
     const files = host && logFilesOf(host)
     const group = this.#groups.get(groupOf(cluster, identity))
-    if (files === null || group === undefined || host === null) return []
+    if (!files || !group || !host) return []
     const paths = [...new Set([...Object.keys(this.#wanted), ...group.paths.keys()])].toSorted(
       byText,
     )
@@ -112,9 +112,7 @@ export class FleetLogFiles {
       const wanted = ownValue(this.#wanted, path)
       const file = ownValue(files, path)
       return (
-        (wanted === null
-          ? this.#asPeers(path, file, group)
-          : this.#byPolicy(path, wanted, file, host)) ?? []
+        (wanted ? this.#byPolicy(path, wanted, file, host) : this.#asPeers(path, file, group)) ?? []
       )
     })
   }
@@ -125,14 +123,14 @@ export class FleetLogFiles {
    */
   withIdleBlocks({ host }: NodeInput, subject: NodeSubject): WantedFile[] {
     const files = host && logFilesOf(host)
-    if (files === null || host === null) return []
+    if (!files || !host) return []
     const idle = Map.groupBy(
       removableBlocks({ ...subject, host }, blocksOf(files, podLogsOf(subject))),
       ({ path }) => path,
     )
     return [...idle].flatMap(([path, placed]) => {
       const wanted = ownValue(this.#wanted, path)
-      if (wanted !== null) return this.#byPolicy(path, wanted, ownValue(files, path), host) ?? []
+      if (wanted) return this.#byPolicy(path, wanted, ownValue(files, path), host) ?? []
       const patterns = placed.flatMap(({ block }) => block.patterns).join(', ')
       return {
         path,
@@ -152,30 +150,30 @@ export class FleetLogFiles {
       if (file?.sha256 === hash) return null
       if (wanted.content !== null) return { path, content: wanted.content }
       const text = this.#textOf(path, hash)
-      return text === null
-        ? {
+      return text
+        ? { path, content: text.style(text.blocks) }
+        : {
             path,
             why: `no node that was read has ${path} with the wanted hash in a form that can be rebuilt: ${addContent(path)}`,
           }
-        : { path, content: text.style(text.blocks) }
     }
-    if (file === null)
+    if (!file)
       return {
         path,
         why: `the node has no ${path}, and the policy does not say all of it: ${addContent(path)}`,
       }
     if (hasDirectives(file, wanted.directives)) return null
     const own = file.sha256 === null ? null : rebuildFile(entriesOf(host, path), file.sha256)
-    return own === null
+    return own
       ? {
-          path,
-          why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}`,
-        }
-      : {
           path,
           content: own.style(
             own.blocks.map(block => changedBlock(block, wanted.directives, own.blocks.length > 1)),
           ),
+        }
+      : {
+          path,
+          why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}`,
         }
   }
 
@@ -183,15 +181,15 @@ export class FleetLogFiles {
     const meanings = [...(paths.get(path) ?? [])]
     const holders = meanings.reduce((sum, [, meaning]) => sum + meaning.nodes, 0)
     const norm = meanings.find(([, meaning]) => meaning.nodes * 2 > nodes)
-    if (norm === undefined) {
+    if (!norm) {
       if ((nodes - holders) * 2 <= nodes)
         return { path, why: `no majority of its group agrees about ${path}: ${addContent(path)}` }
-      return file === null
-        ? null
-        : { path, why: `most of its group have no ${path}, and a plan removes no file` }
+      return file
+        ? { path, why: `most of its group have no ${path}, and a plan removes no file` }
+        : null
     }
     const [meant, { files }] = norm
-    if (file !== null && writtenMeaning(file) === meant) return null
+    if (file && writtenMeaning(file) === meant) return null
     const common = [...files].toSorted(
       ([a, one], [b, other]) => other.nodes - one.nodes || byText(a, b),
     )
@@ -210,7 +208,7 @@ export class FleetLogFiles {
     for (const { paths } of this.#groups.values())
       for (const { files } of paths.get(path)?.values() ?? []) {
         const seen = files.get(hash)
-        if (seen === undefined) continue
+        if (!seen) continue
         seen.text ??= rebuildFile(seen.entries, hash)
         return seen.text
       }
@@ -224,7 +222,7 @@ const entriesOf = ({ logrotate = [] }: Host, path: string) =>
 function rebuildFile(entries: readonly HostLogrotate[], hash: string): FileText | null {
   const blocks = writtenBlocks(entries)
   const style = blocks && logrotateStyleOf(blocks, hash)
-  return style === null ? null : { blocks: blocks ?? [], style }
+  return style ? { blocks: blocks ?? [], style } : null
 }
 
 /** The directives written in the file itself, in any order. Inherited directives belong to another file. */
@@ -312,12 +310,12 @@ function keptText(path: string, before: Host, after: Host) {
   const changed = Object.entries(blocksIn(after)).flatMap(([name, block]) => {
     const was = ownValue(old, name)
     const [from, to] = [was && keptBytes(was), keptBytes(block)]
-    return was === null || from === to
+    return !was || from === to
       ? []
       : [{ name, from: from ?? Number.POSITIVE_INFINITY, to: to ?? Number.POSITIVE_INFINITY }]
   })
   const [most] = changed.toSorted((a, b) => Math.abs(b.from - b.to) - Math.abs(a.from - a.to))
-  if (most === undefined) return undefined
+  if (!most) return undefined
   const sizeText = (count: number) => (Number.isFinite(count) ? bytes(count) : 'whatever comes')
   return `A log of ${shorten(most.name, 150)} may keep ${sizeText(most.to)} there, today ${sizeText(most.from)}.`
 }

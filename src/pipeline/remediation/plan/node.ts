@@ -50,7 +50,7 @@ export function refusedChange(
 
 export function planNode(node: ReadNode, patch: RawObject, rules: PlanRules): NodeOutcome {
   const { record, takenAt, identity, running } = node
-  if (running === null) return refusedNode('its running configuration was not read', 'unread')
+  if (!running) return refusedNode('its running configuration was not read', 'unread')
   const features = featuresOf(identity.kubeletVersion)
   if (!features.exact)
     return refusedNode(

@@ -57,7 +57,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   const { policy, selection, prune: pruneWish = null } = request
   checkRequest(request)
   const fixes =
-    pruneWish === null && wantsFindings(request)
+    !pruneWish && wantsFindings(request)
       ? await fixesOf(file, request)
       : new Map<string, ChosenFix[]>()
   const fleet = await readFleet(file, request)
@@ -174,7 +174,7 @@ async function readFleet(
         releases.set(`${record.cluster}/${name}`, version)
     }
   }
-  if (head === null)
+  if (!head)
     throw new OperatorError(
       `${file} does not begin with a snapshot's first line, so it is not known when it was taken`,
     )

@@ -43,14 +43,14 @@ export function planPrune(node: ReadNode, { toPercent }: PruneWish, rules: PlanR
   })
   const refusePrune = (why: string, because?: NodeOutcome['because']) =>
     emptyPatch(refusedNode(why, because))
-  if (running === null) return refusePrune('its running configuration was not read', 'unread')
+  if (!running) return refusePrune('its running configuration was not read', 'unread')
   if (to === null)
     return refusePrune('its imageGCLowThresholdPercent is no target: say one with --to')
   const present = replay(record, takenAt)
   const usedPercent = present.filesystems.imagefs?.usedPercent ?? null
   if (usedPercent === null) return refusePrune('its image filesystem was not read', 'unread')
   if (usedPercent <= to) return 'unchanged'
-  if (record.runtime?.images === undefined)
+  if (!record.runtime?.images)
     return emptyPatch(
       refusedChange({ refused: 'its images were not read in full', isUnread: true }, record),
     )
@@ -68,7 +68,7 @@ export function planPrune(node: ReadNode, { toPercent }: PruneWish, rules: PlanR
   const changes = Object.entries(lowest).map(([field, value]) => ({ path: [field], value }))
   const most = replay(forgotten, takenAt, { at: later, changes, fills: [] })
   const deletions = most.imageGC?.deletions ?? null
-  if (deletions === null || deletions.some(({ sizeBytes }) => sizeBytes === null))
+  if (!deletions || deletions.some(({ sizeBytes }) => sizeBytes === null))
     return refusePrune('its images and their sizes were not read', 'unread')
   if (deletions.length === 0)
     return refusePrune('there is nothing to prune: each of its images is in use or pinned')

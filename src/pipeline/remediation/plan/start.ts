@@ -92,7 +92,7 @@ export function startOf(
   const next = nextStartOn(record.node, host, identity)
   const why =
     whyNoStart(next.prediction) ??
-    (next.prediction === null ? (next.unknowns[0]?.effect ?? 'its files were not read') : null)
+    (next.prediction ? null : (next.unknowns[0]?.effect ?? 'its files were not read'))
   if (why !== null) return why
   // With mergeDefaultEvictionSettings the kubelet adds the defaults to the map evictionHard.
   const evictionHard = next.prediction?.settings?.configuration.evictionHard
@@ -103,14 +103,14 @@ export function startOf(
   const ofPatch = differing.find(path => Object.hasOwn(patch, fieldOf(path)))
   const said = ofPatch === undefined ? undefined : next.prediction?.settings?.said[ofPatch]?.at(-1)
   if (ofPatch !== undefined)
-    return `${ofPatch} would still not be as wanted: ${said === undefined ? 'its files come to' : `${said.where} says`} ${shownAt(ofPatch, next.prediction)}`
+    return `${ofPatch} would still not be as wanted: ${said ? `${said.where} says` : 'its files come to'} ${shownAt(ofPatch, next.prediction)}`
   if (differing.length === 0) return changes
   const shown = differing.map(path => `${path} to ${shownAt(path, next.prediction)}`)
   return `a restart would change more than this: ${firstNames(shown, 5)}. What its files say does not run yet; settle that first`
 }
 
 function whyNoStart(prediction: NextStartPrediction | null) {
-  if (prediction === null) return null
+  if (!prediction) return null
   const [error] = prediction.errors
   if (error !== undefined) return `its kubelet would not start with the files on its disk: ${error}`
   return prediction.settings?.isCommandLineKnown === true
@@ -125,7 +125,7 @@ function differences(
   identity: NodeIdentity,
 ) {
   const start = startFact(nextStart)
-  if (start === null) return []
+  if (!start) return []
   const expected = fieldValues(wanted, identity)
   const isEdited = (path: string) =>
     Boolean(wanted.reservedSystemCPUs) && /^(kube|system)Reserved\.cpu$/.test(path)

@@ -28,13 +28,13 @@ export function stateOf(record: NodeInput, prediction: NodePrediction, policy: P
   const { imageGC, eviction } = prediction
   const comesFirst = state === 'unknown' || state === 'error' ? null : state === 'fail'
   const isDue = imageGC?.triggered ?? null
-  const freedBytes = isDue && imageGC !== null ? freedAtMost(imageGC) : 0
+  const freedBytes = isDue && imageGC ? freedAtMost(imageGC) : 0
   return {
     evictsBeforeImageGc: imageGC?.enabled === false ? watchesDisk(eviction) : comesFirst,
     imageGcDue: isDue,
     freedBytesAtMost: isDue === null ? null : freedBytes,
     evictsNow:
-      eviction === null || eviction.error !== null
+      !eviction || eviction.error !== null
         ? null
         : [...metSignals(eviction), ...overcommittedFields(record, prediction)],
   }
@@ -57,7 +57,7 @@ const metSignals = ({ thresholds }: EvictionPrediction): string[] =>
 /** Upper bound of freed bytes: image GC stops with the image that reaches the target, or when no image is left. */
 function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction) {
   const sizes = spaceDeletions(deletions)?.map(({ sizeBytes }) => sizeBytes) ?? null
-  if (sizes === null || bytesToFree === null || sizes.some(size => size === null)) return null
+  if (!sizes || bytesToFree === null || sizes.some(size => size === null)) return null
   const known = sizes.map(Number)
   return Math.min(
     known.reduce((sum, size) => sum + size, 0),
@@ -90,7 +90,7 @@ export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
  * no longer fit. Upstream: pkg/kubelet/kubelet.go HandlePodAdditions; pkg/kubelet/lifecycle/predicate.go
  */
 function overcommittedFields(record: NodeInput, { allocatable, kubeletVersion }: NodePrediction) {
-  if (allocatable === null || record.pods === null) return []
+  if (!allocatable || !record.pods) return []
   const kubelet = kubeletOf(kubeletVersion, record.configuration?.fields.featureGates ?? {})
   const pods = record.pods.flatMap(raw => parsePod(raw) ?? []).filter(isActive)
   return ['cpu', 'memory', 'ephemeral-storage'].flatMap(resource => {
@@ -116,19 +116,19 @@ export function whyUnsure(
   const because = `what it would do at once is not known (not read: ${reason.join(', ') || 'part of the node'}). Ask for it with --allow-act-at-once`
   if (fields.some(field => field.startsWith('image')) && (imageGC?.triggered ?? null) === null)
     return because
-  if (fields.some(field => allocatableFields.has(field)) && allocatable === null) return because
+  if (fields.some(field => allocatableFields.has(field)) && !allocatable) return because
   if (
     !fields.some(field => field.startsWith('eviction') || field === 'mergeDefaultEvictionSettings')
   )
     return null
-  if (eviction === null || eviction.error !== null) return because
+  if (!eviction || eviction.error !== null) return because
   const touched = leavesOf(patch).map(([path]) => path.slice(path.indexOf('.') + 1))
   const blind = eviction.thresholds.find(
     ({ signal, met }) => met === null && touched.includes(signal),
   )
-  return blind === undefined
-    ? null
-    : `whether ${blind.signal} is below ${blind.value} now is not known. Ask for it with --allow-act-at-once`
+  return blind
+    ? `whether ${blind.signal} is below ${blind.value} now is not known. Ask for it with --allow-act-at-once`
+    : null
 }
 
 /** Describes the signal, for people. @param signal one of NodeState.evictsNow */

@@ -34,7 +34,7 @@ export interface StepNow {
 /** Why the step is no longer valid, for people; null: it is still valid. */
 export function whyNotNow(now: StepNow): string | null {
   const { step, cohort, record } = now
-  if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
+  if (!cohort) return `its cohort ${step.cohort} is none of the plan's`
   const identity = nodeIdentity(record.node)
   switch (step.method) {
     case 'sync-file': {
@@ -59,7 +59,7 @@ export function whyNotNow(now: StepNow): string | null {
 /** The current policy must name the planned source. */
 function whyOtherSource(name: string, planned: string, policy: Policy) {
   const found = policySource(name, policy)
-  if (found === null) return `policy requiredImageSources names no source of ${name}`
+  if (!found) return `policy requiredImageSources names no source of ${name}`
   if ('why' in found) return found.why
   return isPulledFrom(planned, found.source)
     ? null
@@ -69,14 +69,14 @@ function whyOtherSource(name: string, planned: string, policy: Policy) {
 /** The policy must name the file and result in the planned content. */
 function whyOtherLogFile({ step, record, policy }: StepNow, identity: NodeIdentity) {
   const wanted = ownValue(policy.logRotation, step.path)
-  if (wanted === null) return `policy logRotation does not name ${step.path}`
+  if (!wanted) return `policy logRotation does not name ${step.path}`
   const hash = wantedHash(wanted)
   const other = `policy logRotation names another content of ${step.path} than the plan`
   if (hash !== null) return hash === step.newSha256 ? null : other
   const files = new FleetLogFiles(policy)
   files.takeNode(record, identity)
   const file = files.wantedOf(record, identity).find(({ path }) => path === step.path)
-  if (file === undefined) return `${step.path} is as policy logRotation wants it already`
+  if (!file) return `${step.path} is as policy logRotation wants it already`
   if ('why' in file) return file.why
   return file.content === step.content ? null : other
 }
@@ -89,8 +89,7 @@ function whyNotConfigured(
   const { releaseVersion, policy, allowActAtOnce } = now
   const node = readNode({ record, takenAt: record.at ?? '', identity, releaseVersion })
   const rules = { policy, allowActAtOnce, fleet: new FleetPods() }
-  const outcome =
-    step.until === undefined ? planNode(node, fields, rules) : prunedNow(node, step.until, rules)
+  const outcome = step.until ? prunedNow(node, step.until, rules) : planNode(node, fields, rules)
   if (typeof outcome === 'string') return outcome
   if (outcome.state !== 'planned') return outcome.why
   const { change, expect, expectBack } = outcome.planned

@@ -84,7 +84,7 @@ export async function freshClusters(
   const withCutBudgets = new Set<string>()
   for await (const record of freshRecords(nodes, options)) {
     const fresh = clusters.get(record.cluster)
-    if (fresh === undefined) continue
+    if (!fresh) continue
     if (record.errors?.some(({ what }) => what === budgetResource))
       withCutBudgets.add(record.cluster)
     if (record.kind === 'Cluster') fresh.cluster = record

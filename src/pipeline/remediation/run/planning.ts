@@ -62,7 +62,7 @@ async function approvalOf(
     return { approvedBy: null, next: 'No node would be changed, so there is nothing to approve.' }
   const { store, keys } = service
   const before = await keptApproval(store, plan.digest, keys)
-  if (before !== null)
+  if (before)
     return { approvedBy: approverOf(before), next: `It is approved until ${before.until}.` }
   const answer =
     source === 'live'
@@ -93,8 +93,8 @@ export function approvedByPolicy(
 
 async function takeLatest(store: Store, file: string, now: Date) {
   const tick = await latestOfSchedule(store, 'snapshot.ndjson.gz', now)
-  const found = tick === null ? null : await store.read(tick.key)
-  if (found === null)
+  const found = tick ? await store.read(tick.key) : null
+  if (!found)
     throw new OperatorError(
       `There is no snapshot of a scheduled audit in ${store.location}/runs/: ask for source "live", or wait for the next tick`,
     )

@@ -66,9 +66,7 @@ async function withNodes(
   const nodes = new LiveNodes(run, planned, options)
   // If the list cannot be written, the run is still in its journal.
   const note = (kept: RemediationRun | null) =>
-    keepNotices(store, { runs: kept === null ? [] : [kept] }, nodes.clock.now()).catch(
-      () => undefined,
-    )
+    keepNotices(store, { runs: kept ? [kept] : [] }, nodes.clock.now()).catch(() => undefined)
   try {
     const ended = await work({
       store,
@@ -228,7 +226,7 @@ class LiveNodes implements LiveEffects {
   readonly identityOf: LiveEffects['identityOf'] = async cluster => {
     const { policy, end } = this.#options
     const endpoint = (await this.#targetOf(cluster))?.endpoint ?? null
-    if (endpoint === null) throw new Error('it was not found, or cannot be reached')
+    if (!endpoint) throw new Error('it was not found, or cannot be reached')
     const client =
       this.#clients.get(cluster) ?? new KubernetesClient(endpoint, { pace: policy.pace })
     this.#clients.set(cluster, client)
@@ -261,7 +259,7 @@ class LiveNodes implements LiveEffects {
           releases.set(`${record.cluster}/${name}`, version)
       if (record.kind !== 'Node') continue
       const step = byKey.get(recordKey(record))
-      const one = step === undefined ? null : of(step, record, releases)
+      const one = step ? of(step, record, releases) : null
       if (one !== null) found.set(recordKey(record), one)
     }
     return found

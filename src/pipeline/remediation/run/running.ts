@@ -44,7 +44,7 @@ export async function applyApproved(
   const { store, keys } = service
   const plan = await keptPlan(store, request.plan)
   const approval = await keptApproval(store, plan.digest, keys)
-  if (approval === null)
+  if (!approval)
     throw new OperatorError(
       `Plan ${plan.id} is not approved: highwater approve PLAN --digest ${plan.digest} --by NAME --store ${store.location}`,
     )
@@ -112,7 +112,7 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
     runs.push(refusedRun('policy', error, note))
     return null
   })
-  if (approved !== null) {
+  if (approved) {
     const { plan, approval } = approved
     const work = async () => answerOf(await startOrResume(plan, approval, service))
     runs.push(await runOrReason(plan.id, work, note))
@@ -128,14 +128,14 @@ async function policyPlan(
   service: RemediationService,
 ): Promise<{ plan: Plan; approval: HeldApproval } | null> {
   const { store, keys, policy, runtime } = service
-  if (policy.remediation.auto === null) return null
+  if (!policy.remediation.auto) return null
   const tick = await latestOfSchedule(store, 'plan.json', runtime.now())
   // An audit older than a day does not show the present fleet.
-  if (tick === null || runtime.now().getTime() - tick.atMs > dayMs) return null
+  if (!tick || runtime.now().getTime() - tick.atMs > dayMs) return null
   const mark = `remediation/begun/${tick.name}.json`
   if (await isBegun(mark, store)) return null
   const seen = await parsePlanAt(store, tick.key)
-  if (seen === null || !('approval' in approvedByPolicy(seen, service))) return null
+  if (!seen || !('approval' in approvedByPolicy(seen, service))) return null
   const { plan } = await service.planFleet(asAudited, service)
   const answer = approvedByPolicy(plan, service)
   if (!('approval' in answer)) return null
@@ -157,7 +157,7 @@ const asAudited: PlanWanted = {
 /** Whether the audit's run has begun. If the run was refused before it began, the fleet is read again. @throws Unsealed */
 async function isBegun(mark: string, store: Store) {
   const found = await store.read(mark)
-  if (found === null) return false
+  if (!found) return false
   const { run } = JSON.parse(found.body.toString('utf8'))
   return (await store.read(`remediation/runs/${run}/run.json`)) !== null
 }

@@ -42,7 +42,7 @@ export async function runRemediation(
   const work = async ({ reading, acting, end, remainingMs }: RunLimits) => {
     const region = await functionRegion()
     const bucket = storeOf(settings, region, remainingMs, end)
-    if (bucket === null)
+    if (!bucket)
       throw new OperatorError('Plans and approvals have no place to be kept: set HIGHWATER_BUCKET')
     const keys = keysOf(settings, region)
     const run = runOf(request)
@@ -127,11 +127,11 @@ export async function serviceOf(
 ): Promise<RemediationService> {
   const { store, keys, runtime } = place
   const { text, granted, mistake } = await policyIn(place)
-  if (mistake !== null && action !== 'rollback') throw mistake
+  if (mistake && action !== 'rollback') throw mistake
   const approval = () => keptPolicyApproval(store, text, keys.approvals, runtime.now())
   const policyApproval = mistake ?? (await approval().catch(operatorErrorOf))
   const policy = actingPolicy(granted)
-  if (policyApproval instanceof Unsealed && granted.remediation.auto !== null)
+  if (policyApproval instanceof Unsealed && granted.remediation.auto)
     place.onUnsealed(policyApproval)
   return {
     ...place,
@@ -148,7 +148,7 @@ export async function serviceOf(
 async function policyIn({ store, runtime, policyGrants }: RemediationPlace) {
   try {
     const found = await readPolicy(store, runtime, policyGrants)
-    if (found === null) return { text: null, granted: defaultPolicy, mistake: null }
+    if (!found) return { text: null, granted: defaultPolicy, mistake: null }
     const { text, policy, mistakes } = found
     const mistake = mistakes.length > 0 ? new OperatorError(mistakes.join('. ')) : null
     return { text, granted: policy, mistake }

@@ -57,7 +57,7 @@ export async function verifyPlan(
     if (record.kind === 'Cluster') clusters.set(record.cluster, record)
     if (record.kind !== 'Node') continue
     const step = byKey.get(recordKey(record))
-    if (step === undefined) continue
+    if (!step) continue
     found.set(stepKey(step), verifyRecord(plan, step, record, options.policy))
     onNode()
   }
@@ -84,14 +84,13 @@ function verifyRecord(plan: Plan, step: PlanStep, record: NodeInput, policy: Pol
 }
 
 function missingNode(cluster: ClusterRecord | undefined): Verification {
-  if (cluster === undefined) return notYetDoubt('its cluster was not found, or not reached')
+  if (!cluster) return notYetDoubt('its cluster was not found, or not reached')
   const error = (cluster.errors ?? []).find(({ what }) => what === 'cluster' || what === 'nodes')
   return {
     state: 'not-yet',
-    why:
-      error === undefined
-        ? 'the node was not found: it may be gone'
-        : `the node was not read: ${error.message}`,
+    why: error
+      ? `the node was not read: ${error.message}`
+      : 'the node was not found: it may be gone',
   }
 }
 

@@ -195,9 +195,7 @@ class Owners implements OpenSection<OwnerGarbage> {
       ...scanned.flatMap(resource =>
         listedKind(resource, this.#ownersIn(resource, named), isKnown(resource)),
       ),
-      ...(nodes === null
-        ? []
-        : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
+      ...(nodes ? [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }] : []),
     ]
     const groupOf = (object: OwnedObject) => strip(byUid.get(object.uid)) ?? groupOfOne(object)
     const { dangling, blocked } = collectGarbage(listed)
@@ -239,7 +237,7 @@ function listedKind(
   isWhole: boolean,
 ): ListedKind[] {
   const known = garbageResource(resource)
-  if (known === null || (objects === undefined && !isWhole)) return []
+  if (!known || (!objects && !isWhole)) return []
   const { apiVersion, objectKind: kind, isNamespaced } = known
   return [{ apiVersion, kind, isNamespaced, objects: objects ?? [], isPartial: !isWhole }]
 }

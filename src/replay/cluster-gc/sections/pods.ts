@@ -72,7 +72,7 @@ const alive: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown'])
 
 const uidOf = (pod: KubernetesPod) => {
   const metadata = parseMetadata(pod)
-  return metadata === null ? '' : metadata.uid || keyOf(metadata)
+  return metadata ? metadata.uid || keyOf(metadata) : ''
 }
 
 function slimPod(pod: KubernetesPod): KeptPod {
@@ -163,7 +163,7 @@ function isKubeletDone({ metadata, status }: KubernetesPod) {
 
 function nodeState(node: string | null, readyNodes: ReadonlyMap<string, boolean> | null) {
   if (node === null) return 'none'
-  if (readyNodes === null) return 'not-read'
+  if (!readyNodes) return 'not-read'
   const isReady = readyNodes.get(node)
   if (isReady === undefined) return 'gone'
   return isReady ? 'ready' : 'not-ready'

@@ -78,7 +78,7 @@ export function* tracingErrors(
   { tracing }: LoadedConfiguration,
   { features, isGateOn }: Kubelet,
 ): Iterable<Refusal> {
-  if (tracing === null) return
+  if (!tracing) return
   const refuse = (message: string) => refusal('tracing', message)
   if (!features.has('tracingUngated') && !isGateOn('KubeletTracing')) {
     yield refuse(
@@ -157,7 +157,7 @@ export function operatingSystemErrors(
 ): Refusal[] {
   if (operatingSystem === 'windows') return windowsErrors(c, kubelet)
   const error = linuxError(c, kubelet, cgroupVersion === 1)
-  return error === null ? [] : [error]
+  return error ? [error] : []
 }
 
 function linuxError(c: LoadedConfiguration, { features }: Kubelet, isCgroupV1: boolean) {
@@ -205,6 +205,6 @@ function windowsErrors(c: LoadedConfiguration, { features }: Kubelet) {
     ]
   }
   if (c.singleProcessOOMKill !== null) return [refuse('singleProcessOOMKill')]
-  if (c.userNamespaces !== null) return [refuse('userNamespaces')]
+  if (c.userNamespaces) return [refuse('userNamespaces')]
   return Object.keys(c.defaultPodSysctls ?? {}).length > 0 ? [refuse('defaultPodSysctls')] : []
 }

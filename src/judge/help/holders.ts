@@ -23,6 +23,7 @@ import { repositoryOf } from '#model/input/image-reference.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   type FilesystemLedger,
+  fullestOf,
   type HolderOwner,
   listedOwners,
   type NodeLedger,
@@ -202,6 +203,17 @@ export function measuredFirst(reason: Reason, { ledger, identity }: DiskSubject)
   return isVague && steps[0]?.id === 'larger-disk'
     ? { ...reason, steps: [{ id: 'read-on-node' }, ...steps] }
     : reason
+}
+
+/** Share of a disk that is used at least where its holder explains pressure. */
+const leastUsed = 0.7
+
+/** What holds the fullest disk. Null: it is not that full, or unknown. */
+export function fullestDiskReason(subject: DiskSubject): Reason | null {
+  const fullest = fullestOf(subject.ledger?.filesystems ?? [])
+  if (!fullest || fullest.usedBytes < leastUsed * fullest.capacityBytes) return null
+  const reason = diskReason(subject, `${fullest.filesystem}.available`)
+  return reason && measuredFirst(reason, subject)
 }
 
 const podHolding = (cause: Cause) =>

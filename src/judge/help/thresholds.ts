@@ -11,6 +11,7 @@ import {
   bytesLine,
   type Failing,
   imageGcThresholds,
+  kubeletSetting,
   line,
   type NodeSubject,
   percent,
@@ -32,6 +33,7 @@ import {
   type Signal,
   sisterSignal,
 } from '#model/prediction/prediction.ts'
+import type { Reason } from './holder-cause.ts'
 
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
 export function thresholdEvidence(
@@ -320,6 +322,47 @@ export const withEntries = (
   configuration: KubeletConfiguration | null,
   entries: Record<string, string>,
 ) => ({ config: { [map]: { ...configuration?.[map], ...entries } } })
+
+/** The default of the signal, and what is left, in one unit. Null: unknown, or the default is no percentage. */
+export function defaultAmounts(
+  { signal, resolved, margin }: EvaluatedThreshold,
+  { identity, eviction }: Satisfied<'eviction'>,
+) {
+  const preset = hardDefaults(identity)[signal]
+  const capacity = eviction.signals[signal]?.capacityBytes
+  if (!preset?.endsWith('%') || !capacity || resolved === null || margin === null) return null
+  const byDefault = (capacity * Number.parseFloat(preset)) / 100
+  return { preset, byDefault, resolved, left: resolved + margin }
+}
+
+/** Hard thresholds of at least twice their default, of those that are met, if the default is not met. */
+export const raisedThresholds = (
+  met: readonly EvaluatedThreshold[],
+  subject: Satisfied<'eviction'>,
+) =>
+  met.flatMap(threshold => {
+    const { signal, hard, value } = threshold
+    const found = defaultAmounts(threshold, subject)
+    if (!hard || found === null || found.preset === value) return []
+    const { preset, byDefault, resolved, left } = found
+    return left < byDefault || resolved < 2 * byDefault ? [] : [{ signal, preset }]
+  })
+
+/** The defaults in their place. Null: none is raised. */
+export function raisedReason(
+  raised: ReturnType<typeof raisedThresholds>,
+  { configuration }: Pick<NodeSubject, 'configuration'>,
+): Reason | null {
+  const [first] = raised
+  if (first === undefined) return null
+  const presets = Object.fromEntries(raised.map(({ signal, preset }) => [signal, preset]))
+  return {
+    cause: kubeletSetting(`evictionHard.${first.signal}`),
+    steps: [{ id: 'set-fields' }],
+    seen: `with the default, ${first.preset}, this node would not evict`,
+    fix: withEntries('evictionHard', configuration, presets),
+  }
+}
 
 /** The thresholds of the filesystem of a signal. */
 export const watchingThresholds = (

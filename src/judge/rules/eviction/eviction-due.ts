@@ -13,14 +13,15 @@ import { reservedOf } from '#judge/help/reservations.ts'
 import {
   amountLine,
   amountOf,
-  hardDefaults,
+  defaultAmounts,
   hasFreeAge,
   imageGcFix,
   isTwin,
+  raisedReason,
+  raisedThresholds,
   shownAmount,
   thresholdEvidence,
   whyUnobserved,
-  withEntries,
 } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -82,7 +83,7 @@ export const evictionDue = nodeRule({
     if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, unobserved.join(', ')) }
     if (met.length === 0) return
     const separate = met.filter(threshold => !isTwin(threshold, met))
-    const raised = separate.flatMap(threshold => raisedThreshold(threshold, subject) ?? [])
+    const raised = raisedThresholds(separate, subject)
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     const isIdle = isUnreported(separate, conditions)
     const reason = reasonOf(separate, raised, subject, policy)
@@ -118,13 +119,6 @@ export const evictionDue = nodeRule({
           line('computed', `the kubelet's default of ${signal}`, `${preset}, not met`),
         ),
       ],
-      ...(raised.length > 0 && {
-        fix: withEntries(
-          'evictionHard',
-          configuration,
-          Object.fromEntries(raised.map(({ signal, preset }) => [signal, preset])),
-        ),
-      }),
     }
   },
 })
@@ -199,21 +193,15 @@ function smallerReserve({ configuration, eviction }: Satisfied<'eviction'>) {
 /** A threshold that is wrong comes first; else what holds the disk. Of memory, the pods' own requests. */
 function reasonOf(
   met: readonly EvaluatedThreshold[],
-  raised: readonly { signal: Signal; preset: string }[],
+  raised: ReturnType<typeof raisedThresholds>,
   subject: Satisfied<'eviction'>,
   policy: Policy,
 ): Pick<Failing, 'cause' | 'steps' | 'fix' | 'seen'> {
   const [first] = met
-  const [above] = raised
   if (first === undefined) return {}
-  const held = diskReason(subject, above?.signal ?? first.signal)
-  const cause = kubeletSetting(`evictionHard.${above?.signal ?? ''}`)
-  if (above !== undefined)
-    return {
-      cause,
-      steps: [{ id: 'set-fields' }],
-      seen: `with the default, ${above.preset}, this node would not evict`,
-    }
+  const held = diskReason(subject, first.signal)
+  const wrong = raisedReason(raised, subject)
+  if (wrong !== null) return wrong
   if (!first.hard && isAboveDefault(first, subject)) {
     const unused = first.signal.endsWith('.available') ? unusedImages(subject) : null
     const fix = unused === null ? undefined : imageGcFix(subject, policy)
@@ -328,31 +316,10 @@ const victimLines = ({ victims }: EvictionPrediction) =>
       ),
     )
 
-/** The default of a met hard threshold of at least twice as much, if the default is not met. Null: any other case. */
-function raisedThreshold(threshold: EvaluatedThreshold, subject: Satisfied<'eviction'>) {
-  const { signal, hard, value } = threshold
-  const found = defaultAmounts(threshold, subject)
-  if (!hard || found === null || found.preset === value) return null
-  const { preset, byDefault, resolved, left } = found
-  return left < byDefault || resolved < 2 * byDefault ? null : { signal, preset }
-}
-
 /** Whether the disk has twice what the default of the hard threshold asks for. */
 function isAboveDefault(threshold: EvaluatedThreshold, subject: Satisfied<'eviction'>) {
   const found = defaultAmounts(threshold, subject)
   return found !== null && found.left >= 2 * found.byDefault
-}
-
-/** The default of the signal, and what is left, in one unit. Null: unknown, or the default is no percentage. */
-function defaultAmounts(
-  { signal, resolved, margin }: EvaluatedThreshold,
-  { identity, eviction }: Satisfied<'eviction'>,
-) {
-  const preset = hardDefaults(identity)[signal]
-  const capacity = eviction.signals[signal]?.capacityBytes
-  if (!preset?.endsWith('%') || !capacity || resolved === null || margin === null) return null
-  const byDefault = (capacity * Number.parseFloat(preset)) / 100
-  return { preset, byDefault, resolved, left: resolved + margin }
 }
 
 /** @param isReported the node has the condition already */

@@ -16,6 +16,9 @@ import {
   taintOf,
   toleratedByOwner,
 } from '#judge/events/evictions.ts'
+import type { Reason } from '#judge/help/holder-cause.ts'
+import { fullestDiskReason } from '#judge/help/holders.ts'
+import { raisedReason, raisedThresholds } from '#judge/help/thresholds.ts'
 import {
   contextRule,
   type Failing,
@@ -23,9 +26,11 @@ import {
   lines,
   type NodeContext,
   plural,
+  type Satisfied,
   seenFirst,
   worldCause,
 } from '#judge/rule.ts'
+import { conditionOf } from '#model/prediction/prediction.ts'
 
 /** Evictions that make a loop if the replacement pod comes straight back to this node. */
 const manyWithReturn = 2
@@ -35,6 +40,8 @@ interface LoopFact extends EvictionFact {
   tolerated: Record<string, string[]>
   /** By resource: owners of the pods that the replay evicts first. Null: no known owner. */
   nextVictims: Record<string, readonly (string | null)[]>
+  /** A disk threshold that alone makes the node evict, else what holds its fullest disk. Null: neither, or it is unknown. */
+  held: Reason | null
 }
 
 export const evictionLoop = contextRule({
@@ -59,6 +66,7 @@ export const evictionLoop = contextRule({
     memoryBytes: null,
     tolerated: toleratedByOwner(subject.pods),
     nextVictims: nextVictims(subject.eviction, subject.pods),
+    held: heldReason(subject),
   }),
 
   *judge(fact, context) {
@@ -67,8 +75,23 @@ export const evictionLoop = contextRule({
     yield* unknownEvents(context)
   },
 
-  judgeUnread: context => loopsOf({ ...noEvictions, tolerated: {}, nextVictims: {} }, context),
+  judgeUnread: context =>
+    loopsOf({ ...noEvictions, tolerated: {}, nextVictims: {}, held: null }, context),
 })
+
+function heldReason(subject: Satisfied<'pods'>): Reason | null {
+  const { eviction } = subject
+  const met = (eviction?.thresholds ?? []).filter(
+    ({ met, signal }) => met === true && conditionOf(signal) === 'DiskPressure',
+  )
+  const wrong =
+    eviction === null
+      ? null
+      : raisedReason(raisedThresholds(met, { ...subject, eviction }), subject)
+  if (wrong !== null) return wrong
+  const held = fullestDiskReason(subject)
+  return held?.cause.kind === 'holder' ? held : null
+}
 
 function loopsOf(fact: LoopFact, context: NodeContext): Failing[] {
   // local-storage-limit-exceeded has those over a limit of their own.
@@ -89,7 +112,7 @@ function loopsOf(fact: LoopFact, context: NodeContext): Failing[] {
 
 function loopOf(
   own: Eviction[],
-  { tolerated, nextVictims, ...fact }: LoopFact,
+  { tolerated, nextVictims, held, ...fact }: LoopFact,
   at: string,
 ): { count: number; failing: Failing } | null {
   const latest = own.at(-1)
@@ -109,11 +132,15 @@ function loopOf(
   const next = (resource === null ? null : nextVictims[resource]) ?? []
   const isNext = next.length > 0 && next.every(victim => victim !== null && victim === key)
   const threshold = namedThreshold(own, fact)
-  const { user, ...reason } = evictionReason(own, fact)
+  const { user, ...written } = evictionReason(own, fact)
+  const isOfDisk = resource === 'ephemeral-storage' && written.cause === undefined
+  const { cause, steps, fix } = isOfDisk && held !== null ? held : { fix: undefined, ...written }
   return {
     count: own.length,
     failing: {
-      ...reason,
+      ...(cause && { cause }),
+      ...(steps && { steps }),
+      ...(fix && { fix }),
       confidence: key === null ? 'likely' : 'certain',
       ...seenFirst(
         `${name}: ${plural(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at admission` : ''}${resource === null ? '' : `, for ${resource}`}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.`,

@@ -24,7 +24,7 @@ import {
   thresholdOf,
 } from '#judge/events/evictions.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
-import { diskReason, measuredFirst } from '#judge/help/holders.ts'
+import { fullestDiskReason } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -43,7 +43,6 @@ import {
 } from '#judge/rule.ts'
 import type { Happening } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
-import { fullestOf } from '#model/prediction/disk-ledger.ts'
 
 /**
  * Times that a condition came: in events of which the newest is of the last hour (equal events are one as long as they repeat, for days), or
@@ -73,7 +72,6 @@ interface PressureFact extends EvictionFact {
   imageGC: { highPercent: number; evictionPercent: number } | null
 }
 
-const leastUsed = 0.7
 /** Share of a disk from which on an evicted container explains the pressure. */
 const leastWritten = 0.1
 
@@ -126,13 +124,6 @@ export const repeatedPressure = contextRule({
 
 const nothingRead = { ...noEvictions, transitionMs: 0, reclaims: [] }
 const presetTransitionMs = durationMs(configurationDefaults.evictionPressureTransitionPeriod) ?? 0
-
-function fullestDiskReason(subject: Pick<NodeSubject, 'ledger' | 'identity' | 'imageGC' | 'host'>) {
-  const fullest = fullestOf(subject.ledger?.filesystems ?? [])
-  if (!fullest || fullest.usedBytes < leastUsed * fullest.capacityBytes) return null
-  const reason = diskReason(subject, `${fullest.filesystem}.available`)
-  return reason && measuredFirst(reason, subject)
-}
 
 function imageGcOf(
   eviction: NodeSubject['eviction'],

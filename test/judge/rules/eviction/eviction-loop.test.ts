@@ -7,7 +7,7 @@ import { kubeletOf } from '#replay/kubelet.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import { manifestOf, podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 import { evictionMessage } from '#test/eviction-messages.ts'
-import { calmEviction } from '#test/example.ts'
+import { calmEviction, exampleCapacityBytes, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 import { type EventValues, event, failingOf, minutesAgo, state } from '#test/rules/events.ts'
@@ -132,6 +132,44 @@ describe('eviction-loop', () => {
     })
     expect(failing.seen).toMatch(seen)
     expect(failing.steps?.[0]?.id).toBe(step)
+  })
+
+  const loop = {
+    node: { status: { capacity: { 'ephemeral-storage': '200Gi' } } },
+    pods: [failed('4bcdf', 30), failed('5bcdf', 20), failed('6bcdf', 10)],
+    events: [],
+  }
+
+  it.each([
+    [{ 'images-in-use': 60, 'writable-layers': 20 }, 'images-in-use', 'larger-disk'],
+    [{ 'leftover-snapshots': 60, 'images-in-use': 20 }, 'leftover-snapshots', 'replace-node'],
+    [{ 'images-in-use': 40, system: 10 }, undefined, 'look-on-node'],
+  ])('names what holds the disk where no evicted container does: %o', (held, holder, step) => {
+    const { cause, steps } = failingOf(evictionLoop, { ...loop, held })
+    expect(cause?.kind === 'holder' ? cause.holder : undefined).toBe(holder)
+    expect(steps?.[0]?.id).toBe(step)
+  })
+
+  it('has the threshold as its cause where it alone is met', () => {
+    const met = { ...hard('nodefs.available', 30, 27), value: '30%', met: true }
+    const { cause, fix, steps } = failingOf(evictionLoop, {
+      ...loop,
+      held: { 'images-in-use': 60, 'writable-layers': 13 },
+      eviction: {
+        ...calmEviction,
+        thresholds: [met],
+        signals: {
+          'nodefs.available': {
+            capacityBytes: exampleCapacityBytes,
+            availableBytes: 27 * 2 ** 30,
+            time: null,
+          },
+        },
+      },
+    })
+    expect(cause).toMatchObject({ fields: ['evictionHard.nodefs.available'] })
+    expect(fix?.config).toMatchObject({ evictionHard: { 'nodefs.available': '10%' } })
+    expect(steps).toEqual([{ id: 'set-fields' }])
   })
 
   it.each([

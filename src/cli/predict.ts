@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { Command } from 'commander'
+import { holders } from '#facts/holders.ts'
 import {
   type ConfigurationChange,
   type Fill,
@@ -145,7 +146,7 @@ function printer(format: PredictOptions['format']) {
   const isJson = format === 'json'
   return {
     node({ prediction, before }: Predicted) {
-      if (!isJson) return storyOf(prediction, before, bold)
+      if (!isJson) return storyOf(prediction, before, bold, holders)
       const text = `${separator}\n${JSON.stringify(prediction)}`
       separator = ','
       return text

@@ -1,6 +1,6 @@
 /** Input of the report: the findings document, and a compact view of every node. */
 
-import type { Cause, Step } from '#model/finding/cause.ts'
+import type { Cause, HolderNotes, Step } from '#model/finding/cause.ts'
 import type { Delta } from '#model/finding/delta.ts'
 import type {
   CoverageState,
@@ -186,7 +186,7 @@ export interface AuditReport {
 
 export type RuleTitles = Record<string, Record<string, string>>
 
-/** Values of the policy that the report assumes where nothing was observed. */
+/** Values of the policy that the report assumes where nothing was observed, and what it says of each kind of holder. */
 export interface Assumptions {
   /** Growth of a disk in one period of image GC, in percent of its capacity. */
   growthPercent: number
@@ -197,6 +197,7 @@ export interface Assumptions {
   idleImageDays: number
   /** Images unpack to at most this multiple of their listed size. */
   mostUnpacking: number
+  holders: HolderNotes
 }
 
 export interface ResourceTags {

@@ -1,7 +1,12 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
+import { holdersDocument } from '#tools/holders-document.ts'
 import { rulesDocument } from '#tools/rules-document.ts'
+
+it('docs/holders.md is the table of holders', async () => {
+  await expect(holdersDocument()).toMatchFileSnapshot('../../docs/holders.md')
+})
 
 describe.each(rules.map(rule => [rule.id, rule] as const))('%s', (id, rule) => {
   it('has a test that begins with its examples', () => {

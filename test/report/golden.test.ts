@@ -2,8 +2,10 @@
  * The wording of page, mail and terminal, in one golden file each, with whitespace normalised.
  * A change of wording: `npx vitest run test/report/golden.test.ts -u`, then read the difference.
  */
+
 import { expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
+import { holders } from '#facts/holders.ts'
 import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
@@ -119,7 +121,7 @@ it('the terminal', async () => {
     },
   }
   const stories = [prediction, { ...prediction, imageGC: null, eviction: null }, evicting].map(
-    one => storyOf(one, null, text => text),
+    one => storyOf(one, null, text => text, holders),
   )
   await expect([summary, ...stories].join('\n')).toMatchFileSnapshot('golden/terminal.txt')
 })

@@ -1,5 +1,6 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
 
+import { holders } from '#facts/holders.ts'
 import { causesOf } from '#judge/causes.ts'
 import { kubeletSetting } from '#judge/rule.ts'
 import type { Step, StepActionId } from '#model/finding/cause.ts'
@@ -494,6 +495,7 @@ export const assumptions: Assumptions = {
   usdPerGiBMonth: 0.08,
   idleImageDays: 7,
   mostUnpacking: 3.5,
+  holders,
 }
 
 export function quietReport(

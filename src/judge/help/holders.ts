@@ -269,7 +269,8 @@ const withStep = (reason: Reason, id: StepActionId | null): Reason => ({
 /** Why the disk of a signal is full. Null: nothing was measured. */
 export function diskReason(subject: DiskSubject, signal: Signal): Reason | null {
   const { ledger, identity, imageGC, node, configuration } = subject
-  const [first, second] = heldBySignal(ledger, signal)
+  const causes = heldBySignal(ledger, signal)
+  const [first, second] = causes
   if (first === undefined) return null
   const tooSmall = tooSmallDisk(first, subject)
   if (tooSmall) return tooSmall
@@ -283,7 +284,8 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
       unused === null) ||
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
   const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
-  const cause: HolderCause = { ...first, ...(isInUse && inUse) }
+  const used = isInUse && causes.find(({ holder }) => holder === inUse.holder)
+  const cause: HolderCause = used || { ...first, ...(isInUse && inUse) }
   const reason = reasonOf(cause, subject)
   const other =
     (cause.holder === 'container-logs'

@@ -82,6 +82,14 @@ export type FreedBy =
   | 'process-end'
   | 'nothing'
 
+/** Of a kind of holder, for a person. `restart`: of the container, the kubelet or the runtime. */
+export interface HolderNote {
+  writer: string
+  notFreedBy: readonly ('image-gc' | 'container-gc' | 'pod-deletion' | 'restart')[]
+}
+
+export type HolderNotes = Readonly<Record<DiskHolder, HolderNote>>
+
 /** What holds a disk. `memory`: a volume in memory. */
 export interface HolderCause {
   kind: 'holder'

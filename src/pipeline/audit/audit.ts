@@ -6,6 +6,7 @@ import { gibibyte } from '#base/units.ts'
 import { listNodesPermission } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
+import { holders } from '#facts/holders.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { causesOf } from '#judge/causes.ts'
@@ -286,6 +287,7 @@ const assumptionsOf = ({
   usdPerGiBMonth: volumeUsdPerGiBMonth ?? monthlyUsd(gibibyte, null) ?? 0,
   idleImageDays,
   mostUnpacking,
+  holders,
 })
 
 /* Bounds the findings document of a fleet. Grades, outcomes and the comparison are of all findings: they are made before. */

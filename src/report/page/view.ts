@@ -30,7 +30,7 @@ import {
   waivedView,
   worstFirst,
 } from '#report/parts/findings.ts'
-import { clustersView, fleetView, groupNodes, isClusterRead } from '#report/parts/fleet.ts'
+import { clustersView, fleetView, groupNodes } from '#report/parts/fleet.ts'
 import { ledgersView } from '#report/parts/ledger.ts'
 import { kindLegend, modeRights, nameLimit, regionOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
@@ -63,7 +63,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const on = { page, titleOf, language, takenAt: document.run.takenAt }
   const groups = groupNodes(report, language)
   const { causes: found, outlook } = causesAndOutlook(report, language)
-  const causes = causesView(found, on, page.ofFinding, document.clusters.some(isClusterRead))
+  const causes = causesView(found, on, page.ofFinding, report)
   const ledgers = ledgersView(report, shownLedgers, language)
   const drawnDisks = new Set(ledgers?.nodes.map(({ node }) => node))
   const fleet = fleetView(groups, report, drawnDisks, language, listedBytes)

@@ -1,11 +1,15 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 
+import { nodeKey } from '#base/text/node-key.ts'
 import { type Cause, type Step, wholeFile } from '#model/finding/cause.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
+import { fullestOf } from '#model/prediction/disk-ledger.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { PageAnchors } from './anchors.ts'
 import { isOpenBefore, shownTitle, subjectText, tallyTexts } from './findings.ts'
+import { isClusterRead } from './fleet.ts'
+import { holderNote } from './ledger.ts'
 import { nameLimit } from './node.ts'
 import { type CauseOf, type OutlookView, outlookView } from './outlook.ts'
 import type { TitleOf } from './rule-words.ts'
@@ -47,7 +51,7 @@ export function answersOf(
   ]
 }
 
-const limits = { settings: 2, others: 2, findings: 20, seen: 400 }
+const limits = { settings: 2, others: 2, findings: 20, seen: 400, nodes: 8 }
 
 /** A cause with its findings. */
 export interface FoundCause extends Omit<CauseGroup, 'findings'> {
@@ -82,9 +86,18 @@ export function causesView(
   causes: FoundCause[],
   on: ShownCause,
   anchorOf: PageAnchors['ofFinding'],
-  isRead: boolean,
+  report: AuditReport,
 ) {
-  const views = causes.map((cause, index) => causeDetails(cause, index, on, anchorOf))
+  const isRead = report.document.clusters.some(isClusterRead)
+  const heldLines = heldLinesOf(causes, report, on.language)
+  const views = causes.map((cause, index) => ({
+    ...causeDetails(cause, index, on, anchorOf),
+    held: heldLines(cause),
+    note:
+      cause.cause.kind === 'holder'
+        ? holderNote(cause.cause.holder, report.assumptions.holders, on.language)
+        : null,
+  }))
   const rest = causes.slice(shownCauses)
   return {
     count: on.language.count(causes.length),
@@ -93,6 +106,55 @@ export function causesView(
     restTitle: rest.length === 0 ? null : moreCauses(rest, on.language),
     none: isRead ? on.language.words.causes.none : on.language.words.verdict.nothingRead,
   }
+}
+
+/** What holds the disk of each node of a critical or high cause, whatever the cause is; of a node that was not read, how that is read. */
+function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Language) {
+  const { words, line } = language
+  const byName = new Map(nodes.map(node => [nodeKey(node.cluster, node.identity.name), node]))
+  const gapOf = (cluster: string, name: string) => {
+    const index = causes.findIndex(({ cause, findings }) =>
+      cause.kind === 'unread' ? findings.some(one => isOn(one, cluster, name)) : false,
+    )
+    return index < 0 ? null : language.count(index + 1)
+  }
+  return ({ severity, cause, findings }: FoundCause): string[] => {
+    if (severity !== 'critical' && severity !== 'high') return []
+    const places = new Map(
+      findings.flatMap(({ cluster, nodes: { sample } }) =>
+        sample.map(name => [nodeKey(cluster, name), { cluster, name }] as const),
+      ),
+    )
+    if (cause.kind === 'holder' && places.size === 1) return []
+    const all = [...places].map(([key, { cluster, name }]) => ({
+      name: line(name, nameLimit),
+      held: heldOn(byName.get(key), language),
+      gap: gapOf(cluster, name),
+    }))
+    const unread = Map.groupBy(
+      // The statement of an unread cause says it.
+      all.filter(({ held }) => held === null && cause.kind !== 'unread'),
+      ({ gap }) => gap,
+    )
+    return [
+      ...all.flatMap(({ name, held }) => (held === null ? [] : words.said(name, held))),
+      ...[...unread].map(([gap, own]) =>
+        words.said(
+          own.length === 1 ? own[0]!.name : words.nodeCount(own.length),
+          words.causes.notRead(gap),
+        ),
+      ),
+    ].slice(0, limits.nodes)
+  }
+}
+
+/** Of the fullest disk. Null: it was not read. */
+function heldOn(node: AuditedNode | undefined, language: Language): string | null {
+  const { ledger, held } = node?.details() ?? {}
+  const fullest = fullestOf(ledger?.filesystems ?? [])
+  const cause = fullest && held?.[fullest.filesystem]?.cause
+  if (cause === undefined || cause.kind === 'unread') return null
+  return causeText(cause, language)
 }
 
 export const causeLink = (index: number, { words, count }: Language) => ({
@@ -154,9 +216,7 @@ export function causeOnNode(
   found: FoundCause,
   { cluster, name }: { cluster: string; name: string },
 ): FoundCause {
-  const findings = found.findings.filter(
-    one => one.cluster === cluster && one.nodes.sample.includes(name),
-  )
+  const findings = found.findings.filter(one => isOn(one, cluster, name))
   // A device gives the size: other findings know only what is full.
   const sized = findings.filter(one => isSameDevice(one.cause, found.cause))
   const all = findings.flatMap(one =>
@@ -180,6 +240,9 @@ export function causeOnNode(
   })
   return { ...found, findings, steps, settings }
 }
+
+const isOn = (finding: Finding, cluster: string, name: string) =>
+  finding.cluster === cluster && finding.nodes.sample.includes(name)
 
 const isSameDevice = (cause: Cause, of: Cause) =>
   cause.kind === 'device' && of.kind === 'device' && cause.what === of.what
@@ -499,11 +562,11 @@ function causeOfNodes(causes: FoundCause[]): CauseOf {
   )
   return ({ cluster, identity: { name, group } }, held) => {
     const isOnNode = (finding: Finding) =>
-      finding.cluster === cluster &&
-      (finding.nodes.sample.includes(name) ||
-        (finding.nodes.count > finding.nodes.sample.length &&
-          finding.subject.kind === group.kind &&
-          finding.subject.name === group.name))
+      isOn(finding, cluster, name) ||
+      (finding.cluster === cluster &&
+        finding.nodes.count > finding.nodes.sample.length &&
+        finding.subject.kind === group.kind &&
+        finding.subject.name === group.name)
     const index = places.findIndex(findings =>
       findings.some(finding => isOnNode(finding) && endsFilling(finding.cause, held)),
     )

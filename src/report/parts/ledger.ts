@@ -2,7 +2,7 @@
 
 import { nodeKey } from '#base/text/node-key.ts'
 import { by } from '#base/text/text-order.ts'
-import type { StepActionId } from '#model/finding/cause.ts'
+import type { HolderNotes, StepActionId } from '#model/finding/cause.ts'
 import type { Family, Finding } from '#model/finding/finding.ts'
 import {
   type DiskHolder,
@@ -81,7 +81,7 @@ export function ledgersView(
         brief: briefLines(node, ledger, language),
         volumes: ledger.volumes?.length ? volumeTexts(ledger, language) : [],
         ledger: {
-          ...ledgerView(ledger, language),
+          ...ledgerView(ledger, language, assumptions.holders),
           free: freedTexts(
             (findingsOf.get(node) ?? []).map(finding => [finding, [node]] as const),
             language,
@@ -229,13 +229,27 @@ function briefLines(node: AuditedNode, ledger: DiskLedger, language: Language): 
 
 const largestFirst = ({ lines }: FilesystemLedger) => lines.toSorted((a, b) => b.bytes - a.bytes)
 
-function ledgerView(ledger: DiskLedger, language: Language) {
+/** Share of the used bytes from which on a holder's row says what writes it and what does not free it. */
+const noted = 0.2
+
+export function holderNote(holder: DiskHolder, notes: HolderNotes, { words }: Language): string {
+  const { writer, notFreedBy } = notes[holder]
+  return words.ledger.note(
+    writer,
+    notFreedBy.map(act => words.ledger.acts[act]),
+  )
+}
+
+function ledgerView(ledger: DiskLedger, language: Language, notes: HolderNotes) {
   const capacityBytes = ledger.filesystems.reduce((sum, disk) => sum + disk.capacityBytes, 0)
   const isShown = ({ bytes }: DiskUse) => isLarge(bytes, capacityBytes)
   return {
     disks: ledger.filesystems.map(disk => ({
       title: titleOf(disk, ledger, language),
-      rows: largestFirst(disk).map(line => rowOf(line, language)),
+      rows: largestFirst(disk).map(line => ({
+        ...rowOf(line, language),
+        note: line.bytes < noted * disk.usedBytes ? null : holderNote(line.holder, notes, language),
+      })),
     })),
     images: imageTexts(ledger, language),
     pods: ledger.pods.filter(isShown).map(pod => podText(pod, language)),
@@ -277,16 +291,19 @@ function volumeTexts(
 }
 
 /** Lines of plain text, each a sentence or a row. */
-export function ledgerText(ledger: DiskLedger, language: Language) {
+export function ledgerText(ledger: DiskLedger, language: Language, holders: HolderNotes): string[] {
   const { ledger: words } = language.words
-  const { disks, images, pods, owners, free, volumes } = ledgerView(ledger, language)
+  const { disks, images, pods, owners, free, volumes } = ledgerView(ledger, language, holders)
   const list = (title: string, lines: string[]) =>
     lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
   return [
     ...disks.flatMap(({ title, rows }) =>
       list(
         title,
-        rows.map(({ label, bytes, source }) => `${bytes}  ${label}  [${source}]`),
+        rows.flatMap(({ label, bytes, source, note }) => [
+          `${bytes}  ${label}  [${source}]`,
+          ...(note === null ? [] : [`  ${note}`]),
+        ]),
       ),
     ),
     ...list(words.largestImages, images),

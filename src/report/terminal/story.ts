@@ -3,6 +3,7 @@
  * unknown.
  */
 import { usedPercentOf } from '#base/percent.ts'
+import type { HolderNotes } from '#model/finding/cause.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import { shownLedger } from '#model/prediction/disk-ledger.ts'
 import {
@@ -57,6 +58,7 @@ export function storyOf(
   prediction: NodePrediction,
   before: NodePrediction | null,
   heading: (text: string) => string,
+  holders: HolderNotes,
 ) {
   const { cluster, node, kubeletVersion, at } = prediction
   const isRefused =
@@ -73,7 +75,7 @@ export function storyOf(
       ],
     ],
     ['Disk', diskLines(prediction)],
-    ['Holds it', ledgerLines(prediction)],
+    ['Holds it', ledgerLines(prediction, holders)],
     ['Upgrade', upgradeLines(prediction.upgrade)],
     ['Image GC', imageGcLines(prediction.imageGC)],
     ['Eviction', evictionLines(prediction)],
@@ -152,8 +154,8 @@ function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }
   ]
 }
 
-const ledgerLines = ({ ledger }: NodePrediction) =>
-  ledger ? ledgerText(shownLedger(ledger), english) : []
+const ledgerLines = ({ ledger }: NodePrediction, holders: HolderNotes) =>
+  ledger ? ledgerText(shownLedger(ledger), english, holders) : []
 
 const refusedLines = ({ refusals }: NodePrediction) =>
   (refusals ?? []).map(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
+import { holders } from '#facts/holders.ts'
 import { handler } from '#handlers/audit.ts'
 import { withReading } from '#judge/compare/history/fill.ts'
 import { rules } from '#judge/rules/index.ts'
@@ -268,5 +269,6 @@ const assumptions = {
   imageGcPeriodMs: 300_000,
   usdPerGiBMonth: 0.08,
   idleImageDays: 7,
+  holders,
   mostUnpacking: 3.5,
 }

@@ -195,7 +195,9 @@ describe('what can be freed', () => {
         { ...pod('', 0.7), owner: 'Deployment small', pods: 1 },
       ],
     }
-    const text = ledgerText(whole, english).join('\n').replaceAll('\u00a0', ' ')
+    const text = ledgerText(whole, english, assumptions.holders)
+      .join('\n')
+      .replaceAll('\u00a0', ' ')
     expect(text).toContain('shop/large')
     expect(text).toContain('Deployment shop/large')
     expect(text).not.toContain('small')
@@ -223,7 +225,7 @@ it('names the largest images with their users, and unused ones with the last kno
       image('who:1', 3, { isInUse: null }),
     ],
   })
-  const text = ledgerText(whole, english).join('\n').replaceAll('\u00a0', ' ')
+  const text = ledgerText(whole, english, assumptions.holders).join('\n').replaceAll('\u00a0', ' ')
   expect(text).toContain(`Largest images
   6.0 GiB  web:1, unused, last known of Deployment shop/web
   4.0 GiB  web:2, used by Deployment shop/web, …

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { holders } from '#facts/holders.ts'
 import type { NodePrediction, TimelineDetail, TimelineEvent } from '#model/prediction/prediction.ts'
 import { storyOf } from '#report/terminal/story.ts'
 import { hard, soft } from '#test/example.ts'
@@ -6,7 +7,7 @@ import { buildNode } from '#test/node-builder.ts'
 
 const plain = (text: string) => text
 function story(change: Partial<NodePrediction> = {}, before: NodePrediction | null = null): string {
-  return storyOf({ ...buildNode().prediction, ...change }, before, plain)
+  return storyOf({ ...buildNode().prediction, ...change }, before, plain, holders)
 }
 /** Without the breaks and indents of lines. */
 const onOneLine = (text: string) => text.replace(/\s+/g, ' ')
@@ -37,7 +38,7 @@ describe('storyOf', () => {
   })
 
   it('marks its heading as the terminal wants it', () => {
-    expect(storyOf(buildNode().prediction, null, text => `*${text}*`)).toMatch(
+    expect(storyOf(buildNode().prediction, null, text => `*${text}*`, holders)).toMatch(
       /^\*prod \/ ip-10-0-1-2\.ec2\.internal: nothing acts.*\*\n/,
     )
   })

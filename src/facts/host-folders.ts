@@ -8,6 +8,28 @@ export const sharedFolders: ReadonlySet<string> = new Set(
   '/ /var /var/lib /mnt /media /opt /srv /home'.split(' '),
 )
 
+/**
+ * By the beginning of `osImage`: systems whose root is read-only by design, the folders that can be written, and those to offer to pods.
+ * Sources: bottlerocket-os/bottlerocket-core-kit packages/release (mounts of /local); talos.dev Philosophy; cloud.google.com
+ * Container-Optimized OS, Disks and file system
+ */
+const readOnlyRoots = [
+  ['Bottlerocket', /^\/(?:local|mnt|opt|var|etc|run|tmp)(?:\/|$)/, '/local or /mnt'],
+  ['Talos', /^\/(?:var|run|tmp)(?:\/|$)/, '/var'],
+  [
+    'Container-Optimized OS',
+    /^\/(?:var|home|etc|run|tmp|mnt\/disks|mnt\/stateful_partition)(?:\/|$)/,
+    '/var',
+  ],
+] as const
+
+/** Where a pod can write instead. Null: this folder can be written, as long as its disk is in order. */
+export function writableInstead(osImage: string, path: string): string | null {
+  const [, writable, offered = null] =
+    readOnlyRoots.find(([system]) => osImage.startsWith(system)) ?? []
+  return writable === undefined || writable.test(path) ? null : offered
+}
+
 /** Folders of containers: almost all in them is in volumes that images declare. Source: containerd internal/cri/server/container_create.go volumeMounts */
 export const isImageVolume = (path: string): boolean => imageVolumes.test(path)
 

@@ -17,7 +17,9 @@ const ownerReferences = list({
 const resources = { requests: 'quantities', limits: 'quantities' } as const
 /** Lines of a termination message that are kept. Other lines can hold anything, also data of users. */
 const isOfSpace = (line: string) =>
-  /no space left on device|workers are out of shared memory/i.test(line)
+  /no space left on device|workers are out of shared memory|\bENOSPC\b|too many open files, watch\b|\b(?:inotify|fsnotify|directory watch)\b.{0,200}(?:too many open files|reached)/i.test(
+    line,
+  )
 const containerState = {
   running: { startedAt: 'text' },
   waiting: { reason: 'text', message: 'text' },

@@ -140,31 +140,56 @@ export const isThinPoolFull = (message: string): boolean =>
 export const isKeyQuotaError = (message: string): boolean =>
   /session key[^"]{0,100}: disk quota exceeded/i.test(message)
 
+/** Both forms stand on one line of the message. */
 const kernelLimits = [
   // Source: unshare(2) ENOSPC; containerd pkg/sys/unshare_linux.go: of pods with hostUsers false.
-  [/for unshare\b|\bunshare: |user namespace/i, 'user.max_user_namespaces'],
+  [noSpace, /for unshare\b|\bunshare: |user namespace/i, 'user.max_user_namespaces'],
+  // Source: inotify_init(2) EMFILE; systemd sd-event, tail(1), .NET FileSystemWatcher and Node.js fs.watch have words of their own.
+  [
+    /too many open files|instances? .{0,40}reached/i,
+    /inotify|fsnotify|directory watch|, watch\b/i,
+    'fs.inotify.max_user_instances',
+  ],
   // Source: inotify_add_watch(2) ENOSPC
-  [/inotify|fsnotify/i, 'fs.inotify.max_user_watches'],
+  [
+    /no space left on device|ENOSPC|reached/i,
+    /inotify|fsnotify|directory watch|, watch\b|\bcannot watch |\bwatch (?:\S{1,500} )?ENOSPC|file watchers/i,
+    'fs.inotify.max_user_watches',
+  ],
 ] as const
 
-/** The sysctl whose limit the message is of. Null: it names none. */
-export const kernelLimitOf = (message: string): string | null =>
-  kernelLimits.find(([form]) => noSpace.test(message) && form.test(message))?.[1] ?? null
+/** The sysctl whose limit the message is of, and the line that says so. Null: it names none. */
+export function kernelLimitOf(message: string): { sysctl: string; line: string } | null {
+  for (const line of message.split('\n')) {
+    const found = kernelLimits.find(([error, place]) => error.test(line) && place.test(line))
+    if (found !== undefined) return { sysctl: found[2], line: line.trim() }
+  }
+  return null
+}
 
 /** The runtime could not begin a command in a container, such as a probe. */
 export const isExecFailure = (message: string): boolean =>
   /failed to (?:start|create) exec|failed to exec in container/.test(message)
 
 /**
- * Why a file of kubelet or runtime cannot be written: ext4 and btrfs become read-only after an error, XFS shuts down. A volume of a pod, and
- * a container's own filesystem, may be read-only on purpose.
+ * Why a file of kubelet or runtime cannot be written: ext4 and btrfs become read-only after an error, XFS shuts down. Their folders may lie
+ * on a disk of their own, such as /mnt/ephemeral. A volume of a pod, and a container's own filesystem, may be read-only on purpose.
  */
 const unwritable =
-  /\/var\/lib\/(?:kubelet\/(?!pods\/[^/\s]{1,100}\/volume|plugins\/)|containerd\/|docker\/|containers\/)(?![^\s:"]{0,500}\/(?:merged|rootfs)\/)[^\s:"]{1,500}: (read-only file system|input\/output error)/i
+  /(?<folder>(?:\/[\w.-]{1,100}){0,8}?\/(?:kubelet|containerd|docker|crio|containers\/storage|io\.containerd[\w.]{1,60}|var\/log\/(?:pods|containers)|lib\/cni))\/(?!(?:[^\s:"]{0,500}\/)?(?:merged|rootfs|plugins)\/|pods\/[^/\s]{1,100}\/volume(?!s\/kubernetes\.io~(?:configmap|downward-api|empty-dir|projected|secret)\b))[^\s:"]{1,500}: (?<error>read-only file system|input\/output error)/i
 
-/** Null: it can be written, or the message is of another file. */
-export const writeErrorIn = (message: string): string | null =>
-  unwritable.exec(message)?.[1]?.toLowerCase() ?? null
+/** The error, and the folder of kubelet or runtime. Null: it can be written, or the message is of another file. */
+export function writeErrorIn(message: string): { error: string; folder: string } | null {
+  const { error, folder } = unwritable.exec(message)?.groups ?? {}
+  return error === undefined || folder === undefined ? null : { error: error.toLowerCase(), folder }
+}
+
+const refusedHostPath =
+  /(?:^MountVolume\.SetUp failed for volume "[^"]{1,253}" ?: |failed to mkdir "[^"]{1,500}": |error while creating mount source path '[^']{1,500}': )mkdir (\/[^\s:"]{1,500}): read-only file system/
+
+/** A folder that the kubelet or the runtime could not make for a hostPath. Null: the message is of something else. */
+export const refusedHostPathIn = (message: string): string | null =>
+  refusedHostPath.exec(message)?.[1] ?? null
 
 /** Whether the message is of a volume of a pod. */
 export const namesPodVolume = (message: string): boolean =>

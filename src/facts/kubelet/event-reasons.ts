@@ -79,8 +79,10 @@ export const agentReportOf = (message: string): string | null =>
 /** For reasons with several meanings: the messages with the relevant meaning. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
 const meant: Readonly<Record<string, RegExp>> = {
   BackOff: /pulling image/i,
-  FailedCreatePodContainer: /cannot allocate memory|no space left/i,
-  Failed: /pull|ErrImage|InvalidImageName|inspect image|cannot allocate memory|no space left/i,
+  FailedCreatePodContainer:
+    /cannot allocate memory|no space left|too many open files|read-only file system/i,
+  Failed:
+    /pull|ErrImage|InvalidImageName|inspect image|cannot allocate memory|no space left|too many open files|read-only file system/i,
   Pulled: /^Successfully pulled/,
 }
 

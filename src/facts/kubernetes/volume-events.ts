@@ -6,6 +6,8 @@
  *          pkg/scheduler/framework/plugins/noderesources fit.go; pkg/volume/{projected,secret,downwardapi} wrappedVolumeSpec (medium Memory)
  */
 
+import { refusedHostPathIn, writeErrorIn } from '#facts/kubelet/event-messages.ts'
+
 /** The attach-detach controller and the scheduler name no node: the pod says which one it is. */
 export const reasonsWithoutNode: ReadonlySet<unknown> = new Set([
   'FailedAttachVolume',
@@ -53,10 +55,11 @@ export const volumeProblems = [
   'other',
 ] as const
 
-/** `other`: the words alone say what it is. Null: it is about no volume. */
+/** `other`: the words alone say what it is. Null: it is about no volume, or about a read-only disk of the node. */
 export function volumeProblem(message: string): (typeof volumeProblems)[number] | null {
   const [meaning = 'other'] = meanings.find(([, words]) => words.test(message)) ?? []
-  return meaning === 'settings' ? null : meaning
+  const isOfNode = writeErrorIn(message) !== null || refusedHostPathIn(message) !== null
+  return meaning === 'settings' || isOfNode ? null : meaning
 }
 
 /** By the scheduler: no node has so much local storage left. */

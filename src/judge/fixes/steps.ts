@@ -759,6 +759,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ),
     ...replacement(on),
   ]),
+  'replace-host-path': asking,
   'replace-node': all('replace', replacement),
   'request-less': all('ask-owner'),
   'restart-agent': readMoreStep(({ node: { instanceId } }) => [

@@ -211,6 +211,7 @@ export type StepActionId =
   | 'read-pull-events'
   | 'reboot'
   | 'replace-failed-disk'
+  | 'replace-host-path'
   | 'replace-node'
   | 'request-less'
   | 'restart-agent'

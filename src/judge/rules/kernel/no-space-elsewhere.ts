@@ -34,6 +34,7 @@ import {
   line,
   lines,
   type NodeSubject,
+  placedPod,
   plural,
   seenFirst,
   shorten,
@@ -53,6 +54,7 @@ const titles = {
   tmpfs:
     'Containers fail with "no space left on device": a filesystem in memory is full, no disk of the node',
   pool: 'Containers fail: the thin pool of the runtime is full, which the kubelet does not watch',
+  limit: 'Containers fail at a limit of the kernel, whatever room the disks have',
 }
 
 export const noSpaceElsewhere = contextRule({
@@ -68,7 +70,7 @@ export const noSpaceElsewhere = contextRule({
   fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files. btrfs: btrfs balance. /dev/shm: mount an emptyDir with medium Memory and a sizeLimit there. Keys: raise kernel.keys.root_maxkeys and root_maxbytes, or maxkeys and maxbytes of containers in user namespaces.',
   sources: [
     'containerd internal/cri/server/podsandbox/sandbox_run_linux.go defaultShmSize',
-    'inotify_add_watch(2) ENOSPC',
+    'inotify_add_watch(2) ENOSPC, inotify_init(2) EMFILE',
     'kernel.org Documentation/admin-guide/sysctl/fs.rst mount-max',
     'awslabs/amazon-eks-ami#1224',
   ],
@@ -80,18 +82,26 @@ export const noSpaceElsewhere = contextRule({
     waiting: pods
       .flatMap(waitingContainers)
       .filter(({ reason, message }) => isOtherSpaceError(message) && !pullErrors.has(reason)),
+    ended: endedContainers(pods, at, message => kernelLimitOf(message) !== null).map(
+      ({ pod, name, message }) => ({
+        ...{ pod: podName(pod.metadata), who: placedPod(podOwner(pod, null)) },
+        ...{ reason: `container ${name} ended`, message },
+      }),
+    ),
     startedPods: Object.keys(recentStarts()),
     disks: roomOf(filesystems),
   }),
 
-  *judge({ shared, waiting: all, disks, startedPods, fullClaims }, context) {
+  *judge({ shared, waiting: waitingOrNot, ended, disks, startedPods, fullClaims }, context) {
     if (shared) yield shared
-    if (!disks) return
     // claim-nearly-full reports those.
     const isOfClaim = (pod: string, message: string) =>
       fullClaims.includes(pod) && namesPodVolume(message) && !isKeyQuotaError(message)
-    const waiting = all.filter(({ pod, message }) => !isOfClaim(pod, message)).slice(0, shown)
-    const refused = recentEvents(context.events, context.at, [...startReasons, 'Unhealthy']).filter(
+    const allWaiting = waitingOrNot.filter(({ pod, message }) => !isOfClaim(pod, message))
+    const allRefused = recentEvents(context.events, context.at, [
+      ...startReasons,
+      'Unhealthy',
+    ]).filter(
       ({ reason, message, pod }) =>
         isOtherSpaceError(message) &&
         !isOfClaim(`${pod?.namespace}/${pod?.name}`, message) &&
@@ -100,16 +110,26 @@ export const noSpaceElsewhere = contextRule({
           : !(reason === 'Failed' && isPullEvent(reason, message)) &&
             !startedPods.includes(`${pod?.namespace}/${pod?.name}`)),
     )
+    const isOfLimit = ({ message }: { message: string }) => kernelLimitOf(message) !== null
+    yield* limitFailings([
+      ...ended,
+      ...allWaiting.filter(isOfLimit),
+      ...allRefused
+        .filter(isOfLimit)
+        .map(event => ({ ...event, pod: podName(event.pod ?? undefined) })),
+    ])
+    if (!disks) return
+    const waiting = allWaiting.filter(one => !isOfLimit(one)).slice(0, shown)
+    const refused = allRefused.filter(one => !isOfLimit(one))
     const pods = new Set([
       ...waiting.map(({ pod }) => pod),
-      ...refused.map(({ pod }) => `${pod?.namespace}/${pod?.name}`),
+      ...refused.map(({ pod }) => podName(pod ?? undefined)),
     ])
     const [first] = pods
     if (first === undefined) return yield* unreadEvents(context)
     const messages = [...waiting, ...refused].map(({ message }) => message)
     const place = messages.map(placeWithoutSpace).find(one => one !== null)
     const isByKeys = messages.every(isKeyQuotaError)
-    const limit = messages.map(kernelLimitOf).find(one => one !== null)
     const isByPool = messages.every(isThinPoolFull)
     const error = errorIn(messages[0] ?? '')
     const memory = /^\/(?:(?:var\/)?run|dev\/shm)(?=\/|$)/.exec(place ?? '')?.[0]
@@ -119,13 +139,12 @@ export const noSpaceElsewhere = contextRule({
         title: titles.tmpfs,
         steps: [{ id: 'read-limits', variant: 'memory', place: memory } as const],
       }),
-      ...(limit && { steps: [{ id: 'raise-kernel-limit' as const, place: limit }] }),
       ...(isByPool && {
         title: titles.pool,
         steps: [{ id: 'read-limits', variant: 'pool' } as const, { id: 'replace-node' as const }],
       }),
       ...seenFirst(
-        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}${memory ? `; ${memory} is memory, with bytes and inodes of its own` : ''}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free${limit === undefined ? '' : `; the kernel's limit ${limit} is reached, or 0`}.`,
+        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}${memory ? `; ${memory} is memory, with bytes and inodes of its own` : ''}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free.`,
         'Another limit of the node is reached: nothing that frees disk space ends it.',
       ),
       evidence: lines(
@@ -139,6 +158,37 @@ export const noSpaceElsewhere = contextRule({
   },
 })
 
+interface AtLimit {
+  /** `namespace/name`. */
+  pod: string
+  /** With its owner. Absent: it is not known. */
+  who?: string
+  reason: string
+  message: string
+}
+
+/** One for each limit. It is of all processes of a user on the node, so the first to fail need not be the one that uses it up. */
+function* limitFailings(all: readonly AtLimit[]): Iterable<Failing> {
+  const limitOf = ({ message }: AtLimit) => kernelLimitOf(message)?.sysctl ?? ''
+  for (const [sysctl, alike] of Map.groupBy(all, limitOf)) {
+    const first = alike[0]!
+    yield {
+      title: titles.limit,
+      cause: worldCause('no-space-elsewhere', sysctl),
+      steps: [{ id: 'raise-kernel-limit', place: sysctl }],
+      ...seenFirst(
+        `${plural(new Set(alike.map(({ pod }) => pod)).size, 'pod')} failed, the first ${shorten(first.who ?? first.pod, 300)}: "${shorten(kernelLimitOf(first.message)?.line ?? '', 200)}". The node's limit ${sysctl} is reached, or 0.`,
+        'It is no disk that is full: no image GC, no eviction and no larger disk ends it.',
+      ),
+      evidence: alike
+        .slice(0, shown)
+        .map(({ pod, reason, message }) =>
+          line('object', shorten(`pod ${pod} ${reason}`, 300), message),
+        ),
+    }
+  }
+}
+
 function errorIn(message: string): string {
   if (isKeyQuotaError(message)) return 'disk quota exceeded'
   return isThinPoolFull(message)
@@ -149,6 +199,7 @@ function errorIn(message: string): string {
 const isOtherSpaceError = (message: string) =>
   isKeyQuotaError(message) ||
   isThinPoolFull(message) ||
+  kernelLimitOf(message) !== null ||
   (isNoSpace(message) && !isMemoryCgroupRefused(message))
 
 /** Of containers that ended within a day, or are started again, because the memory that their processes share was full. Null: none did. */

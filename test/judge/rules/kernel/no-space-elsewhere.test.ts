@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placeWithoutSpace } from '#facts/kubelet/event-messages.ts'
+import { kernelLimitOf, placeWithoutSpace } from '#facts/kubelet/event-messages.ts'
 import { noSpaceElsewhere } from '#judge/rules/kernel/no-space-elsewhere.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
@@ -40,7 +40,10 @@ describe('no-space-elsewhere', () => {
     ['a pull, which has a rule of its own', waiting('ErrImagePull', watches), 'pass'],
     ['memory cgroups, too', waiting('RunContainerError', cgroup), 'pass'],
   ])('%s: %s', (_, example, expected) => {
-    const given = { ...waiting('CreateContainerError', watches), ...example }
+    const given = {
+      ...waiting('CreateContainerError', 'write /a/b: no space left on device'),
+      ...example,
+    }
     expect(state(noSpaceElsewhere, given)).toBe(expected)
   })
 
@@ -63,11 +66,35 @@ describe('no-space-elsewhere', () => {
       'failed to start noop process for unshare: fork/exec /proc/self/exe: no space left on device',
     ],
     ['fs.inotify.max_user_watches', watches],
-  ])("names the kernel's limit %s", (place, message) => {
-    const failing = failingOf(noSpaceElsewhere, waiting('CreateContainerError', message))
+    ['fs.inotify.max_user_instances', 'failed to create fsnotify watcher: too many open files'],
+  ])("names the kernel's limit %s, whatever room the disks have", (place, message) => {
+    const given = { ...waiting('CreateContainerError', message), ...disk(0, 0) }
+    const failing = failingOf(noSpaceElsewhere, given)
     expect(failing.steps).toEqual([{ id: 'raise-kernel-limit', place }])
     expect(failing.seen).toContain(place)
-    expect(failing.seen).not.toContain('/proc/self')
+  })
+
+  it.each([
+    ["ENOSPC: System limit for number of file watchers reached, watch '/app/a.js'", 'watches'],
+    ["Error: ENOSPC: no space left on device, watch '/app/src'", 'watches'],
+    ['Error: watch /app/src ENOSPC', 'watches'],
+    ["tail: cannot watch '/var/log/a.log': No space left on device", 'watches'],
+    ['inotify_add_watch /sys/fs/cgroup/cpu: no space left on device', 'watches'],
+    ['Failed to add /run/a to directory watch: No space left on device', 'watches'],
+    ['OSError: [Errno 28] inotify watch limit reached', 'watches'],
+    ["Error: EMFILE: too many open files, watch '/app/src'", 'instances'],
+    ['Failed to allocate directory watch: Too many open files', 'instances'],
+    ['tail: inotify cannot be used, reverting to polling: Too many open files', 'instances'],
+    [
+      'The configured user limit (128) on the number of inotify instances has been reached',
+      'instances',
+    ],
+    ["ENOSPC: no space left on device, write\n[webpack-cli] watch '/app/src'", null],
+    ['accept: too many open files', null],
+    ["ENOSPC: no space left on device, open '/app/watch'", null],
+  ])('knows the words of programs: %s: %s', (message, limit) => {
+    const found = kernelLimitOf(message)?.sysctl ?? null
+    expect(found).toBe(limit && `fs.inotify.max_user_${limit}`)
   })
 
   it('reads events of sandboxes, until their pod has started', () => {

@@ -24,6 +24,63 @@ describe('read-only-filesystem', () => {
     expect(failingOf(readOnlyFilesystem, seen).consequence).toContain('shop/api')
   })
 
+  it('knows the folders of kubelet and runtime on disks of their own', () => {
+    const text =
+      'failed to create sandbox: mkdir /mnt/ephemeral/containerd/io.containerd.runtime.v2.task/a: read-only file system'
+    const seen = (example: NodeExample) => ({
+      pods: [],
+      events: [event({ reason: 'FailedCreatePodSandBox', of: 'shop/api', message: text })],
+      ...example,
+    })
+    const failing = failingOf(readOnlyFilesystem, seen({}))
+    expect(failing.seen).toContain('in /mnt/ephemeral/containerd: 1 pod failed')
+    expect(failing.seen).toContain('No new pod can start')
+    const startedAt = minutesAgo(1)
+    const started = {
+      metadata: { namespace: 'shop', name: 'api' },
+      status: { containerStatuses: [{ state: { running: { startedAt } } }] },
+    }
+    expect(state(readOnlyFilesystem, seen({ pods: [started] }))).toBe('pass')
+  })
+
+  const hostPath = (path: string, osImage: string, reason = 'FailedMount') => ({
+    pods: [],
+    node: { status: { nodeInfo: { osImage } } },
+    events: [
+      event({
+        ...{ reason, of: 'shop/api' },
+        message:
+          reason === 'FailedMount'
+            ? `MountVolume.SetUp failed for volume "data" : mkdir ${path}: read-only file system`
+            : `Error: failed to generate container spec: failed to mkdir "${path}": mkdir ${path}: read-only file system`,
+      }),
+    ],
+  })
+
+  it.each([
+    ['Bottlerocket OS 1.46.0 (aws-k8s-1.33)', 'FailedMount', '/local or /mnt'],
+    ['Bottlerocket OS 1.46.0 (aws-k8s-1.33)', 'Failed', '/local or /mnt'],
+    ['Talos (v1.11.0)', 'FailedMount', '/var'],
+  ])(
+    'offers another folder where the root is read-only by design: %s, %s',
+    (osImage, reason, folders) => {
+      const failing = failingOf(readOnlyFilesystem, hostPath('/optscale', osImage, reason))
+      expect(failing.title).toContain('by design')
+      expect(failing.steps).toEqual([
+        { id: 'replace-host-path', place: '/optscale', message: folders },
+      ])
+    },
+  )
+
+  it.each([
+    ['/optscale', 'Amazon Linux 2023.9.20261103'],
+    ['/local/data', 'Bottlerocket OS 1.46.0 (aws-k8s-1.33)'],
+  ])('replaces the node where %s of %s should be writable', (path, osImage) => {
+    const failing = failingOf(readOnlyFilesystem, hostPath(path, osImage))
+    expect(failing.title).toBeUndefined()
+    expect(failing.seen).toContain(`"read-only file system" in ${path}`)
+  })
+
   it('forgets a pod that failed earlier', () => {
     const since = (minutes: number) => ({
       pods: [{ metadata: { name: 'web' }, status: { message, startTime: minutesAgo(minutes) } }],

@@ -98,10 +98,16 @@ function journalOf(profile: NodeProfile, at: string): string {
   const toFree = Math.trunc((capacityBytes * (100 - lowPercent)) / 100) - availableBytes
   const begun = (percent: number, bytes: number) =>
     `image_gc_manager.go:391] "Disk usage on image filesystem is over the high threshold, trying to free bytes down to the low threshold" usage=${percent} highThreshold=${high} amountToFree=${bytes} lowThreshold=${low}`
-  const rounds = (profile.imageGcRounds ?? []).flatMap(({ minutesAgo, wantedBytes, removed }) => [
-    [minutesAgo, begun(lowPercent + Math.ceil((100 * wantedBytes) / capacityBytes), wantedBytes)],
-    ...(removed === undefined ? [] : [[minutesAgo, removal(removed)]]),
-  ]) as [number, string][]
+  const rounds = (profile.imageGcRounds ?? []).flatMap(
+    ({ minutesAgo, wantedBytes, removed, evicted }) => [
+      [minutesAgo, begun(lowPercent + Math.ceil((100 * wantedBytes) / capacityBytes), wantedBytes)],
+      ...(removed === undefined ? [] : [[minutesAgo, removal(removed)]]),
+      ...(evicted === undefined ? [] : [...evicting, evictedLine(evicted)]).map(line => [
+        minutesAgo - 1,
+        line,
+      ]),
+    ],
+  ) as [number, string][]
   const now = [
     'kubelet.go:2406] "SyncLoop (PLEG): event for pod"',
     ...(isDue
@@ -110,17 +116,20 @@ function journalOf(profile: NodeProfile, at: string): string {
           `kubelet.go:1541] "Image garbage collection failed multiple times in a row" err="Failed to garbage collect required amount of images. Attempted to free ${toFree} bytes, but only found 0 bytes eligible to free."`,
         ]
       : []),
-    ...(profile.diskPressure
-      ? [
-          'eviction_manager.go:366] "Eviction manager: attempting to reclaim" resourceName="ephemeral-storage"',
-          'eviction_manager.go:377] "Eviction manager: must evict pod(s) to reclaim" resourceName="ephemeral-storage"',
-        ]
-      : []),
+    ...(profile.diskPressure ? evicting : []),
   ]
   return [...rounds, ...now.map(line => [0, line] as const)]
     .map(([minutesAgo, line]) => journalLine(profile, Date.parse(at) - minutesAgo * 60_000, line))
     .join('')
 }
+
+const evicting = [
+  'eviction_manager.go:366] "Eviction manager: attempting to reclaim" resourceName="ephemeral-storage"',
+  'eviction_manager.go:377] "Eviction manager: must evict pod(s) to reclaim" resourceName="ephemeral-storage"',
+]
+
+const evictedLine = (pod: string) =>
+  `eviction_manager.go:613] "Eviction manager: pod is evicted successfully" pod="${pod}"`
 
 function removal(image: string) {
   const { name, sizeBytes } = imageNamed(image)

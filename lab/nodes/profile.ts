@@ -56,8 +56,13 @@ export interface NodeProfile {
   diskPressure?: boolean
   /** Since when. Default: 3. */
   diskPressureMinutes?: number
-  /** Rounds of image GC that its journal has, the oldest first. */
-  imageGcRounds?: readonly { minutesAgo: number; wantedBytes: number; removed?: string }[]
+  /** Rounds of image GC that its journal has, the oldest first. `evicted`: the pod of the next pass of eviction. */
+  imageGcRounds?: readonly {
+    minutesAgo: number
+    wantedBytes: number
+    removed?: string
+    evicted?: string
+  }[]
   /** The kubelet stopped posting its status. */
   silent?: boolean
   /** Since when. Default: a while. */

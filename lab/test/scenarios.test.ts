@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
+import { incidentNodes, onMorning } from '#lab/scenarios/incident-nodes.ts'
 import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
 import type { LabNode, Scenario } from '#lab/scenarios/scenario.ts'
 
@@ -213,4 +214,19 @@ describe('a fleet', () => {
   it.each([0, 1.5, 60_001])('of %s nodes is refused', nodes => {
     expect(() => fleet({ nodes })).toThrow('a fleet has 1 to 60,000 nodes')
   })
+})
+
+it.each([0, 1, 2])('lets image GC of morning %i begin where a kubelet begins it', days => {
+  const teeth = incidentNodes.flatMap(({ profile }) => {
+    const { imageGcRounds = [], nodefs, configuration = {} } = onMorning(days, profile)
+    return imageGcRounds.map(
+      ({ wantedBytes }) =>
+        Number(configuration.imageGCLowThresholdPercent) +
+        (100 * wantedBytes) / nodefs.capacityBytes -
+        Number(configuration.imageGCHighThresholdPercent),
+    )
+  })
+  expect(teeth).toHaveLength(2)
+  // The kubelet rounds use up. It looks every 5 minutes, and a disk does not grow much in that time.
+  for (const points of teeth) expect(points).toSatisfy((over: number) => over > -1 && over < 3)
 })

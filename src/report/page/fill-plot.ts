@@ -38,6 +38,12 @@ export function fillPlot(node: AuditedNode, gauge: Gauge, language: Language) {
     last.ms,
     [...path, ...levels].map(({ percent }) => percent),
   )
+  const lineOf = (points: Point[]) =>
+    points
+      .map(
+        (point, index) => `${index === 0 ? 'M' : 'L'}${place.x(point.ms) * 10} ${place.y(point)}`,
+      )
+      .join('')
   const { plot: words } = language.words
   const [from, to] = [timeOf(first.ms).slice(0, 10), timeOf(last.ms).slice(0, 10)]
   return {
@@ -50,11 +56,9 @@ export function fillPlot(node: AuditedNode, gauge: Gauge, language: Language) {
     height,
     from,
     to,
-    line: path
-      .map(
-        (point, index) => `${index === 0 ? 'M' : 'L'}${place.x(point.ms) * 10} ${place.y(point)}`,
-      )
-      .join(''),
+    /** From one known point to the next; the use between them is unknown. */
+    line: lineOf(path),
+    teeth: rounds.map(({ ends }) => lineOf(ends)).join(''),
     readings: readings.map(point => ({
       x: `${place.x(point.ms)}%`,
       y: place.y(point),

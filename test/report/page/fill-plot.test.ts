@@ -74,6 +74,8 @@ it('draws a tooth where the bytes of a round of image GC are known', () => {
   const tooth = corners(known.line).filter(corner => corner.startsWith('500 '))
   expect(tooth).toHaveLength(2)
   expect(unknown.line).toBe(flat.line)
+  expect(known.teeth.split(/[ML]/).slice(1)).toEqual(tooth)
+  expect([unknown.teeth, flat.teeth]).toEqual(['', ''])
   expect([known, unknown].map(({ rounds }) => rounds)).toEqual(
     Array(2).fill([{ x: '50%', text: 'image GC at 2026-11-11 18:00 UTC' }]),
   )

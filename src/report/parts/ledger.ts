@@ -402,7 +402,7 @@ export function freeableText(
     sorted.map(finding => [finding, nodesOf(finding)] as const),
     language,
   )
-  return texts.length === 0 ? null : language.words.clauses(texts)
+  return texts.length === 0 ? null : texts.join('. ')
 }
 
 const shownSums = 2

@@ -51,13 +51,16 @@ export function runsIndexView(runs: readonly ListedRun[], language: Language) {
     const known = values.filter(value => value !== null)
     const [least, most] = [textOf(Math.min(...known)), textOf(Math.max(...known))]
     return {
-      title,
+      title: words.runs.range(
+        title,
+        least === most ? least : words.ledger.between(least, most),
+        points.length,
+      ),
       ends: [0, points.length - 1].map(index => {
         const value = values[index] ?? null
         const at = language.utc(points[index]?.at ?? '')
         return words.said(at, value === null ? words.unknown : textOf(value))
       }),
-      range: least === most ? least : words.ledger.between(least, most),
       spark: sparkline(days, { values }, title, days[0] ?? 0),
     }
   }

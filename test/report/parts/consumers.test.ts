@@ -93,7 +93,7 @@ describe('the largest consumers of a fleet', () => {
     expect(rows[2]).toEqual({
       ...{ place: 'prod-eu / web', consumer: 'shop/cart-3', pods: '1 pod' },
       ...{ written: '3.0\u00a0GiB', logs: '1.0\u00a0GiB', volumes: '', bytes: '4.0\u00a0GiB' },
-      asks: 'request 1.0\u00a0GiB, limit none',
+      asks: 'request\u00a01.0\u00a0GiB, limit\u00a0none',
     })
   })
 

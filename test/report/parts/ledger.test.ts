@@ -124,7 +124,7 @@ describe('what can be freed', () => {
     const document = findingsDocument({ findings })
     const all = freeableText({ document, nodes: [node] }, english)
     const [shown] = ledgersView({ document, nodes: [node], assumptions }, 1, english)?.nodes ?? []
-    expect(shown?.ledger.free.join('; ')).toBe(all ?? '')
+    expect(shown?.ledger.free.join('. ')).toBe(all ?? '')
     return all?.replaceAll('\u00a0', ' ')
   }
   const setting = (high: number, low: number) =>
@@ -169,7 +169,7 @@ describe('what can be freed', () => {
         withStep('delete-pod-folder', 'orphaned-pods'),
         withStep('prune-images'),
       ],
-      'Up to 5.0 GiB of unused images on 1 node, freed once the kubelet deletes them all (highwater plan --prune-images); 3.0 GiB of logs and folders of deleted pods on 1 node, freed once somebody deletes them',
+      'Up to 5.0 GiB of unused images on 1 node, freed once the kubelet deletes them all (highwater plan --prune-images). 3.0 GiB of logs and folders of deleted pods on 1 node, freed once somebody deletes them',
     ],
   ])('is what a step of the report frees: %s', (_, findings, text) => {
     expect(freedBy(...findings)).toBe(text)

@@ -163,7 +163,7 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         owner: null,
         place: folder,
         steps: ['delete-place'],
-        told: ['folders not of Kubernetes', `look into ${folder}`],
+        told: ['folders outside pods and images', `look into ${folder}`],
         remove: () => rm(dirname(folder), { recursive: true }),
       },
       {

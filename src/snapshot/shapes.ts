@@ -186,6 +186,7 @@ const otherShape: Shape = {
 }
 /** Fields that show a pending deletion. */
 const deletion = { deletionTimestamp: 'text', finalizers: list('text') } as const
+const requirements = list({ key: 'text', operator: 'text', values: list('text') })
 const disruptionBudgetShape: Shape = {
   metadata: {
     name: 'text',
@@ -194,12 +195,7 @@ const disruptionBudgetShape: Shape = {
     creationTimestamp: 'text',
     ...deletion,
   },
-  spec: {
-    selector: {
-      matchLabels: 'texts',
-      matchExpressions: list({ key: 'text', operator: 'text', values: list('text') }),
-    },
-  },
+  spec: { selector: { matchLabels: 'texts', matchExpressions: requirements } },
   status: { disruptionsAllowed: true },
 }
 
@@ -216,7 +212,10 @@ const nodePoolShape: Shape = {
   metadata: named,
   spec: {
     disruption: true,
-    template: { metadata: { labels: 'texts' }, spec: { nodeClassRef, kubelet: true } },
+    template: {
+      metadata: { labels: 'texts' },
+      spec: { nodeClassRef, kubelet: true, requirements },
+    },
   },
 }
 const nodeClassShape: Shape = {

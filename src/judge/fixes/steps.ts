@@ -797,6 +797,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'set-fields': all('set', plan, 'kubelet-restart'),
   'set-log-files': all('set', plan),
   'set-memory': asking,
+  'set-root-volume': all('set'),
   'set-volume-limit': asking,
   'use-instance-store': all(
     'set',

@@ -118,6 +118,7 @@ export interface DeviceCause {
   /** `own-partition`: a logical volume of the image, which no boot grows. */
   what:
     | 'too-small'
+    | 'uncounted'
     | 'below-peers'
     | 'wrong-volume'
     | 'unused-disk'
@@ -224,6 +225,7 @@ export type StepActionId =
   | 'set-fields'
   | 'set-log-files'
   | 'set-memory'
+  | 'set-root-volume'
   | 'set-volume-limit'
   | 'spread-pods'
   | 'unset-root-volume'
@@ -283,7 +285,7 @@ export interface StepAction {
 
 /**
  * `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
- * `policy`: instanceStorePolicy of a node class. `limit`: the pod has a limit, which is too small. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
+ * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
   | 'idle'
@@ -293,6 +295,7 @@ export type StepVariant =
   | 'memory'
   | 'pool'
   | 'policy'
+  | 'nvme'
   | 'limit'
   | 'logrotate'
   | 'auditd'

@@ -91,7 +91,13 @@ export interface LaunchTemplateVersion {
 export interface NodePool {
   metadata?: { name?: string }
   spec?: {
-    template?: { spec?: { nodeClassRef?: { name?: string }; kubelet?: Record<string, unknown> } }
+    template?: {
+      spec?: {
+        nodeClassRef?: { name?: string }
+        kubelet?: Record<string, unknown>
+        requirements?: { key?: string; operator?: string; values?: string[] }[]
+      }
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** What events and the scheduler say of volumes and of requests. */
 import type { Incident } from '../incident.ts'
-import { imageGc, images, nodeOf, setting, users } from '../short-forms.ts'
+import { imageGc, images, nearMiss, nodeOf, setting, users } from '../short-forms.ts'
 import type { NodeWorld } from '../world.ts'
 
 const events = (
@@ -28,6 +28,40 @@ const waitingPod = (name: string, storage: string) => ({
       {
         ...{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' },
         message: `incompatible with nodepool "default", daemonset overhead={"cpu":"150m"}, no instance type satisfied resources {"ephemeral-storage":"${storage}"} and requirements karpenter.sh/nodepool In [default]`,
+      },
+    ],
+  },
+})
+
+const mapping = (deviceName: string, volumeSize: string) => ({ deviceName, ebs: { volumeSize } })
+
+/** A NodePool of Karpenter that starts general instance types, and a pod of 100Gi that finds none. */
+const ofClass = (blockDeviceMappings: object[]) => ({
+  nodegroups: [],
+  objects: {
+    pods: [waitingPod('merge-29401', '100Gi')],
+    'nodepools.karpenter.sh': [
+      {
+        metadata: { name: 'default' },
+        spec: {
+          template: {
+            spec: {
+              nodeClassRef: { name: 'test' },
+              requirements: [
+                {
+                  ...{ key: 'karpenter.k8s.aws/instance-category', operator: 'In' },
+                  values: ['m'],
+                },
+              ],
+            },
+          },
+        },
+      },
+    ],
+    'ec2nodeclasses.karpenter.k8s.aws': [
+      {
+        metadata: { name: 'test' },
+        spec: { amiFamily: 'AL2023', amiSelectorTerms: [{ name: 'own-*' }], blockDeviceMappings },
       },
     ],
   },
@@ -171,6 +205,42 @@ export const afieldIncidents: readonly Incident[] = [
     steps: ['resize', 'set'],
     words: [/scratch-test/, /17\.0\s+GiB/, /EC2NodeClass\s+default/, /instanceStorePolicy\s+RAID0/],
     never: [imageGc, /CPU/],
+  },
+  {
+    name: 'volume-of-a-root-that-karpenter-does-not-count',
+    thread: 'https://github.com/aws/karpenter-provider-aws/issues/7937',
+    found:
+      'The class maps 400Gi to /dev/sda1, the root of its own image. Karpenter counts the device of the family, 20 GiB: rootVolume: true is missing. Its nodes have 400 GiB.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', nodeClass: 'test', disk: { gib: 400, usedGib: 92 } },
+        volumes: [{ device: '/dev/sda1', gib: 400 }],
+        workloads: users(2),
+        held: { images: images(2, 1, 3) },
+      },
+      ofClass([mapping('/dev/sda1', '400Gi')]),
+    ),
+    cause: [{ kind: 'device', what: 'uncounted' }],
+    owner: 'platform',
+    steps: ['set'],
+    words: [/rootVolume: true/, /\/dev\/sda1/, /400\.0\s+GiB/],
+    never: [imageGc, /too small/, /volumeSize/, /RAID0/],
+  },
+  {
+    name: 'volume-of-a-root-that-karpenter-counts',
+    thread: 'https://github.com/aws/karpenter-provider-aws/issues/7937#near-miss',
+    found: 'The same class with rootVolume: true: Karpenter counts 400 GiB.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', nodeClass: 'test', disk: { gib: 400, usedGib: 92 } },
+        volumes: [{ device: '/dev/sda1', gib: 400 }],
+        workloads: users(2),
+        held: { images: images(2, 1, 3) },
+      },
+      ofClass([{ ...mapping('/dev/sda1', '400Gi'), rootVolume: true }]),
+    ),
+    ...nearMiss,
+    never: [/rootVolume/, /volumeSize/, /RAID0/],
   },
   {
     name: 'images-of-each-day-leave-no-room',

@@ -2,8 +2,12 @@ import { by } from '#base/text/text-order.ts'
 import { dayMs, gibibyte } from '#base/units.ts'
 import {
   familyOfClass,
+  hasOwnImage,
+  nvmeTypes,
+  podBytesOf,
   poolsWithoutRoom,
   storageOfClass,
+  uncountedVolumes,
   volumeForPods,
 } from '#facts/eks/karpenter-storage.ts'
 import { podResource } from '#facts/kubernetes/garbage-resources.ts'
@@ -13,8 +17,10 @@ import { classResource } from '#judge/drift/declared.ts'
 import { isWithinWindow, recentEvents } from '#judge/events/events.ts'
 import {
   dataDevice,
+  hasVolumeSize,
   requestableDisk,
   roundBytes,
+  shareOfVolume,
   storageIn,
   volumeForRequests,
 } from '#judge/help/disk-size.ts'
@@ -46,6 +52,7 @@ const refusedReason = 'OutOfephemeral-storage'
 const titles = {
   refused: 'The kubelet refuses pods: other pods request all of its local storage',
   nodeClass: 'Karpenter starts no node for a pod: its node class gives too little local storage',
+  uncounted: 'Karpenter starts no node for a pod: it does not count the disk of its node class',
 }
 
 interface WaitingPod {
@@ -99,12 +106,14 @@ export const localStorageFitsNoNode = contextRule({
         }
       })
       .toSorted((a, b) => b.wanted - a.wanted)
+    const pool = facts[0]?.fact.pool ?? null
+    const capacityBytes = Math.max(...facts.map(({ fact }) => fact.disk.capacityBytes))
     return {
       most,
       pods: pods.filter(
         ({ wanted, messages }) => wanted > most && messages.some(isStorageShortage),
       ),
-      unplaced: unplacedBy(pods, facts[0]?.fact.pool ?? null, context),
+      unplaced: unplacedBy(pods, { pool, capacityBytes }, context),
     }
   },
 
@@ -159,7 +168,7 @@ const classOf = (pool: NodePool | undefined, context: NodeContext) =>
 /** By a NodePool of these nodes; by any, if they have none: a NodePool that starts no node has none. Null: no pod was refused for its local storage. */
 function unplacedBy(
   pods: readonly WaitingPod[],
-  ownPool: string | null,
+  { pool: ownPool, capacityBytes }: { pool: string | null; capacityBytes: number },
   context: NodeContext,
 ): Failing | null {
   const found = pods.flatMap(({ messages, ...pod }) =>
@@ -171,7 +180,9 @@ function unplacedBy(
       )
       const nodeClass = isMeant && needed.length > 0 ? classOf(pool, context) : undefined
       const neededBytes = Math.max(pod.wanted, ...needed)
-      return nodeClass ? [{ ...pod, pool: name, nodeClass, neededBytes }] : []
+      const types = nvmeTypes(pool.spec?.template?.spec?.requirements)
+      const known = { nodeClass, types, capacityBytes: ownPool === name ? capacityBytes : 0 }
+      return nodeClass ? [{ ...pod, ...known, nodeClass, pool: name, neededBytes }] : []
     }),
   )
   const byPool = Map.groupBy(found, ({ pool }) => pool)
@@ -186,13 +197,15 @@ type Unplaced = Omit<WaitingPod, 'messages'> & {
   pool: string
   nodeClass: NodeClass
   neededBytes: number
+  /** Instance types of the NodePool with NVMe disks. */
+  types: ReturnType<typeof nvmeTypes>
+  /** The largest disk of its nodes. 0: it has none. */
+  capacityBytes: number
 }
 
 /** Null: the class has enough local storage. */
-function tooSmallClass(
-  { pod, name, wanted, pool, nodeClass, neededBytes }: Unplaced,
-  count: number,
-): Failing | null {
+function tooSmallClass(unplaced: Unplaced, count: number): Failing | null {
+  const { pod, name, wanted, pool, nodeClass, neededBytes, types } = unplaced
   const device = dataDevice({ amiFamily: familyOfClass(nodeClass) })
   const storage = storageOfClass(nodeClass, device)
   if (!storage) return null
@@ -202,28 +215,73 @@ function tooSmallClass(
   if (neededBytes < podBytes || (wanted === 0 && !isOfSystem)) return null
   const source = `EC2NodeClass ${shorten(nodeClass.metadata?.name ?? '', nameLength)}`
   const size = roundBytes * (Math.floor(volumeForPods(neededBytes) / roundBytes) + 1)
+  const uncounted = isOfSystem ? null : uncountedDisk(unplaced, device, volumeBytes, size)
   const counted = isOfSystem
     ? `${name}: for the disk of pods it takes ${shorten(rootDevice, 40)} of ${source} with ${bytes(volumeBytes)}, which has rootVolume: true; their data is on ${device}`
-    : `${name} requests ${bytes(wanted)}${neededBytes > wanted ? ` (${bytes(neededBytes)} with the DaemonSets)` : ''}, and ${source} gives at most ${bytes(podBytes)}: a volume of ${bytes(volumeBytes)}, no instance store`
+    : `${name} requests ${bytes(wanted)}${neededBytes > wanted ? ` (${bytes(neededBytes)} with the DaemonSets)` : ''}, and ${uncounted ? `Karpenter counts ${bytes(podBytes)} for ${source}` : `${source} gives at most ${bytes(podBytes)}`}: a volume of ${bytes(volumeBytes)}, no instance store${uncounted?.why ?? ''}`
+  const store: StepAction[] =
+    types === 'none'
+      ? []
+      : [{ id: 'use-instance-store', variant: types === 'all' ? 'policy' : 'nvme', source }]
   return {
-    title: titles.nodeClass,
+    title: uncounted ? titles.uncounted : titles.nodeClass,
     confidence: 'likely',
-    cause: deviceCause('too-small', { device: isOfSystem ? rootDevice : device }),
+    cause: deviceCause(uncounted ? 'uncounted' : 'too-small', {
+      device: isOfSystem ? rootDevice : device,
+    }),
     ...seenFirst(
       `Karpenter finds no instance type for ${plural(count, 'pod')} in NodePool ${shorten(pool, nameLength)}: ${counted}.`,
       'No disk is full.',
     ),
     steps: isOfSystem
       ? [{ id: 'unset-root-volume', place: shorten(rootDevice, 40), source }]
-      : [
+      : (uncounted?.steps.map(step => ({ ...step, source })) ?? [
           { id: 'larger-disk', bytes: size, place: device, source },
-          { id: 'use-instance-store', variant: 'policy', source },
-        ],
+          ...store,
+        ]),
     evidence: [
       bytesLine('declared', `${source}, volume that Karpenter counts`, volumeBytes),
       bytesLine('computed', 'of it for pods, at most', podBytes),
       bytesLine('object', `pod ${shortPodName(pod.metadata)} requests`, wanted),
     ],
+  }
+}
+
+/** A disk that the class has, and Karpenter does not count: that of its nodes, or of the root of an own image. Null: none is known. */
+function uncountedDisk(
+  { nodeClass, neededBytes, capacityBytes, types }: Unplaced,
+  device: string,
+  volumeBytes: number,
+  size: number,
+): { why: string; steps: StepAction[] } | null {
+  const volumes = uncountedVolumes(nodeClass, device)
+  const hasRoom = (one: { bytes: number }) => podBytesOf(one.bytes) > neededBytes
+  if (capacityBytes > shareOfVolume.most * volumeBytes) {
+    const own = volumes.find(one => hasVolumeSize(capacityBytes, one.bytes))
+    const nodes = `, while its nodes have ${bytes(capacityBytes)}`
+    if (own === undefined)
+      return {
+        why: `${nodes}, on a disk that the class does not name`,
+        steps: [
+          { id: 'read-devices' },
+          ...(types === 'none' ? [] : [{ id: 'use-instance-store', variant: 'nvme' } as const]),
+        ],
+      }
+    const place = shorten(own.device, 40)
+    return {
+      why: `${nodes}: rootVolume: true is missing on ${place}`,
+      steps: [
+        { id: 'set-root-volume', place, bytes: own.bytes },
+        ...(hasRoom(own) ? [] : [{ id: 'larger-disk', bytes: size, place } as const]),
+      ],
+    }
+  }
+  const first = volumes.find(hasRoom)
+  if (capacityBytes > 0 || first === undefined || !hasOwnImage(nodeClass)) return null
+  const place = shorten(first.device, 40)
+  return {
+    why: `. Its volume ${place} with ${bytes(first.bytes)} counts with rootVolume: true alone`,
+    steps: [{ id: 'set-root-volume', place }],
   }
 }
 

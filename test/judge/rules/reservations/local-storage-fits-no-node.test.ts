@@ -205,8 +205,66 @@ describe('a NodePool that starts no node', () => {
     const source = 'EC2NodeClass data'
     expect(steps).toEqual([
       { id: 'larger-disk', bytes: 30 * 1024 ** 3, place: '/dev/xvda', source },
-      { id: 'use-instance-store', variant: 'policy', source },
+      { id: 'use-instance-store', variant: 'nvme', source },
     ])
+  })
+  it.each([
+    ['instance-category', ['t', 'a'], []],
+    ['instance-category', ['m'], ['nvme']],
+    ['instance-family', ['m6i', 'g5g', 'x2iezn'], []],
+    ['instance-family', ['m6id', 'i4i'], ['policy']],
+    ['instance-family', ['m6i', 'm6id'], ['nvme']],
+    ['instance-type', ['r7gd.2xlarge', 'g4dn.xlarge'], ['policy']],
+  ])('offers the instance store of %s %j', (key, values, expected) => {
+    const { objects, ...rest } = unplaced('17Gi', al2023)
+    const requirements = [{ key: `karpenter.k8s.aws/${key}`, operator: 'In', values }]
+    const spec = { template: { spec: { nodeClassRef: { name: 'data' }, requirements } } }
+    const pools = [{ metadata: { name: 'default' }, spec }]
+    const { steps } = failingOf(localStorageFitsNoNode, {
+      ...rest,
+      objects: { ...objects, 'nodepools.karpenter.sh': pools },
+    })
+    expect(steps?.flatMap(({ variant }) => variant ?? [])).toEqual(expected)
+  })
+  describe('whose nodes have another disk than Karpenter counts', () => {
+    const owned = (
+      capacity: string,
+      blockDeviceMappings: object[],
+      more: object = {},
+    ): ContextExample => {
+      const { node: _, ...rest } = unplaced('17Gi', { ...al2023, ...more, blockDeviceMappings })
+      const group = { kind: 'NodePool', namespace: null, name: 'default' } as const
+      const storage = { 'ephemeral-storage': capacity }
+      const node = capacity === '0' ? {} : { status: { capacity: storage, allocatable: storage } }
+      return { ...rest, node, identity: { owner: 'karpenter', group } }
+    }
+    it.each([
+      ['that of another mapping', '400Gi', '400Gi', ['set-root-volume']],
+      [
+        'one that the class does not name',
+        '900Gi',
+        '400Gi',
+        ['read-devices', 'use-instance-store'],
+      ],
+      [
+        'one of the size that Karpenter counts',
+        '20Gi',
+        '400Gi',
+        ['larger-disk', 'use-instance-store'],
+      ],
+    ])('%s', (_, capacity, mapped, expected) => {
+      const example = owned(capacity, [mapping('/dev/sda1', mapped)])
+      const { steps } = failingOf(localStorageFitsNoNode, example)
+      expect(steps?.map(({ id }) => id)).toEqual(expected)
+    })
+    it('asks for the root device of an own image, before a node exists', () => {
+      const own = { amiFamily: 'AL2023', amiSelectorTerms: [{ name: 'own-*' }] }
+      const example = owned('0', [mapping('/dev/sda1', '400Gi')], own)
+      const { steps } = failingOf(localStorageFitsNoNode, example)
+      expect(steps).toEqual([
+        { id: 'set-root-volume', place: '/dev/sda1', source: 'EC2NodeClass data' },
+      ])
+    })
   })
   it('takes rootVolume from the device of the system', () => {
     const spec = bottlerocket(mapping('/dev/xvda', '4Gi', true), mapping('/dev/xvdb', '20Gi'))

@@ -123,6 +123,9 @@ function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
     if (wish.id === 'larger-disk' && wish.bytes !== undefined)
       return { ...disk, variant: 'elsewhere', ...(most && { most: { bytes: most.bytes } }) }
   }
+  // No plan is made of a node that Systems Manager does not reach.
+  const hasShell = node?.shell === 'ssh' || node?.shell === 'pod' || node?.shell === 'docker'
+  if (wish.id === 'prune-images' && hasShell) return { ...wish, id: 'prune-by-runtime' }
   const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
   if (!isRestart || !node || !withoutShell.has(node.shell)) return wish
   return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
@@ -720,6 +723,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'pin-images': all('set', plan),
   'provide-image': asking,
   'prune-dead-containers': all('free', showsPods),
+  'prune-by-runtime': part('free', ({ node }) => [
+    session(node, 'changes', 'sudo crictl rmi --prune'),
+  ]),
   'prune-docker': all('free', readOnNode('sudo docker system df -v')),
   'prune-images': part('free', on => plan(on, '--prune-images'), 'kubelet-restart'),
   'prune-volumes': all('free', readOnNode('sudo docker volume ls -f dangling=true')),

@@ -197,6 +197,7 @@ export type StepActionId =
   | 'pin-images'
   | 'provide-image'
   | 'prune-dead-containers'
+  | 'prune-by-runtime'
   | 'prune-docker'
   | 'prune-images'
   | 'prune-volumes'

@@ -1,7 +1,9 @@
 import { mebibyte } from '#base/units.ts'
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
+import { shownTime } from '#judge/events/events.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
@@ -34,7 +36,6 @@ import {
   nodeRule,
   type Satisfied,
   shorten,
-  span,
   worldCause,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding/cause.ts'
@@ -87,12 +88,12 @@ export const evictionDue = nodeRule({
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     const isIdle = isUnreported(separate, conditions)
     const reason = reasonOf(separate, raised, subject, policy)
-    const waitsMs = gracePeriodLeft(separate, subject)
+    const waiting = waitingText(separate, subject)
     yield {
       ...reason,
-      ...(waitsMs > 0 && {
+      ...(waiting !== null && {
         title: titles.waiting,
-        seen: `evicts in up to ${span(waitsMs)}${reason.seen === undefined ? '' : `; ${reason.seen}`}`,
+        seen: [waiting, reason.seen].filter(Boolean).join('; '),
       }),
       ...(isIdle && { title: titles.unreported, steps: withRestart(reason.steps ?? []) }),
       consequence: [
@@ -128,6 +129,21 @@ const isUnreported = ([first]: readonly EvaluatedThreshold[], conditions: Record
   first?.hard === true &&
   conditionOf(first.signal) === 'DiskPressure' &&
   conditions.DiskPressure === 'False'
+
+/** Until when the first soft threshold waits at most, and what it takes first. Null: it is hard, or acts already. */
+function waitingText(met: readonly EvaluatedThreshold[], subject: Satisfied<'eviction'>) {
+  const [first] = met
+  const waitsMs = gracePeriodLeft(met, subject)
+  if (first === undefined || waitsMs === 0) return null
+  const { signal, value, margin } = first
+  const time = shownTime(new Date(Date.parse(subject.at) + waitsMs).toISOString())
+  const [, disk] = /^(nodefs|imagefs)\./.exec(signal) ?? []
+  const { layout } = subject.filesystems
+  const kinds = disk && layout ? nodeReclaimKinds[layout][disk as 'nodefs' | 'imagefs'] : []
+  const images = kinds.includes('images') ? ', on unused images before pods' : ''
+  const missing = margin === null ? '' : ` (${shownAmount(first, -margin)} missing)`
+  return `evictionSoft.${signal} is ${shorten(value)}${missing}: the kubelet acts at ${time} at the latest${images}`
+}
 
 /** How long the first soft threshold, by the node's condition, still waits at most. 0: it evicts. */
 function gracePeriodLeft([first]: readonly EvaluatedThreshold[], { node, at }: NodeSubject) {
@@ -205,11 +221,13 @@ function reasonOf(
   if (!first.hard && isAboveDefault(first, subject)) {
     const unused = first.signal.endsWith('.available') ? unusedImages(subject) : null
     const fix = unused === null ? undefined : imageGcFix(subject, policy)
+    const isNamed = waitingText(met, subject) !== null
+    const named = isNamed ? [] : [`evictionSoft.${first.signal} is ${shorten(first.value)}`]
     return {
       cause: fix ? imageGcThresholds : kubeletSetting(`evictionSoft.${first.signal}`),
       // Image GC that starts below the threshold frees the unused images before it is met.
       steps: fix ? [{ id: 'set-fields' }] : [{ id: 'lower-soft-threshold' }],
-      seen: `evictionSoft.${first.signal} is ${shorten(first.value)}${unused === null ? '' : `; ${unused}`}.`,
+      seen: [...named, ...(unused === null ? [] : [unused])].join('; '),
       ...(fix && { fix }),
     }
   }

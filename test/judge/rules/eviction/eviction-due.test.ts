@@ -68,8 +68,11 @@ describe('eviction-due', () => {
     })
 
   it.each([
-    [null, 'evicts in up to 2 h'],
-    ['2026-07-01T09:30:00Z', 'evicts in up to 90 min'],
+    [
+      null,
+      'evictionSoft.nodefs.available is 30% (2.0 GiB missing): the kubelet acts at 2026-07-01 12:00 UTC',
+    ],
+    ['2026-07-01T09:30:00Z', 'the kubelet acts at 2026-07-01 11:30 UTC'],
   ])('says how long a soft threshold waits at most: pressure since %s', (since, words) => {
     const { title, seen, steps } = softAt(since)
     expect(title).toContain('pressure now')

@@ -72,19 +72,43 @@ export function endPod(owner: PodName & HolderOwner, pods: NodeSubject['pods']):
   return { id: 'end-pod', owner, ...(job !== undefined && { message: job }) }
 }
 
-/** Pods of the same job, or with the same labels, that were evicted here for local storage. */
-export function evictedBefore(owner: PodName, pods: NodeSubject['pods']) {
+/**
+ * Evicted here for local storage: pods of the same job or with the same labels, and pods that are alike in image and in the fixed part of their
+ * names, such as those of two Workflows of one template. A workload that starts its own
+ * pods again is no other try.
+ */
+export function evictedBefore(
+  owner: PodName,
+  pods: NodeSubject['pods'],
+): { count: number; by: 'job or labels' | 'name and image' } | null {
   const own = podOf(pods, owner)
-  const job = jobOf(own)
-  const labelsOf = (pod: KubernetesPod) => Object.entries(pod.metadata?.labels ?? {}).toSorted()
-  const labels = own ? String(labelsOf(own)) : ''
+  if (own === undefined) return null
+  const ownerOf = (pod: KubernetesPod) => controllerReferenceOf(pod)?.name ?? null
   const evicted = (pods ?? []).filter(
     pod =>
       isEvictedForStorage(pod) &&
       pod.metadata?.namespace === owner.namespace &&
-      (job === undefined ? String(labelsOf(pod)) === labels : jobOf(pod) === job),
+      (ownerOf(own) === null || ownerOf(pod) !== ownerOf(own)),
   )
-  return labels === '' ? [] : evicted
+  const countBy = (of: (pod: KubernetesPod) => string) =>
+    of(own) === '' ? 0 : evicted.filter(pod => of(pod) === of(own)).length
+  const ofJob = ownerOf(own) === null ? countBy(pod => jobOf(pod) ?? labelsOf(pod)) : 0
+  if (ofJob > 0) return { count: ofJob, by: 'job or labels' }
+  const alike = countBy(nameAndImage)
+  return alike > 0 ? { count: alike, by: 'name and image' } : null
+}
+
+const labelsOf = ({ metadata }: KubernetesPod) =>
+  String(Object.entries(metadata?.labels ?? {}).toSorted())
+
+/** Parts of names that are new for each pod. Upstream: k8s.io/apiserver pkg/storage/names/generate.go, apimachinery util/rand alphanums */
+const randomPart = /^(?:[bcdfghjklmnpqrstvwxz2456789]{5}|(?=.*\d)[\da-z]{4,})$/
+
+/** Empty: the name has no fixed part. */
+function nameAndImage({ metadata, spec }: KubernetesPod): string {
+  const fixed = (metadata?.name ?? '').split('-').filter(part => !randomPart.test(part))
+  const images = (spec?.containers ?? []).map(({ image }) => image)
+  return fixed.length === 0 ? '' : [...fixed, ...images].join(' ')
 }
 
 const isEvictedForStorage = ({ status }: KubernetesPod) =>

@@ -25,6 +25,7 @@ import {
   type FilesystemLedger,
   fullestOf,
   type HolderOwner,
+  type HolderPart,
   listedOwners,
   type NodeLedger,
 } from '#model/prediction/disk-ledger.ts'
@@ -118,7 +119,7 @@ function stepsOf(
 export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const { identity, node } = subject
-  const held = subject.ledger ?? { parts: [], filesystems: [] }
+  const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
   const { parts } = held
   const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
@@ -145,6 +146,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     filesystem === 'imagefs' &&
     nodefs !== undefined &&
     nodefs.usedBytes + amount.low < roomy * nodefs.capacityBytes
+  const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, parts)
   const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
@@ -166,6 +168,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     steps: steps.map(id => ({
       id: id === 'delete-place' ? deletionStep : id,
       ...values,
+      ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
       ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
       ...(id === 'restart-pod' && pods.length > 0 && { pods }),
       ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
@@ -338,25 +341,52 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   if (!disk || owner === null || !('workload' in owner) || cause.amount.unit !== 'bytes')
     return null
   if (cause.holder !== 'pod-volumes' && cause.holder !== 'writable-layers') return null
-  const evicted = owner.workload === null ? evictedBefore(owner, subject.pods ?? null).length : 0
+  const evicted = evictedBefore(owner, subject.pods ?? null)
   const isSmall =
     disk.capacityBytes <= smallDiskBytes &&
     cause.amount.low >= disk.capacityBytes / 3 &&
     jobOf(podOf(subject.pods, owner)) !== undefined
-  if (evicted === 0 && !isSmall) return null
-  const deletion = podDeletion(cause, subject)
-  const size = cause.largestBytes ?? cause.amount.low
+  if (evicted === null && !isSmall) return null
+  // The deletion of a retry is one more failure of its work.
+  const isRetry = evicted !== null && owner.workload !== null
+  const deletion = isRetry ? null : podDeletion(cause, subject)
+  const ofPod = storageOfPod(owner, subject.ledger ?? { parts: [], owners: [] })
   return {
     seen:
-      evicted === 0
+      evicted === null
         ? `the disk has ${bytes(disk.capacityBytes)} in all.`
-        : `${plural(evicted, 'pod')} of the same job or labels ${evicted === 1 ? 'was' : 'were'} evicted here before: it does not fit on this disk of ${bytes(disk.capacityBytes)}.`,
+        : `${plural(evicted.count, 'pod')} of the same ${evicted.by} ${evicted.count === 1 ? 'was' : 'were'} evicted here before: it does not fit on this disk of ${bytes(disk.capacityBytes)}.`,
     steps: [
       ...(deletion ? [deletion] : []),
       withSize({ id: 'larger-disk' }, subject, cause),
-      ...(evicted === 0 ? steps : [{ id: 'set-ephemeral-storage' as const, owner, bytes: size }]),
+      ...(evicted === null
+        ? steps
+        : [{ id: 'set-ephemeral-storage' as const, owner, bytes: ofPod }]),
     ],
   }
+}
+
+const ofLocalStorage: ReadonlySet<HolderPart['holder']> = new Set([
+  ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
+])
+
+/** What the kubelet counts of a pod: its layers, logs and emptyDirs. A limit of one of them alone ends the pod at once. */
+function storageOfPod(owner: HolderOwner, { parts, owners }: Pick<NodeLedger, 'parts' | 'owners'>) {
+  const ofSame = parts.flatMap(({ holder, lowBytes, owner: other }) =>
+    ofLocalStorage.has(holder) &&
+    other !== null &&
+    'pod' in other &&
+    'pod' in owner &&
+    other.pod === owner.pod &&
+    other.namespace === owner.namespace
+      ? lowBytes
+      : [],
+  )
+  const use = useOf(owner, { owners })
+  return Math.max(
+    ofSame.reduce((sum, one) => sum + one, 0),
+    use ? use.bytes / use.pods : 0,
+  )
 }
 
 const smallKubeletDisk = ({ capacityBytes }: FilesystemLedger, roomyBytes: number | null) =>
@@ -541,7 +571,7 @@ function spreadPods(cause: HolderCause, subject: DiskSubject): Other | null {
   if (owners !== 'many' && ownerCount < alike.owners) return null
   const each = ledger.owners.flatMap(one => {
     const held = usedFor(one, holder)
-    return held > 0 && (one.requestBytes ?? 0) < held ? [held / one.pods] : []
+    return held > 0 && (one.requestBytes ?? 0) < held ? [one.bytes / one.pods] : []
   })
   const most = Math.max(...each)
   if (each.length < alike.owners || Math.min(...each) < alike.share * most) return null
@@ -555,7 +585,7 @@ function spreadPods(cause: HolderCause, subject: DiskSubject): Other | null {
 }
 
 /** What the kubelet counts of an owner's pods. */
-function useOf(owner: HolderOwner | null, ledger: NodeLedger | null) {
+function useOf(owner: HolderOwner | null, ledger: Pick<NodeLedger, 'owners'> | null) {
   if (owner?.kind !== 'container' && owner?.kind !== 'pod') return undefined
   const name = owner.workload ?? `Pod ${owner.pod}`
   return ledger?.owners.find(one => one.namespace === owner.namespace && one.owner === name)

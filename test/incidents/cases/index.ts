@@ -27,6 +27,7 @@ import { apiIncidents } from './read-by-api.ts'
 import { measuredIncidents } from './read-on-node.ts'
 import { reserveIncidents } from './reserves.ts'
 import { runtimeIncidents } from './runtime.ts'
+import { secondTryIncidents } from './second-tries.ts'
 import { strangerIncidents } from './strangers.ts'
 import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
@@ -63,4 +64,5 @@ export const incidents: readonly Incident[] = [
   ...afieldIncidents,
   ...ordinaryIncidents,
   ...eventIncidents,
+  ...secondTryIncidents,
 ]

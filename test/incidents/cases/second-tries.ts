@@ -1,0 +1,129 @@
+/** Work that did not fit twice, thresholds that wait, and disks on which others write. */
+import type { Incident } from '../incident.ts'
+import { held, imageGc, images, nearMiss, nodeOf, setting, users } from '../short-forms.ts'
+
+const lowOnDisk =
+  'The node was low on resource: ephemeral-storage. Threshold quantity: 2146223308, available: 1893320Ki. Container main was using 2093320Ki, request is 0, has larger consumption of ephemeral-storage. '
+
+const workflow = (id: string) => ({
+  ...{ namespace: 'argo', owner: `Workflow artifact-big-${id}`, container: 'main' },
+  image: 'python:3.7',
+})
+
+const agent = (id: string) => ({
+  ...{ namespace: 'jenkins-agents', owner: `Bare bom-2-${id}`, container: 'maven' },
+  image: 'jenkins/agent:1',
+})
+
+/** A threshold of 6Gi that waits for 10 minutes. */
+const softOf6Gi = {
+  evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1Gi' },
+  evictionSoft: { 'imagefs.available': '6Gi' },
+  evictionSoftGracePeriod: { 'imagefs.available': '10m' },
+}
+
+export const secondTryIncidents: readonly Incident[] = [
+  {
+    name: 'artifact-that-did-not-fit-twice',
+    thread: 'https://github.com/argoproj/argo-workflows/issues/1742',
+    found:
+      'EKS, 20 GiB: a step unpacks an artifact of 6 GB, and is evicted for ephemeral-storage. Each try is a Workflow of its own. A larger volume ended it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 20, usedGib: 17.4 } },
+      workloads: [
+        { ...workflow('x7k2m'), emptyDirGib: 6, layerGib: 1.9 },
+        { ...workflow('p4m9z'), evicted: lowOnDisk },
+        { ...workflow('k8d2v'), evicted: lowOnDisk },
+      ],
+      held: { images: images(2, 0.6, 1.8) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'argo/Workflow artifact-big-x7k2m',
+    steps: ['resize'],
+    words: [
+      /2\s+pods\s+of\s+the\s+same\s+name\s+and\s+image/,
+      /volumeSize|larger\s+volume/,
+      /above\s+7\.9\s+GiB/,
+    ],
+    never: [imageGc, /sizeLimit/, /delete\s+Pod/],
+  },
+  {
+    name: 'artifact-beside-evictions-of-other-work',
+    thread: 'https://github.com/argoproj/argo-workflows/issues/1742#near-miss',
+    found: 'Evictions of another work: nothing says that this one did not fit before.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 80, usedGib: 73 } },
+      workloads: [
+        { ...workflow('x7k2m'), emptyDirGib: 40, layerGib: 1.9 },
+        { ...workflow('p4m9z'), image: 'python:3.9', evicted: lowOnDisk },
+        { namespace: 'argo', owner: 'Workflow report-k8d2v', evicted: lowOnDisk },
+      ],
+      held: { images: images(2, 0.6, 1.8) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'argo/Workflow artifact-big-x7k2m',
+    steps: ['ask-owner', 'free'],
+    never: [imageGc, /same\s+name\s+and\s+image/, /same\s+job/],
+  },
+  {
+    name: 'agents-on-twenty-gib',
+    thread: 'https://github.com/jenkins-infra/helpdesk/issues/4317',
+    found:
+      'Agents of Jenkins fill a root volume of 20 GiB and are evicted. Each holds 2.5 GiB, of which the workspace is 1.7.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 20, usedGib: 18.6 }, diskPressure: true },
+      workloads: [
+        { ...agent('2e3b7'), emptyDirGib: 1.9, layerGib: 0.7 },
+        ...['e1c30', '08243', 'a4990', 'e73d2'].map(id => ({
+          ...agent(id),
+          emptyDirGib: 1.7,
+          layerGib: 0.8,
+        })),
+        ...['f303e', 'aa6a5'].map(id => ({ ...agent(id), evicted: lowOnDisk })),
+      ],
+      held: { images: images(2, 0.6, 1.8) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'jenkins-agents/Bare bom-2-2e3b7',
+    steps: ['resize', 'ask-owner'],
+    words: [/2\s+pods\s+of\s+the\s+same/, /larger\s+volume/, /above\s+2\.6\s+GiB/],
+    never: [imageGc, /sizeLimit/, /above\s+1\.9/],
+  },
+  {
+    name: 'soft-threshold-that-waits',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/51516',
+    found:
+      'kubeadm: evictionSoft imagefs.available 6Gi on 36 GB with image GC at 85 %: DiskPressure comes first, while many builds lie unused. Within its grace period nothing is evicted.',
+    world: nodeOf({
+      ...{ mode: 'proxy', family: 'Ubuntu', providerId: '', volumes: [] },
+      ...{ disk: { gib: 36, usedGib: 30.2 }, diskPressure: true, pressureMinutes: 4 },
+      configuration: softOf6Gi,
+      workloads: users(3),
+      held: { images: images(20, 0.7, 1.3) },
+    }),
+    cause: [setting('imageGCHighThresholdPercent')],
+    owner: 'platform',
+    steps: ['free', 'set'],
+    words: [
+      /evictionSoft\.imagefs\.available\s+is\s+6Gi/,
+      /acts\s+at\s+2026-11-21\s+06:06\s+UTC/,
+      /unused\s+images\s+before\s+pods/,
+      /crictl rmi --prune/,
+    ],
+    never: [/larger (?:disk|volume)/],
+  },
+  {
+    name: 'soft-threshold-that-is-not-met',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/51516#near-miss',
+    found: 'The same threshold with 12 GiB free: nothing waits.',
+    world: nodeOf({
+      ...{ mode: 'proxy', family: 'Ubuntu', providerId: '', volumes: [] },
+      disk: { gib: 36, usedGib: 24 },
+      configuration: softOf6Gi,
+      workloads: users(3),
+      held: { images: images(3, 0.7, 1.3) },
+    }),
+    ...nearMiss,
+    never: [/acts\s+at/, /evicts now/],
+  },
+]

@@ -40,12 +40,9 @@ export interface Loss {
 }
 
 /** The part of the files and flags that is kept, limited to compared fields. */
-export interface StartFact {
+export interface StartFact extends Pick<StartSettings, 'said' | 'ignored' | 'unread'> {
   comesTo: Record<string, unknown>
   withoutFlags: Record<string, unknown>
-  said: Record<string, SaidSetting[]>
-  ignored: StartSettings['ignored']
-  unread: UnreadFile[]
 }
 
 export type Running = Record<string, FieldValue>

@@ -97,7 +97,7 @@ export function logFilesOf({ logrotate }: Host): LogFiles | null {
     const patterns = patternsOf(directives?.patterns)
     const own = settingsOf(directives ?? {})
     if (patterns.length > 0)
-      addBlock(file.blocks, shortText(patterns.join(' '), 300), {
+      addBlock(file.blocks, shortText(patterns.join(' ')), {
         patterns,
         settings: { ...inForce, ...own },
         written: Object.keys(own),
@@ -133,14 +133,14 @@ export const patternsOf = (patterns: unknown) =>
     .flat()
     .filter(pattern => typeof pattern === 'string')
     .slice(0, mostPatterns)
-    .map(pattern => shortText(pattern, 300))
+    .map(shortText)
     .toSorted()
 
 /** The hash distinguishes two long texts with the same beginning. */
-const shortText = (text: string, length: number) =>
-  text.length <= length
-    ? shorten(text, length)
-    : `${shorten(text, length - 20)} ${hash('sha256', text).slice(0, 16)}`
+const shortText = (text: string) =>
+  text.length <= 300
+    ? shorten(text, 300)
+    : `${shorten(text, 280)} ${hash('sha256', text).slice(0, 16)}`
 
 /** Directives by the setting they change, in file order: `nocompress` sets `compress`, `daily` sets the `criterion`. */
 export function settingsOf(directives: RawObject): Settings {

@@ -51,10 +51,6 @@ class KeptPrediction implements AuditedPrediction {
     return this.#part('settings')
   }
 
-  toJSON() {
-    return withNumbers(this.#shape, this.#numbers)
-  }
-
   #part<Key extends keyof AuditedPrediction>(key: Key): AuditedPrediction[Key] {
     const { first, parts } = this.#shape
     const [, part] = parts.find(([of]) => of === key) ?? []
@@ -62,6 +58,14 @@ class KeptPrediction implements AuditedPrediction {
     return withNumbers(part, this.#numbers) as AuditedPrediction[Key]
   }
 }
+
+/** The prediction as a plain object, for a file: JSON does not write what a kept one computes. */
+export const plainPrediction = ({
+  filesystems,
+  imageGC,
+  eviction,
+  settings,
+}: AuditedPrediction): AuditedPrediction => ({ filesystems, imageGC, eviction, settings })
 
 /** In the order in which JSON writes the numbers. */
 function shapeOf<Value>(first: Value, before: { count: number }): Shape<Value> {

@@ -10,11 +10,8 @@ import type { CoverageState } from '#model/finding/finding.ts'
 import type { Happening, NodeGrowth, ReclaimRound, RememberedImage } from '#model/history.ts'
 import type {
   ClusterInput,
-  EksCluster,
   InvolvedObject,
   KubernetesEvent,
-  LaunchTemplateVersion,
-  Nodegroup,
   ObjectsInput,
   ReadObjects,
 } from '#model/input/cluster-input.ts'
@@ -166,10 +163,8 @@ type ObjectsOf = <Resource extends keyof ReadObjects>(
 ) => readonly ReadObjects[Resource][] | null
 
 /** Complete only when everything has been read. Null: unknown; `why` returns the reason. */
-export interface ClusterContext {
-  eks: EksCluster | null
-  nodegroups: readonly Nodegroup[] | null
-  launchTemplates: readonly LaunchTemplateVersion[] | null
+export interface ClusterContext
+  extends Pick<ClusterInput, 'eks' | 'nodegroups' | 'launchTemplates'> {
   /** All objects of a resource, `plural` or `plural.group`. Empty: the cluster has none. */
   objects: ObjectsOf
   /** @param what `nodegroups`, `launchTemplates`, `events`, or another resource */
@@ -205,9 +200,9 @@ export interface NodeContext extends ClusterContext {
 const messageLength = 1024
 
 export class ClusterFacts implements ClusterContext {
-  eks: EksCluster | null = null
-  nodegroups: readonly Nodegroup[] | null = null
-  launchTemplates: readonly LaunchTemplateVersion[] | null = null
+  eks: ClusterInput['eks'] = null
+  nodegroups: ClusterInput['nodegroups'] = null
+  launchTemplates: ClusterInput['launchTemplates'] = null
   readonly #errors = new ReadErrors()
   readonly #objects = new Map<string, object[]>()
   readonly #waitingPods: KubernetesPod[] = []

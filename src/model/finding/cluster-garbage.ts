@@ -103,11 +103,17 @@ export interface JobGarbage {
 }
 
 export interface NodeLeaseGarbage {
+  /** The node's name, which is also the lease's name. */
   node: string
-  /** State that `nodeLeases` of the replay computes. */
+  /**
+   * `held`: the owner is the node of that name. `ownerless`: the node exists, and its kubelet sets the owner at the next renewal. `stale-owner`: the
+   * owner is a former node of that name; the lease is deleted, and a live kubelet creates it anew. `collectable`: the node does not exist, so the
+   * collector deletes the lease. `leftover`: no node, and no collector deletes it. `unknown`: nodes were not read, or it has another owner.
+   */
   state: 'held' | 'ownerless' | 'stale-owner' | 'collectable' | 'leftover' | 'unknown'
   /** When the Lease was last renewed; if never, when it was created. */
   renewedMs: number | null
+  /** Whether no kubelet renewed the lease for its whole duration. Null: unknown. */
   isExpired: boolean | null
 }
 

@@ -42,7 +42,6 @@ import type {
   PlanBeside,
   RemediationNotices,
   RenderedFile,
-  TakenNode,
 } from '#model/report.ts'
 import { type KeptRecords, keepRecords } from '#pipeline/audit/saved/kept-records.ts'
 import type { Compared, History } from '#pipeline/history/history.ts'
@@ -50,7 +49,7 @@ import type { Channel } from '#publish/channel.ts'
 import { type Format, renderReport } from '#report/format.ts'
 import { ownerlessFindings } from '#report/share.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
-import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
+import { type Judged, type JudgingContext, judgeRecords, unknownTime } from './judge-records.ts'
 import { withNewerReleases } from './newer-releases.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
 import type { SecondReading } from './second-reading.ts'
@@ -83,14 +82,11 @@ export interface ConclusionContext {
   onStage?: (stage: AuditStage) => void
 }
 
-export interface AuditContext extends ConclusionContext {
+export interface AuditContext extends ConclusionContext, Pick<JudgingContext, 'verify' | 'onNode'> {
   /** Errors of the input before its first record; part of the report. */
   inputErrors?: string[]
   /** Writes the records; null: they are not written. */
   snapshot: SnapshotWriter | null
-  /** Called before anything is written; its error stops the run. @param areListsWhole the nodes of all clusters were listed completely */
-  verify?: (nodes: TakenNode[], areListsWhole: boolean) => void
-  onNode?: (node: TakenNode) => void
   /** For a live fleet; absent: growth is known from earlier runs only. */
   secondReading?: SecondReading
 }

@@ -7,6 +7,7 @@ import type { Keep } from '#base/keep.ts'
 import { judgedLimits, judgedLineLimit } from '#base/limits.ts'
 import { jsonFlaw } from '#base/raw-object.ts'
 import type { Store } from '#clients/store/store.ts'
+import { plainPrediction } from '#judge/run/kept-prediction.ts'
 import type { SharedParts } from '#judge/run/shared-parts.ts'
 import type { AuditedNode, NodeDetails } from '#model/report.ts'
 import type { Judged } from '#pipeline/audit/judge-records.ts'
@@ -28,7 +29,11 @@ export async function writeJudged(
   try {
     await file.write(rest)
     for (const node of nodes)
-      await file.write({ ...node, details: node.details() } satisfies NodeLine)
+      await file.write({
+        ...node,
+        prediction: plainPrediction(node.prediction),
+        details: node.details(),
+      } satisfies NodeLine)
     await file.close()
   } catch (error) {
     await file.discard()

@@ -205,7 +205,7 @@ class Decoder {
     }
     if (type === 'bool') return typeof value === 'boolean' ? value : this.refuse(value, type, place)
     if (typeof value !== 'string')
-      return type === 'Time' ? this.stop(value, 'string', place) : this.refuse(value, type, place)
+      return type === 'Time' ? this.stop(value, place) : this.refuse(value, type, place)
     if (type === 'Time' && Number.isNaN(Date.parse(value))) {
       throw this.error(
         `parsing time ${goQuote(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${goQuote(value)} as "2006"`,
@@ -216,7 +216,7 @@ class Decoder {
 
   private duration(value: unknown, place: FieldPlace): bigint {
     if (value !== null && value !== undefined && typeof value !== 'string')
-      return this.stop(value, 'string', place)
+      return this.stop(value, place)
     return this.orError(() => parseDuration(value ?? ''))
   }
 
@@ -243,8 +243,8 @@ class Decoder {
     return undefined
   }
 
-  private stop(value: unknown, type: string, place: FieldPlace): never {
-    throw this.error(wrongType(kindOf(value), type, place))
+  private stop(value: unknown, place: FieldPlace): never {
+    throw this.error(wrongType(kindOf(value), 'string', place))
   }
 
   private error(message: string) {

@@ -9,7 +9,12 @@ import {
   quantityValue,
   signOf,
 } from '#base/go/quantity.ts'
-import type { FilesystemLayout, Signal } from '#model/prediction/prediction.ts'
+import type {
+  FilesystemLayout,
+  LocalStorageEviction,
+  PodName,
+  Signal,
+} from '#model/prediction/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
@@ -57,13 +62,8 @@ export const resourceOf = (signal: Signal): StarvedResource => resources[signal]
  * Left out      a volume's statistics without usage, on which upstream crashes
  */
 
-export interface StorageLimitExceeded {
+export interface StorageLimitExceeded extends Omit<LocalStorageEviction, keyof PodName> {
   pod: Pod
-  limit: 'emptyDir' | 'pod' | 'container'
-  /** Name of the volume or the container. For a pod's limit, the pod's name. */
-  what: string
-  usedBytes: number
-  limitBytes: number
 }
 
 /** In the order of `pods`. */

@@ -155,8 +155,7 @@ function consequences(
   const count = (kind: GateProblem['kind']) => byEffect(problemsOf(kind)).length
   const idle = problemsOf('no-effect')
   const idleNodes = Math.max(0, ...idle.map(({ nodes }) => nodes.count))
-  const mark = (kind: GateProblem['kind']) =>
-    own.some(problem => problem.kind === kind && problem.stops) ? '❌ ' : ''
+  const mark = problemsOf('worse').some(({ stops }) => stops) ? '❌ ' : ''
   const said: [number, string][] = [
     [refused, `❌ refused on ${plural(refused, 'node')}`],
     [evictions, `❌ evictions start on ${plural(evictions, 'node')}`],
@@ -165,7 +164,7 @@ function consequences(
       idle.length,
       `❌ ${plural(idle.length, 'setting')} without effect on ${plural(idleNodes, 'node')}`,
     ],
-    [count('worse'), `${mark('worse')}${plural(count('worse'), 'new or worse finding')}`],
+    [count('worse'), `${mark}${plural(count('worse'), 'new or worse finding')}`],
     [imageGcs, `image GC starts on ${plural(imageGcs, 'node')}`],
     [count('better'), `✅ ${plural(count('better'), 'finding')} better`],
     [unread, `⚪ not judged on ${plural(unread, 'node')}`],

@@ -6,7 +6,6 @@ import { compareRuns } from '#judge/compare/delta/delta.ts'
 import {
   type Change,
   type ChangedFinding,
-  type ComparedRun,
   type Delta,
   type Ending,
   endings,
@@ -34,10 +33,8 @@ import {
 import type { AuditedNode, HiddenFinding, RunBefore } from '#model/report.ts'
 import { absentClusters, readingsOf, splitAbsent, withAbsent, withUnknownStarts } from './absent.ts'
 
-export interface RunToCompare {
+export interface RunToCompare extends Pick<RememberedRun, 'nodes' | 'ruleErrors'> {
   document: FindingsDocument
-  nodes: MetNode[]
-  ruleErrors: NonNullable<ComparedRun['ruleErrors']>
   /** The place that was enumerated to find the clusters; null: none. */
   scope: string | null
 }

@@ -4,10 +4,7 @@ import type { SnapshotRecord } from '#model/input/record.ts'
 import type { Delivery } from '#model/report.ts'
 import { openSnapshot, type SnapshotWriter } from '#snapshot/write.ts'
 
-export interface KeptRecords {
-  write(record: SnapshotRecord): Promise<void>
-  close(): Promise<void>
-  discard(): Promise<void>
+export interface KeptRecords extends Omit<SnapshotWriter, 'path'> {
   /** Path of the file; null: none requested, or writing failed. */
   keptAt(): string | null
   /** Why the file is missing; empty: it is not missing, or none was requested. */

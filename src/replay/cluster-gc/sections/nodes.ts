@@ -1,7 +1,12 @@
 /** Nodes that are not Ready, nodes without their instance, and leases of nodes. */
 
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { InstanceGarbage, LeaseGarbage, NodeGarbage } from '#model/finding/cluster-garbage.ts'
+import type {
+  InstanceGarbage,
+  LeaseGarbage,
+  NodeGarbage,
+  NodeLeaseGarbage,
+} from '#model/finding/cluster-garbage.ts'
 import { isObjectOf } from '#model/input/cluster-input.ts'
 import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
 import {
@@ -118,28 +123,12 @@ const madeMs = (lease: Lease) => timeOf(lease.metadata?.creationTimestamp)
  * Left out      a switched APIServerIdentity gate; leases of leader elections, which are not collected
  */
 
-/**
- * `held`: the owner is the node of that name. `ownerless`: the node exists, and its kubelet sets the owner at the next renewal. `stale-owner`: the
- * owner is a former node of that name; the lease is deleted, and a live kubelet creates it anew. `collectable`: the node does not exist, so the
- * collector deletes the lease. `leftover`: no node, and no collector deletes it. `unknown`: nodes were not read, or it has another owner.
- */
-type NodeLeaseState = 'held' | 'ownerless' | 'stale-owner' | 'collectable' | 'leftover' | 'unknown'
-
-interface NodeLease {
-  /** The node's name, which is also the lease's name. */
-  node: string
-  state: NodeLeaseState
-  renewedMs: number | null
-  /** Whether no kubelet renewed the lease for its whole duration; null: not known. */
-  isExpired: boolean | null
-}
-
 /** @param leases of all namespaces, or only node leases. @param nodes null: not read */
 export function nodeLeases(
   leases: readonly Lease[],
   nodes: readonly KubernetesNode[] | null,
   nowMs: number,
-): NodeLease[] {
+): NodeLeaseGarbage[] {
   const uids =
     nodes &&
     new Map(nodes.flatMap(node => parseMetadata(node) ?? []).map(({ name, uid }) => [name, uid]))
@@ -158,7 +147,7 @@ export function nodeLeases(
 }
 
 /** @param nodeUid undefined: no such node */
-function leaseState(lease: ObjectMetadata, nodeUid: string | undefined): NodeLeaseState {
+function leaseState(lease: ObjectMetadata, nodeUid: string | undefined) {
   const isNode = nodeUid !== undefined
   const [owner] = lease.ownerReferences
   if (!owner) return isNode ? 'ownerless' : 'leftover'

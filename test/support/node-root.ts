@@ -19,6 +19,8 @@ export interface NodeRoot {
   /** Programs that this node does not have. */
   missing?: string[]
   environment?: Record<string, string>
+  /** Of the processor, in tenths of a second, in place of what the script allows. */
+  allCpu?: number
 }
 
 export interface Run {
@@ -113,7 +115,11 @@ export function inspect(
 ): Run {
   const { root, path } = stand(node, platform)
   const script = join(dirname(path), 'script.sh')
-  writeFileSync(script, scriptNamed(document))
+  const text = scriptNamed(document)
+  writeFileSync(
+    script,
+    node.allCpu === undefined ? text : text.replace(/^all_cpu=\d+$/gm, `all_cpu=${node.allCpu}`),
+  )
   const [shell = 'sh', ...options] = platform.shell
   const { stdout, stderr, status } = spawnSync(shell, [...options, script], {
     env: {

@@ -31,7 +31,25 @@ tell_time() { read -r clock _ </proc/uptime; clock=${clock%%.*}; }
 tell_time
 started=$clock
 
-# run SECONDS COMMAND…: never longer than that, nor than what is left of the whole.
+# Of the processor, in tenths of a second: what this shell and its programs may take before `finish`, which may take ten more.
+all_cpu=40
+
+# tell_cpu: what they took into $spent, without a process.
+tell_cpu() {
+  spent=0
+  times >cpu
+  while read -r own system; do
+    for part in "$own" "$system"; do
+      case $part in *m*.*s) ;; *) continue ;; esac
+      tenth=${part#*.}
+      minutes=${part%%m*}
+      part=${part#*m}
+      spent=$((spent + minutes * 600 + ${part%%.*} * 10 + ${tenth%"${tenth#?}"}))
+    done
+  done <cpu
+}
+
+# run SECONDS COMMAND…: never longer than that, nor than what is left of the whole, of the clock and of the processor.
 run() {
   seconds=$1
   shift
@@ -40,8 +58,11 @@ run() {
   left=$((started + all_seconds - clock))
   [ "$left" -gt 0 ] || { echo 'no time was left' >&2; return 125; }
   [ "$seconds" -le "$left" ] || seconds=$left
+  tell_cpu
+  cpu=$(((all_cpu - spent) / 10))
+  [ "$cpu" -gt 0 ] || { echo 'no time of the processor was left' >&2; return 125; }
   # shellcheck disable=SC2086
-  $limit "$seconds" "$@"
+  (ulimit -t "$cpu" 2>/dev/null; exec $limit "$seconds" "$@")
 }
 
 # holds FILE EXPRESSION [BUT]: whether a line of it matches, and not BUT.
@@ -62,6 +83,14 @@ ask() {
   run "$allowed" "$@" >"$name" 2>error </dev/null
   code=$?
   [ "$code" -ne 0 ] || return 0
+  then=$clock
+  tell_time
+  # A program that is killed before its time has used up that of the processor.
+  if [ "$code" -eq 137 ] && [ "$((clock - then))" -lt "$seconds" ]; then
+    : >"$name"
+    why="$1 used $cpu s of the processor"
+    return 1
+  fi
   if [ "$1,$code" = find,1 ] && [ -s error ] && ! holds error '' 'No such file or directory'; then return 0; fi
   : >"$name"
   case $code in
@@ -182,6 +211,7 @@ packed() {
 # finish: prints the answer, and nothing was printed before.
 finish() {
   all_seconds=58
+  all_cpu=$((all_cpu + 10))
   # Where there is no room now, lists may have been cut off before.
   printf '%22000s' '' >room 2>/dev/null
   if [ "$(wc -c <room)" -ne 22000 ]; then

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { prune } from '#snapshot/prune.ts'
-import { inspect, type NodeRoot, platforms, type Run, shellsInTurn } from '#test/node-root.ts'
+import { inspect, type NodeRoot, platforms, type Run, scriptNamed, shellsInTurn } from '#test/node-root.ts'
 import {
   al2,
   al2023,
@@ -294,6 +294,33 @@ describe('a damaged or hostile node', () => {
       snapshotter: 'overlayfs',
       discardUnpackedLayers: true,
     })
+  })
+
+  const busy = 'while :; do :; done'
+
+  it.each(here)('ends a busy program, and answers without it: $name', generous, platform => {
+    const node = { ...withTools(al2023(), { crictl: busy, journalctl: busy }), allCpu: 20 }
+    const answer = answerOf(inspect(linux, node, platform))
+    expect(whyUnread(answer, 'runtime.images')).toMatch(/^crictl used [12] s of the processor$/)
+    expect(whyUnread(answer, 'logLines')).toMatch(
+      /^(journalctl failed with exit code 125: )?no time of the processor was left$/,
+    )
+    expect(filesOf(answer).length).toBeGreaterThan(0)
+  })
+
+  it('measures no folder any more once the time of the processor is used up', generous, () => {
+    const node = { ...withTools(al2023(), { du: `case "$*" in *' -s '*) exit 1 ;; esac; ${busy}` }), allCpu: 20 }
+    const { host } = answerOf(onFirst(node, 'short', disks))
+    expect(host.diskUse).toMatchObject({ folders: [], missed: expect.any(Number) })
+    expect((host.diskUse as { missed: number }).missed).toBeGreaterThan(0)
+  })
+
+  it('allows both documents 20 seconds of the processor together', () => {
+    const tenths = [linux, disks].map(name => {
+      const all = [...scriptNamed(name).matchAll(/^all_cpu=(\d+)$/gm)]
+      return Number(all.at(-1)?.[1]) + 10
+    })
+    expect(tenths.reduce((sum, one) => sum + one, 0)).toBe(200)
   })
 
   it('asks a runtime that hangs once, and not four times', generous, () => {

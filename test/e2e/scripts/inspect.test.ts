@@ -6,7 +6,14 @@ import { describe, expect, it } from 'vitest'
 import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { prune } from '#snapshot/prune.ts'
-import { inspect, type NodeRoot, platforms, type Run, scriptNamed, shellsInTurn } from '#test/node-root.ts'
+import {
+  inspect,
+  type NodeRoot,
+  platforms,
+  type Run,
+  scriptNamed,
+  shellsInTurn,
+} from '#test/node-root.ts'
 import {
   al2,
   al2023,
@@ -309,7 +316,10 @@ describe('a damaged or hostile node', () => {
   })
 
   it('measures no folder any more once the time of the processor is used up', generous, () => {
-    const node = { ...withTools(al2023(), { du: `case "$*" in *' -s '*) exit 1 ;; esac; ${busy}` }), allCpu: 20 }
+    const node = {
+      ...withTools(al2023(), { du: `case "$*" in *' -s '*) exit 1 ;; esac; ${busy}` }),
+      allCpu: 20,
+    }
     const { host } = answerOf(onFirst(node, 'short', disks))
     expect(host.diskUse).toMatchObject({ folders: [], missed: expect.any(Number) })
     expect((host.diskUse as { missed: number }).missed).toBeGreaterThan(0)

@@ -1,5 +1,6 @@
 /** Computes everything that a mail says. Both templates only place the values. */
 
+import { shellWord } from '#base/text/shell-word.ts'
 import { dayMs } from '#base/units.ts'
 import { type Happening, mostHappenings } from '#model/history.ts'
 import type { AuditedNode, AuditReport, Delivery } from '#model/report.ts'
@@ -78,10 +79,10 @@ export function mailView(
   // An owner's page is not the report that the command opens.
   const open = owner === null ? openCommandOf(deliveries, document.run.region, isPart) : null
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached, open })
-  const listed = mailCausesView(causes, outlook.rows, changes, { fold: short, titleOf, language })
+  const ofCauses = { report, fold: short, titleOf, language }
+  const listed = mailCausesView(causes, outlook.rows, changes, ofCauses)
   const next = nextNodes(outlook, causes, { fold, language })
-  const [first] = outlook.rows
-  const nearest = first ? placeOf(first.node, language) : null
+  const [nearest = null] = outlook.rows.slice(0, 1).map(({ node }) => placeOf(node, language))
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,
@@ -322,6 +323,7 @@ const shownCauses = shown.cards + shown.lines
 const nextShown = 3
 
 interface MailWords {
+  report: AuditReport
   fold: Fold
   titleOf: TitleOf
   language: Language
@@ -401,7 +403,7 @@ function mailCard(
   cause: FoundCause,
   view: CauseView,
   changes: MailChanges,
-  { fold, language }: MailWords,
+  { report, fold, language }: MailWords,
 ) {
   const rule = cause.findings[0]?.rule ?? ''
   const commands =
@@ -418,10 +420,29 @@ function mailCard(
     statement: view.statement === null ? null : fold(withoutStop(view.statement), 340),
     step: withoutStop(fold(stepWithCount(view), 400)),
     ends: view.ends,
-    // A command that would be cut is left out: half a command does something else.
-    commands: commands.filter(command => fold(command, 400) === command),
+    commands: shownCommands(commands, cause, { report, fold }),
   }
 }
+
+/** A command that would be cut is left out: half a command does something else. If none is left, the command that prints them. */
+function shownCommands(
+  commands: readonly string[],
+  { findings: [worst] }: FoundCause,
+  { report, fold }: Pick<MailWords, 'report' | 'fold'>,
+): string[] {
+  const shown = commands.filter(command => fold(command, 400) === command)
+  const { cluster = '', nodes } = worst ?? {}
+  const [name] = nodes?.sample ?? []
+  const node = report.nodes.find(one => one.cluster === cluster && one.identity.name === name)
+  if (shown.length > 0 || !node || !plainName.test(cluster) || !plainName.test(name ?? ''))
+    return shown
+  const { region } = report.document.run
+  const at = region === null ? '' : ` --region ${shellWord(region)}`
+  return [`highwater audit${at} --cluster ${cluster} --mode ${node.mode} --node ${name} --verbose`]
+}
+
+/** Of a cluster in no other account, and of a node: it needs no quotes. */
+const plainName = /^[\w.-]{1,100}$/
 
 /** What is new about the cause's worst changed finding. Null: nothing, or no earlier run. */
 function labelOf({ findings }: FoundCause, { listed, since }: MailChanges, { words }: Language) {

@@ -141,6 +141,29 @@ function hostileReport(text: string): AuditReport {
   return withCauses({ ...replaced, alertPercent: 80, assumptions })
 }
 
+it('has a command for a step of which the command is too long for a mail', () => {
+  const long = `aws ssm start-session --parameters ${'du '.repeat(200)}`
+  const node = auditedNode('ip-10-0-1-17', sharedDisk(50))
+  const report = withCauses({
+    ...quietReport([node]),
+    document: findingsDocument({
+      findings: [
+        finding('high', {
+          cluster: node.cluster,
+          nodes: { count: 1, sample: [node.identity.name] },
+          steps: adviceWith(long),
+        }),
+      ],
+    }),
+  })
+  const view = mailView(report, [], 1, { owner: null, unsubscribe: [], language: english })
+  expect(view.causes?.cards.map(({ commands }) => commands)).toEqual([
+    [
+      `highwater audit --region eu-central-1 --cluster ${node.cluster} --mode ${node.mode} --node ${node.identity.name} --verbose`,
+    ],
+  ])
+})
+
 it('names waivers that need care, the first three', () => {
   const waiverNotices = (['ends-soon', 'no-cluster', 'idle', 'expired'] as const).map(state => ({
     rule: 'peer-drift',

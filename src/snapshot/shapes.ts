@@ -371,9 +371,9 @@ export const garbageShapes: {
       // The kind of source decides who deletes the volume.
       csi: { driver: 'text', volumeHandle: 'text', volumeAttributes: { type: 'text' } },
       awsElasticBlockStore: { volumeID: 'text' },
-      hostPath: {},
+      hostPath: { path: 'text' },
       nfs: {},
-      local: {},
+      local: { path: 'text' },
     },
     status: { phase: 'text', lastPhaseTransitionTime: 'text' },
   },

@@ -152,6 +152,10 @@ export interface NodeWorld {
   /** Default: 3. */
   pressureMinutes?: number
   memoryPressure?: boolean
+  /** Its kubelet stopped posting its status so long ago. */
+  silentMinutes?: number
+  /** Of its kubelet, where the lab has no such version. */
+  oldVersion?: string
   /** Conditions beside the kubelet's. */
   conditions?: { type: string; status: string; reason: string; message: string }[]
   pids?: { max: number; used: number }
@@ -472,6 +476,7 @@ function nodeOf({ world, profile }: Scene): RawObject {
       }),
       nodeInfo: {
         ...status.nodeInfo,
+        ...(world.oldVersion !== undefined && { kubeletVersion: world.oldVersion }),
         ...(world.runtimeVersion !== undefined && {
           containerRuntimeVersion: world.runtimeVersion.includes('://')
             ? world.runtimeVersion
@@ -489,6 +494,11 @@ function nodeOf({ world, profile }: Scene): RawObject {
             ...condition,
             ...(world.pressureMinutes !== undefined && {
               lastTransitionTime: before(world.pressureMinutes),
+            }),
+            ...(world.silentMinutes !== undefined && {
+              ...{ status: 'Unknown', reason: 'NodeStatusUnknown' },
+              message: 'Kubelet stopped posting node status.',
+              lastTransitionTime: before(world.silentMinutes),
             }),
           })),
         ...(world.conditions ?? []),

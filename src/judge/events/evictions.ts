@@ -227,12 +227,16 @@ export function allEvictions(
   for (const { pod, lastTime, message } of recentEvents(events, at, [reason])) {
     if (!pod) continue
     const { namespace, name, uid = `${namespace}/${name}` } = pod
-    const isKnown =
-      all.has(uid) ||
-      (pod.uid === undefined &&
-        recorded.some(one => one.namespace === namespace && one.name === name))
+    const known =
+      all.get(uid) ??
+      (pod.uid === undefined
+        ? recorded.find(one => one.namespace === namespace && one.name === name)
+        : undefined)
     const owner = ownerOfName(namespace, name)
-    if (!isKnown) all.set(uid, { pod: uid, namespace, name, owner, time: lastTime, message })
+    // An old kubelet sets no condition: the pod has only the time of its start.
+    const isLater = known && lastTime !== null && lastTime > (known.time ?? '')
+    if (!known) all.set(uid, { pod: uid, namespace, name, owner, time: lastTime, message })
+    else if (isLater) all.set(known.pod, { ...known, time: lastTime })
   }
   return [...all.values()].toSorted(
     by(

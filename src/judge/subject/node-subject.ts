@@ -16,7 +16,7 @@ import type {
   ReadObjects,
 } from '#model/input/cluster-input.ts'
 import { ReadErrors } from '#model/input/input-errors.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesPod, PersistentVolume } from '#model/input/kubernetes.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import {
   type NodeIdentity,
@@ -182,6 +182,8 @@ export interface NodeContext extends ClusterContext {
   podEvents(pod: string): readonly NodeEvent[]
   /** The controller of a pod that is gone, by the name of the pod. Null: no controller with a pod in the cluster. */
   ownerOfName(namespace: string, pod: string): PodOwner | null
+  /** The folder of a node that is the claim's PersistentVolume (local or hostPath). Null: another kind, or not read. */
+  localFolder(namespace: string, claim: string): string | null
   /** Pending pods without a node. */
   waitingPods: readonly KubernetesPod[]
   /** The largest images of the node, with the days since which earlier readings show them unused. */
@@ -207,6 +209,8 @@ export class ClusterFacts implements ClusterContext {
   readonly #objects = new Map<string, object[]>()
   readonly #waitingPods: KubernetesPod[] = []
   readonly owners = new PodOwners()
+  /** Folders of nodes, by `namespace/claim`. */
+  readonly #localFolders = new Map<string, string>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
   /** The last results are kept, because all rules request the same node one after the other. */
@@ -229,6 +233,11 @@ export class ClusterFacts implements ClusterContext {
       this.owners.take(items as KubernetesPod[])
       for (const pod of items as KubernetesPod[])
         if (pod.status?.phase === 'Pending' && !pod.spec?.nodeName) this.#waitingPods.push(pod)
+    } else if (resource === 'persistentvolumes') {
+      for (const { spec } of items as PersistentVolume[]) {
+        const path = (spec?.local ?? spec?.hostPath)?.path
+        if (path) this.#localFolders.set(podName(spec?.claimRef), path)
+      }
     } else if (!isGarbageResource(resource)) {
       const known = this.#objects.get(resource)
       if (known) for (const item of items) known.push(item)
@@ -258,7 +267,8 @@ export class ClusterFacts implements ClusterContext {
 
   contextOf(
     node: string,
-  ): ClusterContext & Pick<NodeContext, 'events' | 'podEvents' | 'ownerOfName' | 'waitingPods'> {
+  ): ClusterContext &
+    Pick<NodeContext, 'events' | 'podEvents' | 'ownerOfName' | 'localFolder' | 'waitingPods'> {
     const { eks, nodegroups, launchTemplates } = this
     return {
       eks,
@@ -267,6 +277,8 @@ export class ClusterFacts implements ClusterContext {
       events: this.#hasEvents ? this.#eventsOf(node) : null,
       podEvents: pod => this.#eventsOf(pod),
       ownerOfName: (namespace, pod) => this.owners.find(namespace, pod),
+      localFolder: (namespace, name) =>
+        this.#localFolders.get(podName({ namespace, name })) ?? null,
       waitingPods: this.#waitingPods,
       objects: resource => this.objects(resource),
       why: what => this.why(what),

@@ -1,6 +1,6 @@
 /** Of these evictions and failures only events and states of containers are left. */
 import type { Incident } from '../incident.ts'
-import { images, nearMiss, nodeOf, users } from '../short-forms.ts'
+import { held, imageGc, images, nearMiss, nodeOf, users } from '../short-forms.ts'
 import type { Workload } from '../world.ts'
 
 /** An event of a pod that is gone. */
@@ -21,6 +21,18 @@ const ofHostPath: Workload = {
     },
   ],
 }
+
+/** A local PersistentVolume with the claim's name. */
+const localVolumeOf = (namespace: string, claim: string) => ({
+  metadata: { name: `local-${claim}`, uid: `local-${claim}` },
+  spec: {
+    capacity: { storage: '16Gi' },
+    claimRef: { namespace, name: claim, uid: claim },
+    persistentVolumeReclaimPolicy: 'Delete',
+    local: { path: `/var/lib/codefresh/dind-volumes/${claim}` },
+  },
+  status: { phase: 'Bound' },
+})
 
 export const eventIncidents: readonly Incident[] = [
   {
@@ -165,5 +177,197 @@ export const eventIncidents: readonly Incident[] = [
     steps: ['replace'],
     words: [/read-only file system/, /dmesg/],
     never: [/by design/],
+  },
+  {
+    name: 'artifact-of-an-old-kubelet',
+    thread: 'https://github.com/argoproj/argo-workflows/issues/1742',
+    found:
+      'EKS 1.14, 20 GiB: an input artifact of more than 6 GB ends its pod: "The node was low on resource: ephemeral-storage". The artifact lies in an emptyDir.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 20, usedGib: 16.5 }, oldVersion: 'v1.14.9-eks-502bfb' },
+      workloads: [
+        ...users(2),
+        { namespace: 'argo', owner: 'Workflow artifact-big', container: 'main', emptyDirGib: 6 },
+        {
+          ...{ namespace: 'argo', owner: 'Workflow artifact-small', container: 'main', pods: 2 },
+          evicted:
+            'The node was low on resource: ephemeral-storage. Container wait was using 60Ki, which exceeds its request of 0. Container main was using 6815892Ki, which exceeds its request of 0. ',
+        },
+      ],
+      held: { images: images(2, 0.8, 2.4) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'argo/Workflow artifact-big',
+    steps: ['ask-owner', 'free', 'resize'],
+    words: [/2\s+pods\s+evicted/, /main\s+used\s+6\.5\s+GiB/, /free\s+now/],
+    never: [/newest\s+release/],
+  },
+  {
+    name: 'old-kubelet-with-room',
+    thread: 'https://github.com/argoproj/argo-workflows/issues/1742',
+    found:
+      'Near miss: with smaller files no pod is evicted; half of the disk of the old kubelet is free.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 20, usedGib: 10 }, oldVersion: 'v1.25.16-eks-502bfb' },
+      workloads: users(2),
+      held: { images: images(2, 0.8, 2.4) },
+    }),
+    ...nearMiss,
+  },
+  {
+    name: 'memory-before-a-node-went-silent',
+    thread: 'https://github.com/gardener/machine-controller-manager/issues/208',
+    found:
+      'Burstable pods with low requests and high limits use up the memory: EvictionThresholdMet "Attempting to reclaim memory", NodeHasInsufficientMemory, NodeNotReady, again and again.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 50, usedGib: 20 }, silentMinutes: 6 },
+      unread: ['configz', 'summary'],
+      workloads: [
+        {
+          ...{ namespace: 'bi', owner: 'Deployment analytics', pods: 5 },
+          ...{ requests: { memory: '500Mi' }, limits: { memory: '8Gi' } },
+        },
+      ],
+      events: [
+        {
+          ...{ type: 'Warning', reason: 'EvictionThresholdMet', count: 2 },
+          ...{ message: 'Attempting to reclaim memory', firstMinutesAgo: 10, lastMinutesAgo: 9 },
+        },
+        {
+          ...{ type: 'Normal', reason: 'NodeHasInsufficientMemory', firstMinutesAgo: 9 },
+          message: 'Node status is now: NodeHasInsufficientMemory',
+        },
+      ],
+    }),
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [
+      /ran\s+short\s+of\s+memory/,
+      /Deployment bi\/analytics\s+may\s+use\s+40/,
+      /not\s+the\s+disk/,
+    ],
+    never: [imageGc, /larger\s+volume/],
+  },
+  {
+    name: 'memory-that-was-enough-again',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/34314',
+    found:
+      'Nodes of kops stop posting their status, and CloudWatch shows nothing unusual. Here memory was short for a moment, long before, and was enough again.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 50, usedGib: 20 }, silentMinutes: 6 },
+      unread: ['configz', 'summary'],
+      workloads: [
+        {
+          ...{ namespace: 'bi', owner: 'Deployment analytics', pods: 5 },
+          ...{ requests: { memory: '500Mi' }, limits: { memory: '8Gi' } },
+        },
+      ],
+      events: [
+        {
+          ...{ type: 'Normal', reason: 'NodeHasInsufficientMemory', firstMinutesAgo: 50 },
+          message: 'Node status is now: NodeHasInsufficientMemory',
+        },
+        {
+          ...{ type: 'Normal', reason: 'NodeHasSufficientMemory', firstMinutesAgo: 44 },
+          message: 'Node status is now: NodeHasSufficientMemory',
+        },
+      ],
+    }),
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    never: [/short\s+of\s+memory/, /requests\s+and\s+limits/],
+  },
+  {
+    name: 'claim-that-is-a-folder-of-the-node',
+    thread: 'https://github.com/codefresh-io/cli/issues/500',
+    found:
+      'EKS: the pod of a Docker build is evicted though its /var/lib/docker is a claim: the claim is a local volume below /var/lib/codefresh/dind-volumes of the node.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', disk: { gib: 20, usedGib: 9 }, pressureMinutes: 33 },
+        unread: ['configz', 'summary'],
+        workloads: [
+          ...users(2),
+          {
+            ...{ namespace: 'codefresh', owner: 'Bare dind', container: 'dind', claim: 'pvc-dind' },
+            evicted:
+              'The node was low on resource: ephemeral-storage. Threshold quantity: 2146223308, available: 1893320Ki. Container dind was using 100Ki, request is 0, has larger consumption of ephemeral-storage. ',
+          },
+        ],
+      },
+      { objects: { persistentvolumes: [localVolumeOf('codefresh', 'pvc-dind')] } },
+    ),
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [
+      /claim\s+pvc-dind\s+is\s+a\s+folder\s+of\s+this\s+node/,
+      /\/var\/lib\/codefresh\/dind-volumes\/pvc-dind/,
+      /pressure\s+(?:ended|is over)/,
+    ],
+    never: [imageGc, /larger\s+volume/],
+  },
+  {
+    name: 'claim-of-another-evicted-pod',
+    thread: 'https://github.com/kubernetes-sigs/aws-ebs-csi-driver/issues/1163',
+    found: 'Near miss: the claim of the evicted pod is a volume of EBS, and no folder of the node.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', disk: { gib: 20, usedGib: 9 }, pressureMinutes: 33 },
+        unread: ['configz', 'summary'],
+        workloads: [
+          ...users(2),
+          {
+            ...{ namespace: 'codefresh', owner: 'Bare dind', container: 'dind', claim: 'pvc-ebs' },
+            evicted:
+              'The node was low on resource: ephemeral-storage. Container dind was using 100Ki, request is 0, has larger consumption of ephemeral-storage. ',
+          },
+        ],
+      },
+      { objects: { persistentvolumes: [localVolumeOf('codefresh', 'pvc-dind')] } },
+    ),
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    never: [/folder\s+of\s+this\s+node/],
+  },
+  {
+    name: 'database-in-an-emptydir-that-was-evicted',
+    thread: 'https://github.com/elastic/kibana/issues/53933',
+    found:
+      'EFK on AWS: elasticsearch-0 was evicted for disk pressure, and its index was gone: its data are in an emptyDir. 43 minutes later only objects and events can be read.',
+    world: {
+      nodes: [
+        {
+          ...{ mode: 'proxy', disk: { gib: 100, usedGib: 40 }, unread: ['configz', 'summary'] },
+          workloads: users(2),
+          events: [
+            ofGone(
+              'monitoring',
+              'elasticsearch-0',
+              'The node was low on resource: ephemeral-storage. Threshold quantity: 10736157900, available: 9912004Ki. Container elasticsearch was using 214332Ki, request is 0, has larger consumption of ephemeral-storage. ',
+              43,
+            ),
+            {
+              ...{ type: 'Normal', reason: 'NodeHasNoDiskPressure', firstMinutesAgo: 38 },
+              message: 'Node status is now: NodeHasNoDiskPressure',
+            },
+          ],
+        },
+        {
+          ...{ mode: 'proxy', disk: { gib: 100, usedGib: 30 }, unread: ['configz', 'summary'] },
+          workloads: [
+            { namespace: 'monitoring', owner: 'StatefulSet elasticsearch', emptyDirGib: 2 },
+          ],
+        },
+      ],
+    },
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/data\s+in\s+an\s+emptyDir/, /The\s+pressure\s+ended/, /write\s+into\s+a\s+volume/],
+    never: [imageGc, /larger\s+volume/],
   },
 ]

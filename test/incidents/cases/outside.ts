@@ -301,7 +301,7 @@ export const outsideIncidents: Incident[] = [
     owner: 'flux/Deployment helm-operator',
     steps: ['ask-owner'],
     words: [
-      /flux-helm-operator,\s+was\s+using\s+7\.9\s+GiB/,
+      /flux-helm-operator\s+used\s+7\.9\s+GiB/,
       /write\s+less/,
       /limit\s+of\s+ephemeral-storage/,
     ],
@@ -328,7 +328,7 @@ export const outsideIncidents: Incident[] = [
     cause: [{ kind: 'unread' }],
     owner: 'platform',
     steps: ['read-more'],
-    words: [/evicted\s+2\s+pods\s+for\s+ephemeral-storage/, /wait,\s+was\s+using\s+60\.0\s+KiB/],
+    words: [/2\s+pods\s+evicted\s+for\s+ephemeral-storage/, /wait\s+used\s+60\.0\s+KiB/],
     notCauses: ['resources.requests.ephemeral-storage'],
     never: [imageGc, /requests\s+and\s+limits/],
   },

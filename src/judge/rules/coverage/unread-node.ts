@@ -1,45 +1,49 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { by, byText } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
-import { evictionCause, isShortfall, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { unsupportedReason } from '#facts/kubelet/features.ts'
-import { isWithinWindow, shownTime } from '#judge/events/events.ts'
-import {
-  diskEvictions,
-  isOfDisk,
-  largestEvicted,
-  leastWritten,
-  namedThreshold,
-  resourceText,
-} from '#judge/events/evictions.ts'
-import { withDeletion } from '#judge/help/deletion.ts'
-import { diskOf, heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
-import { diskReason, diskUse } from '#judge/help/holders.ts'
-import { unlimitedPods, withMounts } from '#judge/help/host-mounts.ts'
-import { leastMemoryPod, memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
+import { largestEvicted, resourceText } from '#judge/events/evictions.ts'
+import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
+import { diskUse } from '#judge/help/holders.ts'
+import { withMounts } from '#judge/help/host-mounts.ts'
+import { type Held, type Lost, lostOf, withLastWords } from '#judge/help/last-words.ts'
+import { leastMemoryPod } from '#judge/help/memory-reason.ts'
+import { conditionsOf, isScarce, sinceOf } from '#judge/help/node-conditions.ts'
 import { notReadyReason } from '#judge/help/not-ready.ts'
-import { processUse } from '#judge/help/processes.ts'
+import {
+  type InEmptyDir,
+  inEmptyDirs,
+  type Passed,
+  passedFailing,
+  passedOf,
+} from '#judge/help/passed-pressure.ts'
+import {
+  type UnreplayedDisk,
+  unreplayedDisk,
+  unreplayedFailing,
+  unreplayedPressure,
+} from '#judge/help/unreplayed.ts'
 import {
   bytes,
   contextRule,
   type Failing,
-  kubeletSetting,
   line,
   type NodeSubject,
   nameLength,
-  plural,
   settingIn,
   shorten,
   silence,
-  worldCause,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
 import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
-import { controllerOf, placedWorkload } from '#model/input/kubernetes.ts'
-import { sources as allSources, type ReadFailure, type Source } from '#model/input/record.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { placedWorkload } from '#model/input/kubernetes.ts'
+import {
+  sources as allSources,
+  type ReadFailure,
+  type ReadMode,
+  type Source,
+} from '#model/input/record.ts'
 
 const unsaid: Record<Source, string> = {
   node: 'what it is',
@@ -62,19 +66,21 @@ const titles = {
   writer: 'Pods were evicted for a full disk, and one had written much of it',
   memory: 'A node runs short of memory: its evictions name what used it',
   reported: 'A node reports pressure: the kubelet evicts pods',
+  starved: 'A node stopped reporting after it ran short of memory, and could not be read',
+  evicted: 'Pods were evicted for this disk within a day, by a kubelet that is not replayed',
+  nearlyFull: 'A disk is nearly full, of a kubelet that is not replayed',
 }
 
 interface UnreadFact {
   failings: Failing[]
-  /** Workloads of a silent node. Null: the node reports. */
-  lost: string[] | null
+  /** Null: the node reports, and is ready. */
+  lost: Lost | null
   /** What one workload holds of the disk of a node that was read. */
   held: Held | null
-}
-
-interface Held {
-  workload: string
-  bytes: number
+  unreplayed: UnreplayedDisk | null
+  /** Of a node without measurements that may have evicted pods. */
+  passed: (Passed & { reason: UnreadCause; look: StepAction; mode: ReadMode }) | null
+  inEmptyDirs: InEmptyDir[]
 }
 
 export const unreadNode = contextRule({
@@ -90,18 +96,30 @@ export const unreadNode = contextRule({
   sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
 
   fact: (subject): UnreadFact => {
-    const failings = [...judgeNode(subject)]
-    const isSilent = silenceOf(subject) !== null
-    return { failings, lost: isSilent ? workloadsOf(subject) : null, held: heldByOne(subject) }
+    const isLost = silenceOf(subject) !== null || isSilentlyNotReady(subject)
+    const isUnreplayed = unsupportedReason(subject.identity.kubeletVersion) !== null
+    return {
+      failings: [...judgeNode(subject)],
+      lost: isLost ? lostOf(subject) : null,
+      held: heldByOne(subject),
+      unreplayed: isUnreplayed && subject.disks ? unreplayedDisk(subject) : null,
+      passed: passedFact(subject),
+      inEmptyDirs: inEmptyDirs(subject),
+    }
   },
 
-  ofGroup: facts =>
-    facts.flatMap(({ fact }) => fact.held ?? []).toSorted((a, b) => b.bytes - a.bytes),
+  ofGroup: facts => ({
+    peers: facts.flatMap(({ fact }) => fact.held ?? []).toSorted((a, b) => b.bytes - a.bytes),
+    inEmptyDirs: facts.flatMap(({ fact }) => fact.inEmptyDirs),
+  }),
 
-  judge: ({ failings, lost }, { events, at }, _, group) =>
-    failings.map(each =>
-      lost ? withLastEvents(each, lost, diskEventsOf(events ?? [], at), group()) : each,
-    ),
+  *judge({ failings, lost, unreplayed, passed }, context, _, group) {
+    if (unreplayed) yield unreplayedFailing(unreplayed, context, titles)
+    const shown = passed && passedFailing(passed, context, group().inEmptyDirs)
+    if (passed && shown) return yield withPassed(failings[0] ?? null, passed, shown)
+    for (const each of failings)
+      yield lost ? withLastWords(each, lost, context, group().peers, titles.starved) : each
+  },
 })
 
 function* judgeNode(subject: NodeSubject): Generator<Failing> {
@@ -180,71 +198,6 @@ function unreadSources({ identity, unread }: NodeSubject) {
   })
 }
 
-/** Of a lost node only its events and its pods are left: what they say of its disk, and which of its workloads fill the disks of its peers. */
-function withLastEvents(
-  failing: Failing,
-  lost: readonly string[],
-  events: readonly NodeEvent[],
-  peers: readonly Held[],
-): Failing {
-  if (events.length === 0) return failing
-  const times = [...Map.groupBy(events, ({ reason }) => reason)].map(
-    ([reason, alike]) => `${reason} (${eventCount(alike)})`,
-  )
-  const last = events
-    .flatMap(({ lastTime }) => lastTime ?? [])
-    .toSorted(byText)
-    .at(-1)
-  const peer = peers.find(({ workload }) => lost.includes(workload))
-  const before = [
-    `Within the last day its disk ran short: ${times.join(', ')}${last === undefined ? '' : `, last at ${shownTime(last)}`}.`,
-    ...(peer ? [`${peer.workload} ran here; it holds ${bytes(peer.bytes)} of a peer's disk.`] : []),
-  ].join(' ')
-  return {
-    ...failing,
-    seen: `${failing.seen} ${before}`,
-    consequence: `${failing.consequence} ${before}`,
-    evidence: [
-      ...failing.evidence,
-      ...events.slice(-shownEvents).map(one => line('event', one.reason, one.message)),
-    ],
-  }
-}
-
-const shownEvents = 3
-const diskReasons: ReadonlySet<string> = new Set([
-  ...['FreeDiskSpaceFailed', 'ImageGCFailed', 'NodeHasDiskPressure', 'EvictionThresholdMet'],
-])
-
-const diskEventsOf = (events: readonly NodeEvent[], at: string) =>
-  events.filter(
-    ({ reason, pod, message, lastTime }) =>
-      pod === null &&
-      diskReasons.has(reason) &&
-      // GC fails for other causes, too, such as a kubelet that starts.
-      (reason !== 'ImageGCFailed' || isShortfall(message)) &&
-      isWithinWindow(lastTime, at, dayMs) &&
-      (reason !== 'EvictionThresholdMet' || isOfDisk(evictionCause(message).resource)),
-  )
-
-const eventCount = (alike: readonly NodeEvent[]) =>
-  plural(
-    alike.reduce((sum, { count }) => sum + count, 0),
-    'time',
-  )
-
-/** `ReplicaSet ingest/gateway`. */
-const workloadsOf = ({ pods }: NodeSubject) => [
-  ...new Set(
-    (pods ?? []).flatMap(pod => {
-      const workload = controllerOf(pod)
-      return workload === null
-        ? []
-        : [shorten(placedWorkload(pod.metadata?.namespace ?? '', workload), nameLength)]
-    }),
-  ),
-]
-
 /** Share of a disk from which on its holder explains a peer that is lost. */
 const leastShare = 0.25
 
@@ -268,68 +221,10 @@ const nouns = { memory: 'memory', pids: 'process ids' }
 /** What holds a disk is seen on the node, too. */
 const look = { id: 'look-on-node' as const }
 
-/** Pressure that the node reports. */
-const conditionsOf = ({ node }: Pick<NodeSubject, 'node'>) =>
-  (node.status?.conditions ?? []).flatMap(({ type = '', status }) =>
-    status === 'True' && /^(?:Disk|Memory|PID)Pressure$/.test(type) ? [type] : [],
-  )
-
-/** A kubelet that answered, and whose version is not replayed: the pressure that it reports, with what it measured. */
-function* judgeUnreplayed(subject: NodeSubject): Generator<Failing> {
-  const { identity, node, pods } = subject
-  const reported = conditionsOf(subject)
-  for (const pressure of node.status?.conditions ?? []) {
-    const { type = '' } = pressure
-    if (!reported.includes(type)) continue
-    const evicted = (pods ?? []).filter(({ status }) =>
-      isScarce(evictionCause(status?.message ?? '').resource ?? '', pressure),
-    )
-    const ended = evicted.length === 0 ? '' : ` ${plural(evicted.length, 'pod')} evicted so far.`
-    yield {
-      severity: 'critical',
-      title: titles.reported,
-      ...pressureReason(type, subject),
-      consequence: `${sinceOf(pressure)}: the kubelet refuses pods, and evicts while its threshold is met.${ended}`,
-      evidence: [
-        line('node', `condition ${type}`, sinceOf(pressure)),
-        line('node', 'kubelet version', identity.kubeletVersion ?? ''),
-      ],
-    }
-  }
-}
-
-/** What uses up what the condition is about. */
-function pressureReason(type: string, subject: NodeSubject): Partial<Reason> {
-  const { summary, filesystems } = subject
-  if (type === 'MemoryPressure' && summary) {
-    const reason = memoryReason(subject)
-    return { ...reason, steps: [...reason.steps, memoryDeletion(reason, subject) ?? []].flat() }
-  }
-  if (type === 'PIDPressure') {
-    const used = Number(summary?.node?.rlimit?.curproc ?? 0)
-    const { isOutside, use, steps } = processUse(subject, used)
-    return {
-      cause: isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit'),
-      steps,
-      ...(use !== null && { seen: use }),
-    }
-  }
-  const free = (name: 'nodefs' | 'imagefs') =>
-    (filesystems[name]?.availableBytes ?? Infinity) / (filesystems[name]?.capacityBytes ?? 1)
-  const signal = free('imagefs') < free('nodefs') ? 'imagefs.available' : 'nodefs.available'
-  const reason = type === 'DiskPressure' ? diskReason(subject, signal) : null
-  if (reason) return withDeletion(reason, subject)
-  const source = type === 'DiskPressure' ? diskUse : 'memory'
-  return {
-    cause: { kind: 'unread', source, reason: 'not-asked' },
-    steps: [type === 'DiskPressure' ? withMounts(look, subject) : { id: 'list-memory' }],
-  }
-}
-
 /** A pressure of memory or process ids, of which the mode measures nothing. */
 function* unreadPressure(subject: NodeSubject): Generator<Failing> {
   if (unsupportedReason(subject.identity.kubeletVersion) !== null)
-    return yield* judgeUnreplayed(subject)
+    return yield* unreplayedPressure(subject, titles.reported)
   const steps = [{ id: 'read-again' as const }]
   const shown = subject.summary ? null : nodeObjectFailing(subject, { steps })
   const what = conditionsOf(subject).includes('MemoryPressure') ? 'memory' : 'pids'
@@ -363,7 +258,7 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
   const pressure = conditions.find(
     ({ type = '' }) => reported.includes(type) && (disks === null || type !== 'DiskPressure'),
   )
-  if (!pressure) return disks ? null : passedOf(subject, reason)
+  if (!pressure) return null
   const evictions = (pods ?? [])
     .map(({ status }) => evictionCause(status?.message ?? ''))
     .filter(({ resource }) => resource !== null && isScarce(resource, pressure))
@@ -403,14 +298,61 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
   }
 }
 
-const sinceOf = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
-  `${type} is ${status} since ${shownTime(lastTransitionTime)}`
-
 /** A disk that is known to be too small explains it. */
 const withLook = ({ cause, steps = [] }: UnreadCause, pods: NodeSubject['pods']) => ({
   ...(cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
   steps: [...steps.filter(({ id }) => id !== look.id), withMounts(look, { pods })],
 })
+
+/** Ready is False, and nothing was measured. */
+const isSilentlyNotReady = ({ identity, disks, summary }: NodeSubject) =>
+  identity.ready === 'False' && !disks && !summary
+
+/** Null: the node reports pressure or nothing, or was measured. */
+function passedFact(subject: NodeSubject) {
+  const passed =
+    subject.isKubeletDown || conditionsOf(subject).length > 0 ? null : passedOf(subject)
+  const sources = unreadSources(subject)
+  return (
+    passed && {
+      ...passed,
+      mode: subject.mode,
+      look: withMounts(look, { pods: subject.pods }),
+      reason: reasonOf({
+        ...{ isDown: false, isExpected: false, failure: subject.readFailure },
+        isPartly: sources.length === 0,
+      }),
+    }
+  )
+}
+
+/** What happened says more than what could not be read. */
+function withPassed(
+  failing: Failing | null,
+  { reason, look, mode }: NonNullable<UnreadFact['passed']>,
+  { isWriter, cause, steps, evidence, seen }: NonNullable<ReturnType<typeof passedFailing>>,
+): Failing {
+  const unread: Failing = failing ?? {
+    ...reason,
+    consequence: `Mode ${mode} does not measure disks.`,
+    evidence: [],
+  }
+  const others = (unread.steps ?? []).filter(({ id }) => id !== look.id)
+  const isPlaced = steps.some(({ id }) => id === look.id)
+  return {
+    ...unread,
+    title: isWriter ? titles.writer : titles.passed,
+    ...(isWriter
+      ? { cause, steps: [...steps, ...others] }
+      : {
+          ...(unread.cause?.kind === 'unread' && { cause: { ...unread.cause, source: diskUse } }),
+          steps: [...others, ...steps, ...(isPlaced ? [] : [look])],
+        }),
+    seen,
+    consequence: `${seen} ${unread.consequence}`,
+    evidence: [...evidence, ...unread.evidence],
+  }
+}
 
 /** A right that is missing explains no silence, and a node that is off answers on no port. */
 const silentFailing = (since: string, steps: readonly StepAction[]) => ({
@@ -425,47 +367,6 @@ const silentFailing = (since: string, steps: readonly StepAction[]) => ({
   ],
 })
 
-/** A disk that was full within a day: the kubelet evicted pods for it, and nothing was measured. Null: no such pod is left. */
-function passedOf({ node, pods, at }: NodeSubject, reason: UnreadCause) {
-  const { capacity, conditions = [] } = node.status ?? {}
-  const isOver = conditions.some(
-    ({ type, status }) => type === 'DiskPressure' && status === 'False',
-  )
-  const evicted = diskEvictions(pods ?? [], at, dayMs).toSorted(by(({ time }) => time ?? ''))
-  const disk = capacity?.['ephemeral-storage']
-  const most = largestEvicted('ephemeral-storage', pods ?? [], at, 1, dayMs)
-  const last = evicted.at(-1)
-  const unlimited = unlimitedPods(pods)
-  const threshold = namedThreshold(evicted, { thresholds: [], diskBytes: amountOrNull(disk) })
-  if (!isOver || last?.time == null) return null
-  const isWriter = most !== null && most.bytes >= leastWritten * (amountOrNull(disk) ?? 0)
-  return {
-    title: isWriter ? titles.writer : titles.passed,
-    ...(isWriter
-      ? {
-          cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
-          steps: [{ id: 'move-to-volume' as const, ...most }, ...(reason.steps ?? [])],
-        }
-      : withLook(reason, pods)),
-    seen: [
-      `The kubelet evicted ${plural(evicted.length, 'pod')} for ${evictionCause(last.message).resource} within a day, the last ${shorten(`${last.namespace}/${last.name}`, 130)} at ${shownTime(last.time)}${threshold === null ? '' : `, with ${threshold}`}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}.`,
-      ...(most
-        ? [
-            `The largest container that they name, ${shorten(most.owner.container, 63)}, was using ${bytes(most.bytes)}${isWriter ? '' : ' of layer and logs, emptyDirs not counted'}.`,
-          ]
-        : []),
-      `What ${isWriter ? 'else ' : ''}held the disk was not measured.`,
-      ...(isWriter || unlimited.length === 0
-        ? []
-        : [`Pods with an emptyDir without sizeLimit: ${shorten(unlimited.join(', '), 150)}.`]),
-    ].join(' '),
-  }
-}
-
-const isScarce = (resource: string, { type }: NodeCondition) =>
-  signalsOfResource[resource]?.some(signal => conditionOf(signal) === type) === true
-
-type NodeCondition = NonNullable<NonNullable<NodeSubject['node']['status']>['conditions']>[0]
 type UnreadCause = Pick<Failing, 'cause' | 'steps'>
 
 interface Gap {

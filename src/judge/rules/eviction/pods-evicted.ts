@@ -13,6 +13,7 @@ import {
   ownerName,
   placeOf,
 } from '#judge/events/evictions.ts'
+import { passedOf } from '#judge/help/passed-pressure.ts'
 import {
   contextRule,
   type Failing,
@@ -34,6 +35,8 @@ interface EvictedFact extends EvictionFact {
   short: string[]
   /** Conditions that the kubelet reports as over. */
   over: string[]
+  /** unread-node reports evictions for a disk that was not measured. */
+  isDiskUnread: boolean
 }
 
 export const podsEvicted = contextRule({
@@ -51,6 +54,7 @@ export const podsEvicted = contextRule({
     ...evictionFact(subject),
     short: shortNow(subject),
     over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
+    isDiskUnread: passedOf(subject) !== null,
   }),
 
   *judge(fact, context) {
@@ -58,7 +62,8 @@ export const podsEvicted = contextRule({
     yield* unknownEvents(context)
   },
 
-  judgeUnread: context => evictedBefore({ ...noEvictions, short: [], over: [] }, context),
+  judgeUnread: context =>
+    evictedBefore({ ...noEvictions, short: [], over: [], isDiskUnread: false }, context),
 })
 
 /** Of a node whose disks were not read, nothing else says who was evicted. */
@@ -80,7 +85,8 @@ function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Faili
     const { resource } = evictionCause(message)
     if (resource === null || exceededLimit(message)) return false
     // disk-pressure-passed has the pods that are still there.
-    const isSaid = isOfDisk(resource) && fact.recorded.some(one => one.pod === pod)
+    const isSaid =
+      isOfDisk(resource) && (fact.isDiskUnread || fact.recorded.some(one => one.pod === pod))
     const isShort = fact.short.includes(conditionOfResource(resource))
     return !isSaid && !isShort && isWithinWindow(time, context.at)
   })

@@ -351,12 +351,69 @@ describe('unread-node', () => {
     const outcome = outcomeOn(unreadNode, [lost, peer], { events })
     expect(outcome).toMatchObject({
       failing: {
-        seen: 'Ready is Unknown since an unknown time: the kubelet stopped posting its status. Within the last day its disk ran short: FreeDiskSpaceFailed (5 times), EvictionThresholdMet (9 times), last at 2026-11-20 23:22 UTC. DaemonSet ingest/gateway ran here; it holds 42.0 GiB of a peer\u0027s disk.',
+        seen: 'Ready is Unknown since an unknown time: the kubelet stopped posting its status. Within the last day its disk ran short: FreeDiskSpaceFailed (5 times), EvictionThresholdMet (9 times), last at 2026-11-20 23:22 UTC. DaemonSet ingest/gateway ran here; it holds 42.0 GiB of a peer\u0027s disk. Before that it ran short of memory: EvictionThresholdMet (1 time), last at 2026-11-20 23:30 UTC.',
       },
     })
     expect(outcomeOn(unreadNode, [lost], { events: [] })).toMatchObject({
       failing: { seen: expect.not.stringContaining('ran short') },
     })
+  })
+})
+
+describe('a silent node', () => {
+  const limits = (memory: string) => ({ requests: { memory: '500Mi' }, limits: { memory } })
+  const lost = (memory: string) => ({
+    ...exampleSubject({ unread: { configz: 'HTTP 503', summary: 'HTTP 503' } }),
+    ...{ configuration: null, disks: null, summary: null, ledger: null },
+    node: {
+      status: { capacity: { memory: '16Gi' }, conditions: [{ type: 'Ready', status: 'Unknown' }] },
+    },
+    pods: [
+      {
+        metadata: {
+          ...{ namespace: 'bi', name: 'analytics-1' },
+          ownerReferences: [{ kind: 'ReplicaSet', name: 'analytics', controller: true }],
+        },
+        spec: { containers: [{ name: 'app', resources: limits(memory) }] },
+        status: { phase: 'Running' },
+      },
+    ] as never,
+  })
+  const short = [
+    event({ reason: 'Rebooted', ago: 31 }),
+    event({ reason: 'EvictionThresholdMet', message: 'Attempting to reclaim memory', ago: 10 }),
+    event({ reason: 'NodeHasInsufficientMemory', ago: 9 }),
+  ]
+
+  it('ran short of memory before, by its last events, and the largest promise of memory', () => {
+    const outcome = outcomeOn(unreadNode, [lost('8Gi')], { events: short })
+    expect(outcome).toMatchObject({
+      failing: {
+        title: 'A node stopped reporting after it ran short of memory, and could not be read',
+        seen: expect.stringMatching(
+          /1 pod of ReplicaSet bi\/analytics may use 8.0 GiB .* request 500.0 MiB; the node has 16.0 GiB. It is not the disk, as far as events say. It was rebooted at/,
+        ),
+      },
+    })
+    expect(outcome.state === 'fail' && outcome.failing.steps?.[1]).toMatchObject({
+      id: 'set-memory',
+      owner: { workload: 'ReplicaSet analytics' },
+    })
+  })
+
+  it.each([
+    ['memory was enough again', [...short, event({ reason: 'NodeHasSufficientMemory', ago: 5 })]],
+    ['no event is about memory', [event({ reason: 'NodeNotReady', ago: 5 })]],
+  ])('has another reason where %s', (_, events) => {
+    const outcome = outcomeOn(unreadNode, [lost('8Gi')], { events })
+    const text = JSON.stringify(outcome)
+    expect(text).not.toContain('ran short of memory')
+    expect(text).not.toContain('set-memory')
+  })
+
+  it('names no pod whose limit is little more than its request', () => {
+    const outcome = outcomeOn(unreadNode, [lost('1Gi')], { events: short })
+    expect(JSON.stringify(outcome)).not.toContain('analytics may use')
   })
 })
 
@@ -382,9 +439,8 @@ it('clears no pod by what its message does not count: emptyDir volumes', () => {
     },
   ])
   const seen = outcome.state === 'fail' ? outcome.failing.seen : ''
-  expect(seen).toContain(
-    'the last ci/a at 2026-11-21 00:00 UTC, with 7 bytes available, below 8 bytes, on a disk',
-  )
-  expect(seen).toContain('build, was using 2.2 MiB of layer and logs, emptyDirs not counted.')
+  expect(seen).toContain('the last ci/a at 2026-11-21 00:00 UTC. The pressure is over.')
+  expect(seen).toContain('container build used 2.2 MiB of the disk without its volumes.')
+  expect(seen).toContain('7 bytes available, below 8 bytes. The disk has 80.0 GiB.')
   expect(seen).toContain('Pods with an emptyDir without sizeLimit: ci/b.')
 })

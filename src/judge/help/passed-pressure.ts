@@ -1,0 +1,160 @@
+/** A disk that was full within a day: the kubelet evicted pods for it, and nothing was measured. */
+import { amountOrNull } from '#base/go/quantity.ts'
+import { dayMs } from '#base/units.ts'
+import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { shownTime } from '#judge/events/events.ts'
+import {
+  allEvictions,
+  diskEvictions,
+  type Eviction,
+  evictionReason,
+  isOfDisk,
+  namedThreshold,
+  placeOf,
+  resourceText,
+} from '#judge/events/evictions.ts'
+import {
+  type Failing,
+  line,
+  type NodeContext,
+  type NodeSubject,
+  nameLength,
+  placedPod,
+  plural,
+  shorten,
+  shortPodName,
+} from '#judge/rule.ts'
+import { ownerOf } from '#judge/subject/pod-owners.ts'
+import { podName } from '#judge/text.ts'
+import type { StepAction } from '#model/finding/cause.ts'
+import { isVolumeWritable, type KubernetesPod } from '#model/input/kubernetes.ts'
+import { type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
+import { unlimitedPods } from './host-mounts.ts'
+
+export interface Passed {
+  node: string
+  /** Pods that are still there. */
+  evicted: Eviction[]
+  /** Names of their claims, by `namespace/name` of the pod. */
+  claims: Record<string, string[]>
+  /** Quantity of the Node object, and when DiskPressure became False. */
+  disk: string | undefined
+  since: string | null
+  unlimited: string[]
+}
+
+/** A running pod that keeps data in an emptyDir on disk. */
+export interface InEmptyDir {
+  owner: PodHolder
+  key: string
+  volumes: string[]
+}
+
+/** Null: its disks were measured, or the kubelet does not say that there is no pressure. */
+export function passedOf(subject: NodeSubject): Passed | null {
+  const { node, pods, at, disks, summary } = subject
+  const { capacity, conditions = [] } = node.status ?? {}
+  const over = conditions.find(({ type, status }) => type === 'DiskPressure' && status === 'False')
+  if (!over || disks || summary) return null
+  const evicted = diskEvictions(pods ?? [], at, dayMs)
+  const isMeant = ({ metadata }: KubernetesPod) =>
+    evicted.some(({ namespace, name }) => podName(metadata) === `${namespace}/${name}`)
+  return {
+    node: node.metadata?.name ?? '',
+    evicted,
+    claims: Object.fromEntries(
+      (pods ?? []).filter(isMeant).map(pod => [podName(pod.metadata), claimsOf(pod)]),
+    ),
+    disk: capacity?.['ephemeral-storage'],
+    since: over.lastTransitionTime ?? null,
+    unlimited: unlimitedPods(pods),
+  }
+}
+
+const claimsOf = ({ spec }: KubernetesPod) =>
+  (spec?.volumes ?? []).flatMap(
+    ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
+  )
+
+export const inEmptyDirs = ({ pods, disks }: Pick<NodeSubject, 'pods' | 'disks'>): InEmptyDir[] =>
+  disks
+    ? []
+    : (pods ?? []).flatMap(pod => {
+        const key = ownerOf(pod)?.key
+        const volumes = (pod.spec?.volumes ?? []).flatMap(({ name = '', emptyDir }) =>
+          emptyDir && emptyDir.medium !== 'Memory' && isVolumeWritable(pod, name) ? [name] : [],
+        )
+        return key === undefined || volumes.length === 0 || pod.status?.phase !== 'Running'
+          ? []
+          : [{ owner: podOwner(pod, null), key, volumes }]
+      })
+
+/** Null: no eviction of such a node is known. */
+export function passedFailing(
+  { node, evicted: recorded, claims, disk, since, unlimited }: Passed,
+  context: NodeContext,
+  running: readonly InEmptyDir[],
+):
+  | (Pick<Failing, 'cause' | 'evidence'> & { seen: string; isWriter: boolean; steps: StepAction[] })
+  | null {
+  const evicted = allEvictions(recorded, context).filter(({ message }) =>
+    isOfDisk(evictionCause(message).resource),
+  )
+  const last = evicted.at(-1)
+  if (last?.time == null) return null
+  const diskBytes = amountOrNull(disk)
+  const threshold = namedThreshold(evicted, { thresholds: [], diskBytes })
+  const { user, cause, steps = [] } = evictionReason(evicted, { diskBytes, memoryBytes: null })
+  const isWriter = cause !== undefined
+  const ended = endOf(since, last.time, context)
+  const local = evicted.flatMap(one => localClaims(one, claims, context))
+  const data = running.find(({ key }) => evicted.some(({ owner }) => owner?.key === key))
+  const isOther = data !== undefined && !isWriter
+  return {
+    ...(cause && { cause }),
+    isWriter,
+    steps: [
+      ...(isWriter ? steps : []),
+      ...(isOther ? [{ id: 'move-to-volume' as const, owner: data.owner }] : []),
+      ...local.slice(0, 1).map(({ path }) => ({ id: 'look-on-node' as const, place: path })),
+    ],
+    seen: [
+      `${plural(evicted.length, 'pod')} evicted for ${evictionCause(last.message).resource} from ${shorten(node, nameLength)}, the last ${placedPod(placeOf(last))} at ${shownTime(last.time)}.`,
+      ended === null ? 'The pressure is over.' : `The pressure ended at ${shownTime(ended)}.`,
+      ...local
+        .slice(0, 1)
+        .map(({ claim }) => `Its claim ${shorten(claim, nameLength)} is a folder of this node.`),
+      ...(data
+        ? [
+            `${shortPodName({ namespace: data.owner.namespace, name: data.owner.pod })} now has its data in an emptyDir (${shorten(data.volumes.join(', '), 100)}): each eviction deletes it.`,
+          ]
+        : []),
+      ...(user === null ? [] : [`By its message ${user}.`]),
+      `What ${isWriter ? 'else ' : ''}held the disk was not measured.`,
+      ...(threshold === null ? [] : [`The kubelet named ${threshold}.`]),
+      ...(disk === undefined ? [] : [`The disk has ${resourceText(disk)}.`]),
+      ...(isWriter || unlimited.length === 0 || data
+        ? []
+        : [`Pods with an emptyDir without sizeLimit: ${shorten(unlimited.join(', '), 150)}.`]),
+    ].join(' '),
+    evidence: evicted
+      .slice(-3)
+      .map(one => line('event', shorten(`pod ${one.namespace}/${one.name}`, 300), one.message)),
+  }
+}
+
+/** When the pressure ended, after the last eviction. Null: unknown. */
+function endOf(since: string | null, lastTime: string, { events }: NodeContext): string | null {
+  const event = events?.findLast(({ reason }) => reason === 'NodeHasNoDiskPressure')?.lastTime
+  return [event, since].find(time => time != null && time >= lastTime) ?? null
+}
+
+const localClaims = (
+  { namespace, name }: Eviction,
+  claims: Record<string, string[]>,
+  { localFolder }: NodeContext,
+) =>
+  (claims[`${namespace}/${name}`] ?? []).flatMap(claim => {
+    const path = localFolder(namespace, claim)
+    return path === null ? [] : [{ claim, path }]
+  })

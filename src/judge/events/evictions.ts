@@ -64,7 +64,7 @@ export const isOfDisk = (resource: string | null): boolean =>
   resource === 'ephemeral-storage' || resource === 'inodes'
 
 /** Share of a disk from which on an evicted container helped to fill it. */
-export const leastWritten = 0.05
+const leastWritten = 0.05
 
 /** The container that used most of the resource when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
 export function largestEvicted(

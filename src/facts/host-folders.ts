@@ -27,7 +27,7 @@ const readOnlyRoots = [
 export function writableInstead(osImage: string, path: string): string | null {
   const [, writable, offered = null] =
     readOnlyRoots.find(([system]) => osImage.startsWith(system)) ?? []
-  return writable === undefined || writable.test(path) ? null : offered
+  return !writable || writable.test(path) ? null : offered
 }
 
 /** Folders of containers: almost all in them is in volumes that images declare. Source: containerd internal/cri/server/container_create.go volumeMounts */

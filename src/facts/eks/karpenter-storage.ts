@@ -42,7 +42,7 @@ type Requirements = NonNullable<
 
 /** How many of the instance types that a NodePool can start have NVMe disks. Null: unknown. */
 export function nvmeTypes(requirements: Requirements): 'all' | 'some' | 'none' | null {
-  if (requirements === undefined) return null
+  if (!requirements) return null
   const answers = requirements.map(({ key = '', operator, values = [] }) => {
     const [name] = key.split('/').slice(-1)
     if (name === 'instance-local-nvme' && operator !== 'In')

@@ -162,7 +162,7 @@ const kernelLimits = [
 export function kernelLimitOf(message: string): { sysctl: string; line: string } | null {
   for (const line of message.split('\n')) {
     const found = kernelLimits.find(([error, place]) => error.test(line) && place.test(line))
-    if (found !== undefined) return { sysctl: found[2], line: line.trim() }
+    if (found) return { sysctl: found[2], line: line.trim() }
   }
   return null
 }

@@ -82,7 +82,7 @@ export function evictedBefore(
   pods: NodeSubject['pods'],
 ): { count: number; by: 'job or labels' | 'name and image' } | null {
   const own = podOf(pods, owner)
-  if (own === undefined) return null
+  if (!own) return null
   const ownerOf = (pod: KubernetesPod) => controllerReferenceOf(pod)?.name ?? null
   const evicted = (pods ?? []).filter(
     pod =>

@@ -48,7 +48,7 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
   const unit: Unit = signal.endsWith('.inodesFree') ? 'inodes' : 'bytes'
   const name = signal.startsWith('nodefs.') || ledger?.isShared ? 'nodefs' : 'imagefs'
   const disk = ledger && diskOf(ledger, name)
-  if (ledger === null || !disk || conditionOf(signal) !== 'DiskPressure') return []
+  if (!ledger || !disk || conditionOf(signal) !== 'DiskPressure') return []
   const size = unit === 'bytes' ? disk.capacityBytes : (disk.usedInodes ?? 0)
   const lines = withUnmeasuredPods(disk.lines)
     .filter(line => {
@@ -73,7 +73,7 @@ function withEqual(first: HolderCause, others: readonly HolderCause[]): HolderCa
       isAboutAsLarge(one.amount, amount.low),
   )
   const isVague = holder === 'unread' || !isAmountKnown(amount)
-  return isVague || also !== undefined || other === undefined ? first : { ...first, also: other }
+  return isVague || also || !other ? first : { ...first, also: other }
 }
 
 /** Bounds far apart do not say which of two is larger. */
@@ -85,7 +85,7 @@ const isAboutAsLarge = ({ low }: Pick<Amount, 'low'>, first: number) => low >= e
 /** @param lines by weight */
 function mainLine(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size: number) {
   const [first] = lines
-  if (first === undefined) return undefined
+  if (!first) return undefined
   const large = lines.filter(line => expectedAmount(line, unit) >= size * least.beforeUnread)
   const unread = lines.find(({ holder }) => holder === 'unread')
   const systemBytes = isTiny(disk) ? 0 : usualSystem.bytes
@@ -208,7 +208,7 @@ export function holderCause(
     ...(largest?.owner == null &&
       holders[holder].actor === 'owner' && { owners: isOfMany ? 'many' : 'unknown' }),
     // The root folder is no place to look into.
-    place: largest === undefined || largest.place === '/' ? null : largest.place,
+    place: !largest || largest.place === '/' ? null : largest.place,
     ...(largestBytes !== null &&
       namedBytes !== null &&
       !isOfMany &&
@@ -230,7 +230,7 @@ function isOtherOwner({ owner, place, ...size }: HolderPart, largest: HolderPart
     !isAboutAsLarge({ low }, largest.lowBytes)
   )
     return false
-  return owner === null || largest.owner === null
+  return !owner || !largest.owner
     ? owner !== largest.owner || place !== largest.place
     : nameOf(owner) !== nameOf(largest.owner)
 }
@@ -257,7 +257,7 @@ export const isPodPart = (part: HolderPart | undefined): boolean =>
 /** Of all parts that have the owner of the first, which is the largest. Null: images, or the parts that are not listed may have that owner, too. */
 function bytesOfLargest(parts: readonly HolderPart[], owners: NodeLedger['owners']) {
   const [largest] = parts
-  if (largest === undefined || largest.owner?.kind === 'image') return null
+  if (!largest || largest.owner?.kind === 'image') return null
   const key = ownerOf(largest)
   const same = parts.filter(part => ownerOf(part) === key)
   if (same.length === parts.length && parts.length > 1) {
@@ -275,7 +275,7 @@ export function usedFor(use: NodeLedger['owners'][0], holder: DiskHolder): numbe
 }
 
 function ownerOf({ owner, place }: HolderPart) {
-  if (owner === null || owner.kind === 'image') return `place ${place}`
+  if (!owner || owner.kind === 'image') return `place ${place}`
   if (owner.kind === 'process') return `process ${owner.pid}`
   return `${owner.namespace}/${owner.workload ?? owner.pod}`
 }
@@ -316,7 +316,7 @@ const imageHolders: ReadonlySet<string> = new Set([
 /** Whether something else than images holds most of a disk, even if it is not known what. False: unknown, too. */
 export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boolean {
   const [first] = heldBySignal(ledger, signal)
-  if (first === undefined || imageHolders.has(first.holder)) return false
+  if (!first || imageHolders.has(first.holder)) return false
   if (first.holder !== 'unread') return true
   const disk = ledger && diskOf(ledger, first.filesystem)
   const mostBytes = (disk?.lines ?? [])

@@ -93,7 +93,7 @@ function stepsOf(
   // The pod of a DaemonSet is not drained: its deletion makes room at once.
   if ((holder === 'writable-layers' || holder === 'pod-volumes') && isOfDaemonSet(owner))
     return [...(own ?? holders[holder].steps), 'restart-pod']
-  if (own !== null) return own
+  if (own) return own
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
   const isOfDocker =
@@ -108,7 +108,7 @@ function stepsOf(
     return ['look-on-node', 'replace-node']
   if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']
   // Which pod it is, and whether its deletion ends it, has to be seen.
-  if (holder === 'pod-folders' && owner === null) return ['delete-pod-folder']
+  if (holder === 'pod-folders' && !owner) return ['delete-pod-folder']
   // Packed layers of pulls that did not end: a lease keeps them.
   if (holder === 'image-content' && host?.containerd?.discardUnpackedLayers === true)
     return ['look-on-node', 'replace-node']
@@ -132,7 +132,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const { actor } = holders[holder]
   const alike = parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const [own] = alike
-  const folders = alike.flatMap(part => (part.owner === null ? (part.place ?? []) : []))
+  const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
   const isOfMany = owner === null && isPodPart(own)
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
@@ -184,7 +184,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
 function rotation(place: string, { host }: HolderSubject) {
   const usual = rotatorOf(place)
   const patterns = host?.logrotate?.flatMap(({ directives }) => patternsOf(directives?.patterns))
-  if (usual === null || patterns === undefined) return usual && { variant: usual }
+  if (usual === null || !patterns) return usual && { variant: usual }
   if (patterns.some(one => one.startsWith(`${place}/`) || matchesPath(one, place)))
     return { variant: 'logrotate' as const }
   return { variant: usual === 'logrotate' ? ('writer' as const) : usual }
@@ -220,7 +220,7 @@ export function fullestDiskReason(subject: DiskSubject): Reason | null {
 }
 
 const podHolding = (cause: Cause) =>
-  cause.kind === 'holder' && cause.owner !== null && 'pod' in cause.owner ? cause.owner : null
+  cause.kind === 'holder' && cause.owner && 'pod' in cause.owner ? cause.owner : null
 
 /** Words and steps that differ for some holders. */
 type Other = Partial<Reason>
@@ -231,7 +231,7 @@ const mostEndingMs = 600_000
 /** Of a pod that was deleted and does not end: only a reboot ends its processes, and with them its volumes and layers. */
 function endlessPodReason(cause: HolderCause, { pods, at }: DiskSubject): Other | null {
   const owner = podHolding(cause)
-  if (owner === null || owner.kind === 'process') return null
+  if (!owner || owner.kind === 'process') return null
   const deleted = podOf(pods, owner)?.metadata?.deletionTimestamp
   const endingMs = Date.parse(at ?? '') - Date.parse(deleted ?? '')
   if (!(endingMs > mostEndingMs)) return null
@@ -247,7 +247,7 @@ function endlessPodReason(cause: HolderCause, { pods, at }: DiskSubject): Other 
 function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const { cause } = reason
   const owner = podHolding(cause)
-  if (owner === null) return reason
+  if (!owner) return reason
   const again = startsAgain(pods, owner)
   const hasWorkload = 'workload' in owner && owner.workload !== null
   if (!hasWorkload && again === 'nothing')
@@ -274,7 +274,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const { ledger, identity, imageGC, node, configuration } = subject
   const causes = heldBySignal(ledger, signal)
   const [first, second] = causes
-  if (first === undefined) return null
+  if (!first) return null
   const tooSmall = tooSmallDisk(first, subject)
   if (tooSmall) return tooSmall
   const canBeUnused = first.holder === 'images' || first.holder === 'unread'
@@ -338,30 +338,26 @@ const smallDiskBytes = 20 * gibibyte
 function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | null {
   const owner = podHolding(cause)
   const disk = cause.kind === 'holder' && subject.ledger && diskOf(subject.ledger, cause.filesystem)
-  if (!disk || owner === null || !('workload' in owner) || cause.amount.unit !== 'bytes')
-    return null
+  if (!disk || !owner || !('workload' in owner) || cause.amount.unit !== 'bytes') return null
   if (cause.holder !== 'pod-volumes' && cause.holder !== 'writable-layers') return null
   const evicted = evictedBefore(owner, subject.pods ?? null)
   const isSmall =
     disk.capacityBytes <= smallDiskBytes &&
     cause.amount.low >= disk.capacityBytes / 3 &&
     jobOf(podOf(subject.pods, owner)) !== undefined
-  if (evicted === null && !isSmall) return null
+  if (!evicted && !isSmall) return null
   // The deletion of a retry is one more failure of its work.
   const isRetry = evicted !== null && owner.workload !== null
   const deletion = isRetry ? null : podDeletion(cause, subject)
   const ofPod = storageOfPod(owner, subject.ledger ?? { parts: [], owners: [] })
   return {
-    seen:
-      evicted === null
-        ? `the disk has ${bytes(disk.capacityBytes)} in all.`
-        : `${plural(evicted.count, 'pod')} of the same ${evicted.by} ${evicted.count === 1 ? 'was' : 'were'} evicted here before: it does not fit on this disk of ${bytes(disk.capacityBytes)}.`,
+    seen: evicted
+      ? `${plural(evicted.count, 'pod')} of the same ${evicted.by} ${evicted.count === 1 ? 'was' : 'were'} evicted here before: it does not fit on this disk of ${bytes(disk.capacityBytes)}.`
+      : `the disk has ${bytes(disk.capacityBytes)} in all.`,
     steps: [
       ...(deletion ? [deletion] : []),
       withSize({ id: 'larger-disk' }, subject, cause),
-      ...(evicted === null
-        ? steps
-        : [{ id: 'set-ephemeral-storage' as const, owner, bytes: ofPod }]),
+      ...(evicted ? [{ id: 'set-ephemeral-storage' as const, owner, bytes: ofPod }] : steps),
     ],
   }
 }
@@ -374,7 +370,7 @@ const ofLocalStorage: ReadonlySet<HolderPart['holder']> = new Set([
 function storageOfPod(owner: HolderOwner, { parts, owners }: Pick<NodeLedger, 'parts' | 'owners'>) {
   const ofSame = parts.flatMap(({ holder, lowBytes, owner: other }) =>
     ofLocalStorage.has(holder) &&
-    other !== null &&
+    other &&
     'pod' in other &&
     'pod' in owner &&
     other.pod === owner.pod &&
@@ -468,7 +464,7 @@ export function heldDisks({
   pods,
   runtime,
 }: NodeSubject): HeldDisks {
-  if (ledger === null) return {}
+  if (!ledger) return {}
   const subject = { ledger, identity, imageGC, host, node, pods, runtime }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
@@ -509,7 +505,7 @@ function smallerLogs(
 ): Other | null {
   const rotation = configuration ? logRotationOf(configuration) : null
   const preset = logRotationOf({})
-  if (rotation === null || preset === null) return null
+  if (!rotation || !preset) return null
   const log = ledger?.parts.find(({ holder }) => holder === 'container-logs')
   const isPermitted = (log?.lowBytes ?? 0) <= rotation.perContainerBytes
   if (!isPermitted || rotation.perContainerBytes <= preset.perContainerBytes) return null
@@ -543,7 +539,7 @@ function largerReserve(
   const use = useOf(owner, ledger)
   const disk = diskOf(ledger, filesystem)
   const reserved = reservedOf(configuration, 'ephemeral-storage')
-  if (!use || !disk || reserved === null || use.bytes > (use.requestBytes ?? 0)) return null
+  if (!use || !disk || !reserved || use.bytes > (use.requestBytes ?? 0)) return null
   if (disk.lines.some(line => isUnusuallyLarge(line, disk.capacityBytes))) return null
   const unused = disk.lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
   const ofPods = ledger.namespaces.reduce((sum, one) => sum + one.bytes, 0)
@@ -567,7 +563,7 @@ function spreadPods(cause: HolderCause, subject: DiskSubject): Other | null {
   const { ledger } = subject
   const { holder, amount, owners, ownerCount = 0 } = cause
   const isOfPods = holder === 'pod-volumes' || holder === 'writable-layers'
-  if (ledger === null || amount.unit !== 'bytes' || !isOfPods) return null
+  if (!ledger || amount.unit !== 'bytes' || !isOfPods) return null
   if (owners !== 'many' && ownerCount < alike.owners) return null
   const each = ledger.owners.flatMap(one => {
     const held = usedFor(one, holder)
@@ -600,8 +596,7 @@ function uncountedLayer(
   if (holder !== 'writable-layers') return null
   const { limitBytes = null, layerBytes = 0, pods = 1 } = useOf(owner, ledger) ?? {}
   const own = steps.find(({ bytes: held }) => held !== undefined)?.bytes ?? 0
-  if (owner === null || limitBytes === null || own <= limitBytes / pods || layerBytes >= own)
-    return null
+  if (!owner || limitBytes === null || own <= limitBytes / pods || layerBytes >= own) return null
   return {
     steps: [{ id: 'ask-owner', owner }],
     seen: `its limit of ${bytes(limitBytes / pods)} does not hold: the kubelet counts ${layerBytes === 0 ? 'nothing' : bytes(layerBytes)} of its layers.`,
@@ -614,7 +609,7 @@ function withSize(
   { filesystem }: HolderCause,
 ): StepAction {
   const disk = ledger && diskOf(ledger, filesystem)
-  if (step.id !== 'larger-disk' || ledger === null || !disk) return step
+  if (step.id !== 'larger-disk' || !ledger || !disk) return step
   return largerVolume(
     identity,
     volumeToWrite(disk, ledger, identity.amiFamily, imageGC?.lowThresholdPercent),

@@ -175,9 +175,9 @@ export const amountLine = (
 /** Why a part of the summary is unknown. */
 export function whyUnobserved({ unread, summary, mode }: NodeSubject, what: string) {
   if (unread.summary !== undefined) return `summary: ${unread.summary}`
-  return summary === null
-    ? `mode ${mode} does not read stats/summary, which tells ${shorten(what)}`
-    : `stats/summary does not tell ${shorten(what)}`
+  return summary
+    ? `stats/summary does not tell ${shorten(what)}`
+    : `mode ${mode} does not read stats/summary, which tells ${shorten(what)}`
 }
 
 export interface ImageGcPercentages {
@@ -343,7 +343,7 @@ export const raisedThresholds = (
   met.flatMap(threshold => {
     const { signal, hard, value } = threshold
     const found = defaultAmounts(threshold, subject)
-    if (!hard || found === null || found.preset === value) return []
+    if (!hard || !found || found.preset === value) return []
     const { preset, byDefault, resolved, left } = found
     return left < byDefault || resolved < 2 * byDefault ? [] : [{ signal, preset }]
   })
@@ -354,7 +354,7 @@ export function raisedReason(
   { configuration }: Pick<NodeSubject, 'configuration'>,
 ): Reason | null {
   const [first] = raised
-  if (first === undefined) return null
+  if (!first) return null
   const presets = Object.fromEntries(raised.map(({ signal, preset }) => [signal, preset]))
   return {
     cause: kubeletSetting(`evictionHard.${first.signal}`),
@@ -401,7 +401,7 @@ export function lowThresholds({
   const high = imageGC.highThresholdPercent
   const used = filesystems.imagefs?.usedPercent ?? 100
   const sound = soundThresholds.find(one => used < one.imageGCLowThresholdPercent)
-  if (sound === undefined || high >= sound.imageGCHighThresholdPercent) return null
+  if (!sound || high >= sound.imageGCHighThresholdPercent) return null
   return {
     cause: imageGcThresholds,
     steps: [{ id: 'set-fields' }],

@@ -78,13 +78,12 @@ function rowView({ row, findings, title }: JudgedRow, nowMs: number, { page, lan
   const words = all.garbage
   const { count, oldestMs } = row
   const [worst] = findings
-  const link =
-    worst === undefined
-      ? { anchor: 'waived', link: words.waived }
-      : {
-          anchor: page.ofFinding(worst.id) ?? page.ofRule(worst.rule),
-          link: all.findingCount(findings.length),
-        }
+  const link = worst
+    ? {
+        anchor: page.ofFinding(worst.id) ?? page.ofRule(worst.rule),
+        link: all.findingCount(findings.length),
+      }
+    : { anchor: 'waived', link: words.waived }
   return {
     name: language.line(title, 120),
     count: language.count(count),
@@ -94,7 +93,7 @@ function rowView({ row, findings, title }: JudgedRow, nowMs: number, { page, lan
     fate: words.heads[row.fate],
     isCalm: worst === undefined,
     severity: worst?.severity ?? null,
-    severityWord: worst === undefined ? '' : all.severities[worst.severity],
+    severityWord: worst ? all.severities[worst.severity] : '',
     ...link,
   }
 }
@@ -179,4 +178,4 @@ const byPlace = (findings: Finding[]) =>
   Map.groupBy(findings, ({ cluster, rule }) => placeOf(cluster, rule))
 
 const rankOf = ({ findings: [worst] }: JudgedRow) =>
-  worst === undefined ? severities.length : severities.indexOf(worst.severity)
+  worst ? severities.indexOf(worst.severity) : severities.length

@@ -29,7 +29,7 @@ interface Course {
 export function fillPlot(node: AuditedNode, gauge: Gauge, language: Language) {
   const course = plotCourse(node, gauge)
   const [first, last] = [course?.readings[0], course?.readings.at(-1)]
-  if (course === null || first === undefined || last === undefined) return null
+  if (!course || !first || !last) return null
   const { readings, rounds, evictions } = course
   const path = [...readings, ...rounds.flatMap(({ ends }) => ends)].toSorted((a, b) => a.ms - b.ms)
   const levels = gauge.marks.filter(({ percent }) => percent >= 0 && percent <= 100)
@@ -74,7 +74,7 @@ function plotCourse(
   { fill, rounds = [], prediction: { imageGC } }: AuditedNode,
   { filesystem, holdsImages }: Gauge,
 ): Course | null {
-  if (fill === undefined) return null
+  if (!fill) return null
   const isImages = filesystem === 'imagefs' && fill.layout !== 'shared'
   const capacity = isImages ? fill.imagefsCapacityBytes : fill.nodefsCapacityBytes
   const usedOf = (reading: FillReading) =>

@@ -106,7 +106,7 @@ function dotOf(
     text: words.dot(
       name,
       language.percent(percent),
-      own === undefined ? null : `${own.name} ${language.percent(own.percent)}`,
+      own ? `${own.name} ${language.percent(own.percent)}` : null,
     ),
   }
 }
@@ -143,6 +143,6 @@ function commonMarks(places: readonly Place[]): Mark[] {
     const own = places.flatMap(({ marks }) => marks.filter(mark => mark.kind === kind))
     const byPlace = [...Map.groupBy(own, ({ percent }) => Math.round(percent)).values()]
     const [most] = byPlace.toSorted((a, b) => b.length - a.length)
-    return most === undefined ? [] : [{ ...most[0]!, setting: '', amount: null }]
+    return most ? [{ ...most[0]!, setting: '', amount: null }] : []
   })
 }

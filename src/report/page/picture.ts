@@ -34,14 +34,14 @@ export function pictureView(
   alerts: Alerts,
   language: Language,
 ) {
-  const gauge = row === undefined ? null : nearestGauge(row.node, alerts, language)
-  if (row === undefined || gauge === null) return null
+  const gauge = row ? nearestGauge(row.node, alerts, language) : null
+  if (!row || !gauge) return null
   const ledger = ledgerOf(row.node, gauge)
   const { picture: words, clauses } = language.words
   const marks = actingMarks(gauge)
   const owners = row.node.details().ledger?.owners ?? []
   const bar = barView(row.node, { ...gauge, marks }, { id: 'first', height: 56, owners }, language)
-  const [most] = ledger === null ? [] : podOwners(ledger, owners)
+  const [most] = ledger ? podOwners(ledger, owners) : []
   const short = row.shortBytes > 0 ? language.bytes(row.shortBytes) : null
   return {
     name: row.name,
@@ -53,7 +53,7 @@ export function pictureView(
         words.where(row.where),
         row.basis,
         // The legend of a disk has the amount where the bar has the part.
-        short !== null && (bar.over === null || ledger === null) ? words.short(short) : '',
+        short !== null && (!bar.over || !ledger) ? words.short(short) : '',
         isBeforeAlert(marks) ? words.beforeAlert : '',
       ].filter(Boolean),
     ),
@@ -69,13 +69,12 @@ export function pictureView(
       facts: [],
     },
     short,
-    legend:
-      ledger === null
-        ? []
-        : segmentLegend(ledger, language).map(entry => ({
-            ...entry,
-            most: entry.kind === 'pods' && most ? words.most(groupName(most, language)) : null,
-          })),
+    legend: ledger
+      ? segmentLegend(ledger, language).map(entry => ({
+          ...entry,
+          most: entry.kind === 'pods' && most ? words.most(groupName(most, language)) : null,
+        }))
+      : [],
     hasEstimate: hasEstimateOf(bar.segments),
     plot: fillPlot(row.node, gauge, language),
   }
@@ -92,12 +91,12 @@ const isBeforeAlert = (marks: Mark[]) => {
 /** The bar of a row in "Next to break": without labels, because the columns beside it have the numbers. */
 export function smallBar(node: AuditedNode, alerts: Alerts, language: Language) {
   const gauge = nearestGauge(node, alerts, language)
-  if (gauge === null || gauge.usedPercent === null) return null
+  if (!gauge || gauge.usedPercent === null) return null
   const ledger = ledgerOf(node, gauge)
   return {
     used: `${gauge.usedPercent.toFixed(2)}%`,
     state: gauge.state,
-    segments: ledger === null ? [] : segmentsOf(ledger, language),
+    segments: ledger ? segmentsOf(ledger, language) : [],
     marks: gauge.marks.map(({ kind, percent }) => ({
       kind,
       x: `${Math.min(Math.max(percent, 0), 100).toFixed(2)}%`,

@@ -65,7 +65,7 @@ export function partsOf(variants: Variant[], language: Language) {
 function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdKey[] {
   const keys = new Map(usual.map(signal => [`${signal} 0`, { signal, hard, nth: 0 }]))
   for (const [node] of variants) {
-    if (node === undefined) continue
+    if (!node) continue
     const counts = new Map<Signal, number>()
     for (const threshold of evictionOf(node)?.thresholds ?? []) {
       if (threshold.hard !== hard) continue
@@ -144,7 +144,7 @@ function imageGcSetting(nodes: Variant, field: ImageGcSetting['field'], language
     ({ prediction }) => prediction.settings.imageGC?.find(setting => setting.field === field) ?? [],
   )
   const [setting] = found
-  if (setting === undefined) return unknownSetting(language)
+  if (!setting) return unknownSetting(language)
   if (setting.value === null)
     return { ...emptySetting, value: none, note: words.noSuchSetting, preset: words.same }
   const value = language.line(setting.value, valueLimit)
@@ -245,10 +245,10 @@ function thresholdSetting(nodes: Variant, key: ThresholdKey, language: Language)
   const { words: all, line } = language
   const words = all.setting
   const [first] = nodes
-  if (first === undefined || evictionOf(first) === null) return unknownSetting(language)
+  if (!first || !evictionOf(first)) return unknownSetting(language)
   const found = nodes.flatMap(node => thresholdAt(node, key) ?? [])
   const [threshold] = found
-  if (threshold === undefined)
+  if (!threshold)
     return key.hard
       ? withoutHard(nodes, key.signal, language)
       : withoutSoft(first, key.signal, language)
@@ -309,7 +309,7 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
           losers.map(({ by }) => words.lost(loserText(by, language))),
           language,
         ) || words.unset,
-    preset: settings.hardDefaults === null ? all.unknown : preset,
+    preset: settings.hardDefaults ? preset : all.unknown,
   }
 }
 
@@ -375,7 +375,7 @@ function presetText(
 ) {
   if (isAddedByKubelet(signal)) return '–'
   if (!hard) return words.none
-  if (settings.hardDefaults === null) return words.unknown
+  if (!settings.hardDefaults) return words.unknown
   if (!Object.hasOwn(settings.hardDefaults, signal)) return words.none
   const preset = settings.hardDefaults[signal]!
   return canonical(preset) === canonical(value) ? words.setting.same : line(preset, valueLimit)
@@ -383,9 +383,7 @@ function presetText(
 
 const originsText = (origins: (ThresholdOrigin | undefined)[], language: Language) =>
   distinctTexts(
-    origins.map(origin =>
-      origin === undefined ? language.words.unknown : originText(origin, language),
-    ),
+    origins.map(origin => (origin ? originText(origin, language) : language.words.unknown)),
     language,
   )
 

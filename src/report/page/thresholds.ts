@@ -57,7 +57,7 @@ function assess(cohort: Cohort, language: Language) {
   for (const node of known) {
     const { settings, filesystems } = node.prediction
     const thresholds = evictionOf(node)?.thresholds
-    if (thresholds === undefined) continue
+    if (!thresholds) continue
     for (const signal of Object.keys(settings.hardDefaults ?? {}))
       if (isWatched(signal, thresholds, filesystems.layout) === false)
         unwatched.set(signal, (unwatched.get(signal) ?? 0) + 1)
@@ -175,8 +175,8 @@ function whyUnknown(
   const { imageGC, missing } = node.prediction.settings
   const reasonText = (reason: string | undefined) => line(reason ?? all.noReason, 300)
   return [
-    evictionOf(node) === null ? words.evictionNotKnown(reasonText(missing.eviction)) : null,
-    imageGC === null ? words.imageGcNotKnown(reasonText(missing.imageGC)) : null,
+    evictionOf(node) ? null : words.evictionNotKnown(reasonText(missing.eviction)),
+    imageGC ? null : words.imageGcNotKnown(reasonText(missing.imageGC)),
   ]
 }
 

@@ -95,7 +95,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     kinds: kindLegend(segmentKinds, language),
     changes: changesView(report, on),
     clusters: clustersView(report, groups, language),
-    ledgers: ledgers === null ? null : { ...ledgers, nodes: ledgers.nodes.map(ofNode) },
+    ledgers: ledgers ? { ...ledgers, nodes: ledgers.nodes.map(ofNode) } : null,
     findings: findingsView(sorted, { ...on, causeOf: causeLinks(found, language) }),
     plan: planView(report.plan ?? null, language),
     notices: noticesView(report.notices, language),
@@ -367,7 +367,7 @@ const placeOf = (cluster: string, group: Subject, language: Language) =>
 
 function kubeletRows(nodes: readonly AuditedNode[], language: Language) {
   const { words, line } = language
-  const behind = nodes.flatMap(node => (node.upgrade === undefined ? [] : [node]))
+  const behind = nodes.flatMap(node => (node.upgrade ? [node] : []))
   const alike = Map.groupBy(behind, ({ cluster, identity: { group }, upgrade }) =>
     JSON.stringify([cluster, group, upgrade]),
   )

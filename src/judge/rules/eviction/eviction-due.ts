@@ -134,7 +134,7 @@ const isUnreported = ([first]: readonly EvaluatedThreshold[], conditions: Record
 function waitingText(met: readonly EvaluatedThreshold[], subject: Satisfied<'eviction'>) {
   const [first] = met
   const waitsMs = gracePeriodLeft(met, subject)
-  if (first === undefined || waitsMs === 0) return null
+  if (!first || waitsMs === 0) return null
   const { signal, value, margin } = first
   const time = shownTime(new Date(Date.parse(subject.at) + waitsMs).toISOString())
   const [, disk] = /^(nodefs|imagefs)\./.exec(signal) ?? []
@@ -147,7 +147,7 @@ function waitingText(met: readonly EvaluatedThreshold[], subject: Satisfied<'evi
 
 /** How long the first soft threshold, by the node's condition, still waits at most. 0: it evicts. */
 function gracePeriodLeft([first]: readonly EvaluatedThreshold[], { node, at }: NodeSubject) {
-  if (first === undefined || first.hard) return 0
+  if (!first || first.hard) return 0
   const condition = conditionOf(first.signal)
   const reported = node?.status?.conditions?.find(({ type }) => type === condition)
   const since =
@@ -159,7 +159,7 @@ function gracePeriodLeft([first]: readonly EvaluatedThreshold[], { node, at }: N
 /** What gives room comes first, whether the kubelet acts or not, unless it costs the node. */
 function withRestart([first, ...others]: readonly StepAction[]): StepAction[] {
   const restart = { id: 'restart-kubelet', variant: 'idle' } as const
-  if (first === undefined) return [restart]
+  if (!first) return [restart]
   return first.id === 'replace-node' ? [restart, first, ...others] : [first, restart, ...others]
 }
 
@@ -195,7 +195,7 @@ function smallerReserve({ configuration, eviction }: Satisfied<'eviction'>) {
   const reserved = configuration ? reservedOf(configuration, 'memory') : null
   const pods = configuration?.maxPods ?? configurationDefaults.maxPods ?? 110
   const usual = eksReservedMemoryMiB(pods) * mebibyte
-  if (!configuration || reserved === null || reserved.kube < muchReserved * usual) return null
+  if (!configuration || !reserved || reserved.kube < muchReserved * usual) return null
   const memory = `${eksReservedMemoryMiB(pods)}Mi`
   const all = eviction.signals['memory.available']?.capacityBytes ?? 0
   return {
@@ -214,10 +214,10 @@ function reasonOf(
   policy: Policy,
 ): Pick<Failing, 'cause' | 'steps' | 'fix' | 'seen'> {
   const [first] = met
-  if (first === undefined) return {}
+  if (!first) return {}
   const held = diskReason(subject, first.signal)
   const wrong = raisedReason(raised, subject)
-  if (wrong !== null) return wrong
+  if (wrong) return wrong
   if (!first.hard && isAboveDefault(first, subject)) {
     const unused = first.signal.endsWith('.available') ? unusedImages(subject) : null
     const fix = unused === null ? undefined : imageGcFix(subject, policy)
@@ -239,22 +239,22 @@ function reasonOf(
     (held.cause.holder !== 'images' || areUnusedKnown(subject))
   const isOfInodes = first.signal.endsWith('.inodesFree')
   const drain = isReclaimEnough(subject) ? [] : [drainStep(subject)]
-  if (held !== null && isOfImages && isOfInodes && hasFreeAge(subject))
+  if (held && isOfImages && isOfInodes && hasFreeAge(subject))
     return {
       cause: kubeletSetting('imageMaximumGCAge'),
       steps: [...held.steps, { id: 'set-fields' }, ...drain],
       fix: { config: { imageMaximumGCAge: '168h0m0s' } },
       seen: 'image GC starts by bytes, not by inodes: only imageMaximumGCAge makes it delete images earlier',
     }
-  if (held !== null && isOfImages && (isOfInodes || !isLate))
+  if (held && isOfImages && (isOfInodes || !isLate))
     return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, ...drain] }
-  if (held !== null && isOfImages)
+  if (held && isOfImages)
     return {
       cause: imageGcThresholds,
       steps: [...held.steps.filter(({ id }) => id !== 'read-on-node'), ...drain],
       ...(held.seen !== undefined && { seen: held.seen }),
     }
-  if (held !== null) {
+  if (held) {
     const ending = isFreedByDrain(held) ? [podDeletion(held.cause, subject) ?? drain].flat() : []
     // The measurement takes seconds. What it shows decides whether a larger disk ends this.
     const isUnsure = measuredFirst(held, subject) !== held
@@ -268,7 +268,7 @@ function reasonOf(
   if (condition === 'PIDPressure') return processReason(subject)
   if (first.signal === 'allocatableMemory.available') {
     const reserve = smallerReserve(subject)
-    if (reserve !== null) return reserve
+    if (reserve) return reserve
   }
   const memory = memoryReason(subject)
   return {

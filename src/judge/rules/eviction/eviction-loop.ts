@@ -84,11 +84,10 @@ function heldReason(subject: Satisfied<'pods'>): Reason | null {
   const met = (eviction?.thresholds ?? []).filter(
     ({ met, signal }) => met === true && conditionOf(signal) === 'DiskPressure',
   )
-  const wrong =
-    eviction === null
-      ? null
-      : raisedReason(raisedThresholds(met, { ...subject, eviction }), subject)
-  if (wrong !== null) return wrong
+  const wrong = eviction
+    ? raisedReason(raisedThresholds(met, { ...subject, eviction }), subject)
+    : null
+  if (wrong) return wrong
   const held = fullestDiskReason(subject)
   return held?.cause.kind === 'holder' ? held : null
 }
@@ -116,7 +115,7 @@ function loopOf(
   at: string,
 ): { count: number; failing: Failing } | null {
   const latest = own.at(-1)
-  if (latest === undefined) return null
+  if (!latest) return null
   const name = ownerName(latest)
   const key = latest.owner?.key ?? null
   const evictions = own.map(({ message }) => evictionCause(message))
@@ -134,7 +133,7 @@ function loopOf(
   const threshold = namedThreshold(own, fact)
   const { user, ...written } = evictionReason(own, fact)
   const isOfDisk = resource === 'ephemeral-storage' && written.cause === undefined
-  const { cause, steps, fix } = isOfDisk && held !== null ? held : { fix: undefined, ...written }
+  const { cause, steps, fix } = isOfDisk && held ? held : { fix: undefined, ...written }
   return {
     count: own.length,
     failing: {

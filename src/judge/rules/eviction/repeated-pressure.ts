@@ -99,7 +99,7 @@ export const repeatedPressure = contextRule({
     ...evictionFact({ ...subject, eviction }, dayMs),
     reclaims: (subject.host?.logLines ?? []).flatMap(text => {
       const line = evictionLine(text)
-      return line !== null && 'resource' in line ? [line] : []
+      return line && 'resource' in line ? [line] : []
     }),
     held: fullestDiskReason(subject),
     writer: largestEvicted(
@@ -130,7 +130,7 @@ function imageGcOf(
   { imageGC, filesystems }: Pick<NodeSubject, 'imageGC' | 'filesystems'>,
 ) {
   const evictionPercent = diskEvictionPercent(eviction, filesystems)
-  return imageGC === null || evictionPercent === null
+  return !imageGC || evictionPercent === null
     ? null
     : { highPercent: imageGC.highThresholdPercent, evictionPercent }
 }
@@ -139,7 +139,7 @@ function imageGcOf(
 function reasonOf({ held, writer, imageGC }: PressureFact, policy: Policy): Partial<Failing> {
   if (held?.cause.kind === 'holder' && held.cause.freedBy !== 'image-gc')
     return { cause: held.cause, steps: held.steps }
-  if (writer !== null)
+  if (writer)
     return {
       cause: worldCause('pods-evicted'),
       steps: [{ id: 'set-ephemeral-storage', ...writer }],

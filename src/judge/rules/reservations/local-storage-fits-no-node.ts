@@ -259,7 +259,7 @@ function uncountedDisk(
   if (capacityBytes > shareOfVolume.most * volumeBytes) {
     const own = volumes.find(one => hasVolumeSize(capacityBytes, one.bytes))
     const nodes = `, while its nodes have ${bytes(capacityBytes)}`
-    if (own === undefined)
+    if (!own)
       return {
         why: `${nodes}, on a disk that the class does not name`,
         steps: [
@@ -277,7 +277,7 @@ function uncountedDisk(
     }
   }
   const first = volumes.find(hasRoom)
-  if (capacityBytes > 0 || first === undefined || !hasOwnImage(nodeClass)) return null
+  if (capacityBytes > 0 || !first || !hasOwnImage(nodeClass)) return null
   const place = shorten(first.device, 40)
   return {
     why: `. Its volume ${place} with ${bytes(first.bytes)} counts with rootVolume: true alone`,

@@ -6,7 +6,7 @@ import type { CommandEffect, HolderCause, Step, StepAction } from '#model/findin
 import type { CauseGroup, Finding } from '#model/finding/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
-import { mailView } from '#report/mail/view.ts'
+import { mailView, usualSize } from '#report/mail/view.ts'
 import { pageView } from '#report/page/view.ts'
 import { causeOnNode } from '#report/parts/causes.ts'
 import { outlookView } from '#report/parts/outlook.ts'
@@ -348,7 +348,7 @@ describe('without observed growth', () => {
 
   it('no time stands in mail, subject or list', () => {
     const mail = renderMail(quietReport(nodes, { findings: [finding('high')] }), [])
-    const { next } = mailView(quietReport(nodes), [], 1, {
+    const { next } = mailView(quietReport(nodes), [], usualSize, {
       owner: null,
       unsubscribe: [],
       language: english,
@@ -361,7 +361,11 @@ describe('without observed growth', () => {
 describe('numbers', () => {
   it('are the same on page, in mail, terminal and document', () => {
     const { verdict, causes, findings, clusters } = pageView(morning, english)
-    const mail = mailView(morning, [], 1, { owner: null, unsubscribe: [], language: english })
+    const mail = mailView(morning, [], usualSize, {
+      owner: null,
+      unsubscribe: [],
+      language: english,
+    })
     const records = causesOf(morning)
     expect(mail.verdict.headline).toBe(verdict.headline)
     expect(causes.count).toBe(String(records.length))
@@ -395,7 +399,11 @@ it('a mail of 5,000 nodes in 32 clusters stays below 60 KB and names at most 12 
   const report = quietReport(nodes, { findings, clusters })
   const { html } = renderMail(report, [])
   expect(Buffer.byteLength(html)).toBeLessThan(60_000)
-  const { causes } = mailView(report, [], 1, { owner: null, unsubscribe: [], language: english })
+  const { causes } = mailView(report, [], usualSize, {
+    owner: null,
+    unsubscribe: [],
+    language: english,
+  })
   expect(causes!.cards.length + causes!.lines.length).toBeLessThanOrEqual(12)
 })
 
@@ -403,7 +411,7 @@ describe('a cause in the mail', () => {
   const near = auditedNode('b-x', sharedDisk(89), { cluster: 'b' })
   const calm = auditedNode('a-x', sharedDisk(40), { cluster: 'a' })
   const mailed = (findings: Finding[]) =>
-    mailView(quietReport([calm, near], { findings }), [], 1, {
+    mailView(quietReport([calm, near], { findings }), [], usualSize, {
       owner: null,
       unsubscribe: [],
       language: english,

@@ -10,6 +10,7 @@ import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
+import { usualSize } from '#report/mail/view.ts'
 import { pageView } from '#report/page/view.ts'
 import { storyOf } from '#report/terminal/story.ts'
 import { hard, soft } from '#test/example.ts'
@@ -83,11 +84,14 @@ it('the mail', async () => {
     { channel: 's3', location: 's3://audits', link: 'https://reports.example.com/', error: null },
     { channel: 'folder', location: null, link: null, error: 'The disk is full.' },
   ]
-  const { subject, text, brief } = renderMail({ ...report, plan, notices }, deliveries, {
-    language: english,
-    owner: 'payments',
-    unsubscribe: ['mailto:stop@example.com'],
-  })
+  const options = { language: english, owner: 'payments', unsubscribe: ['mailto:stop@example.com'] }
+  const whole = [usualSize]
+  const { subject, text, brief } = renderMail(
+    { ...report, plan, notices },
+    deliveries,
+    options,
+    whole,
+  )
   await expect(`${subject}\n\n${text}\n${brief}\n`).toMatchFileSnapshot('golden/mail.txt')
 })
 

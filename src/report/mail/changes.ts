@@ -201,6 +201,17 @@ const returnedTexts = ({ returned }: RunBefore, { words: { returned: words }, li
 
 const shown = { ended: 3, hidden: 3, hiddenReasons: 2, reasons: 5, names: 2, channels: 6 }
 
+/** How many rows of a list, of those that it usually has at most. */
+export type MostRows = (rows: number) => number
+
+export interface MailWords {
+  report: AuditReport
+  fold: Fold
+  most: MostRows
+  titleOf: TitleOf
+  language: Language
+}
+
 const foldedTitle = ({ title, ownTitle }: ReturnType<TitleOf>, fold: Fold) => ({
   title: fold(title, 200),
   ownTitle: ownTitle === null ? null : fold(ownTitle, 200),
@@ -214,14 +225,12 @@ const markOf = (severity: Severity, { words }: Language) => ({
 /** Null: no finding ended. */
 export function mailEndedView(
   { ended }: MailChanges,
-  fold: Fold,
-  titleOf: TitleOf,
-  language: Language,
+  { fold, most, titleOf, language }: MailWords,
 ) {
   const { changes: words, list: join } = language.words
   if (ended.length === 0) return null
   const list = ended
-    .slice(0, shown.ended)
+    .slice(0, most(shown.ended))
     .map((past: PastFinding) => ({
       ...markOf(past.severity, language),
       ...foldedTitle(titleOf(past), fold),
@@ -235,14 +244,12 @@ export function mailEndedView(
 /** Null: every known finding could be checked. */
 export function mailHiddenView(
   { hidden }: MailChanges,
-  fold: Fold,
-  titleOf: TitleOf,
-  language: Language,
+  { fold, most, titleOf, language }: MailWords,
 ) {
   const { changes: words, clauses, list: join, since } = language.words
   if (hidden.length === 0) return null
   const list = hidden
-    .slice(0, shown.hidden)
+    .slice(0, most(shown.hidden))
     .map(({ severity, why, nodes, ...finding }) => ({
       ...markOf(severity, language),
       ...foldedTitle(titleOf(finding), fold),
@@ -276,8 +283,7 @@ const linkLimit = 1000
 export function mailNotAuditedView(
   title: string,
   notAudited: NotAudited[],
-  fold: Fold,
-  { words }: Language,
+  { fold, most, language: { words } }: Omit<MailWords, 'titleOf'>,
 ) {
   // AWS runs the kubelets of Fargate: they are counted, and the page names them.
   const unaudited = notAudited.filter(({ cause }) => cause !== 'fargate')
@@ -292,13 +298,13 @@ export function mailNotAuditedView(
       ([first]) => first!.reason,
     ),
   )
-  const rest = groups.slice(shown.reasons)
+  const rest = groups.slice(most(shown.reasons))
   const entries = rest.reduce((sum, { length }) => sum + length, 0)
   if (groups.length === 0) return null
   return {
     title,
     list: groups
-      .slice(0, shown.reasons)
+      .slice(0, most(shown.reasons))
       .map(group => ({
         who: unreadPlacesText(group, fold, words.notAudited),
         reason: fold(group[0]!.reason, 420) || words.noReason,

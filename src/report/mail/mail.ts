@@ -6,17 +6,25 @@ import { english } from '#report/languages/language.ts'
 import { findingEvents } from '#report/parts/finding-events.ts'
 import { withNote } from '#report/parts/steps.ts'
 import { wrapText } from '#report/text.ts'
-import { type MailOptions, type MailView, mailView } from './view.ts'
+import { type MailOptions, type MailSize, type MailView, mailView, usualSize } from './view.ts'
 
 export { hasNews, openCommandOf, reportLink } from './changes.ts'
 
 /** A mail should be far smaller than about 102 KB, above which Gmail clips it. */
 const htmlLimitBytes = 60_000
-/**
- * Foreign texts are cut to these shares of their usual length. The shares are tried in order until
- * the mail fits; it always fits with the last share.
- */
-const shares = [1, 0.5, 0.2]
+/** Three screens of a phone, 844 pixels each: a line takes 20.5 pixels. */
+const mostLines = 122
+/** Characters in a line on a phone. */
+const phoneColumns = 43
+/** Tried in order until the mail fits. */
+const sizes: readonly MailSize[] = [
+  usualSize,
+  { texts: 1, rows: 0.3, causes: 4 },
+  { texts: 1, rows: 0.3, causes: 3 },
+  { texts: 0.5, rows: 0.3, causes: 3 },
+]
+/** Only for the bytes: it always fits them. */
+const leastSize: MailSize = { texts: 0.2, rows: 0.3, causes: 3 }
 const textColumns = 78
 const toEverybody: MailOptions = { owner: null, unsubscribe: [], language: english }
 
@@ -38,29 +46,44 @@ const withoutBreaks = <T extends { commands: string[] }>(cause: T): T => ({
 /**
  * @param deliveries results of the channels so far; the mail links to the first address that
  * `reportLink` accepts
+ * @param tried sizes, in order, until the mail fits
  */
 export function renderMail(
   report: AuditReport,
   deliveries: Delivery[],
   options: MailOptions = toEverybody,
+  tried: readonly MailSize[] = sizes,
 ): RenderedMail {
-  const render = (share: number) => {
-    const view = mailView(report, deliveries, share, options)
-    return { view, html: renderMailHtml(view) }
+  const render = (size: MailSize) => {
+    const view = mailView(report, deliveries, size, options)
+    return { view, html: renderMailHtml(view), text: renderMailText(withUnbrokenCommands(view)) }
   }
-  const fits = ({ html }: { html: string }) => Buffer.byteLength(html) <= htmlLimitBytes
-  let mail = render(shares[0]!)
-  for (const share of shares.slice(1)) if (!fits(mail)) mail = render(share)
-  const { view, html } = mail
+  const isLight = ({ html }: { html: string }) => Buffer.byteLength(html) <= htmlLimitBytes
+  const usual = render(tried[0]!)
+  let mail = usual
+  for (const size of tried.slice(1))
+    if (!isLight(mail) || phoneLines(mail.text) > mostLines) mail = render(size)
+  if (!isLight(mail)) mail = render(leastSize)
+  const { view, html, text } = mail
   return {
     subject: view.subject,
     html,
-    text: wrapText(renderMailText(withUnbrokenCommands(view)), textColumns),
-    brief: mailBrief(view),
-    card: messageCard(view),
+    text: wrapText(text, textColumns),
+    brief: mailBrief(usual.view),
+    card: messageCard(usual.view),
     events: findingEvents(report, view.report.link),
   }
 }
+
+/** Lines that the mail takes on a phone, about. Characters of Chinese, Japanese and Korean are twice as wide, and an empty line has a third of the height. */
+const phoneLines = (text: string) =>
+  text
+    .replace(/\n{3,}/g, '\n\n')
+    .split('\n')
+    .reduce((sum, line) => {
+      const width = line.trim().length + (line.match(/[\u1100-\uffff]/g)?.length ?? 0)
+      return sum + (Math.ceil(width / phoneColumns) || 1 / 3)
+    }, 0)
 
 /*
  * A mail in a few lines, for messengers: verdict, next evictions, changes, worst causes, link to

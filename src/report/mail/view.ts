@@ -18,12 +18,14 @@ import {
 } from '#report/parts/causes.ts'
 import { noticesView, planView, policyNotices, tally } from '#report/parts/findings.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
-import { type TitleOf, titlesOf } from '#report/parts/rule-words.ts'
+import { titlesOf } from '#report/parts/rule-words.ts'
 import { effectText, stepsText, withoutCommands, withoutPrices } from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
 import {
   type MailChanges,
+  type MailWords,
+  type MostRows,
   mailChanges,
   mailDeliveriesView,
   mailEndedView,
@@ -57,18 +59,26 @@ export interface MailOptions {
 
 export type MailView = ReturnType<typeof mailView>
 
-/** @param share of the usual length of each foreign text, 0 to 1 */
+export interface MailSize {
+  /** Share of the usual length of each foreign text, 0 to 1. */
+  texts: number
+  /** Share of the usual length of each list, 0 to 1. */
+  rows: number
+  causes: number
+}
+export const usualSize: MailSize = { texts: 1, rows: 1, causes: 4 }
+
 export function mailView(
   report: AuditReport,
   deliveries: Delivery[],
-  share: number,
+  { texts, rows, causes: shownCauses }: MailSize,
   { owner, unsubscribe, language, isAttached = true, isPart = false }: MailOptions,
 ) {
   const { words } = language
   const { document } = report
-  const { run, notAudited } = document
-  const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
-  const short: Fold = (text, limit) => foldedLine(text, Math.ceil(limit * share), () => '…')
+  const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * texts))
+  const short: Fold = (text, limit) => foldedLine(text, Math.ceil(limit * texts), () => '…')
+  const most: MostRows = count => Math.ceil(count * rows)
   const titleOf = titlesOf(report, language)
   const { causes, outlook } = causesAndOutlook(report, language)
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
@@ -79,8 +89,7 @@ export function mailView(
   // An owner's page is not the report that the command opens.
   const open = owner === null ? openCommandOf(deliveries, document.run.region, isPart) : null
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached, open })
-  const ofCauses = { report, fold: short, titleOf, language }
-  const listed = mailCausesView(causes, outlook.rows, changes, ofCauses)
+  const on = { report, fold, most, titleOf, language }
   const next = nextNodes(outlook, causes, { fold, language })
   const [nearest = null] = outlook.rows.slice(0, 1).map(({ node }) => placeOf(node, language))
   const lost = gaps.find(({ section }) => section === 'not-audited')
@@ -102,12 +111,12 @@ export function mailView(
       language,
     ),
     preview: cutShort?.text ?? previewText(next, scope, language),
-    snapshot: words.mail.snapshot(language.utc(run.takenAt)),
+    snapshot: words.mail.snapshot(language.utc(document.run.takenAt)),
     audience: owner === null ? null : words.mail.audience(fold(owner, 80)),
     cutShort,
     picture,
     verdict: {
-      ...mailVerdict(report, verdict, { next, nearest, changes, fold, language }),
+      ...mailVerdict(report, verdict, { next, nearest, changes, fold, most, language }),
       first:
         firstCause(causes, outlook.rows.slice(0, nextShown), { titleOf, language })?.text ?? null,
       undelivered:
@@ -115,12 +124,12 @@ export function mailView(
           ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
           : null,
     },
-    causes: listed,
-    hidden: mailHiddenView(changes, fold, titleOf, language),
-    ended: mailEndedView(changes, fold, titleOf, language),
+    causes: mailCausesView(causes, outlook.rows, changes, { ...on, fold: short, shownCauses }),
+    hidden: mailHiddenView(changes, on),
+    ended: mailEndedView(changes, on),
     plan: planView(report.plan ?? null, language, fold),
-    notices: noticesView(report.notices, language, fold, shownNotices),
-    notAudited: lost ? mailNotAuditedView(sentence(lost.text), notAudited, fold, language) : null,
+    notices: noticesView(report.notices, language, fold, most(shownNotices)),
+    notAudited: lost ? mailNotAuditedView(sentence(lost.text), document.notAudited, on) : null,
     report: mailed,
     unsubscribe:
       unsubscribe.length > 0
@@ -177,13 +186,14 @@ interface VerdictParts {
   nearest: string | null
   changes: MailChanges
   fold: Fold
+  most: MostRows
   language: Language
 }
 
 function mailVerdict(
   report: AuditReport,
   { severity, headline, scope, gaps, complete }: ReturnType<typeof verdictView>,
-  { next, nearest, changes, fold, language }: VerdictParts,
+  { next, nearest, changes, fold, most, language }: VerdictParts,
 ) {
   const { words } = language
   const { run, findings, waived } = report.document
@@ -202,11 +212,11 @@ function mailVerdict(
     })),
     waived: waived.length > 0 ? words.mail.waived(waived.length) : null,
     policyNotices: policyNotices(report, language)
-      .slice(0, shownPolicyNotices)
+      .slice(0, most(shownPolicyNotices))
       .map(notice => fold(notice, 200)),
     gaps: gaps.length > 0 ? words.clauses(gaps.map(({ text }) => text)) : null,
     complete,
-    inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),
+    inputErrors: run.inputErrors.slice(0, most(shownInputErrors)).map(error => fold(error, 420)),
   }
 }
 
@@ -316,25 +326,17 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 
 /* Causes in a mail: the worst three as cards, the next in two lines, the rest counted. Each shown cause has its step and a command. */
 
-const shown = { cards: 3, lines: 1 }
+const shownCards = 3
 const lineLimit = 200
-const shownCauses = shown.cards + shown.lines
 /** Number of nodes that the verdict names. */
 const nextShown = 3
-
-interface MailWords {
-  report: AuditReport
-  fold: Fold
-  titleOf: TitleOf
-  language: Language
-}
 
 /** Null: there are no findings. */
 function mailCausesView(
   causes: FoundCause[],
   rows: OutlookView['rows'],
   changes: MailChanges,
-  words: MailWords,
+  { shownCauses, ...words }: MailWords & { shownCauses: number },
 ) {
   if (causes.length === 0) return null
   const { fold, titleOf, language } = words
@@ -350,11 +352,11 @@ function mailCausesView(
   }))
   const rest = causes.slice(shownCauses)
   return {
-    cards: cards.slice(0, shown.cards),
+    cards: cards.slice(0, shownCards),
     lines: cards
-      .slice(shown.cards, shownCauses)
+      .slice(shownCards)
       .map(({ statementLabel, statement, ends, commands, ...card }, line) => {
-        const index = shown.cards + line
+        const index = shownCards + line
         return {
           ...card,
           where: isOfVerdict(index) ? card.where : fold(views[index]!.shortWhere, 160),

@@ -20,11 +20,12 @@ import { gunzipSync } from 'node:zlib'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
+import { renderMail } from '#report/mail/mail.ts'
 import { pageView } from '#report/page/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { garbageFindings, overviewOf } from '#test/garbage-builder.ts'
 import { withWeek } from '#test/remembered-week.ts'
-import { lastRun, morningReport } from '#test/report-builder.ts'
+import { endedOf, lastRun, morningReport, withCauses } from '#test/report-builder.ts'
 import { terminalSvg } from './terminal.ts'
 
 const looks: Record<string, BrowserContextOptions> = {
@@ -78,6 +79,9 @@ const bounds = {
   mail: { desk: 3, phone: 3 },
   fleetMail: { desk: 3, phone: 3 },
   secondMail: { desk: 3, phone: 3 },
+  thirdMail: { desk: 3, phone: 3 },
+  unreadMail: { desk: 3, phone: 3 },
+  thirdPage: { desk: 6, phone: 12 },
 }
 const screens = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
 /** What the first screen of the page shows to its end: bar, answers and all nodes; on a phone bar and answers. */
@@ -112,7 +116,7 @@ async function measure(browser: Browser, sources: Record<Sized, string>): Promis
         process.stdout.write(`${first}\n`)
         if (box!.y + box!.height > viewport.height) over.push(first)
       }
-      if (name === 'page' && screen === 'desk') {
+      if (name.endsWith('age') && screen === 'desk') {
         const pdf = (await page.pdf(paper)).toString('latin1')
         const sheets = pdf.match(/\/Type\s*\/Page\b/g)?.length ?? 0
         const printed = `${name} on paper: ${sheets} of ${mostSheets} sheets`
@@ -255,16 +259,37 @@ function keepSamples({ page, mail }: { page: string; mail: string }, folder: str
   writeFileSync('docs/terminal.svg', terminalSvg(commands))
 }
 
-/** The mail of the demo's second morning, which says what happened since the first. */
-function secondMail(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'highwater-second-'))
-  for (const morning of ['1', '2'])
-    execFileSync(
-      process.execPath,
-      ['bin/highwater.mjs', 'demo', '--morning', morning, '--out', folder],
-      { stdio: 'ignore' },
-    )
-  return join(folder, 'email.html')
+/** Of the demo's later mornings, which say what happened since the one before. */
+function laterMornings() {
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-mornings-'))
+  const [secondMail, thirdMail] = ['1', '2', '3']
+    .map(morning => {
+      execFileSync(
+        process.execPath,
+        ['bin/highwater.mjs', 'demo', '--morning', morning, '--out', folder],
+        { stdio: 'ignore' },
+      )
+      const mail = join(folder, `email-${morning}.html`)
+      copyFileSync(join(folder, 'email.html'), mail)
+      return mail
+    })
+    .slice(1) as [string, string]
+  return { secondMail, thirdMail, thirdPage: join(folder, 'report.html') }
+}
+
+/** The mail after a run that read most nodes in part only, which it says of each finding. */
+function unreadMail(folder: string): string {
+  const report = withCauses(morningReport())
+  const lost =
+    'not known now of ip-10-0-1-41.ec2.internal (SSM SendCommand to 30 instances: broken)'
+  const hidden = report.document.findings.map(each => ({
+    ...each,
+    ...{ since: '2026-11-19', lastSeen: '2026-11-20', isNew: true, why: [lost, lost] },
+  }))
+  const file = join(folder, 'unread.html')
+  const before = { ...lastRun(), hidden, ended: endedOf('fixed') }
+  writeFileSync(file, renderMail(withWeek({ ...report, before }), []).html)
+  return file
 }
 
 /** The demo's world as a run of it leaves it, and a morning that was made up to have something of everything. */
@@ -311,7 +336,12 @@ if (browserPath === null) {
   try {
     const sources = sourcesOf(values.demo, folder)
     const fleet = fleetOf(dirname(sources.page))
-    const over = await measure(browser, { ...sources, ...fleet, secondMail: secondMail() })
+    const over = await measure(browser, {
+      ...sources,
+      ...fleet,
+      ...laterMornings(),
+      unreadMail: unreadMail(folder),
+    })
     if (over.length > 0) throw new Error(`Over the bound: ${over.join('; ')}`)
     if (values.docs) {
       await keepPictures(browser, sources)

@@ -347,6 +347,17 @@ describe('the mail of a second morning', () => {
     expect(view!.list[0]!.why).toMatchSnapshot()
     expect(viewOf(second({})).hidden).toBeNull()
   })
+  it('shows fewer findings and causes after a run that lost much, and still counts them', () => {
+    const why = ['unknown now of ip-10-0-9-9 (SSM SendCommand to 30 instances failed)']
+    const lost = second({ hidden: [...'abcdefghijklmn'].map(id => hidden(id, { why })) })
+    const { text, brief } = renderMail(lost, [linked])
+    const named = (shown: string) => shown.match(/Pods are evicted \(\w\)/g)?.length
+    expect(named(text)).toBe(1)
+    expect(text).toContain(words.changes.hidden(14))
+    expect(flat(text)).toContain('and 13 more findings: 13 critical.')
+    // Messengers have limits of their own.
+    expect(named(brief)).toBe(3)
+  })
   it('has no news of findings that could not be checked before, either', () => {
     const still = second({ hidden: [hidden('a', { isNew: false })] })
     expect(hasNews(still, [stored])).toBe(false)
@@ -789,7 +800,7 @@ describe('the two parts', () => {
       hostile: [hostileReport('a"<b>&\'c\n'), [down]],
     } as Record<string, [AuditReport, Delivery[]]>),
   )('say the same: %s', (_, [report, deliveries]) => {
-    const { html, text } = renderMail(report, deliveries, toOwner)
+    const { html, text } = renderMail(report, deliveries, toOwner, [usualSize])
     const said = facts(mailView(report, deliveries, usualSize, toOwner))
     expect(said.length).toBeGreaterThan(5)
     for (const fact of said) {

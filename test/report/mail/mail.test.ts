@@ -156,7 +156,7 @@ it('has a command for a step of which the command is too long for a mail', () =>
       ],
     }),
   })
-  const view = mailView(report, [], 1, { owner: null, unsubscribe: [], language: english })
+  const view = mailView(report, [], usualSize, { owner: null, unsubscribe: [], language: english })
   expect(view.causes?.cards.map(({ commands }) => commands)).toEqual([
     [
       `highwater audit --region eu-central-1 --cluster ${node.cluster} --mode ${node.mode} --node ${node.identity.name} --verbose`,

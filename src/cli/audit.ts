@@ -213,11 +213,10 @@ function show(result: AuditResult, options: AuditOptions, language: Language) {
   )
   const { hasColour } = screenOf(process.stdout)
   const { isVerbose, isQuiet } = verbosity
-  process.stdout.write(
-    isForPeople
-      ? summaryText(result, { hasColour, isVerbose, isQuiet, language })
-      : (file?.body ?? ''),
-  )
+  const text = isForPeople
+    ? summaryText(result, { hasColour, isVerbose, isQuiet, language })
+    : (file?.body ?? '')
+  process.stdout.write(text)
   for (const { channel, location, error } of result.deliveries) {
     const failed = channel === 'history' ? 'could not be read or written' : 'could not be written'
     if (error !== null)
@@ -231,6 +230,7 @@ function show(result: AuditResult, options: AuditOptions, language: Language) {
           options.snapshot === '-' ? undefined : options.snapshot,
           result,
           language,
+          text,
         ),
       )
   }
@@ -242,19 +242,25 @@ function auditPolicyOf(options: AuditOptions): Policy {
   return { ...policy, report: { ...policy.report, language } }
 }
 
+/** A longer command is not printed twice. */
+const longestTwice = 200
+
 /** The report as a link that terminals open, the snapshot, and the first command of the worst cause. */
 function placesText(
   folder: string,
   saved: string | undefined,
   { report: { document } }: AuditResult,
   { words }: Language,
+  above: string,
 ) {
-  const { report, snapshot, nextCommand } = words.terminal
+  const { report, snapshot, nextCommand, commandAbove } = words.terminal
   const wide = Math.max(...[report, snapshot, nextCommand].map(columnsOf))
   const command = firstStep(document.causes?.[0]?.steps ?? [])?.commands[0]
   const line = (name: string, place: string) => `${padTo(name, wide)} ${place}\n`
   const page = pathToFileURL(resolve(folder, 'report.html')).href
-  const next = command ? line(nextCommand, clean(command.command, 1000)) : ''
+  const text = clean(command?.command ?? '', 1000)
+  const isShown = text.length > longestTwice && above.includes(text)
+  const next = text === '' ? '' : line(nextCommand, isShown ? commandAbove : text)
   return `${line(report, page)}${line(snapshot, saved ?? join(folder, snapshotName))}${next}`
 }
 

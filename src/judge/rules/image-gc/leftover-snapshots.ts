@@ -10,13 +10,22 @@ import {
 import { partCause } from '#judge/help/holder-cause.ts'
 import { reasonOf } from '#judge/help/holders.ts'
 import { bytes, bytesLine, line, lines, type NodeSubject, nodeRule, plural } from '#judge/rule.ts'
-import type { HolderCause } from '#model/finding/cause.ts'
+import type { HolderCause, StepAction } from '#model/finding/cause.ts'
 import type { Severity } from '#model/finding/finding.ts'
 import { statusesOf } from '#model/input/kubernetes.ts'
 import type { DiskHolder, LedgerLine } from '#model/prediction/disk-ledger.ts'
 
 const least = { percent: 10, gib: 5 }
 const much = { percent: 25, gib: 5 }
+
+/** Share of a disk that is used at most where there is much room. */
+const roomy = 0.6
+
+/** What is only inferred is seen before a node is replaced for it. */
+function seenFirstOf(steps: readonly StepAction[]): StepAction[] {
+  const others = steps.filter(({ id }) => id !== 'replace-node')
+  return others.length === 0 ? [{ id: 'look-on-node' }] : others
+}
 
 const causeOf = (
   holder: DiskHolder,
@@ -66,10 +75,12 @@ export const leftoverSnapshots = nodeRule({
       const held = { disk, lines: [rest], bytes: rest.lowBytes }
       const { confidence, consequence, evidence } = inferredLeftovers(held, rest, subject)
       const cause = causeOf('not-images', disk.filesystem, rest.lowBytes, rest.highBytes)
+      const reason = reasonOf(cause, subject)
       yield {
         title: titles.inferred,
         severity: severityOf(held),
-        ...reasonOf(cause, subject),
+        ...reason,
+        ...(disk.usedBytes < roomy * disk.capacityBytes && { steps: seenFirstOf(reason.steps) }),
         confidence,
         consequence,
         evidence: lines(...evidence, version),

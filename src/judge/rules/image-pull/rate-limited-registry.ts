@@ -58,7 +58,10 @@ export const rateLimitedRegistry = contextRule({
     if (lasting.length + waiting.length > 0) yield refusalFailing(lasting, waiting)
     else if (refusedPulls.length > 0) yield pastRefusalFailing(refusedPulls)
     // Of a network that does not reach Docker Hub, its limit says nothing.
-    if (!isHubOutOfReach(failures)) yield* atRisk
+    for (const one of isHubOutOfReach(failures) ? [] : atRisk)
+      yield 'consequence' in one && failures.length === 0
+        ? { ...one, steps: [{ id: 'advice' }] }
+        : one
     yield* unreadEvents(context)
   },
 

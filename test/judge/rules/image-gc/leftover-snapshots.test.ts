@@ -62,6 +62,19 @@ describe('a node read by the API alone', () => {
     expect(judged(record)).toEqual([])
   })
 
+  it.each([
+    [114, true],
+    [65, false],
+  ])(
+    'is replaced for what was only inferred where the disk is short: %i GiB used',
+    (used, isShort) => {
+      const [failing] = judged(nodeWith(leak, used, 0))
+      const ids = ((failing as { steps: { id: string }[] }).steps ?? []).map(({ id }) => id)
+      expect(ids.includes('replace-node')).toBe(isShort)
+      expect(ids.length).toBeGreaterThan(0)
+    },
+  )
+
   it.each([{ terminated: { exitCode: 0 } }, { waiting: { reason: 'ContainerCreating' } }])(
     'is only possible with a container in state %o',
     state => {

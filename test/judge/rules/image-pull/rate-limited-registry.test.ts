@@ -34,6 +34,13 @@ describe('rate-limited-registry', () => {
     ).toBe('pass')
   })
 
+  it('shows the events of failed pulls only where a pull failed', () => {
+    const pods = [{ spec: { containers: [{ name: 'a', image: 'busybox' }] } }]
+    expect(failingOf(rateLimitedRegistry, { pods }).steps).toEqual([{ id: 'advice' }])
+    const events = [pullOf('Failed to pull image "quay.io/a/b:1": not found')]
+    expect(failingOf(rateLimitedRegistry, { pods, events }).steps).toBeUndefined()
+  })
+
   it('says nothing of a limit where Docker Hub is out of reach', () => {
     const pods = [{ spec: { containers: [{ name: 'a', image: 'busybox' }] } }]
     const events = [pullOf('Failed to pull image "busybox": dial tcp: no such host')]

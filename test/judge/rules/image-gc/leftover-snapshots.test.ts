@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
+import type { Failing } from '#judge/rule.ts'
 import { leftoverSnapshots } from '#judge/rules/image-gc/leftover-snapshots.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { replayOf } from '#test/at-the-door.ts'
@@ -69,7 +70,7 @@ describe('a node read by the API alone', () => {
     'is replaced for what was only inferred where the disk is short: %i GiB used',
     (used, isShort) => {
       const [failing] = judged(nodeWith(leak, used, 0))
-      const ids = ((failing as { steps: { id: string }[] }).steps ?? []).map(({ id }) => id)
+      const ids = ((failing as Failing).steps ?? []).map(({ id }) => id)
       expect(ids.includes('replace-node')).toBe(isShort)
       expect(ids.length).toBeGreaterThan(0)
     },

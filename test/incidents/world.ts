@@ -99,6 +99,8 @@ export interface Held {
   namespaces?: { name: string; layersGib: number; contentGib: number }[]
   journal?: number
   hostLogs?: number
+  /** Large files of `folders` below /var/log, and when they were written last. */
+  writtenLogs?: { path: string; gib: number; minutesAgo: number }[]
   coreDumps?: { path: string; gib: number }
   temporary?: number
   packages?: number
@@ -745,10 +747,21 @@ function hostOf(scene: Scene): RawObject {
       ...world.kernel,
     },
     podLogDirectories: [],
+    ...(world.held?.writtenLogs && { logs: writtenLogs(world.held.writtenLogs) }),
     diskUse: diskUseOf(scene),
     unread: [],
   }
 }
+
+const writtenLogs = (logs: NonNullable<Held['writtenLogs']>) => ({
+  files: logs.length,
+  bytes: bytesOf(sum(logs.map(({ gib }) => gib))),
+  biggest: logs.map(({ path, gib, minutesAgo }) => ({
+    ...{ path, bytes: bytesOf(gib), modifiedAt: before(minutesAgo) },
+  })),
+  rotatedByKubelet: { files: 0, bytes: 0 },
+  rotatedByOthers: { files: 0, bytes: 0, sample: [] },
+})
 
 function hostFilesystem(role: string, disk: Disk, device: string, mount: string): RawObject {
   const stats = statsOf(disk, bytesOf(disk.usedGib))

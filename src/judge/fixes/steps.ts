@@ -642,10 +642,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   drain: part('free', on => [['changes', drain(on)]], 'pods'),
   'drop-idle-log-blocks': all('set', plan),
-  'empty-log': all(
-    'free',
-    readOnNode(({ place = '/var/log/pods' }) => `sudo ls -l -h ${shellWord(place)}`),
-  ),
+  'empty-log': all('free', ({ action: { place = '/var/log/pods', variant }, node }) => [
+    variant === 'writer'
+      ? session(node, 'changes', `sudo truncate -s 0 ${shellWord(place)}`)
+      : session(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
+  ]),
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
   'expand-claim': all('ask-owner', expandClaim, 'nothing'),

@@ -3,7 +3,8 @@
 import { gibibyte } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
-import { isDatastore, rotatorOf } from '#facts/host-folders.ts'
+import { isDatastore, logFolder, rotatorOf } from '#facts/host-folders.ts'
+import { isWithinWindow } from '#judge/events/events.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
 import { patternsOf } from '#judge/logs/logrotate.ts'
@@ -163,21 +164,41 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   // Pods use the folder: only their owner can say what is no longer needed.
   const deletionStep = isOwned ? 'clean-with-owner' : ofFile
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
-  const reason = {
-    cause,
-    steps: steps.map(id => ({
-      id: id === 'delete-place' ? deletionStep : id,
-      ...values,
-      ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
-      ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
-      ...(id === 'restart-pod' && pods.length > 0 && { pods }),
-      ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
-      ...inodes,
-      ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
-      ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
-    })),
-  }
+  const log = writtenLog(cause, subject)
+  const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
+  const ofOwner = steps.map(id => ({
+    id: id === 'delete-place' ? deletionStep : id,
+    ...values,
+    ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
+    ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
+    ...(id === 'restart-pod' && pods.length > 0 && { pods }),
+    ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
+    ...inodes,
+    ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
+    ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
+  }))
+  const reason = { cause, steps: log === null ? ofOwner : [emptying, ...ofOwner] }
   return withStaticPods(reason, subject.pods ?? null)
+}
+
+/** A buffer of a log shipper holds what it has not sent. */
+const nameOfLog = /\.log$|\/(?:messages|syslog)$/
+
+/** A log below /var/log that a pod writes through a hostPath, and that holds most of it. Null: none, or nothing writes it now. */
+function writtenLog(
+  { holder, place, amount }: HolderCause,
+  { host, at = '' }: HolderSubject,
+): string | null {
+  if (holder !== 'host-path' || !place?.startsWith(`${logFolder}/`)) return null
+  const log = host?.logs?.biggest?.find(
+    ({ path = '', bytes: size = 0, modifiedAt = null }) =>
+      (path === place || path.startsWith(`${place}/`)) &&
+      2 * size >= amount.low &&
+      nameOfLog.test(path) &&
+      modifiedAt !== null &&
+      isWithinWindow(modifiedAt, at),
+  )
+  return log?.path ?? null
 }
 
 /** What rotates these logs: logrotate, if one of its patterns is of them. Null: there are logs of many programs. */

@@ -22,6 +22,17 @@ const softOf6Gi = {
   evictionSoftGracePeriod: { 'imagefs.available': '10m' },
 }
 
+/** A DaemonSet that mounts /var/log, with one large file there. */
+const fluentd = (log: { path: string; gib: number; minutesAgo: number }) =>
+  nodeOf({
+    disk: { gib: 120, usedGib: 105 },
+    workloads: [
+      ...users(3),
+      { namespace: 'kube-system', owner: 'DaemonSet fluentd', hostPath: log.path },
+    ],
+    held: { images: images(3, 0.6, 1.8), folders: { [log.path]: log.gib }, writtenLogs: [log] },
+  })
+
 export const secondTryIncidents: readonly Incident[] = [
   {
     name: 'artifact-that-did-not-fit-twice',
@@ -125,5 +136,27 @@ export const secondTryIncidents: readonly Incident[] = [
     }),
     ...nearMiss,
     never: [/acts\s+at/, /evicts now/],
+  },
+  {
+    name: 'log-that-a-daemon-writes-on-the-host',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/43772',
+    found:
+      'kops on AWS: fluentd, a DaemonSet, writes /var/log/fluentd.log through its hostPath, 96 GB. truncate frees them; the file needs a rule of logrotate.',
+    world: fluentd({ path: '/var/log/fluentd.log', gib: 89.8, minutesAgo: 0 }),
+    cause: [held('host-path', '/var/log/fluentd.log')],
+    owner: 'kube-system/DaemonSet fluentd',
+    steps: ['free'],
+    words: [/truncate\s+-s\s+0/, /\/etc\/logrotate\.d/, /DaemonSet\s+kube-system\/fluentd/],
+    never: [imageGc],
+  },
+  {
+    name: 'log-that-no-daemon-writes-now',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/43772#near-miss',
+    found: 'Nothing has written the file for two days: its owner decides what is needed of it.',
+    world: fluentd({ path: '/var/log/fluentd.log', gib: 89.8, minutesAgo: 2880 }),
+    cause: [held('host-path', '/var/log/fluentd.log')],
+    owner: 'kube-system/DaemonSet fluentd',
+    steps: ['ask-owner'],
+    never: [imageGc, /truncate/],
   },
 ]

@@ -27,7 +27,7 @@ export const closePercent = 5
 /** Names of pods of one rank. */
 const shownAlike = 2
 
-const bands = ['now', 'soon', 'close', 'near', 'calm', 'unknown'] as const
+const bands = ['now', 'waiting', 'soon', 'close', 'near', 'calm', 'unknown'] as const
 type Band = (typeof bands)[number]
 
 type NodeOutlook = ReturnType<typeof nodeOutlook>
@@ -82,7 +82,9 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions) {
   const met = isDiskMet
     ? null
     : (thresholds.find(threshold => threshold.met && threshold.hard)?.signal ?? null)
-  const next = met === null ? bandOf(headroomPercent, seenMs) : 'now'
+  const waitsUntilMs = met === null && isDiskMet ? endOfGrace(node, disk) : null
+  const unlessWaiting = met === null ? bandOf(headroomPercent, seenMs) : 'now'
+  const next = waitsUntilMs === null ? unlessWaiting : 'waiting'
   // AWS runs the kubelet of a Fargate node: no finding is about it.
   const band: Band = node.identity.owner === 'fargate' ? 'unknown' : next
   return {
@@ -92,11 +94,23 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions) {
     disk,
     /** The signal of a hard threshold that is met now, if the disk above does not evict now. */
     met,
+    /** When the soft threshold of the disk acts at the latest. Null: no threshold waits. */
+    waitsUntilMs,
     /** Milliseconds to eviction or to full at observed growth. Null: not observed, or beyond the horizon. */
     seenMs,
     /** Headroom above the threshold, in percent of the capacity; null: unknown. */
     headroomPercent,
   }
+}
+
+/** When a soft threshold that is met acts, by the node's condition. Null: a hard one is met, too, or its grace period is over. */
+function endOfGrace({ at, pressures, prediction }: AuditedNode, disk: DiskOutlook | null) {
+  const threshold = disk?.threshold
+  const isHardMet = prediction.eviction?.thresholds.some(({ met, hard }) => met && hard)
+  if (threshold == null || threshold.hard || isHardMet) return null
+  const reported = pressures?.find(one => one.condition === conditionOf(threshold.signal))
+  const endMs = Date.parse(reported?.since ?? at) + threshold.gracePeriodMs
+  return endMs > Date.parse(at) ? endMs : null
 }
 
 function bandOf(headroomPercent: number | null, seenMs: number | null): Band {
@@ -121,8 +135,8 @@ function headroomOf(disk: DiskOutlook) {
 }
 
 const nearestFirst = by<NodeOutlook>(
-  // After the bands `now` and `soon`, all nodes are ordered by headroom, least first.
-  ({ band }) => Math.min(bands.indexOf(band), 2),
+  // After the bands `now`, `waiting` and `soon`, all nodes are ordered by headroom, least first.
+  ({ band }) => Math.min(bands.indexOf(band), 3),
   ({ band, seenMs }) => (band === 'soon' ? (seenMs ?? 0) : 0),
   ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
   ({ node }) => node.cluster,
@@ -224,9 +238,9 @@ const thresholdOf = ({ node, disk, met }: NodeOutlook) =>
 function basisText({ node, disk, band, met }: NodeOutlook, language: Language): string {
   const { next: words, ...all } = language.words
   const growth = growthOf(disk, language)
-  if (band !== 'now') return all.clauses(growth)
   const condition = conditionOf(met ?? disk?.threshold?.signal ?? 'nodefs.available')
   const reported = node.pressures?.find(one => one.condition === condition)
+  if (band !== 'now' && reported === undefined) return all.clauses(growth)
   const evicted = (node.happened ?? []).filter(
     ({ what, resource }) => what === 'evicted' && resource,
   )
@@ -262,14 +276,17 @@ function timeOf(at: string, before: string | null | undefined, { utc }: Language
 function stateOf(one: NodeOutlook, language: Language) {
   const { next: words } = language.words
   const { disk, band, seenMs } = one
-  if (band === 'now') {
+  if (band === 'now' || band === 'waiting') {
     const threshold = thresholdOf(one)
     const note =
       threshold == null ? '' : words.below(threshold.signal, language.line(threshold.value, 40))
-    return { state: words.now, note }
+    const time = one.waitsUntilMs && language.utc(new Date(one.waitsUntilMs).toISOString())
+    return { state: time ? words.actsAt(time) : words.now, note }
   }
   const isUnwatched = disk?.threshold === null
-  const left = (isUnwatched ? words.leftUnwatched : words.left)(
+  const isUnderPressure = one.node.pressures?.some(({ condition }) => condition === 'DiskPressure')
+  const watched = isUnderPressure ? words.leftUnderPressure : words.left
+  const left = (isUnwatched ? words.leftUnwatched : watched)(
     language.bytes(disk && bytesLeft(disk)),
     language.percent(one.headroomPercent),
   )

@@ -42,6 +42,23 @@ describe('the context of a command', () => {
   })
 })
 
+it('names the file in which k3s and RKE2 have the settings of their kubelet', () => {
+  const ofRke2 = on({ node: { ...node, distribution: 'rke2' } })
+  const steps = (site: typeof ofRke2) => stepsOf(finding, [{ id: 'set-fields' }], site)
+  expect(steps(ofRke2)[0]?.action.place).toBeUndefined()
+  const settable = { ...finding, fix: { config: { maxPods: 20 }, durable: [] } }
+  const [step] = stepsOf(settable, [{ id: 'set-fields' }], ofRke2)
+  expect(step?.action.place).toBe('/etc/rancher/rke2/config.yaml')
+  expect(stepsOf(settable, [{ id: 'set-fields' }], on())[0]?.action.place).toBeUndefined()
+})
+
+it('has the runtime prune images where no plan reaches the node', () => {
+  const pruning = (site: ReturnType<typeof on>) =>
+    stepsOf(finding, [{ id: 'prune-images' }], site)[0]?.action.id
+  expect(pruning(on({ node: machine }))).toBe('prune-by-runtime')
+  expect(pruning(on())).toBe('prune-images')
+})
+
 const owner = {
   kind: 'container',
   namespace: 'shop',

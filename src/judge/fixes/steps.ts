@@ -91,7 +91,7 @@ export function stepsOf(
       const isDurable = wish.id === 'set-fields' && fields.length === 0
       const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
       const disk = diskOf(own, site)
-      const action = withSource(own, disk)
+      const action = withSource(own.id === 'set-fields' ? inOwnFile(own, site.node) : own, disk)
       const { lines: _, always: __, ...step } = doings[action.id]
       return { ...step, action, commands: commandsOf(action, disk, finding, site) }
     })
@@ -259,6 +259,12 @@ function inPod(nodeName: string, command: string): string {
   const options = ['-n', 'kube-system', '--rm', '-i', '--restart=Never', `--image=${image}`]
   return kubectl('run', 'highwater-look', ...options, `--overrides=${JSON.stringify({ spec })}`)
 }
+
+/** Their kubelet has no file of its own. Sources: docs.k3s.io/cli/server, docs.rke2.io/reference/server_config kubelet-arg */
+const inOwnFile = (wish: StepAction, node: StepNode | null): StepAction =>
+  node?.distribution === undefined
+    ? wish
+    : { ...wish, place: `/etc/rancher/${node.distribution}/config.yaml` }
 
 /** They bring their own tools and units. Sources: docs.k3s.io/cli, docs.rke2.io/reference/cli_tools */
 function ownTools(name: 'k3s' | 'rke2'): [RegExp, string][] {

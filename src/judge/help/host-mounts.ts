@@ -1,5 +1,5 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
-import type { NodeSubject } from '#judge/rule.ts'
+import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import { controllerOf, isVolumeWritable, placedWorkload } from '#model/input/kubernetes.ts'
@@ -34,6 +34,58 @@ export function writableMounts({
     return [...claims, ...folders].map(place => `${place} (${workload})`)
   })
   return [...new Set(mounts)].slice(0, shown)
+}
+
+interface ClaimOfPod {
+  namespace: string
+  claim: string
+  workload: string
+}
+
+/** Claims of the node's pods, those that were evicted, too. The kubelet measures none of the kind hostPath; another size is another disk. */
+export function claimsOf({
+  pods,
+  summary,
+  filesystems,
+}: Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>): ClaimOfPod[] {
+  const diskBytes = filesystems.nodefs?.capacityBytes
+  const elsewhere = new Set(
+    summary?.pods?.flatMap(({ podRef, volume = [] }) =>
+      volume.flatMap(({ pvcRef, capacityBytes }) =>
+        pvcRef?.name === undefined || capacityBytes === diskBytes
+          ? []
+          : podName({ namespace: podRef?.namespace, name: pvcRef.name }),
+      ),
+    ),
+  )
+  return (pods ?? []).flatMap(pod => {
+    const { namespace = '', name = '' } = pod.metadata ?? {}
+    const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
+    return (pod.spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
+      const claim = persistentVolumeClaim?.claimName
+      return claim === undefined || elsewhere.has(podName({ namespace, name: claim }))
+        ? []
+        : [{ namespace, claim, workload }]
+    })
+  })
+}
+
+/** `/var/lib/rancher/k3s/storage (claims pgsql, spacewalk of Deployment shop/db)`: folders that are claims, beside each other. At most three. */
+export function claimFolders(
+  claims: readonly ClaimOfPod[],
+  localFolder: (namespace: string, claim: string) => string | null,
+): string[] {
+  const found = claims.flatMap(one => {
+    const folder = localFolder(one.namespace, one.claim)
+    return folder === null ? [] : [{ ...one, parent: folder.replace(/\/[^/]+\/?$/, '') || '/' }]
+  })
+  const places = Map.groupBy(found, ({ parent, workload }) => `${parent} ${workload}`)
+  return [...places.values()].slice(0, shown).map(alike => {
+    const { parent, workload } = alike[0]!
+    const names = [...new Set(alike.map(({ claim }) => shorten(claim, nameLength)))]
+    const more = names.length > shown ? ', …' : ''
+    return `${parent} (${names.length === 1 ? 'claim' : 'claims'} ${names.slice(0, shown).join(', ')}${more} of ${workload})`
+  })
 }
 
 /** A look at the node begins with what its pods can write. */

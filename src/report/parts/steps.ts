@@ -227,7 +227,7 @@ function stepText(
     return steps.drain(shownPods(lost.pods, language), shownPods(lost.data, language))
   if (id === 'set-fields' && settings !== null)
     return bytes === undefined && action.isShort !== true
-      ? settings
+      ? steps.setIn(settings, named)
       : steps.roomFirst(settings, bytes === undefined ? null : language.bytes(bytes))
   if (id === 'advice' || id === 'clean-objects' || id === 'set-fields')
     return finding ? language.line(firstAdvice(finding, language), limits.advice) : ''

@@ -33,6 +33,60 @@ const fluentd = (log: { path: string; gib: number; minutesAgo: number }) =>
     held: { images: images(3, 0.6, 1.8), folders: { [log.path]: log.gib }, writtenLogs: [log] },
   })
 
+/** A claim of the evicted pod is a folder of the node. Null: it is a disk of its own. */
+const uyuni = (folder: string | null) =>
+  nodeOf(
+    {
+      ...{ mode: 'proxy', family: 'Ubuntu', providerId: '', volumes: [], pressureMinutes: 360 },
+      ...{ disk: { gib: 200, usedGib: 182 }, diskPressure: true },
+      configuration: {
+        evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '5%' },
+        evictionMinimumReclaim: { 'nodefs.available': '10%' },
+      },
+      workloads: [
+        ...users(1),
+        {
+          ...{ namespace: 'default', owner: 'Deployment uyuni', claim: 'pgsql' },
+          evicted: 'The node was low on resource: ephemeral-storage. ',
+        },
+      ],
+      held: { images: images(1, 0.6, 1.8), unexplained: 150 },
+    },
+    {
+      nodegroups: [],
+      objects: {
+        persistentvolumes: [
+          {
+            metadata: { name: 'pvc-1', uid: 'pvc-1', creationTimestamp: '2026-11-01T00:00:00Z' },
+            spec: {
+              claimRef: { namespace: 'default', name: 'pgsql', uid: 'c' },
+              ...(folder === null
+                ? { csi: { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-1' } }
+                : { hostPath: { path: folder } }),
+            },
+            status: { phase: 'Bound' },
+          },
+        ],
+        pods: [
+          {
+            metadata: { name: 'uyuni-6c8d9f7b5-4kx2m', namespace: 'default', uid: 'u' },
+            spec: { containers: [{ name: 'uyuni' }] },
+            status: {
+              phase: 'Pending',
+              conditions: [
+                {
+                  ...{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' },
+                  message:
+                    '0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/disk-pressure: }.',
+                },
+              ],
+            },
+          },
+        ],
+      },
+    },
+  )
+
 export const secondTryIncidents: readonly Incident[] = [
   {
     name: 'artifact-that-did-not-fit-twice',
@@ -120,6 +174,7 @@ export const secondTryIncidents: readonly Incident[] = [
       /acts\s+at\s+2026-11-21\s+06:06\s+UTC/,
       /unused\s+images\s+before\s+pods/,
       /crictl rmi --prune/,
+      /under\s+pressure,\s+evicts\s+from\s+2026-11-21\s+06:06\s+UTC/,
     ],
     never: [/larger (?:disk|volume)/],
   },
@@ -158,5 +213,31 @@ export const secondTryIncidents: readonly Incident[] = [
     owner: 'kube-system/DaemonSet fluentd',
     steps: ['ask-owner'],
     never: [imageGc, /truncate/],
+  },
+  {
+    name: 'claims-that-are-folders-of-the-disk',
+    thread: 'https://github.com/SUSE/susemanager-ci/pull/1143',
+    found:
+      'k3s: / has 200 GB and is 94 % full; the claims of Uyuni are folders of local-path on it. The evicted pod waits for the taint, which a minimum reclaim of 10 % keeps.',
+    world: uyuni('/var/lib/rancher/k3s/storage/pvc-1_default_pgsql'),
+    cause: [setting('evictionMinimumReclaim')],
+    owner: 'platform',
+    steps: ['set'],
+    words: [
+      /under\s+DiskPressure,\s+8\.\d\s+GiB/,
+      /\/var\/lib\/rancher\/k3s\/storage\s+\(claim\s+pgsql\s+of\s+Deployment\s+default\/uyuni\)/,
+      /1\s+pod\s+waits\s+for\s+the\s+end\s+of\s+its\s+taint/,
+    ],
+    never: [imageGc, /to eviction/],
+  },
+  {
+    name: 'claims-that-are-disks-of-their-own',
+    thread: 'https://github.com/SUSE/susemanager-ci/pull/1143#near-miss',
+    found: 'The same node, with claims on EBS volumes: they are not on its disk.',
+    world: uyuni(null),
+    cause: [setting('evictionMinimumReclaim')],
+    owner: 'platform',
+    steps: ['set'],
+    never: [imageGc, /pgsql/],
   },
 ]

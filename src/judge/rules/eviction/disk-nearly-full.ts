@@ -3,6 +3,7 @@ import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
 import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, filesOfImages } from '#judge/help/holders.ts'
+import { claimFolders, claimsOf } from '#judge/help/host-mounts.ts'
 import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -11,12 +12,16 @@ import {
   type Failing,
   isLinux,
   line,
+  type NodeContext,
   percent,
+  plural,
+  podName,
   type Satisfied,
+  shortPodName,
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { HolderCause } from '#model/finding/cause.ts'
+import type { HolderCause, StepAction } from '#model/finding/cause.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
@@ -62,25 +67,58 @@ export const diskNearlyFull = contextRule({
   sources: ['src/facts/holders.ts', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
   appliesTo: isLinux,
 
-  fact(subject): FillingDisk[] {
+  fact(subject): { disks: FillingDisk[]; claims: ReturnType<typeof claimsOf>; isTainted: boolean } {
     const names =
       subject.filesystems.layout === 'imagefs' || subject.filesystems.layout === 'split'
         ? (['nodefs', 'imagefs'] as const)
         : (['nodefs'] as const)
-    return names.flatMap(name =>
+    const disks = names.flatMap(name =>
       ([`${name}.available`, `${name}.inodesFree`] as const).flatMap(
         signal => fillingDisk(name, signal, subject.filesystems[name], subject) ?? [],
       ),
     )
+    const isUnread = disks.some(({ reason }) => reason.cause.kind === 'unread')
+    const isTainted = disks.length > 0 && subject.conditions.DiskPressure === 'True'
+    return { disks, claims: isUnread ? claimsOf(subject) : [], isTainted }
   },
 
-  *judge(disks, { growth }) {
+  *judge({ disks, claims, isTainted }, context) {
     for (const disk of disks) {
-      const failing = disk.isNear ? nearlyFull(disk) : fullSoon(disk, growth()[disk.name])
-      if (failing) yield failing
+      const failing = disk.isNear ? nearlyFull(disk) : fullSoon(disk, context.growth()[disk.name])
+      if (failing === null) continue
+      const { seen, steps = [] } = failing
+      const folders = disk.name === 'nodefs' ? claimFolders(claims, context.localFolder) : []
+      const isUnread = disk.reason.cause.kind === 'unread'
+      const waiting = isTainted ? waitingText(context) : []
+      const unknown = isUnread && seen === undefined ? 'unknown, and ' : ''
+      const said = [...(seen === undefined ? [] : [seen]), ...waiting.map(one => unknown + one)]
+      yield {
+        ...failing,
+        ...(said.length > 0 && { seen: said.join(' ') }),
+        steps: steps.map(step => withFolders(step, folders)),
+      }
     }
   },
 })
+
+/** Pods that no node takes while it has the taint of DiskPressure. Empty: none. */
+function waitingText({ waitingPods, podEvents }: NodeContext): string[] {
+  const waiting = waitingPods.filter(({ metadata, status }) =>
+    [...(status?.conditions ?? []), ...podEvents(podName(metadata))].some(({ message }) =>
+      message?.includes('node.kubernetes.io/disk-pressure'),
+    ),
+  )
+  const [first] = waiting
+  if (first === undefined) return []
+  return [
+    `${plural(waiting.length, 'pod')} ${waiting.length === 1 ? 'waits' : 'wait'} for the end of its taint: ${shortPodName(first.metadata)}${waiting.length === 1 ? '' : ', …'}.`,
+  ]
+}
+
+const withFolders = (step: StepAction, folders: string[]): StepAction =>
+  folders.length > 0 && (step.id === 'look-on-node' || step.id === 'read-on-node')
+    ? { ...step, mounts: [...folders, ...(step.mounts ?? [])] }
+    : step
 
 const unknownHolders: ReadonlySet<string> = new Set(['unread', 'not-explained'])
 

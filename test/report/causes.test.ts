@@ -10,7 +10,13 @@ import { mailView, usualSize } from '#report/mail/view.ts'
 import { pageView } from '#report/page/view.ts'
 import { causeOnNode } from '#report/parts/causes.ts'
 import { outlookView } from '#report/parts/outlook.ts'
-import { causeText, commandsView, firstStep, stepsText } from '#report/parts/steps.ts'
+import {
+  causeText,
+  commandsView,
+  firstStep,
+  immediateFirst,
+  stepsText,
+} from '#report/parts/steps.ts'
 import {
   adviceWith,
   auditedNode,
@@ -184,6 +190,20 @@ it('a node below the size of its peers keeps what frees space now, then has thei
     ['larger-disk', peerBytes],
   ])
   expect(causeText(cause!.cause, english)).toMatch(/has 20\.0\sGiB, the median of its peers is 100/)
+})
+
+it.each([
+  [['restart-kubelet', 'replace-node'], 'restart-kubelet'],
+  [['clean-with-owner', 'restart-kubelet'], 'clean-with-owner'],
+  [['replace-node', 'larger-disk'], 'replace-node'],
+] as const)('puts no restart of the kubelet before what frees a disk: %j', (ids, first) => {
+  const steps = ids.map(
+    (id): Step => ({
+      ...{ kind: 'set', ends: 'all', disturbs: 'nothing', commands: [] },
+      action: { id, ...(id === 'restart-kubelet' && { variant: 'idle' as const }) },
+    }),
+  )
+  expect(immediateFirst(steps)[0]?.action.id).toBe(first)
 })
 
 describe('causes', () => {

@@ -329,6 +329,8 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const disk = ledger && diskOf(ledger, first.filesystem)
   const isTooSmall = first.holder === 'unread' && disk && isTiny(disk)
   const roomyBytes = first.filesystem === 'nodefs' ? roomOfImages(ledger) : null
+  // Images are on a disk with much room, and the kubelet's folder is on the usual small one.
+  const isSmall = first.holder === 'unread' && disk && disk.capacityBytes <= smallDiskBytes
   return {
     ...reason,
     ...(unused !== null && { seen: `${unused}.` }),
@@ -337,7 +339,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
       ...reason.steps.map(step =>
         first.holder === 'unread' ? withMounts(step, subject) : withSize(step, subject, first),
       ),
-      ...(isTooSmall && roomyBytes !== null
+      ...(isSmall && roomyBytes !== null
         ? [{ id: 'move-kubelet-root' as const, bytes: roomyBytes }]
         : []),
       ...(isTooSmall && roomyBytes === null
@@ -440,14 +442,16 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
  */
 export function filesOfImages(
   { holder, filesystem, amount: { unit } }: HolderCause,
-  { ledger, node }: DiskSubject,
+  subject: DiskSubject,
 ): Pick<Reason, 'steps' | 'seen'> | null {
+  const { ledger, node } = subject
   const disk = ledger && diskOf(ledger, filesystem)
   const mostBytes = disk?.lines
     .filter(line => line.holder === 'images' || line.holder === 'images-unused')
     .reduce((sum, { highBytes }) => sum + highBytes, 0)
   const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
   if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
+  const unused = unusedImages(subject)
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
   const [[largest, alike] = ['', []], [, next] = ['', []]] = [
     ...Map.groupBy(names, name => name),
@@ -458,8 +462,11 @@ export function filesOfImages(
     steps: isUsed ? [{ id: 'larger-disk', unit }] : [{ id: 'prune-images' }, look],
     ...(isUsed
       ? { seen: 'pods use every image that is known here: image GC frees none of these files.' }
-      : alike.length > Math.max(1, next.length) && {
-          seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
+      : (unused !== null || alike.length > Math.max(1, next.length)) && {
+          seen:
+            unused === null
+              ? `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`
+              : `N${unused.slice(1)}.`,
         }),
   }
 }

@@ -248,7 +248,7 @@ const isImmediate = ({ kind, action: { id, rollsOut, variant } }: Step, index: n
   id === 'list-deletions' ||
   id === 'replace-failed-disk' ||
   id === 'replace-node' ||
-  (id === 'restart-kubelet' && variant === 'idle') ||
+  (id === 'restart-kubelet' && variant === 'idle' && index === 0) ||
   id === 'reboot' ||
   (kind === 'read-more' && index === 0)
 

@@ -1,6 +1,7 @@
 /** Work that did not fit twice, thresholds that wait, and disks on which others write. */
 import type { Incident } from '../incident.ts'
 import { held, imageGc, images, nearMiss, nodeOf, setting, users } from '../short-forms.ts'
+import type { NodeWorld } from '../world.ts'
 
 const lowOnDisk =
   'The node was low on resource: ephemeral-storage. Threshold quantity: 2146223308, available: 1893320Ki. Container main was using 2093320Ki, request is 0, has larger consumption of ephemeral-storage. '
@@ -86,6 +87,43 @@ const uyuni = (folder: string | null) =>
       },
     },
   )
+
+/** The usual root of 20 GiB, with evicted pods of one name and no owner. */
+const rootOf = ({
+  usedGib,
+  podGib = 0.07,
+  imageDisk,
+}: {
+  usedGib: number
+  podGib?: number
+  imageDisk?: NodeWorld['imageDisk']
+}) =>
+  nodeOf({
+    ...{ mode: 'proxy', nodegroup: 'workers', diskPressure: true },
+    ...{ disk: { gib: 19.6, usedGib, device: '/dev/xvda1' }, imageDisk },
+    workloads: [
+      { namespace: 'etl', owner: 'Deployment store', emptyDirGib: podGib },
+      ...['1', '2', '3'].map(id => ({
+        ...{ namespace: 'etl', owner: `Bare spark-exec-${id}` },
+        evicted: lowOnDisk,
+      })),
+    ],
+    held: { images: images(2, 0.6, 1.8) },
+  })
+
+/** 27 builds of one image, of which pods use some. */
+const frontend = (used: number) => {
+  const builds = Array.from({ length: 27 }, (_, index) => `eu.gcr.io/acme/frontend:${index}`)
+  return nodeOf({
+    ...{ mode: 'proxy', family: 'Ubuntu', providerId: 'gce://acme/us-east1-b/pool-1', volumes: [] },
+    disk: { gib: 100, usedGib: 41, inodes: { all: 6_291_456, free: 440_000 } },
+    snapshotInodes: 5_500_000,
+    workloads: builds
+      .slice(0, used)
+      .map((image, index) => ({ namespace: 'web', owner: `Deployment web-${index}`, image })),
+    held: { images: builds.map(name => ({ name, packedGib: 0.8, unpackedGib: 1.4 })) },
+  })
+}
 
 export const secondTryIncidents: readonly Incident[] = [
   {
@@ -239,5 +277,57 @@ export const secondTryIncidents: readonly Incident[] = [
     owner: 'platform',
     steps: ['set'],
     never: [imageGc, /pgsql/],
+  },
+  {
+    name: 'evictions-that-cannot-help',
+    thread: 'https://github.com/kubernetes/kops/issues/429',
+    found:
+      'kops on AWS: pods and images are on an NVMe disk behind links, and the kubelet looks at the root of 20 GiB. Five pods are evicted, which frees nothing there.',
+    world: rootOf({ usedGib: 18, imageDisk: { gib: 278.5, usedGib: 55, device: '/dev/nvme1n1' } }),
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [
+      /evicting\s+every\s+pod\s+would\s+not\s+make\s+enough\s+room/,
+      /images\s+are\s+on\s+another\s+disk,\s+of\s+278\.5\s+GiB/,
+      /make\s+this\s+disk\s+larger/,
+    ],
+    never: [imageGc, /What\s+replaces\s+them/],
+  },
+  {
+    name: 'evictions-that-help',
+    thread: 'https://github.com/kubernetes/kops/issues/429#near-miss',
+    found: 'Pods hold the same root: their eviction makes room.',
+    world: rootOf({ usedGib: 18, podGib: 9 }),
+    cause: [held('pod-volumes')],
+    owner: 'etl/Deployment store',
+    steps: ['free', 'ask-owner', 'resize'],
+    never: [imageGc, /would\s+not\s+make\s+enough\s+room/, /another\s+disk/],
+  },
+  {
+    name: 'files-of-old-builds',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/56573',
+    found:
+      'GKE: 27 builds of one image with 200,000 files each; inodes run out, while image GC looks at bytes. Deleting the unused images ends it.',
+    world: frontend(1),
+    cause: [held('images')],
+    owner: 'platform',
+    steps: ['free'],
+    words: [
+      /No\s+pod\s+uses\s+26\s+of\s+the\s+27\s+images/,
+      /acme\/frontend/,
+      /crictl rmi --prune/,
+    ],
+    never: [/imageGCHighThresholdPercent/],
+  },
+  {
+    name: 'files-of-images-in-use',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/56573#near-miss',
+    found: 'Pods use all of these images: to delete unused ones frees no file.',
+    world: frontend(27),
+    cause: [held('images'), held('images-in-use')],
+    owner: 'platform',
+    steps: ['resize', 'read-more'],
+    never: [/No\s+pod\s+uses/, /rmi --prune/],
   },
 ]

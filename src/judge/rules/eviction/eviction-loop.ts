@@ -44,6 +44,8 @@ interface LoopFact extends EvictionFact {
   held: Reason | null
 }
 
+const titles = { byName: 'Pods of one name are evicted from this node again and again' }
+
 export const evictionLoop = contextRule({
   id: 'eviction-loop',
   family: 'eviction',
@@ -51,6 +53,7 @@ export const evictionLoop = contextRule({
   cause: worldCause('pods-evicted'),
   steps: ['set-ephemeral-storage'],
   needs: ['pods'],
+  titles,
   title: 'Pods of one owner are evicted from this node again and again',
   why: 'The owner replaces what the kubelet evicts, and the replacement fills the node again. Pods that tolerate the pressure taints, as those of every DaemonSet do, come straight back to the same node; while the pressure lasts, the kubelet refuses them at admission, which counts as evicted, too.',
   fix: 'Give its containers requests and limits of ephemeral-storage (or memory) that cover what they use, and its emptyDir volumes a sizeLimit. Drop tolerations of node.kubernetes.io/disk-pressure, memory-pressure and pid-pressure, and those with operator Exists and no key; a DaemonSet gets them whatever its template says.',
@@ -140,13 +143,14 @@ function loopOf(
       ...(cause && { cause }),
       ...(steps && { steps }),
       ...(fix && { fix }),
+      ...(key === null && { title: titles.byName }),
       confidence: key === null ? 'likely' : 'certain',
       ...seenFirst(
         `${name}: ${plural(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at admission` : ''}${resource === null ? '' : `, for ${resource}`}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.`,
         [
           returns
             ? `Its pods tolerate ${taint}: each replacement comes straight back to this node.`
-            : 'What replaces them comes back and goes again.',
+            : comesBack(key),
           isNext ? ' By replay the next to go is of the same owner.' : '',
         ].join(''),
       ),
@@ -165,6 +169,11 @@ function loopOf(
     },
   }
 }
+
+const comesBack = (key: string | null) =>
+  key === null
+    ? 'No owner of these pods is known: nothing in Kubernetes replaces a pod without one.'
+    : 'What replaces them comes back and goes again.'
 
 function messageLines(evictions: readonly EvictionCause[], resource: string | null) {
   const shownText = (text: string) => resourceText(text, resource)

@@ -86,8 +86,15 @@ export const uselessEviction = nodeRule({
       if ((found.get(disk)?.shortBytes ?? 0) < shortBytes)
         found.set(disk, { threshold, ...room, most, shortBytes })
     }
-    for (const short of found.values())
-      yield { ...diskReason(subject, short.threshold.signal), ...failing(short, subject) }
+    for (const short of found.values()) {
+      const reason = diskReason(subject, short.threshold.signal)
+      const isUnknown = short.threshold.met === true && reason?.cause.kind === 'unread'
+      yield {
+        ...reason,
+        ...(isUnknown && reason.seen === undefined && { seen: uselessText(short, subject) }),
+        ...failing(short, subject),
+      }
+    }
   },
 })
 
@@ -109,6 +116,17 @@ function roomOf(
   // The threshold is no longer met when this many bytes are available. The rule unreachable-min-reclaim reports one beyond the whole disk.
   const neededBytes = resolved + reclaim < capacityBytes ? resolved + reclaim : resolved
   return { capacityBytes, availableBytes, neededBytes, missingBytes: neededBytes - availableBytes }
+}
+
+/** Why evictions end nothing, where nothing shows what holds the disk. */
+function uselessText({ threshold, missingBytes, most }: Short, { filesystems }: DiskSubject) {
+  const { layout, imagefs } = filesystems
+  const ofImages =
+    layout === 'imagefs' && threshold.signal.startsWith('nodefs.') && imagefs?.capacityBytes
+      ? `; images are on another disk, of ${bytes(imagefs.capacityBytes)}`
+      : ''
+  const images = ofImages === '' ? ' and all images' : ''
+  return `evicting every pod would not make enough room: ${bytes(missingBytes)} are missing, and at most ${bytes(most.bytes)} come from ${plural(most.pods.length, 'pod')}${images}${ofImages}.`
 }
 
 function failing(short: Short, { configuration, filesystems, host }: DiskSubject): Failing {

@@ -27,6 +27,13 @@ itJudgesExamples(evictionLoop, {
   good: { events: [evicted('4bcdf', 11)] },
 })
 
+it('says nothing comes back of pods whose owner is not known', () => {
+  const events = [evicted('4bcdf', 11), evicted('5bcdf', 27), evicted('6bcdf', 49)]
+  const { title, consequence } = failingOf(evictionLoop, { events })
+  expect(title).toContain('Pods of one name')
+  expect(consequence).toContain('nothing in Kubernetes replaces')
+})
+
 /** What the kubelet of a version writes of a container with 5 GiB on a disk of 20 GiB. */
 function upstreamMessage(version: string): string {
   const kubelet = kubeletOf(version)

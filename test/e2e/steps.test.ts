@@ -13,6 +13,7 @@ import { incidents } from '#lab/scenarios/incidents.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { remediationScenario } from '#lab/scenarios/remediation.ts'
+import type { StepActionId } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { Plan, PlanStep } from '#model/plan/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -30,6 +31,7 @@ const elsewhere: readonly [command: RegExp, because: string][] = [
   ],
   [/^kubectl /, 'no kubectl is installed where tests run; the audit reads the same objects'],
   [/\bssm start-session\b/, 'the nodes of the lab run the documents of highwater alone'],
+  [/^aws .*\bcreate-launch-template-version\b/, 'the EC2 API of the lab takes no writes'],
   [/\baws .*\b(reboot-instances|terminate-instance)/, 'the lab restarts and replaces no instance'],
   [
     /^aws .*\b(describe-|send-command|list-command-invocations)/,
@@ -51,6 +53,36 @@ const commandsOf = (findings: readonly Finding[]) => [
 
 const programOfOurs = /^highwater /
 
+/** Steps whose plans are put into force below, after which their findings are gone. */
+const doneHere: ReadonlySet<StepActionId> = new Set(['set-fields'])
+
+/** The other steps that the scenarios show, each with the reason why the lab cannot be judged again after it. */
+const [noWrites, noMachines, noRestart] = [
+  'the API servers of the lab take no writes',
+  'the AWS APIs of the lab make no volume, launch template, nodegroup or instance',
+  'the kubelets and runtimes of this scenario do not start again',
+]
+const notDone: Partial<Record<StepActionId, string>> = {
+  advice: 'it is a sentence without a command',
+  'clean-objects': noWrites,
+  'create-group': noMachines,
+  'larger-disk': noMachines,
+  'pin-images': noRestart,
+  'prune-dead-containers': noWrites,
+  reboot: noMachines,
+  'replace-node': noMachines,
+  'restart-kubelet': noRestart,
+  'set-at-source': 'it changes files of the operator, of which the lab has none',
+  'set-log-files': noRestart,
+}
+
+/** Clusters whose plans are made, and not put into force. */
+const notStarted: Record<string, string> = {
+  incidents: noRestart,
+  probe: noRestart,
+  recorded: noRestart,
+}
+
 /** The kubelets of other scenarios do not start again. */
 const canStart = (cluster: string | undefined) => cluster === 'shop' || cluster === 'media'
 
@@ -62,6 +94,18 @@ it('each command of a step can run here, or is named with the reason', {
   const shown = commandsOf(document.findings).filter(command => !programOfOurs.test(command))
   const isNamed = (command: string) => elsewhere.some(([words]) => words.test(command))
   expect(shown.filter(command => !isNamed(command))).toEqual([])
+  // The others end nothing: they show more, and their commands run below or are named above.
+  const ending = document.findings.flatMap(({ steps }) =>
+    steps.flatMap(({ ends, action }) => (ends === 'nothing' ? [] : action.id)),
+  )
+  expect([...new Set(ending)].filter(id => !doneHere.has(id)).toSorted()).toEqual(
+    Object.keys(notDone).toSorted(),
+  )
+  const planned = document.findings.filter(({ steps }) => steps.some(isWholePlan))
+  const places = [...new Set(planned.map(({ cluster }) => cluster))]
+  expect(places.filter(cluster => !canStart(cluster)).toSorted()).toEqual(
+    Object.keys(notStarted).toSorted(),
+  )
   const unused = elsewhere.filter(([words]) => !shown.some(command => words.test(command)))
   expect(unused).toEqual([])
 })

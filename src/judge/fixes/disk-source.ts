@@ -14,7 +14,13 @@ export interface DiskSource {
   /** Its only mapping, which is of another device. */
   other?: Mapping
   /** Of the launch template that has the mapping. */
-  template?: { id: string; version: string }
+  template?: { id: string; version: string; others: TemplateVolume[] }
+}
+
+/** Of another device. A new version has only the mappings that it is given. */
+interface TemplateVolume {
+  device: string
+  sizeGiB: number
 }
 
 interface Mapping {
@@ -36,14 +42,23 @@ export function diskSourceOf(
   if (!nodegroup) return { name: 'the nodegroup (its launch template, or a new one)' }
   const { launchTemplate } = nodegroup
   // Source: EKS API reference, UpdateNodegroupConfig: it has no diskSize.
-  if (!launchTemplate)
-    return { name: `a new nodegroup in place of ${shorten(node.group, nameLength)}` }
+  const inPlace = `a new nodegroup in place of ${shorten(node.group, nameLength)}`
+  if (!launchTemplate) return { name: `${inPlace} (its diskSize cannot be changed)` }
   const { id, version = '$Default' } = launchTemplate
   const name = launchTemplate.name || id
   if (!name) return null
+  // Source: eksctl user guide, nodegroups are immutable; eksctl owns the template.
+  if (name.startsWith('eksctl-'))
+    return { name: `${inPlace} (volumeSize of the eksctl ClusterConfig)` }
+  const volumes = context.launchTemplates?.find(one => one.launchTemplateId === id)?.volumes ?? []
+  const others = volumes.flatMap(({ deviceName = device, sizeGiB }) =>
+    deviceName === device || deviceName === null || sizeGiB === undefined
+      ? []
+      : [{ device: deviceName, sizeGiB }],
+  )
   return {
     name: `a new version of launch template ${shorten(name, nameLength)}`,
-    ...(id && { template: { id, version } }),
+    ...(id && { template: { id, version, others } }),
   }
 }
 

@@ -354,10 +354,13 @@ function restart(on: OnNode): Command[] {
  * A larger size, or the right device for a size that reached another. Karpenter then replaces the nodes of the class. Elsewhere, which images
  * and pods hold the disk, and how much, decides the size.
  */
-function resize(on: OnNode): Command {
+function resize(on: OnNode): Command[] {
   const { disk, node, place, action } = on
   const mapping = disk?.mapping ?? disk?.other
-  if (!disk || !mapping) return declaredDisk(on) ?? highwater('predict', place, '--node', node.name)
+  if (!disk || !mapping) {
+    const declared = declaredDisk(on)
+    return declared.length > 0 ? declared : [highwater('predict', place, '--node', node.name)]
+  }
   const { index, device } = mapping
   const path = `/spec/blockDeviceMappings/${index}`
   const bytes = action.most?.bytes ?? action.bytes ?? 0
@@ -367,7 +370,7 @@ function resize(on: OnNode): Command {
       ? { op: 'replace', path: `${path}/ebs/volumeSize`, value: `${Math.ceil(bytes / gibibyte)}Gi` }
       : { op: 'replace', path: `${path}/deviceName`, value: action.place },
   ]
-  return patchOfClass(disk, 'json', patch)
+  return [patchOfClass(disk, 'json', patch)]
 }
 
 /** Karpenter then replaces the nodes of the class. */
@@ -393,13 +396,33 @@ const nodegroup = (call: string, { finding: { subject }, place }: OnNode) =>
   aws('eks', call, '--cluster-name', place.name, '--nodegroup-name', clusterWord(subject.name))
 
 /** What the nodes' volumes are made from today: a new version, or a new group, takes all but the size from it. */
-function declaredDisk(on: OnNode): Command | null {
-  const { id, version = '' } = on.disk?.template ?? {}
-  if (id === undefined)
-    return on.disk && isManaged(on) ? ['reads', nodegroup('describe-nodegroup', on)] : null
+function declaredDisk(on: OnNode): Command[] {
+  const { disk, action } = on
+  if (!disk?.template)
+    return disk && isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []
+  const { id, version, others } = disk.template
   const mappings = 'LaunchTemplateVersions[].LaunchTemplateData.BlockDeviceMappings'
   const read = ['ec2', 'describe-launch-template-versions', '--query', mappings] as const
-  return ['reads', aws(...read, '--versions', version, '--launch-template-id', clusterWord(id))]
+  const described: Command = [
+    'reads',
+    aws(...read, '--versions', version, '--launch-template-id', clusterWord(id)),
+  ]
+  const bytes = action.most?.bytes ?? action.bytes
+  if (action.place === undefined || bytes === undefined) return [described]
+  const volumes = [...others, { device: action.place, sizeGiB: Math.ceil(bytes / gibibyte) }]
+  const data = {
+    BlockDeviceMappings: volumes.map(({ device, sizeGiB }) => ({
+      DeviceName: device,
+      Ebs: { VolumeSize: sizeGiB },
+    })),
+  }
+  // What the version before has of a mapping beside its size is not kept: that is why it is read first.
+  const create = aws(
+    ...['ec2', 'create-launch-template-version', '--source-version', version],
+    ...['--launch-template-data', JSON.stringify(data)],
+    ...(['--launch-template-id', clusterWord(id)] as const),
+  )
+  return [described, ['changes', create]]
 }
 
 const upgrade = (on: OnNode): Command[] =>
@@ -669,7 +692,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'set',
     readOnNode('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
   ),
-  'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, resize(on)]),
+  'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, ...resize(on)]),
   'larger-instance': all('resize'),
   'list-deletions': readMoreStep(({ node, place }) => [
     highwater('predict', place, '--node', node.name),
@@ -709,7 +732,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'limit-processes': askingForPart,
   'lower-soft-threshold': all('set', undefined, 'kubelet-restart'),
   'map-volume': all('resize', on => {
-    if (on.disk?.mapping ?? on.disk?.other) return [resize(on)]
+    if (on.disk?.mapping ?? on.disk?.other) return resize(on)
     return isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []
   }),
   'mount-shared-memory': asking,

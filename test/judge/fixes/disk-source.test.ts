@@ -46,7 +46,11 @@ it.each([
 
 it.each([
   [{ name: 'nodes', version: '3' }, 'a new version of launch template nodes'],
-  [undefined, 'a new nodegroup in place of workers'],
+  [undefined, 'a new nodegroup in place of workers (its diskSize cannot be changed)'],
+  [
+    { name: 'eksctl-prod-workers', id: 'lt-0d', version: '1' },
+    'a new nodegroup in place of workers (volumeSize of the eksctl ClusterConfig)',
+  ],
 ])('is the launch template %j of a nodegroup, or a new nodegroup', (launchTemplate, name) => {
   const nodegroups = [{ nodegroupName: 'workers', launchTemplate }]
   const managed = { ...node, owner: 'managed-nodegroup' as const }
@@ -94,6 +98,32 @@ it.each([
   const [shown] = stepOf({ id: 'larger-disk', ...size }, read, managed)?.commands ?? []
   expect(shown?.effect).toBe('reads')
   expect(shown?.command).toMatch(command)
+})
+
+it('writes a new version of the launch template, with the other devices of the old one', () => {
+  const read = context({
+    nodegroups: [{ nodegroupName: 'workers', launchTemplate: { id: 'lt-0d', version: '3' } }],
+    launchTemplates: [
+      {
+        launchTemplateId: 'lt-0d',
+        volumes: [
+          { deviceName: '/dev/xvda', sizeGiB: 4 },
+          { deviceName: '/dev/xvdb', sizeGiB: 20 },
+        ],
+      },
+    ],
+  })
+  const managed = {
+    ...node,
+    owner: 'managed-nodegroup' as const,
+    amiFamily: 'Bottlerocket' as const,
+  }
+  const action = { id: 'larger-disk', ...size, place: '/dev/xvdb' } as const
+  const [, created] = stepOf(action, read, managed)?.commands ?? []
+  expect(created).toMatchObject({
+    effect: 'changes',
+    command: `aws ec2 create-launch-template-version --source-version 3 --launch-template-data '{"BlockDeviceMappings":[{"DeviceName":"/dev/xvda","Ebs":{"VolumeSize":4}},{"DeviceName":"/dev/xvdb","Ebs":{"VolumeSize":40}}]}' --launch-template-id lt-0d`,
+  })
 })
 
 it('writes the largest size of all nodes, if the mapping is still that of the device', () => {

@@ -192,7 +192,11 @@ it('shows on the second morning what was repaired, on the third that it is lost,
 
   const second = await morning(2)
   expect(second.code).toBe(0)
-  expect(second.document.delta).toEqual({ new: [], resolved: ids, worse: [], regressed: [] })
+  // A disk that has passed 60 % makes the setting of its alert more than LOW.
+  const worse = second.document.findings.flatMap(({ id, rule, subject }) =>
+    rule === 'alert-before-image-gc' && subject.name === 'general' ? [id] : [],
+  )
+  expect(second.document.delta).toEqual({ new: [], resolved: ids, worse, regressed: [] })
   expect(second.document.findings.map(({ id }) => id).toSorted()).toEqual(
     first.document.findings
       .map(({ id }) => id)
@@ -204,7 +208,7 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   for (const { id, cause, fix, steps } of second.document.findings)
     expect({ id, cause, fix, steps }).toEqual({ id, ...kept(before.get(id)!) })
   expect(flat(second.news)).toContain(words.changes.counts.resolved(2))
-  expect(second.mail).toMatch(/Since \S+ \S+ UTC: 2 resolved\./)
+  expect(second.mail).toMatch(/Since \S+ \S+ UTC: 1 worse, 2 resolved\./)
   expect(second.stdout).toContain(words.changes.counts.resolved(2))
 
   const third = await morning(3)

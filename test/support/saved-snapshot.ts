@@ -13,7 +13,7 @@ export interface SavedNode {
   configuration?: Record<string, unknown>
   /** Sources that could not be read. */
   unread?: string[]
-  /** Of its one disk of 3.9 GiB. */
+  /** Of its one disk of 3.9 GiB. Default: 61. */
   usedPercent?: number
   bootId?: string
   kubeletVersion?: string
@@ -28,7 +28,7 @@ function savedNode({
   name,
   configuration = {},
   unread = [],
-  usedPercent,
+  usedPercent = 61,
   bootId,
   kubeletVersion,
   evicted = {},
@@ -42,13 +42,12 @@ function savedNode({
   if (kubeletVersion !== undefined) node.status.nodeInfo.kubeletVersion = kubeletVersion
   if (bootId !== undefined) node.status.nodeInfo.bootID = bootId
   const summary = recorded('single-disk-stats-summary')
-  if (usedPercent !== undefined)
-    for (const disk of [
-      summary.node.fs,
-      summary.node.runtime.imageFs,
-      summary.node.runtime.containerFs,
-    ])
-      disk.availableBytes = Math.round(disk.capacityBytes * (1 - usedPercent / 100))
+  for (const disk of [
+    summary.node.fs,
+    summary.node.runtime.imageFs,
+    summary.node.runtime.containerFs,
+  ])
+    disk.availableBytes = Math.round(disk.capacityBytes * (1 - usedPercent / 100))
   const pods = [
     ...recorded('single-disk-pods').items,
     ...Object.entries(evicted).map(([pod, at]) => evictedPod(pod, at, low)),

@@ -554,7 +554,7 @@ describe('highwater history', () => {
     const { code, stdout } = await inProcess(['history', '--store', store])
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      /^prod: 2026-11-20 to 2026-11-21\n {2}grade +([A-F])([A-F]) {2}\2\n {2}findings +[▁-█]{2} {2}\d+.*\n {2}near image GC {2}▁▁ {2}0 nodes\n {2}workers +[▁-█]{2} {2}fullest [\d.]+ %, [\d.]+ GiB until image GC\n/,
+      /^prod: 2026-11-20 to 2026-11-21\n {2}grade +([A-F])([A-F]) {2}\2\n {2}findings +[▁-█]{2} {2}\d+.*\n {2}near image GC {2}▁▁ {2}0 nodes\n {2}workers +[▁-█]{2} {2}fullest [\d.]+ %, [\d.]+ [GM]iB until image GC\n/,
     )
     const json = JSON.parse(
       (await inProcess(['history', '--store', store, '--format', 'json'])).stdout,

@@ -7,6 +7,9 @@ import {
 } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
 
+/** Used share below which a disk is far from the alert. */
+const farPercent = 60
+
 export const alertBeforeImageGc = nodeRule({
   id: 'alert-before-image-gc',
   family: 'image-gc',
@@ -29,9 +32,12 @@ export const alertBeforeImageGc = nodeRule({
     if (policy.alertPercent >= startsAbove) return
     const capacity = filesystems.imagefs?.capacityBytes
     const gap = capacity ? gapBetween(capacity, high, policy) : null
-    const isFiring = (filesystems.imagefs?.usedPercent ?? 0) >= policy.alertPercent
+    const usedPercent = filesystems.imagefs?.usedPercent ?? null
+    const isFiring = usedPercent !== null && usedPercent >= policy.alertPercent
+    const isFar = usedPercent !== null && usedPercent < Math.min(farPercent, policy.alertPercent)
     const unused = isFiring ? unusedImages(subject) : null
     yield {
+      ...(isFar && { severity: 'low' }),
       ...(unused !== null && { seen: `${unused}.` }),
       consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap ? ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.` : ''}`,
       evidence: [

@@ -51,4 +51,14 @@ describe('alert-before-image-gc', () => {
         .imageGCHighThresholdPercent,
     ).toBe(66)
   })
+
+  it.each([
+    [59, 'low'],
+    [60, undefined],
+    [null, undefined],
+  ])('is LOW while the disk is far from the alert: %s %% used: %s', (usedPercent, severity) => {
+    const filesystems = { imagefs: { usedPercent } } as never
+    const failing = failingOf(alertBeforeImageGc, { imageGC: gc(85), filesystems })
+    expect(failing.severity).toBe(severity)
+  })
 })

@@ -37,9 +37,14 @@ export interface GateOptions {
   version: string
 }
 
+/** A change of a setting counts in full, however empty the disks are today. */
+const changeSeverities = { 'alert-before-image-gc': 'medium' } as const
+
 /** @throws OperatorError */
 export async function gate(snapshot: string, options: GateOptions): Promise<GateDocument> {
-  const { texts, groups, hasBase, version, selection, policy } = options
+  const { texts, groups, hasBase, version, selection } = options
+  const severities = { ...changeSeverities, ...options.policy.severities }
+  const policy = { ...options.policy, severities }
   const survey = await surveyOf(snapshot, selection)
   const nodes = [...survey.nodes.values()]
   const unmatched = groups.find(({ group }) => !nodes.some(node => isOfGroup(node, group)))

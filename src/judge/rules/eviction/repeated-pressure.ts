@@ -21,6 +21,7 @@ import {
   evictionReason,
   largestEvicted,
   noEvictions,
+  ownerName,
   thresholdOf,
 } from '#judge/events/evictions.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
@@ -51,6 +52,7 @@ import type { Policy } from '#model/policy.ts'
 const manyTimes = 3
 const shownThresholds = 3
 const shownStarts = 8
+const shownOwners = 5
 
 const pressures = {
   NodeHasDiskPressure: { condition: 'DiskPressure', resources: ['ephemeral-storage', 'inodes'] },
@@ -230,7 +232,7 @@ function* pressuresOf(
       isOfDisk,
       ...reason,
       ...seenFirst(
-        `${condition} came ${times} times${first === null ? '' : ` since ${shownTime(first)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(tries, 'attempt')} to reclaim${evicted.length === 0 ? '' : `; ${plural(evicted.length, 'eviction')} within a day`}${user === null ? '' : `: ${user}`}.`,
+        `${condition} came ${times} times${first === null ? '' : ` since ${shownTime(first)}`}${lastedMs > 0 ? `, for ${span(lastedMs)} or more in all` : ''}, with ${plural(tries, 'attempt')} to reclaim${evicted.length === 0 ? '' : `; ${plural(evicted.length, 'eviction')} within a day${mostEvicted(evicted)}`}${user === null ? '' : `: ${user}`}.`,
         'New pods are refused each time.',
       ),
       evidence: lines(
@@ -239,10 +241,25 @@ function* pressuresOf(
         start !== null &&
           line('node', `${condition} began within a day`, starts.slice(-shownStarts).join(', ')),
         ...thresholdsOf(evicted, fact.thresholds),
+        ...evictionsByOwner(evicted)
+          .slice(0, shownOwners)
+          .map(([owner, { length }]) =>
+            line('event', `evictions within a day of ${owner}`, length),
+          ),
       ),
     }
   }
 }
+
+/** `, 4 of them of Deployment shop/api`: whose pods are evicted again and again. Empty: each was of another owner. */
+function mostEvicted(evicted: readonly Eviction[]): string {
+  const [most] = evictionsByOwner(evicted)
+  if (most === undefined || most[1].length < 2) return ''
+  return `, ${most[1].length} of them of ${most[0]}`
+}
+
+const evictionsByOwner = (evicted: readonly Eviction[]) =>
+  [...Map.groupBy(evicted, ownerName)].toSorted(([, a], [, b]) => b.length - a.length)
 
 /** The thresholds whose bytes the eviction messages name. */
 function thresholdsOf(evicted: readonly Eviction[], thresholds: PressureFact['thresholds']) {

@@ -42,6 +42,20 @@ describe('repeated-pressure', () => {
     expect(text).toContain('nodefs.available 10Gi')
   })
 
+  it('sums evictions by owner: whose pods are evicted again and again', () => {
+    const low = 'The node was low on resource: ephemeral-storage. '
+    const gone = (name: string) => event('Evicted', 1, low, { namespace: 'shop', name })
+    const outcome = outcomeFor(repeatedPressure, {
+      events: [
+        event('NodeHasDiskPressure', 3),
+        ...['api-7d9c6bf5c8-4bcdf', 'api-7d9c6bf5c8-5bcdf', 'web-5b8f9d4c77-6bcdf'].map(gone),
+      ],
+    })
+    const text = JSON.stringify(outcome)
+    expect(text).toContain('3 evictions within a day, 2 of them of pods shop/api-7d9c6bf5c8-*')
+    expect(text).toContain('evictions within a day of pods shop/web-5b8f9d4c77-*')
+  })
+
   it.each([
     ['48458972Ki', 'set-memory', ['used 46.2 GiB of memory (request 15Gi)']],
     ['20Mi', 'list-memory', ['used 20.0 MiB of memory (request 15Gi)']],

@@ -1,9 +1,16 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 
 import { nodeKey } from '#base/text/node-key.ts'
-import { type Cause, type Step, wholeFile } from '#model/finding/cause.ts'
+import { type Cause, type Step, type WorldEvent, wholeFile } from '#model/finding/cause.ts'
 import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
 import { fullestOf } from '#model/prediction/disk-ledger.ts'
+import {
+  conditionOf,
+  type Filesystems,
+  type NodeCondition,
+  type Signal,
+  sisterSignal,
+} from '#model/prediction/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { PageAnchors } from './anchors.ts'
@@ -555,12 +562,12 @@ function nearestFirst(
   }))
 }
 
-/** Finds the index of the cause of a node's worst image GC or eviction finding that is about what holds its disk; null: none. */
+/** Finds the index of the cause of a node's worst image GC or eviction finding that is about what the node runs out of first; null: none. */
 function causeOfNodes(causes: FoundCause[]): CauseOf {
   const places = causes.map(({ findings }) =>
     findings.filter(({ family }) => family === 'image-gc' || family === 'eviction'),
   )
-  return ({ cluster, identity: { name, group } }, held) => {
+  return ({ cluster, identity: { name, group }, prediction: { filesystems } }, signal, held) => {
     const isOnNode = (finding: Finding) =>
       isOn(finding, cluster, name) ||
       (finding.cluster === cluster &&
@@ -568,10 +575,53 @@ function causeOfNodes(causes: FoundCause[]): CauseOf {
         finding.subject.kind === group.kind &&
         finding.subject.name === group.name)
     const index = places.findIndex(findings =>
-      findings.some(finding => isOnNode(finding) && endsFilling(finding.cause, held)),
+      findings.some(
+        finding =>
+          isOnNode(finding) &&
+          (signal === undefined || isAbout(finding.cause, signal, filesystems.layout)) &&
+          endsFilling(finding.cause, held),
+      ),
     )
     return index < 0 ? null : index
   }
+}
+
+/** Whether a cause is about what the signal observes: one of two disks, its inodes, memory or process ids. */
+function isAbout(cause: Cause, signal: Signal, layout: Filesystems['layout']): boolean {
+  const condition = conditionOf(signal)
+  const isDisk = condition === 'DiskPressure'
+  switch (cause.kind) {
+    case 'setting': {
+      const [field = ''] = cause.fields
+      const [, watched] = /^eviction(?:Hard|Soft)\.(.+)$/.exec(field) ?? []
+      if (watched === undefined)
+        return isDisk ? !/memory|pid/i.test(field) : !field.startsWith('imageG')
+      if (!isDisk) return conditionOf(watched as Signal) === condition
+      return watched === signal || (layout === 'shared' && watched === sisterSignal(signal))
+    }
+    case 'holder':
+      return cause.filesystem === 'memory'
+        ? condition === 'MemoryPressure'
+        : isDisk &&
+            (cause.amount.unit === 'inodes') === signal.endsWith('.inodesFree') &&
+            (layout === 'shared' || signal.startsWith(cause.filesystem))
+    case 'device':
+      return isDisk
+    case 'world': {
+      const own = conditionOfEvent[cause.event]
+      return own === undefined || own === condition
+    }
+    default:
+      return true
+  }
+}
+
+const conditionOfEvent: Partial<Record<WorldEvent, NodeCondition>> = {
+  'gc-fails': 'DiskPressure',
+  growth: 'DiskPressure',
+  'kernel-memory-cgroups': 'MemoryPressure',
+  'memory-outside-pods': 'MemoryPressure',
+  'processes-outside-pods': 'PIDPressure',
 }
 
 /** Whether the end of a cause gives room on a disk that something holds. Of a threshold, too: it decides what room is. */

@@ -1,11 +1,16 @@
 /**
  * When the kubelet acts on a growing disk, at observed and at assumed growth: image GC, pressure,
- * eviction, and which comes first.
+ * eviction, and which comes first. And what is left of inodes, memory and process ids.
  */
 
 import { dayMs, hourMs } from '#base/units.ts'
 import type { ObservedGrowth } from '#model/history.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
+import {
+  type EvaluatedThreshold,
+  type Filesystems,
+  type Signal,
+  sisterSignal,
+} from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { formatRange } from '#report/text.ts'
@@ -72,6 +77,9 @@ export function seenTime(
   return { text, note: to === from ? '' : words.fromTo(from, to) }
 }
 
+const titleOf = (disk: 'nodefs' | 'imagefs', layout: Filesystems['layout']) =>
+  layout === 'shared' ? 'nodefs = imagefs' : disk
+
 /** One disk, with its times at assumed growth. */
 export type DiskOutlook = ReturnType<typeof diskOutlooks>[number]
 
@@ -111,7 +119,8 @@ export function diskOutlooks({ prediction, growth }: AuditedNode, assumptions: A
     return [
       {
         filesystem: disk,
-        title: layout === 'shared' ? 'nodefs = imagefs' : disk,
+        signal: `${disk}.available` as Signal,
+        title: titleOf(disk, layout),
         capacityBytes,
         availableBytes,
         /** The assumed growth. */
@@ -128,6 +137,59 @@ export function diskOutlooks({ prediction, growth }: AuditedNode, assumptions: A
       },
     ]
   })
+}
+
+/** What is left of inodes, memory or process ids. Bytes of memory; the others are counts. */
+export interface ScarceOutlook {
+  signal: Signal
+  /** The disk of the inodes. Null: memory or process ids. */
+  title: string | null
+  capacityBytes: number
+  availableBytes: number
+  /** The threshold that is met first; null: none watches it. */
+  threshold: EvaluatedThreshold | null
+}
+
+/** One for each that was observed. */
+export function scarceOutlooks({ prediction: { filesystems, eviction } }: AuditedNode) {
+  if (eviction === null || eviction.error !== null) return []
+  const { layout } = filesystems
+  const outlook = (
+    signal: Signal,
+    capacityBytes: number | null | undefined,
+    availableBytes: number | null | undefined,
+    title: string | null = null,
+  ): ScarceOutlook[] => {
+    const sister = layout === 'shared' ? sisterSignal(signal) : null
+    const watching = eviction.thresholds.filter(
+      one =>
+        (one.signal === signal || one.signal === sister) && one.margin !== null && one.resolved,
+    )
+    // A soft threshold that is met has its grace period left; the next hard one can come first.
+    const open = watching.filter(({ hard, met }) => hard || met === false)
+    const threshold = nearestThreshold(open.length > 0 ? open : watching)
+    return capacityBytes == null || availableBytes == null || capacityBytes <= 0
+      ? []
+      : [{ signal, title, capacityBytes, availableBytes, threshold }]
+  }
+  const ofSignal = (signal: Signal) => {
+    const { capacityBytes, availableBytes } = eviction.signals[signal] ?? {}
+    return outlook(signal, capacityBytes, availableBytes)
+  }
+  const names =
+    layout === null
+      ? []
+      : (['nodefs', ...(layout === 'shared' ? [] : (['imagefs'] as const))] as const)
+  return [
+    ...names.flatMap(name => {
+      const { inodes, inodesFree } = filesystems[name] ?? {}
+      return outlook(`${name}.inodesFree`, inodes, inodesFree, titleOf(name, layout))
+    }),
+    ...ofSignal('memory.available'),
+    // The kubelet derives this threshold from that of memory.
+    ...ofSignal('allocatableMemory.available').filter(({ threshold }) => threshold !== null),
+    ...ofSignal('pid.available'),
+  ]
 }
 
 /** Milliseconds to eviction, or to full if no threshold watches the disk, at median, fastest and slowest observed growth. Null: never; 0: now. */

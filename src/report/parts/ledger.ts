@@ -13,6 +13,7 @@ import {
   fullestOf,
   type LedgerLine,
 } from '#model/prediction/disk-ledger.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -119,10 +120,17 @@ function openNodesOf(nodes: readonly AuditedNode[]): (finding: Finding) => reado
   }
 }
 
-/** `Largest: images 11.7 GiB; largest workload: Deployment shop/web 2.1 GiB`, of the fullest disk, or of the disk whose inodes run out. */
-export function fillTexts(node: AuditedNode, ledger: DiskLedger, language: Language) {
+/** `Largest: images 11.7 GiB; largest workload: Deployment shop/web 2.1 GiB`, of the fullest disk, or of the disk whose inodes run out. @param next what the node runs out of first */
+export function fillTexts(
+  node: AuditedNode,
+  ledger: DiskLedger,
+  language: Language,
+  next?: Signal,
+) {
   const { words } = language
-  const scarce = scarceInodes(node, ledger)
+  const scarce = next?.endsWith('.inodesFree')
+    ? diskOfSignal(next, ledger)
+    : scarceInodes(node, ledger)
   const disk = fullestOf(ledger.filesystems)
   const [largest] = disk === undefined ? [] : largestFirst(disk)
   if (scarce !== undefined) {
@@ -143,15 +151,15 @@ export function fillTexts(node: AuditedNode, ledger: DiskLedger, language: Langu
 }
 
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */
-function scarceInodes(
-  { prediction: { eviction } }: AuditedNode,
-  { filesystems, isShared }: DiskLedger,
-) {
+function scarceInodes({ prediction: { eviction } }: AuditedNode, ledger: DiskLedger) {
   const [first] = (eviction?.thresholds ?? [])
     .filter(({ met, signal }) => met === true && /fs\.(?:available|inodesFree)$/.test(signal))
     .toSorted(by(({ hard }) => !hard))
-  if (!first?.signal.endsWith('.inodesFree')) return undefined
-  const name = isShared || first.signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
+  return first?.signal.endsWith('.inodesFree') ? diskOfSignal(first.signal, ledger) : undefined
+}
+
+function diskOfSignal(signal: Signal, { filesystems, isShared }: DiskLedger) {
+  const name = isShared || signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
   return filesystems.find(({ filesystem }) => filesystem === name)
 }
 

@@ -10,10 +10,17 @@ import type { Cause } from '#model/finding/cause.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
 import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type DiskOutlook, diskOutlooks, growthText, seenTime } from './disk-outlook.ts'
+import {
+  type DiskOutlook,
+  diskOutlooks,
+  growthText,
+  type ScarceOutlook,
+  scarceOutlooks,
+  seenTime,
+} from './disk-outlook.ts'
 import { subjectText } from './findings.ts'
 import { fillTexts } from './ledger.ts'
 import { nameLimit } from './node.ts'
@@ -32,8 +39,15 @@ type Band = (typeof bands)[number]
 
 type NodeOutlook = ReturnType<typeof nodeOutlook>
 
-/** @param held what holds the disk that eviction is nearest to; undefined: the node evicts, or it is unknown */
-export type CauseOf = (node: AuditedNode, held: Cause | undefined) => number | null
+/**
+ * @param signal of what the node runs out of first; undefined: unknown
+ * @param held what holds the disk that eviction is nearest to; undefined: the node evicts, or it is unknown
+ */
+export type CauseOf = (
+  node: AuditedNode,
+  signal: Signal | undefined,
+  held: Cause | undefined,
+) => number | null
 
 export type OutlookView = ReturnType<typeof outlookView>
 
@@ -63,39 +77,44 @@ export function outlookView(
   }
 }
 
+type Resource = DiskOutlook | ScarceOutlook
+
+function resourceOutlook(next: Resource, node: AuditedNode) {
+  const disk = 'seen' in next ? next : null
+  const seenMs = disk && seenMsOf(disk)
+  const headroomPercent = headroomOf(next)
+  const known = bandOf(headroomPercent, seenMs)
+  const waitsUntilMs = known === 'now' && disk ? endOfGrace(node, disk) : null
+  const band: Band = waitsUntilMs === null ? known : 'waiting'
+  return { next, disk, seenMs, headroomPercent, band, waitsUntilMs }
+}
+
 function nodeOutlook(node: AuditedNode, assumptions: Assumptions) {
-  const disks = diskOutlooks(node, assumptions).map(disk => ({
-    disk,
-    seenMs: seenMsOf(disk),
-    headroomPercent: headroomOf(disk),
-  }))
-  const [first] = disks.toSorted(
-    by(
-      ({ seenMs }) => seenMs ?? Number.MAX_VALUE,
-      ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
-      ({ disk }) => disk.title,
-    ),
-  )
-  const { disk = null, seenMs = null, headroomPercent = null } = first ?? {}
-  const thresholds = node.prediction.eviction?.thresholds ?? []
-  const isDiskMet = headroomPercent !== null && headroomPercent < 0
-  const met = isDiskMet
-    ? null
-    : (thresholds.find(threshold => threshold.met && threshold.hard)?.signal ?? null)
-  const waitsUntilMs = met === null && isDiskMet ? endOfGrace(node, disk) : null
-  const unlessWaiting = met === null ? bandOf(headroomPercent, seenMs) : 'now'
-  const next = waitsUntilMs === null ? unlessWaiting : 'waiting'
-  // AWS runs the kubelet of a Fargate node: no finding is about it.
-  const band: Band = node.identity.owner === 'fargate' ? 'unknown' : next
+  const [first] = [...diskOutlooks(node, assumptions), ...scarceOutlooks(node)]
+    .map(next => resourceOutlook(next, node))
+    // Much memory is no forecast for a disk that was not read.
+    .filter(({ disk, band }) => disk !== null || band !== 'calm')
+    .toSorted(
+      by(
+        ({ band }) => bandRank(band),
+        ({ band, disk }) => band === 'now' && disk === null,
+        ({ band, seenMs }) => (band === 'soon' ? (seenMs ?? 0) : 0),
+        ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
+        ({ next }) => next.signal,
+      ),
+    )
+  const { next = null, disk = null, seenMs = null, headroomPercent = null } = first ?? {}
+  const isFargate = node.identity.owner === 'fargate'
   return {
     node,
-    band,
-    /** The disk nearest to eviction; null: unknown or unwatched. */
+    // AWS runs the kubelet of a Fargate node: no finding is about it.
+    band: isFargate ? 'unknown' : (first?.band ?? 'unknown'),
+    /** What the node runs out of first; null: unknown. */
+    next,
+    /** The same, if it is the bytes of a disk. */
     disk,
-    /** The signal of a hard threshold that is met now, if the disk above does not evict now. */
-    met,
     /** When the soft threshold of the disk acts at the latest. Null: no threshold waits. */
-    waitsUntilMs,
+    waitsUntilMs: first?.waitsUntilMs ?? null,
     /** Milliseconds to eviction or to full at observed growth. Null: not observed, or beyond the horizon. */
     seenMs,
     /** Headroom above the threshold, in percent of the capacity; null: unknown. */
@@ -121,22 +140,24 @@ function bandOf(headroomPercent: number | null, seenMs: number | null): Band {
   return headroomPercent < nearPercent ? 'near' : 'calm'
 }
 
+/** After the bands `now`, `waiting` and `soon`, all is ordered by headroom, least first. */
+const bandRank = (band: Band) => Math.min(bands.indexOf(band), 3)
+
 /** Milliseconds to eviction or to full. Null: growth was not observed, or the time is beyond the horizon. */
 const seenMsOf = ({ seen }: DiskOutlook) =>
   seen?.usualMs != null && seen.usualMs <= seen.horizonMs ? seen.usualMs : null
 
 /** To eviction, or to full where no threshold watches. Null: unknown. */
-const bytesLeft = ({ threshold, availableBytes }: DiskOutlook) =>
+const bytesLeft = ({ threshold, availableBytes }: Resource) =>
   threshold === null ? Math.max(0, availableBytes) : threshold.margin
 
-function headroomOf(disk: DiskOutlook) {
-  const bytes = bytesLeft(disk)
-  return bytes === null ? null : (100 * bytes) / disk.capacityBytes
+function headroomOf(one: Resource) {
+  const bytes = bytesLeft(one)
+  return bytes === null ? null : (100 * bytes) / one.capacityBytes
 }
 
 const nearestFirst = by<NodeOutlook>(
-  // After the bands `now`, `waiting` and `soon`, all nodes are ordered by headroom, least first.
-  ({ band }) => Math.min(bands.indexOf(band), 3),
+  ({ band }) => bandRank(band),
   ({ band, seenMs }) => (band === 'soon' ? (seenMs ?? 0) : 0),
   ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
   ({ node }) => node.cluster,
@@ -152,21 +173,20 @@ function outlookRow(
   language: Language,
 ) {
   const { words, line } = language
-  const { node, disk, met, band } = one
+  const { node, next, disk, band } = one
   const { identity, prediction } = node
   const group = identity.group.kind === 'Node' ? [] : [subjectText(identity.group, language)]
-  const signal = met ?? disk?.threshold?.signal ?? null
+  const signal = next && (next.threshold?.signal ?? next.signal)
   const { ledger, held: ofDisks, firstVictims } = node.details()
   const fill =
-    ledger === undefined || (met !== null && !met.includes('fs.'))
+    ledger === undefined || (signal !== null && conditionOf(signal) !== 'DiskPressure')
       ? []
-      : fillTexts(node, ledger, language)
+      : fillTexts(node, ledger, language, next?.signal)
   const held = disk === null || band === 'now' ? undefined : ofDisks?.[disk.filesystem]
-  const cause = causeOf(node, held?.cause)
-  const threshold = thresholdOf(one)
+  const cause = causeOf(node, next?.signal, held?.cause)
   const holder = cause === null && held ? holderOf(held.cause, language) : null
-  const isOfMemory = met === 'memory.available'
-  const shortBytes = met === null || isOfMemory ? Math.max(0, -(threshold?.margin ?? 0)) : 0
+  const isOfMemory = signal !== null && conditionOf(signal) === 'MemoryPressure'
+  const shortBytes = disk || isOfMemory ? Math.max(0, -(next?.threshold?.margin ?? 0)) : 0
   const first = firstVictims?.find(one => one.signal === signal)
   const isOrderKnown = firstVictims !== undefined && firstVictims.length > 0
   const victims = victimsText(first, isOrderKnown, language)
@@ -186,7 +206,7 @@ function outlookRow(
     /** Bytes that are missing to the eviction threshold. */
     shortBytes,
     ...stateOf(one, language),
-    disk: disk === null ? '' : diskText(disk, language),
+    disk: next === null ? '' : diskText(next, language),
     imageGc: imageGcText(prediction.imageGC, language),
     releases: releasesText(node, disk, assumptions, language),
     victims,
@@ -208,13 +228,13 @@ function outlookRow(
 
 /** The pod that is evicted first; the note names the unused images that the kubelet deletes before it. */
 function firstEvicted(
-  { node, disk, met }: NodeOutlook,
+  { node, next, disk }: NodeOutlook,
   ledger: DiskLedger | undefined,
   victims: string,
   { words: { picture: words }, ...language }: Language,
 ) {
-  if (met !== null) return { text: victims, note: '' }
-  if (disk?.threshold === null) return null
+  if (next?.threshold === null) return null
+  if (next !== null && disk === null) return { text: victims, note: '' }
   const isShared = ledger?.isShared ?? node.prediction.filesystems.layout === 'shared'
   const holdsImages = isShared || disk?.filesystem === 'imagefs'
   if (!holdsImages || ledger?.freeable.unusedImageBytes === 0) return { text: victims, note: '' }
@@ -228,17 +248,11 @@ function firstEvicted(
   return { text: victims, note: words.afterImages(amount) }
 }
 
-/** The threshold that is met, or that of the nearest disk. */
-const thresholdOf = ({ node, disk, met }: NodeOutlook) =>
-  met === null
-    ? disk?.threshold
-    : node.prediction.eviction?.thresholds.find(({ signal }) => signal === met)
-
 /** Whether the eviction was observed or only computed, and the growth of the disk. Empty: no eviction now, no growth. */
-function basisText({ node, disk, band, met }: NodeOutlook, language: Language): string {
+function basisText({ node, next, disk, band }: NodeOutlook, language: Language): string {
   const { next: words, ...all } = language.words
   const growth = growthOf(disk, language)
-  const condition = conditionOf(met ?? disk?.threshold?.signal ?? 'nodefs.available')
+  const condition = conditionOf(next?.signal ?? 'nodefs.available')
   const reported = node.pressures?.find(one => one.condition === condition)
   if (band !== 'now' && reported === undefined) return all.clauses(growth)
   const evicted = (node.happened ?? []).filter(
@@ -275,19 +289,19 @@ function timeOf(at: string, before: string | null | undefined, { utc }: Language
 
 function stateOf(one: NodeOutlook, language: Language) {
   const { next: words } = language.words
-  const { disk, band, seenMs } = one
+  const { next, disk, band, seenMs } = one
+  const threshold = next?.threshold
   if (band === 'now' || band === 'waiting') {
-    const threshold = thresholdOf(one)
     const note =
       threshold == null ? '' : words.below(threshold.signal, language.line(threshold.value, 40))
     const time = one.waitsUntilMs && language.utc(new Date(one.waitsUntilMs).toISOString())
     return { state: time ? words.actsAt(time) : words.now, note }
   }
-  const isUnwatched = disk?.threshold === null
+  const isUnwatched = threshold === null
   const isUnderPressure = one.node.pressures?.some(({ condition }) => condition === 'DiskPressure')
-  const watched = isUnderPressure ? words.leftUnderPressure : words.left
+  const watched = disk && isUnderPressure ? words.leftUnderPressure : words.left
   const left = (isUnwatched ? words.leftUnwatched : watched)(
-    language.bytes(disk && bytesLeft(disk)),
+    amountText(next, language),
     language.percent(one.headroomPercent),
   )
   const [growth = ''] = growthOf(disk, language)
@@ -300,10 +314,27 @@ function stateOf(one: NodeOutlook, language: Language) {
 const holderOf = (cause: Cause, language: Language) =>
   cause.kind === 'holder' ? causeText(cause, language) : null
 
-const diskText = (
-  { title, capacityBytes, availableBytes }: DiskOutlook,
-  { words, percent }: Language,
-) => words.next.disk(title, percent(usedPercentOf(capacityBytes, availableBytes)))
+const diskText = (next: Resource, language: Language) =>
+  language.words.next.disk(
+    titleOf(next, language),
+    language.percent(usedPercentOf(next.capacityBytes, next.availableBytes)),
+  )
+
+function titleOf(next: Resource, { words: { next: words } }: Language): string {
+  if ('seen' in next) return next.title
+  if (next.title !== null) return words.inodes(next.title)
+  if (next.signal === 'pid.available') return words.pids
+  return next.signal === 'memory.available' ? words.memory : words.allocatableMemory
+}
+
+/** `5.0 GiB` of a disk, `5.0 GiB memory`, `500 process ids`. */
+function amountText(next: Resource | null, language: Language): string {
+  const { words, bytes, count } = language
+  const left = next && bytesLeft(next)
+  if (next === null || 'seen' in next) return bytes(left)
+  const isMemory = conditionOf(next.signal) === 'MemoryPressure'
+  return words.ledger.briefRow(isMemory ? bytes(left) : count(left), titleOf(next, language))
+}
 
 function imageGcText(
   imageGC: AuditedNode['prediction']['imageGC'],

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type { FirstVictims } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
@@ -9,8 +9,10 @@ import {
   diskLedger,
   filesystem,
   GiB,
+  noFilesystems,
   quietReport,
   sharedDisk,
+  threshold,
 } from '#test/report-builder.ts'
 
 type Prediction = Parameters<typeof auditedNode>[1]
@@ -65,4 +67,58 @@ it('calls pods unread only if no order of eviction is known', () => {
   }
   expect(rowOf([])).toMatch(/were not read/)
   expect(rowOf([{ signal: 'memory.available', pods, alike: 1 }])).toMatch(/unknown(?!:)/)
+})
+
+/** Process ids that are left of 1,000, with or without a threshold. */
+function withPids(left: number, value?: string) {
+  const prediction = sharedDisk(40)
+  const { eviction } = prediction
+  const observed = { available: left, capacity: 1000, time: null }
+  eviction!.signals['pid.available'] = { availableBytes: left, capacityBytes: 1000 }
+  if (value !== undefined) eviction!.thresholds.push(threshold('pid.available', value, observed))
+  return prediction
+}
+
+describe('inodes, memory and process ids', () => {
+  const noThreshold = { 'memory.available': '100Mi', 'nodefs.available': '10%' }
+  const MiB = GiB / 1024
+  const viewOf = (...nodes: [string, Prediction][]) =>
+    outlookView(
+      quietReport(nodes.map(([name, prediction]) => auditedNode(name, prediction))),
+      english,
+    )
+  const inodes = (left: number, evictionHard?: Record<string, string>) =>
+    sharedDisk(40, { inodesFreePercent: left, ...(evictionHard && { evictionHard }) })
+
+  it('are ranked with disks by what is left', () => {
+    const view = viewOf(
+      ['disk', sharedDisk(82)],
+      ['inodes', inodes(2, noThreshold)],
+      ['watched-inodes', inodes(9)],
+      ['memory', sharedDisk(40, { memoryAvailableBytes: 150 * MiB })],
+      ['pids', withPids(15)],
+      ['watched-pids', withPids(110, '10%')],
+      ['calm', sharedDisk(40)],
+    )
+    const rows = view.rows.map(({ name, state, disk }) => [name, state, disk].join('; '))
+    expect(rows.map(text => text.replaceAll('\u00a0', ' '))).toEqual([
+      'memory; 50.0 MiB memory (0.2 %) to eviction; memory 99.5 % used',
+      'watched-pids; 10 process ids (1 %) to eviction; process ids 89 % used',
+      'pids; 15 process ids (1.5 %) to full: no threshold watches it; process ids 98.5 % used',
+      'inodes; 838,861 inodes of nodefs = imagefs (2 %) to full: no threshold watches it; inodes of nodefs = imagefs 98 % used',
+      'disk; 2.4 GiB (3 %) to eviction; nodefs = imagefs 82 % used',
+      'watched-inodes; 1,677,722 inodes of nodefs = imagefs (4 %) to eviction; inodes of nodefs = imagefs 91 % used',
+    ])
+    expect(view.counts.map(({ text }) => text.replaceAll('\u00a0', ' '))).toEqual([
+      '6 nodes with under 5 % headroom',
+      '1 node with over 15 % headroom',
+    ])
+  })
+
+  it('give no forecast for a node whose disk was not read', () => {
+    const prediction = { ...sharedDisk(40), filesystems: noFilesystems }
+    expect(viewOf(['n1', prediction]).counts.map(({ text }) => text)).toEqual([
+      'no forecast for 1 node',
+    ])
+  })
 })

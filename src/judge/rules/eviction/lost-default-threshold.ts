@@ -1,3 +1,4 @@
+import { shortInodes } from '#judge/help/short-inodes.ts'
 import {
   imageGcBeside,
   isShortOfInodes,
@@ -46,7 +47,12 @@ export const lostDefaultThreshold = nodeRule({
     const dependsOnLayout = lost.some(
       ([signal]) => signal.startsWith('imagefs.') || signal.startsWith('nodefs.'),
     )
+    const short = shortInodes(
+      subject,
+      lost.map(([signal]) => signal),
+    )
     yield {
+      ...(short && { seen: short.seen, steps: short.steps }),
       ...(isFarFromFull(lost, filesystems) && { severity: 'medium' }),
       cause: kubeletSetting(`evictionHard.${mostUrgent(lost, filesystems)}`),
       consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${lost.map(([signal]) => consequenceOf(signal, filesystems.layout)).join('; ')}.`,
@@ -62,6 +68,7 @@ export const lostDefaultThreshold = nodeRule({
           Object.keys(present).toSorted().join(', ') || 'absent: no hard thresholds at all',
         ),
         line('computed', 'filesystems', filesystems.layout ?? 'layout not known'),
+        ...(short?.evidence ?? []),
       ],
       fix: {
         config: {

@@ -20,7 +20,7 @@ import {
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
-/** Of a node whose memory is nearly used up. */
+/** Of a node whose memory is nearly used up: less than this is left, or less than so much above the threshold. */
 const whenFull = '300Mi'
 const nearPercent = 1
 
@@ -70,9 +70,10 @@ export const memoryThresholdTooSmall = nodeRule({
 })
 
 const isNearlyMet = (
-  { signal, margin, met }: EvaluatedThreshold,
+  { signal, margin, met, resolved }: EvaluatedThreshold,
   { eviction }: Satisfied<'eviction'>,
 ) =>
   met === false &&
   margin !== null &&
-  margin < (nearPercent / 100) * (eviction.signals[signal]?.capacityBytes ?? 0)
+  (margin < (nearPercent / 100) * (eviction.signals[signal]?.capacityBytes ?? 0) ||
+    margin + (resolved ?? 0) < (amountOf(whenFull, 0) ?? 0))

@@ -1,10 +1,5 @@
-import {
-  entryLine,
-  isShortOfInodes,
-  lostDefaults,
-  whyUnobserved,
-  withEntries,
-} from '#judge/help/thresholds.ts'
+import { shortInodes } from '#judge/help/short-inodes.ts'
+import { entryLine, lostDefaults, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { isWatched } from '#model/prediction/prediction.ts'
 
@@ -48,22 +43,24 @@ export const unwatchedInodes = nodeRule({
     }
     if (unwatched.length === 0) return
     const signals = unwatched.map(filesystem => `${filesystem}.inodesFree`)
+    const short = shortInodes(subject, signals)
     yield {
-      ...(unwatched.some(name => isShortOfInodes(filesystems[name])) && {
-        severity: 'high' as const,
-      }),
+      ...(short && { severity: 'high' as const, seen: short.seen, steps: short.steps }),
       cause: kubeletSetting(`evictionHard.${signals[0]}`),
       consequence: `${signals.join(' and ')} can reach 0 without DiskPressure, taint or eviction: no file can be created then, whatever bytes are left.`,
       confidence: layoutCertainty === 'certain' ? 'certain' : 'likely',
-      evidence: unwatched.flatMap(filesystem => [
-        entryLine('evictionHard', `${filesystem}.inodesFree`, configuration),
-        line('summary', `${filesystem} inodes`, String(filesystems[filesystem]?.inodes)),
-        line(
-          'computed',
-          `${filesystem} inodes free`,
-          filesystems[filesystem]?.inodesFree ?? 'not known',
-        ),
-      ]),
+      evidence: [
+        ...unwatched.flatMap(filesystem => [
+          entryLine('evictionHard', `${filesystem}.inodesFree`, configuration),
+          line('summary', `${filesystem} inodes`, String(filesystems[filesystem]?.inodes)),
+          line(
+            'computed',
+            `${filesystem} inodes free`,
+            filesystems[filesystem]?.inodesFree ?? 'not known',
+          ),
+        ]),
+        ...(short?.evidence ?? []),
+      ],
       fix: withEntries(
         'evictionHard',
         configuration,

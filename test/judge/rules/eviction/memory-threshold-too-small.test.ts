@@ -29,6 +29,8 @@ describe('memory-threshold-too-small', () => {
       [memory(50 * mebibyte), soft('memory.available', 1, 60_000)],
       'pass',
     ],
+    ['less left than suffices', [{ ...memory(100 * mebibyte), margin: 50 * mebibyte }], 'fail'],
+    ['enough left', [{ ...memory(100 * mebibyte), margin: 200 * mebibyte }], 'pass'],
     ['off, which is another rule’s', [memory(0)], 'pass'],
     ['bytes not known', [memory(null)], 'unknown'],
     ['one known, one not', [memory(50 * mebibyte), memory(null)], 'unknown'],

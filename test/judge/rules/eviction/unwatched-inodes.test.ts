@@ -3,6 +3,7 @@ import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-thresho
 import { unwatchedInodes } from '#judge/rules/eviction/unwatched-inodes.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf } from '#test/rules/eviction.ts'
 import { state } from '#test/rules/eviction-settings.ts'
 
 itJudgesExamples(unwatchedInodes, {
@@ -19,17 +20,12 @@ itJudgesExamples(unwatchedInodes, {
   good: { thresholds: [hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)] },
 })
 
+const uncounted = { capacityBytes: 1, availableBytes: 1, usedPercent: 0, inodes: 0, inodesFree: 0 }
+
 describe('unwatched-inodes', () => {
   const nodefs = hard('nodefs.inodesFree', 5)
   const imagefs = hard('imagefs.inodesFree', 5)
   const off = (signal: string) => ({ configuration: { evictionHard: { [signal]: '0%' } } })
-  const uncounted = {
-    capacityBytes: 1,
-    availableBytes: 1,
-    usedPercent: 0,
-    inodes: 0,
-    inodesFree: 0,
-  }
 
   it.each<[string, NodeExample, string]>([
     ['one disk, nodefs watched', { thresholds: [nodefs] }, 'pass'],
@@ -90,3 +86,26 @@ describe('one disk of which one signal was switched off', () => {
     expect(state(lostDefaultThreshold, { ...off, filesystems: { layout: 'imagefs' } })).toBe('fail')
   })
 })
+
+it.each([
+  ['switched off', unwatchedInodes, '0%'],
+  ['lost', lostDefaultThreshold, undefined],
+])(
+  'says what is left of few inodes without a threshold, and what holds them: %s',
+  (_, rule, value) => {
+    const evictionHard = {
+      'memory.available': '100Mi',
+      'nodefs.available': '10%',
+      ...(value && { 'nodefs.inodesFree': value, 'imagefs.inodesFree': value }),
+    }
+    const failing = failingOf(rule, {
+      configuration: { evictionHard },
+      thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)],
+      filesystems: { nodefs: { ...uncounted, inodes: 1000, inodesFree: 20 } },
+    })
+    expect(failing).toMatchObject({
+      severity: 'high',
+      seen: '20 of 1000 inodes of nodefs are left (2 %).',
+    })
+  },
+)

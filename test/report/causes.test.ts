@@ -8,7 +8,7 @@ import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
 import { mailView, usualSize } from '#report/mail/view.ts'
 import { pageView } from '#report/page/view.ts'
-import { causeOnNode } from '#report/parts/causes.ts'
+import { causeOnNode, causesAndOutlook } from '#report/parts/causes.ts'
 import { outlookView } from '#report/parts/outlook.ts'
 import {
   causeText,
@@ -21,11 +21,14 @@ import {
   adviceWith,
   auditedNode,
   clusterResult,
+  dedicatedDisks,
+  filesystem,
   finding,
   morningReport,
   nodegroup,
   quietReport,
   sharedDisk,
+  withCauses,
 } from '#test/report-builder.ts'
 
 const morning = morningReport()
@@ -534,4 +537,46 @@ it('ranks what was seen above a node that was not read', () => {
   ]
   const causes = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
   expect(causes.map(({ rule }) => rule)).toEqual(['seen', 'gap', 'unseen'])
+})
+
+describe('of a node with a disk for images', () => {
+  const GiB = 1024 ** 3
+  const disks = dedicatedDisks(filesystem(900 * GiB, 800 * GiB), filesystem(200 * GiB, 28 * GiB), {
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' },
+  })
+  const node = auditedNode('split', disks, { cluster: 'prod' })
+  const onSplit = (rule: string, more: Partial<Finding>) =>
+    on(rule, 'prod', 'split', { nodes: { count: 1, sample: ['split'] }, ...more })
+  const of = (
+    filesystem: 'nodefs' | 'imagefs',
+    unit: 'bytes' | 'inodes',
+    holder: HolderCause['holder'] = 'kubelet',
+  ): Partial<Finding> => ({
+    cause: {
+      ...{ kind: 'holder', holder, filesystem, freedBy: 'image-gc' },
+      ...{ amount: { unit, low: 1, high: 1 }, owner: null, place: null },
+    },
+  })
+  const threshold = (signal: string): Partial<Finding> => ({
+    cause: { ...hardThresholds, fields: [`evictionHard.${signal}`] },
+  })
+
+  it.each<[string, Partial<Finding>]>([
+    ['the threshold of the other disk', threshold('nodefs.available')],
+    ['what holds the other disk', of('nodefs', 'bytes')],
+    ['inodes', of('imagefs', 'inodes')],
+    ['memory', threshold('memory.available')],
+  ])('the cause is that of the disk that is next to break, not %s', (_, other) => {
+    const findings = [
+      onSplit('other', { ...other, family: 'eviction', severity: 'critical' }),
+      onSplit('own', {
+        ...of('imagefs', 'bytes', 'images-in-use'),
+        family: 'eviction',
+        severity: 'high',
+      }),
+    ]
+    const report = withCauses(quietReport([node], { findings }))
+    const { causes, outlook } = causesAndOutlook(report, english)
+    expect(causes[outlook.rows[0]!.cause!]?.rule).toBe('own')
+  })
 })

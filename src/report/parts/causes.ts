@@ -48,7 +48,7 @@ export function answersOf(
   const found = ofFleet && causeOnNode(ofFleet, row)
   const reason = found === undefined ? null : reasonOf(found, language)
   const steps = found ? stepLinesOf(found, language) : stepLines(row.steps, null, null, language)
-  const holder = row.isOfMemory ? words.holderOfMemory : words.holder
+  const holder = words[holderKeys[row.condition ?? 'DiskPressure']]
   const [held = unknown, ...more] = row.fill
   return [
     ...(row.first === null ? [] : [{ key: words.leaves, ...row.first, isStep: false }]),
@@ -57,6 +57,12 @@ export function answersOf(
     ...steps.map(step => ({ ...step, isStep: true })),
   ]
 }
+
+const holderKeys = {
+  DiskPressure: 'holder',
+  MemoryPressure: 'holderOfMemory',
+  PIDPressure: 'holderOfProcesses',
+} as const
 
 const limits = { settings: 2, others: 2, findings: 20, seen: 400, nodes: 8 }
 
@@ -504,8 +510,12 @@ function filledByTexts(
   found: FoundCause | undefined,
   language: Language,
 ): string[] {
-  const ofMemory = found && row.isOfMemory ? userText(causeOnNode(found, row), language) : null
-  const held = heldText(found, row.node, language) ?? ofMemory
+  const own = found && causeOnNode(found, row)
+  const user = own && row.condition === 'MemoryPressure' ? userText(own, language) : null
+  const seen = row.condition === 'PIDPressure' ? own?.findings[0]?.seen : undefined
+  const ofProcesses =
+    seen === undefined ? null : language.line(seen.replace(/\.$/, ''), limits.seen)
+  const held = heldText(found, row.node, language) ?? user ?? ofProcesses
   return held === null ? row.fill : [held]
 }
 

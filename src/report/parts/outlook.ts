@@ -58,8 +58,10 @@ export function outlookView(
 ) {
   const { next: words } = language.words
   const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(nearestFirst)
-  const listed = all.filter(({ band, node }) =>
-    band === 'calm' ? node.prediction.imageGC?.triggered === true : band !== 'unknown',
+  const listed = all.filter(one =>
+    one.band === 'calm' || isUsual(one)
+      ? one.node.prediction.imageGC?.triggered === true
+      : one.band !== 'unknown',
   )
   const shown = listed.slice(0, shownNodes)
   const unknown = shown.filter(({ node, disk }) => lacksReleases(node, disk, assumptions))
@@ -99,6 +101,7 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions) {
         ({ band }) => bandRank(band),
         ({ band, disk }) => band === 'now' && disk === null,
         ({ band, seenMs }) => (band === 'soon' ? (seenMs ?? 0) : 0),
+        one => Number(isUsual(one)) + 2 * Number(one.band === 'calm'),
         ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
         ({ next }) => next.signal,
       ),
@@ -131,6 +134,10 @@ function endOfGrace({ at, pressures, prediction }: AuditedNode, disk: DiskOutloo
   const endMs = Date.parse(reported?.since ?? at) + threshold.gracePeriodMs
   return endMs > Date.parse(at) ? endMs : null
 }
+
+/** A node may use most of its memory: only a little above the threshold is next to break. */
+const isUsual = ({ next, band }: Pick<NodeOutlook, 'next' | 'band'>) =>
+  band === 'near' && next !== null && conditionOf(next.signal) === 'MemoryPressure'
 
 function bandOf(headroomPercent: number | null, seenMs: number | null): Band {
   if (headroomPercent === null) return 'unknown'
@@ -219,7 +226,7 @@ function outlookRow(
         ? []
         : [line(held.seen.replace(/\.$/, ''), seenLimit)]),
     ],
-    isOfMemory,
+    condition: signal && conditionOf(signal),
     cause,
     /** What ends it, if there is no cause. */
     steps: (cause === null && held?.steps) || [],

@@ -112,7 +112,7 @@ export const limitIncidents: Incident[] = [
     cause: [held('images-unused'), held('images'), { kind: 'unread' }],
     owner: 'platform',
     steps: ['free'],
-    words: [/inodes/, /imagefs/, /37 of the 38 images .*shop\/backend/s, /unused images/],
+    words: [/inodes/, /imagefs/, /37\s+of the 38 images .*shop\/backend/s, /unused images/],
     notCauses: ['system', 'writable-layers'],
     never: [largerDisk, /\/ \/var/],
   },

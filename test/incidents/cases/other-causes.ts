@@ -208,7 +208,7 @@ export const otherCauseIncidents: Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'platform',
     steps: ['replace', 'read-more'],
-    words: [/most processes are of programs of the host/],
+    words: [/most\s+processes\s+are of programs of the host/],
     notCauses: ['podPidsLimit', 'evictionHard.pid.available', 'images-unused'],
     never: [diskSteps, /build-881/],
   },

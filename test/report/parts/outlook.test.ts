@@ -115,6 +115,17 @@ describe('inodes, memory and process ids', () => {
     ])
   })
 
+  it('leave out memory that most of the node uses, in the list and not in the counts', () => {
+    const used = { memoryAvailableBytes: 3 * GiB }
+    const view = viewOf(['disk', sharedDisk(74, used)], ['memory', sharedDisk(40, used)])
+    expect(view.rows.map(({ name, disk }) => `${name} ${disk}`.replaceAll('\u00a0', ' '))).toEqual([
+      'disk nodefs = imagefs 74 % used',
+    ])
+    expect(view.counts.map(({ text }) => text.replaceAll('\u00a0', ' '))).toEqual([
+      '2 nodes with 5 to 15 %',
+    ])
+  })
+
   it('give no forecast for a node whose disk was not read', () => {
     const prediction = { ...sharedDisk(40), filesystems: noFilesystems }
     expect(viewOf(['n1', prediction]).counts.map(({ text }) => text)).toEqual([

@@ -10,6 +10,7 @@ import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
 import { mostLosses } from '#judge/help/drain.ts'
 import { diskUse } from '#judge/help/holders.ts'
+import { amountOf } from '#judge/help/thresholds.ts'
 import type {
   Cause,
   DeviceCause,
@@ -25,6 +26,7 @@ import {
   type Finding,
   severities,
 } from '#model/finding/finding.ts'
+import { isWatched } from '#model/prediction/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { imageGcThresholds } from './rule.ts'
 
@@ -58,7 +60,7 @@ export function causesOf({
     )
   const byChange = new Map<string, string>()
   const parts = Map.groupBy(ranked, ({ finding }) => {
-    const key = JSON.stringify(keyOf(finding, settingOf(finding, nodeOf) ?? finding.cause))
+    const key = JSON.stringify(keyOf(finding, settingOf(finding, nodeOf) ?? finding.cause, nodeOf))
     const change = changeOf(finding) ?? key
     byChange.set(change, byChange.get(change) ?? key)
     return byChange.get(change)
@@ -70,6 +72,9 @@ export function causesOf({
         nodeOf,
       ),
       worst: part[0]!,
+      nodes: part.flatMap(({ finding: { cluster, nodes } }) =>
+        nodes.sample.map(name => nodeKey(cluster, name)),
+      ),
     }))
     .toSorted(
       by(
@@ -84,12 +89,38 @@ export function causesOf({
         ({ group }) => group.rule,
       ),
     )
+  const spread = nextNodesFirst(sorted)
   // What was not read is no incident: what was seen comes first.
-  const seen = 1 + sorted.findLastIndex(({ worst }) => isIncident(worst.finding))
+  const seen = 1 + spread.findLastIndex(({ worst }) => isIncident(worst.finding))
   return [
-    ...sorted.slice(0, seen).toSorted(by(({ worst }) => isGap(worst.finding))),
-    ...sorted.slice(seen),
+    ...spread.slice(0, seen).toSorted(by(({ worst }) => isGap(worst.finding))),
+    ...spread.slice(seen),
   ].map(({ group }) => group)
+}
+
+interface RankedCause {
+  group: CauseGroup
+  worst: { finding: Finding; hours: number; room: number }
+  nodes: string[]
+}
+
+/** A further cause of a node comes after the first cause of the next node that is near, if both are equally severe. */
+function nextNodesFirst(sorted: RankedCause[]): RankedCause[] {
+  const named = new Set<string>()
+  const ranks = Map.groupBy(sorted, part => `${part.group.severity} ${mildness(part)}`)
+  return [...ranks.values()].flatMap(alike => {
+    const isFurther = alike.map(({ nodes }) => {
+      const isNamed = nodes.length > 0 && nodes.every(node => named.has(node))
+      for (const node of nodes) named.add(node)
+      return isNamed
+    })
+    const last = alike.findLastIndex(({ worst }, index) => isNear(worst) && !isFurther[index])
+    const isLate = (index: number) => index > last || isFurther[index] === true
+    return [
+      ...alike.filter((_, index) => !isLate(index)),
+      ...alike.filter((_, index) => isLate(index)),
+    ]
+  })
 }
 
 /** What was seen to happen says more than what could. */
@@ -98,8 +129,9 @@ const hasHappened = ({ seen }: Finding) => seen !== undefined
 const isIncident = (finding: Finding) =>
   hasHappened(finding) && finding.severity !== 'low' && finding.severity !== 'info'
 
-/** A node that was not read, and nothing seen of it. */
-const isGap = (finding: Finding) => finding.family === 'coverage' && !hasHappened(finding)
+/** A node that was not read, and nothing seen of it. One that is critical keeps its rank. */
+const isGap = (finding: Finding) =>
+  finding.family === 'coverage' && finding.severity !== 'critical' && !hasHappened(finding)
 
 /** What fills a disk, or makes it small, counts more than a setting that does not see it. */
 const isDiskCause = ({ group: { cause } }: { group: CauseGroup }) =>
@@ -109,19 +141,18 @@ const isDiskCause = ({ group: { cause } }: { group: CauseGroup }) =>
 function mildness({
   group: { cause, severity },
   worst: { finding, hours, room },
-}: {
-  group: CauseGroup
-  worst: { finding: Finding; hours: number; room: number }
-}): number {
+}: Pick<RankedCause, 'group' | 'worst'>): number {
   if (finding.family === 'drift') return 2
   if (cause.kind !== 'setting' || hasHappened(finding)) return 0
-  const isNear = hours < Number.POSITIVE_INFINITY || room < nearShare
-  if (severity === 'critical' || (severity === 'high' && isNear)) return 0
+  if (severity === 'critical' || (severity === 'high' && isNear({ hours, room }))) return 0
   return cause.isDefault && severity !== 'high' ? 2 : 1
 }
 
 /** Share of a disk or of memory, below which a node is near to eviction. */
 const nearShare = 0.1
+
+const isNear = ({ hours, room }: { hours: number; room: number }) =>
+  hours < Number.POSITIVE_INFINITY || room < nearShare
 
 /** What fills a disk that is smaller than it was declared: those findings have the cause and the steps of that. */
 function withDevices(findings: Finding[]) {
@@ -178,12 +209,17 @@ function nodesByName(nodes: AuditedNode[]): NodeOf {
   return (cluster, name) => byName.get(nodeKey(cluster, name))
 }
 
-/** Share of a disk or of memory until the next hard threshold. Negative: the node evicts. Infinite: unknown. */
+/** Share of a disk, of inodes, memory or process ids until the next hard threshold, or until none is left if no threshold watches it. Negative: the node evicts. Infinite: unknown. */
 function headroomShare(node: AuditedNode | undefined) {
-  const { thresholds = [], signals = {} } = node?.prediction.eviction ?? {}
-  const shares = thresholds.flatMap(({ hard, signal, margin }) => {
-    const capacity = signals[signal]?.capacityBytes
-    return hard && margin !== null && capacity ? [margin / capacity] : []
+  const { filesystems, eviction } = node?.prediction ?? {}
+  const { thresholds = [], signals = {} } = eviction ?? {}
+  const shares = Object.entries(signals).flatMap(([signal, { availableBytes, capacityBytes }]) => {
+    const isOpen = isWatched(signal, thresholds, filesystems?.layout ?? null) === false
+    const left = thresholds.flatMap(({ hard, margin, ...one }) =>
+      hard && margin !== null && one.signal === signal ? [margin] : [],
+    )
+    if (isOpen && !signal.startsWith('allocatable')) left.push(availableBytes)
+    return capacityBytes ? left.map(one => one / capacityBytes) : []
   })
   return Math.min(...shares, Number.POSITIVE_INFINITY)
 }
@@ -225,10 +261,14 @@ function changeOf({
 }
 
 /** What has to be equal for one change to end both. */
-function keyOf({ cluster, subject, nodes }: Finding, cause: Cause): unknown[] {
+function keyOf(finding: Finding, cause: Cause, nodeOf: NodeOf): unknown[] {
+  const { cluster, subject, nodes } = finding
   switch (cause.kind) {
     case 'setting':
-      return [cause.kind, cause.layer, cause.fields[0], cause.isDefault]
+      return [
+        ...[cause.kind, cause.layer, cause.fields[0], cause.isDefault],
+        ...valueKey(finding, cause, nodeOf),
+      ]
     case 'holder':
       return [
         cause.kind,
@@ -244,6 +284,18 @@ function keyOf({ cluster, subject, nodes }: Finding, cause: Cause): unknown[] {
     default:
       return [cause.kind, cause.place, cluster, nodes.sample]
   }
+}
+
+/** The running value, and whether the change raises it: one value can be too high for one disk and too low for another. */
+function valueKey({ cluster, nodes, fix }: Finding, { fields }: SettingCause, nodeOf: NodeOf) {
+  const [field = ''] = fields
+  const node = nodeOf(cluster, nodes.sample[0] ?? '')
+  const now = node && runningValue(field, node)
+  const wanted = Object.entries(fix.config)
+    .flatMap(([name, value]) => entriesOf(name, value))
+    .find(({ path }) => path === field)?.value
+  const amount = (value: string) => amountOf(value, 100) ?? 0
+  return [now, now != null && wanted !== undefined && amount(wanted) > amount(now)]
 }
 
 /** What holds a disk, and whose it is: the same steps free it on each node. */

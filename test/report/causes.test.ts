@@ -22,8 +22,10 @@ import {
   auditedNode,
   clusterResult,
   dedicatedDisks,
+  deltaWith,
   filesystem,
   finding,
+  lastRun,
   morningReport,
   nodegroup,
   quietReport,
@@ -288,6 +290,41 @@ describe('causes', () => {
     expect(grouped(findings)).toEqual([['imagefs'], ['nodefs']])
   })
 
+  const nodefs = (from: string, to: string, name: string, severity: Finding['severity']) => ({
+    node: auditedNode(name, sharedDisk(40, { evictionHard: { 'nodefs.available': from } }), {
+      cluster: 'prod',
+    }),
+    finding: on(name, 'prod', name, {
+      ...{ severity, nodes: { count: 1, sample: [name] } },
+      cause: { ...hardThresholds, fields: ['evictionHard.nodefs.available'] },
+      fix: { config: { evictionHard: { 'nodefs.available': to } }, durable: [] },
+    }),
+  })
+
+  it.each([
+    ['other values now', ['30%', '10%', 'critical'], ['10%', '5%', 'low'], 2],
+    ['lower and raise it', ['10%', '5%', 'low'], ['10%', '15%', 'high'], 2],
+    ['lower it', ['30%', '10%', 'critical'], ['30%', '15%', 'low'], 1],
+  ] as const)('of one field: %s', (_, [from, to, severity], [from2, to2, severity2], count) => {
+    const both = [nodefs(from, to, 'a', severity), nodefs(from2, to2, 'b', severity2)]
+    const report = quietReport(
+      both.map(({ node }) => node),
+      { findings: both.map(({ finding }) => finding) },
+    )
+    expect(causesOf(report)).toHaveLength(count)
+  })
+
+  it('are one for reservations that differ by the size of the node', () => {
+    const findings = ['893Mi', '1465Mi'].map(memory =>
+      on('reserved-below-eks-formula', 'prod', memory, {
+        ...{ family: 'reservations', severity: 'low' },
+        cause: { ...hardThresholds, fields: ['kubeReserved'] },
+        fix: { config: { kubeReserved: { memory } }, durable: [] },
+      }),
+    )
+    expect(causesOf(quietReport([], { findings }))).toHaveLength(1)
+  })
+
   it.each([
     ['the same nodes', 'a', [['eviction-due', 'alert-before-image-gc']]],
     ['other nodes', 'b', [['eviction-due'], ['alert-before-image-gc']]],
@@ -475,6 +512,40 @@ describe('a cause in the mail', () => {
     expect(outlook.rows.find(({ name }) => name === 'b-x')?.step?.number).toBe('cause 4:')
   })
 
+  it('that is not shown stands with the node of the verdict', () => {
+    const nodes = [83, 84].map(used => auditedNode(`n-${used}`, sharedDisk(used), { cluster: 'b' }))
+    const findings = [
+      ...[0, 1, 2, 3].map(index => on(`rule-${index}`, 'a', 'x', { severity: 'critical' })),
+      on('alert-before-image-gc', 'b', 'x', {
+        ...{ ...setting(80), family: 'image-gc', nodes: { count: 1, sample: ['n-83'] } },
+        steps: adviceWith('highwater plan'),
+      }),
+    ]
+    const { next } = mailView(quietReport(nodes, { findings }), [], usualSize, {
+      ...{ owner: null, unsubscribe: [], language: english },
+    }).verdict
+    expect(next.map(({ name, fill }) => [name, fill])).toEqual([
+      ['n-84', null],
+      ['n-83', 'cause 5: lower it'],
+    ])
+  })
+
+  it('is not called better while its node evicts', () => {
+    const evicting = auditedNode('b-x', sharedDisk(97), { cluster: 'b' })
+    const due = on('eviction-due', 'b', 'x', { severity: 'critical', family: 'eviction' })
+    const delta = deltaWith([[due.id, { change: 'better', why: ['fewer nodes'] }]])
+    const next = auditedNode('b-x', sharedDisk(84), { cluster: 'b' })
+    const labels = [next, evicting].map(node => {
+      const report = {
+        ...quietReport([node], { findings: [due] }),
+        before: { ...lastRun(), delta },
+      }
+      const options = { owner: null, unsubscribe: [], language: english }
+      return mailView(report, [], usualSize, options).causes?.cards[0]?.label
+    })
+    expect(labels).toEqual([english.words.changes.labels.better, null])
+  })
+
   it('on a line says that its command replaces a node, and that it is one of several', () => {
     const [advice] = adviceWith('kubectl delete node x')
     const command = { place: 'a', command: 'kubectl delete node x', effect: 'replaces', nodes: 1 }
@@ -526,6 +597,37 @@ it.each([
   ]
   const causes = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
   expect(causes).toHaveLength(count)
+})
+
+it('puts the cause of the next node before the second cause of the first', () => {
+  const nodes = [97, 88, 40].map(used =>
+    auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }),
+  )
+  const findings = (
+    [
+      ['first', '97', 'critical'],
+      ['second', '97', 'high'],
+      ['near', '88', 'high'],
+      ['calm', '40', 'high'],
+    ] as const
+  ).map(([rule, used, severity]) => on(rule, 'c', used, { severity, seen: 'It happened.' }))
+  const causes = causesOf(quietReport(nodes, { findings }))
+  expect(causes.map(({ rule }) => rule)).toEqual(['first', 'near', 'second', 'calm'])
+})
+
+it('keeps a critical node that was not read among what is critical', () => {
+  const gap = { cause: { kind: 'unread', source: 'node', reason: 'refused' } } as const
+  const findings = [
+    {
+      ...on('gap', 'prod', 'web', gap),
+      family: 'coverage' as const,
+      severity: 'critical' as const,
+    },
+    on('critical', 'prod', 'api', { severity: 'critical', seen: 'A pod was evicted.' }),
+    on('high', 'prod', 'web', { severity: 'high', seen: 'A pod was evicted.' }),
+  ]
+  const causes = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+  expect(causes.map(({ rule }) => rule)).toEqual(['critical', 'gap', 'high'])
 })
 
 it('ranks what was seen above a node that was not read', () => {

@@ -8,6 +8,8 @@ import { englishTag, type Language } from '#report/languages/language.ts'
 import {
   answersOf,
   type CauseView,
+  causeLink,
+  causeOnNode,
   causesAndOutlook,
   causeView,
   type FoundCause,
@@ -90,7 +92,7 @@ export function mailView(
   const open = owner === null ? openCommandOf(deliveries, document.run.region, isPart) : null
   const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached, open })
   const on = { report, fold, most, titleOf, language }
-  const next = nextNodes(outlook, causes, { fold, language })
+  const next = nextNodes(outlook, causes, { fold, shownCauses, language })
   const [nearest = null] = outlook.rows.slice(0, 1).map(({ node }) => placeOf(node, language))
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
@@ -155,13 +157,12 @@ const footerText = ({ document: { run } }: AuditReport, fold: Fold, { words }: L
 const nextNodes = (
   { rows }: OutlookView,
   causes: readonly FoundCause[],
-  { fold, language }: { fold: Fold; language: Language },
+  { fold, shownCauses, language }: { fold: Fold; shownCauses: number; language: Language },
 ) => {
   const all = language.words
   return rows.slice(0, nextShown).map((row, index) => {
-    const { name, where, state, isNow, basis, fill, steps } = row
-    const step = stepsText(steps, null, null, language, 'without commands')
-    const held = [...fill, step].filter(Boolean)
+    const { name, where, state, isNow, basis, fill } = row
+    const held = [...fill, stepOfNode(row, causes, shownCauses, language)].filter(Boolean)
     return {
       name: fold(name, 80),
       where: fold(where, 100),
@@ -179,6 +180,22 @@ const nextNodes = (
       fill: index === 0 || held.length === 0 ? null : fold(all.clauses(held), 300),
     }
   })
+}
+
+/** What ends it: of its cause, if the mail does not show that, or of what holds its disk. Empty: nothing, or a cause says it. */
+function stepOfNode(
+  { cluster, name, cause: index, steps }: OutlookView['rows'][number],
+  causes: readonly FoundCause[],
+  shownCauses: number,
+  language: Language,
+): string {
+  const cause = causes[index ?? -1]
+  if (cause === undefined) return stepsText(steps, null, null, language, 'without commands')
+  if (index! < shownCauses) return ''
+  return language.words.said(
+    causeLink(index!, language).text,
+    lineStep(causeOnNode(cause, { cluster, name }), language),
+  )
 }
 
 interface VerdictParts {
@@ -346,7 +363,13 @@ function mailCausesView(
   const isOfVerdict = (index: number) =>
     rows.slice(0, nextShown).some(({ cause }) => cause === index)
   const cards = listed.map((cause, index) => ({
-    ...mailCard(cause, views[index]!, changes, words),
+    ...mailCard(cause, views[index]!, words),
+    label: labelOf(
+      cause,
+      changes,
+      rows.some(row => row.isNow && row.cause === index),
+      language,
+    ),
     where: fold(whereOf(cause, views[index]!, nearestName(index), language), 200),
     number: views[index]!.number,
   }))
@@ -401,12 +424,7 @@ function whereOf(
   return count < 2 || name === undefined ? where : words.causes.first(where, line(name, 80))
 }
 
-function mailCard(
-  cause: FoundCause,
-  view: CauseView,
-  changes: MailChanges,
-  { report, fold, language }: MailWords,
-) {
+function mailCard(cause: FoundCause, view: CauseView, { report, fold }: MailWords) {
   const rule = cause.findings[0]?.rule ?? ''
   const commands =
     view.leading > 0
@@ -415,7 +433,6 @@ function mailCard(
   return {
     ...severityMark(cause.severity),
     severityWord: view.severityWord,
-    label: labelOf(cause, changes, language),
     title: fold(view.title, 160),
     ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
     statementLabel: view.statement === null ? null : view.statementLabel,
@@ -446,10 +463,15 @@ function shownCommands(
 /** Of a cluster in no other account, and of a node: it needs no quotes. */
 const plainName = /^[\w.-]{1,100}$/
 
-/** What is new about the cause's worst changed finding. Null: nothing, or no earlier run. */
-function labelOf({ findings }: FoundCause, { listed, since }: MailChanges, { words }: Language) {
+/** What is new about the cause's worst changed finding. Null: nothing, no earlier run, or better where a node still evicts. */
+function labelOf(
+  { findings }: FoundCause,
+  { listed, since }: MailChanges,
+  evicts: boolean,
+  { words }: Language,
+) {
   if (since === null) return null
   const ids = new Set(findings.map(({ id }) => id))
   const kind = listed.find(({ finding, kind }) => ids.has(finding.id) && kind !== 'unchanged')?.kind
-  return kind == null ? null : words.changes.labels[kind]
+  return kind == null || (kind === 'better' && evicts) ? null : words.changes.labels[kind]
 }

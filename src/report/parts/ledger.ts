@@ -13,7 +13,7 @@ import {
   fullestOf,
   type LedgerLine,
 } from '#model/prediction/disk-ledger.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+import { conditionOf, type EvictionPrediction, type Signal } from '#model/prediction/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -264,7 +264,6 @@ function ledgerView(ledger: DiskLedger, language: Language, notes: HolderNotes) 
     owners: ledger.owners
       .filter(isShown)
       .map(group => groupText(groupName(group, language), group, language)),
-    free: freeTexts(ledger.freeable, language),
     volumes: volumeTexts(ledger, language),
   }
 }
@@ -299,9 +298,15 @@ function volumeTexts(
 }
 
 /** Lines of plain text, each a sentence or a row. */
-export function ledgerText(ledger: DiskLedger, language: Language, holders: HolderNotes): string[] {
+export function ledgerText(
+  ledger: DiskLedger,
+  prediction: ActingKubelet,
+  language: Language,
+  holders: HolderNotes,
+): string[] {
   const { ledger: words } = language.words
-  const { disks, images, pods, owners, free, volumes } = ledgerView(ledger, language, holders)
+  const { disks, images, pods, owners, volumes } = ledgerView(ledger, language, holders)
+  const free = freeTexts(ledger.freeable, prediction, language)
   const list = (title: string, lines: string[]) =>
     lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
   return [
@@ -325,27 +330,40 @@ export function ledgerText(ledger: DiskLedger, language: Language, holders: Hold
 type FreeableOn = (node: AuditedNode) => Freeable | null
 type Freed = keyof Omit<Language['words']['ledger']['free'], 'title'>
 
+/** Where the kubelet deletes images by itself. */
+type ActingKubelet = Pick<AuditedNode['prediction'], 'filesystems'> & {
+  eviction: Pick<EvictionPrediction, 'thresholds'> | null
+}
+
+/** Whether the kubelet deletes all unused images now, for a hard threshold. Upstream: pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs */
+const deletesImages = ({ eviction, filesystems }: ActingKubelet) =>
+  (eviction?.thresholds ?? []).some(
+    ({ hard, met, signal }) =>
+      hard &&
+      met === true &&
+      conditionOf(signal) === 'DiskPressure' &&
+      (filesystems.layout === 'shared' || signal.startsWith('imagefs.')),
+  )
+
 /** What a step of the finding frees on each of its nodes. */
 function* freedBy({ fix, steps, cause }: Finding) {
   const high = fix.config[highThreshold]
   const has = (id: StepActionId) => steps.some(({ action }) => action.id === id)
   if (high !== undefined)
     yield {
-      part: 'images',
-      freed: 'thresholds' as Freed,
+      part: 'images' as const,
       high: String(high),
       bytesOn: (node: AuditedNode, freeableOn: FreeableOn) =>
         freedByThresholds(node, freeableOn, fix),
     }
-  for (const [part, { field, by, holders }] of Object.entries(freedParts))
+  for (const [part, { field, by, holders }] of freedEntries)
     if (
       by.some(has) &&
       (holders === null || (cause.kind === 'holder' && holders.has(cause.holder)))
     )
       yield {
         part,
-        freed: part as Freed,
-        high: '',
+        high: null,
         bytesOn: (node: AuditedNode, freeableOn: FreeableOn) => freeableOn(node)?.[field] ?? 0,
       }
 }
@@ -357,7 +375,7 @@ interface FreedPart {
   holders: ReadonlySet<DiskHolder> | null
 }
 
-const freedParts: Readonly<Record<Exclude<Freed, 'thresholds'>, FreedPart>> = {
+const freedParts: Readonly<Record<Exclude<Freed, 'pressure'>, FreedPart>> = {
   images: { field: 'unusedImageBytes', by: ['prune-images'], holders: null },
   containers: { field: 'deadContainerBytes', by: ['prune-dead-containers'], holders: null },
   debris: {
@@ -366,6 +384,12 @@ const freedParts: Readonly<Record<Exclude<Freed, 'thresholds'>, FreedPart>> = {
     holders: new Set(['log-debris', 'orphaned-pods']),
   },
 }
+
+const freedEntries = Object.entries(freedParts) as [keyof typeof freedParts, FreedPart][]
+
+/** When a part is freed: the kubelet may delete images already. */
+const freedFor = (part: keyof typeof freedParts, prediction: ActingKubelet): Freed =>
+  part === 'images' && deletesImages(prediction) ? 'pressure' : part
 
 /** `Up to 28.1 GiB of unused images on 6 nodes, freed once imageGCHighThresholdPercent is 80`: at most two sums, each by a step of the report. */
 function freedTexts(
@@ -379,15 +403,22 @@ function freedTexts(
     return known.get(node) ?? null
   }
   const taken = new Map<string, Set<AuditedNode>>()
-  const sums = new Map<string, { freed: Freed; high: string; bytes: number; nodes: number }>()
+  const sums = new Map<
+    string,
+    { freed: Freed; high: string | null; bytes: number; nodes: number }
+  >()
   for (const [finding, nodes] of findings)
-    for (const { part, freed, high, bytesOn } of freedBy(finding)) {
+    for (const { part, high: wanted, bytesOn } of freedBy(finding)) {
       const counted = taken.get(part) ?? new Set()
       taken.set(part, counted)
       for (const node of nodes) {
-        const amount = counted.has(node) ? 0 : bytesOn(node, freeableOn)
+        const freed = freedFor(part, node.prediction)
+        const isPressure = freed === 'pressure'
+        const bytes = isPressure ? freeableOn(node)?.unusedImageBytes : bytesOn(node, freeableOn)
+        const amount = counted.has(node) ? 0 : (bytes ?? 0)
         if (amount === 0) continue
         counted.add(node)
+        const high = isPressure ? null : wanted
         const key = JSON.stringify([freed, high])
         const sum = sums.get(key) ?? { freed, high, bytes: 0, nodes: 0 }
         sums.set(key, { ...sum, bytes: sum.bytes + amount, nodes: sum.nodes + 1 })
@@ -396,7 +427,9 @@ function freedTexts(
   return [...sums.values()]
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, shownSums)
-    .map(sum => words.ledger.free[sum.freed](bytes(sum.bytes), sum.nodes, line(sum.high, 20)))
+    .map(({ freed, high, ...sum }) =>
+      words.ledger.free[freed](bytes(sum.bytes), sum.nodes, high && line(high, 20)),
+    )
 }
 
 /** Of all nodes. Null: no step of the report frees anything. */
@@ -456,10 +489,12 @@ function amountText(
 }
 
 /** Of one node without a report: the two largest sums. */
-const freeTexts = (freeable: Freeable, { words, bytes }: Language) =>
-  (Object.keys(freedParts) as (keyof typeof freedParts)[])
-    .map(part => ({ part, amount: freeable[freedParts[part].field] ?? 0 }))
+const freeTexts = (freeable: Freeable, prediction: ActingKubelet, { words, bytes }: Language) =>
+  freedEntries
+    .map(([part, { field }]) => ({ part, amount: freeable[field] ?? 0 }))
     .filter(({ amount }) => amount > 0)
     .toSorted((a, b) => b.amount - a.amount)
     .slice(0, shownSums)
-    .map(({ part, amount }) => words.ledger.free[part](bytes(amount), 0))
+    .map(({ part, amount }) =>
+      words.ledger.free[freedFor(part, prediction)](bytes(amount), 0, null),
+    )

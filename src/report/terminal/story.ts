@@ -154,8 +154,8 @@ function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }
   ]
 }
 
-const ledgerLines = ({ ledger }: NodePrediction, holders: HolderNotes) =>
-  ledger ? ledgerText(shownLedger(ledger), english, holders) : []
+const ledgerLines = ({ ledger, ...prediction }: NodePrediction, holders: HolderNotes) =>
+  ledger ? ledgerText(shownLedger(ledger), prediction, english, holders) : []
 
 const refusedLines = ({ refusals }: NodePrediction) =>
   (refusals ?? []).map(
@@ -169,12 +169,13 @@ function imageGcLines(imageGC: ImageGcPrediction | null) {
   const {
     enabled,
     triggered,
-    usagePercent,
     highThresholdPercent: high,
     lowThresholdPercent: low,
     bytesUntilTrigger,
   } = imageGC
   const lines: string[] = []
+  // The kubelet rounds the used percentage up; the use beside it is exact.
+  const starts = `${high}, which is above ${startsAboveUsedPercent(high)} % used`
   if (!enabled)
     lines.push(
       `switched off: a high threshold of ${high} stops the loop; only eviction deletes images`,
@@ -182,12 +183,10 @@ function imageGcLines(imageGC: ImageGcPrediction | null) {
   else if (triggered === null) lines.push('whether it is due is not known')
   else if (triggered)
     lines.push(
-      `due: ${formatPercent(usagePercent)} used, it starts at ${high} and wants ${formatBytes(imageGC.bytesToFree)}, down to ${low} %`,
+      `due: it starts at ${starts} and wants ${formatBytes(imageGC.bytesToFree)}, down to ${low} %`,
     )
   else if (bytesUntilTrigger !== null)
-    lines.push(
-      `calm: ${formatBytes(bytesUntilTrigger)} more, and it starts (at ${high}, which is above ${startsAboveUsedPercent(high)} % used)`,
-    )
+    lines.push(`calm: ${formatBytes(bytesUntilTrigger)} more, and it starts (at ${starts})`)
   lines.push(...deletionLines(imageGC.deletions))
   if (triggered && imageGC.freedBytes !== null)
     lines.push(

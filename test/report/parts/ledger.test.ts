@@ -120,10 +120,10 @@ describe('what can be freed', () => {
       ...{ family: 'image-gc', cluster: node.cluster, nodes: { count: 1, sample: ['a'] } },
       ...more,
     })
-  const freedBy = (...findings: Finding[]) => {
+  const freedBy = (findings: Finding[], nodes = [node]) => {
     const document = findingsDocument({ findings })
-    const all = freeableText({ document, nodes: [node] }, english)
-    const [shown] = ledgersView({ document, nodes: [node], assumptions }, 1, english)?.nodes ?? []
+    const all = freeableText({ document, nodes }, english)
+    const [shown] = ledgersView({ document, nodes, assumptions }, 1, english)?.nodes ?? []
     expect(shown?.ledger.free.join('. ')).toBe(all ?? '')
     return all?.replaceAll('\u00a0', ' ')
   }
@@ -147,7 +147,7 @@ describe('what can be freed', () => {
     [
       'the thresholds',
       [setting(50, 20)],
-      'Up to 5.0 GiB of unused images on 1 node, freed once imageGCHighThresholdPercent is 50',
+      'Up to 5.0 GiB of unused images on 1 node, freed once imageGCHighThresholdPercent is 50, or the kubelet deletes them all (highwater plan --prune-images)',
     ],
     ['thresholds that start no round', [setting(70, 50)], undefined],
     ['nothing', [on({})], undefined],
@@ -172,7 +172,16 @@ describe('what can be freed', () => {
       'Up to 5.0 GiB of unused images on 1 node, freed once the kubelet deletes them all (highwater plan --prune-images). 3.0 GiB of logs and folders of deleted pods on 1 node, freed once somebody deletes them',
     ],
   ])('is what a step of the report frees: %s', (_, findings, text) => {
-    expect(freedBy(...findings)).toBe(text)
+    expect(freedBy(findings)).toBe(text)
+  })
+
+  it('are unused images that the kubelet deletes now, for page and terminal alike', () => {
+    const text = 'Up to 5.0 GiB of unused images{}, deleted by the kubelet now, for disk pressure'
+    const full = { ...node, prediction: sharedDisk(91) }
+    expect(freedBy([setting(50, 20)], [full])).toBe(text.replace('{}', ' on 1 node'))
+    const { holders } = assumptions
+    const own = ledgerText(full.details().ledger!, full.prediction, english, holders).join('\n')
+    expect(own.replaceAll('\u00a0', ' ')).toContain(text.replace('{}', ''))
   })
 
   it('is without a report the two largest sums, and names no small pod', () => {
@@ -195,7 +204,7 @@ describe('what can be freed', () => {
         { ...pod('', 0.7), owner: 'Deployment small', pods: 1 },
       ],
     }
-    const text = ledgerText(whole, english, assumptions.holders)
+    const text = ledgerText(whole, node.prediction, english, assumptions.holders)
       .join('\n')
       .replaceAll('\u00a0', ' ')
     expect(text).toContain('shop/large')
@@ -225,7 +234,9 @@ it('names the largest images with their users, and unused ones with the last kno
       image('who:1', 3, { isInUse: null }),
     ],
   })
-  const text = ledgerText(whole, english, assumptions.holders).join('\n').replaceAll('\u00a0', ' ')
+  const text = ledgerText(whole, sharedDisk(60), english, assumptions.holders)
+    .join('\n')
+    .replaceAll('\u00a0', ' ')
   expect(text).toContain(`Largest images
   6.0 GiB  web:1, unused, last known of Deployment shop/web
   4.0 GiB  web:2, used by Deployment shop/web, …

@@ -104,22 +104,20 @@ interface RankedCause {
   nodes: string[]
 }
 
-/** A further cause of a node comes after the first cause of the next node that is near, if both are equally severe. */
+/** A further cause of a node comes after the first cause of the next node that is near, if both are equally severe; if the node was not read, also if it is critical. */
 function nextNodesFirst(sorted: RankedCause[]): RankedCause[] {
   const named = new Set<string>()
-  const ranks = Map.groupBy(sorted, part => `${part.group.severity} ${mildness(part)}`)
-  return [...ranks.values()].flatMap(alike => {
-    const isFurther = alike.map(({ nodes }) => {
-      const isNamed = nodes.length > 0 && nodes.every(node => named.has(node))
-      for (const node of nodes) named.add(node)
-      return isNamed
-    })
-    const last = alike.findLastIndex(({ worst }, index) => isNear(worst) && !isFurther[index])
-    const isLate = (index: number) => index > last || isFurther[index] === true
-    return [
-      ...alike.filter((_, index) => !isLate(index)),
-      ...alike.filter((_, index) => isLate(index)),
-    ]
+  const parts = sorted.map(part => {
+    const isFurther = part.nodes.length > 0 && part.nodes.every(node => named.has(node))
+    for (const node of part.nodes) named.add(node)
+    const isUnread = isFurther && part.worst.finding.family === 'coverage'
+    const severity = isUnread && part.group.severity === 'critical' ? 'high' : part.group.severity
+    return { part, isFurther, rank: `${severity} ${mildness(part)}` }
+  })
+  return [...Map.groupBy(parts, ({ rank }) => rank).values()].flatMap(alike => {
+    const last = alike.findLastIndex(({ part, isFurther }) => isNear(part.worst) && !isFurther)
+    const [first, rest] = [alike.slice(0, last + 1), alike.slice(last + 1)]
+    return [...first.toSorted(by(({ isFurther }) => isFurther)), ...rest].map(({ part }) => part)
   })
 }
 

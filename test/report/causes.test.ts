@@ -630,6 +630,22 @@ it('keeps a critical node that was not read among what is critical', () => {
   expect(causes.map(({ rule }) => rule)).toEqual(['critical', 'gap', 'high'])
 })
 
+it('names the next node before it says that a node with a cause was not read', () => {
+  const near = auditedNode('c-88', sharedDisk(88), { cluster: 'c' })
+  const gap: Partial<Finding> = {
+    ...{ family: 'coverage', severity: 'critical' },
+    cause: { kind: 'unread', source: 'node', reason: 'refused' },
+  }
+  const findings = [
+    on('refused', 'c', '41', { severity: 'critical', seen: 'It refuses its files.' }),
+    on('gap', 'c', '41', gap),
+    on('near', 'c', '88', { severity: 'high', seen: 'It happened.' }),
+    on('calm', 'c', '40', { severity: 'high', seen: 'It happened.' }),
+  ]
+  const causes = causesOf(quietReport([near], { findings }))
+  expect(causes.map(({ rule }) => rule)).toEqual(['refused', 'near', 'gap', 'calm'])
+})
+
 it('ranks what was seen above a node that was not read', () => {
   const gap = { cause: { kind: 'unread', source: 'node', reason: 'forbidden' } } as const
   const findings = [

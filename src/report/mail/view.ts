@@ -21,7 +21,13 @@ import {
 import { noticesView, planView, policyNotices, tally } from '#report/parts/findings.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { titlesOf } from '#report/parts/rule-words.ts'
-import { effectText, stepsText, withoutCommands, withoutPrices } from '#report/parts/steps.ts'
+import {
+  effectText,
+  leadingCommands,
+  stepsText,
+  withoutCommands,
+  withoutPrices,
+} from '#report/parts/steps.ts'
 import { verdictView } from '#report/parts/verdict.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
 import {
@@ -192,10 +198,9 @@ function stepOfNode(
   const cause = causes[index ?? -1]
   if (cause === undefined) return stepsText(steps, null, null, language, 'without commands')
   if (index! < shownCauses) return ''
-  return language.words.said(
-    causeLink(index!, language).text,
-    lineStep(causeOnNode(cause, { cluster, name }), language),
-  )
+  const step = lineStep(causeOnNode(cause, { cluster, name }), language)
+  const text = language.words.said(causeLink(index!, language).text, step)
+  return foldedLine(text, nodeStepLimit, () => '…')
 }
 
 interface VerdictParts {
@@ -341,10 +346,12 @@ function nightText(report: AuditReport, nearest: string | null, language: Langua
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
-/* Causes in a mail: the worst three as cards, the next in two lines, the rest counted. Each shown cause has its step and a command. */
+/* Causes in a mail: the worst three as cards, the next in two lines, the rest counted. Each shown cause has its step, and a command if it changes something. */
 
 const shownCards = 3
 const lineLimit = 200
+/** Two lines on a phone. */
+const nodeStepLimit = 90
 /** Number of nodes that the verdict names. */
 const nextShown = 3
 
@@ -380,15 +387,18 @@ function mailCausesView(
       .slice(shownCards)
       .map(({ statementLabel, statement, ends, commands, ...card }, line) => {
         const index = shownCards + line
+        const { steps } = listed[index]!
+        // What only reads is on the page: a mail is short.
+        const isReading = leadingCommands(steps).every(({ effect }) => effect === 'reads')
         return {
           ...card,
           where: isOfVerdict(index) ? card.where : fold(views[index]!.shortWhere, 160),
           step: withRemarks(
             fold(lineStep(listed[index]!, language), lineLimit),
-            [effectText(listed[index]!.steps, language), views[index]!.oneOf],
+            isReading ? [] : [effectText(steps, language), views[index]!.oneOf],
             language,
           ),
-          commands,
+          commands: isReading ? [] : commands,
         }
       }),
     leftOut: rest.length === 0 ? null : moreCauses(rest, language),

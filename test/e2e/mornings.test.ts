@@ -238,11 +238,9 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   expect(third.page).toContain('3 days from 2026-11-22 to 2026-11-24')
 
   // A morning is read again, with the history of the earlier ones.
-  for (const [number, before] of [second, third].entries()) {
-    const again = await morning(number + 2)
-    expect(again.stdout).toBe(before.stdout)
-    expect(found(again)).toEqual(found(before))
-  }
+  const again = await morning(3)
+  expect(again.stdout).toBe(third.stdout)
+  expect(found(again)).toEqual(found(third))
   const history = await highwater([
     'history',
     repaired,

@@ -359,7 +359,7 @@ export function raisedReason(
   return {
     cause: kubeletSetting(`evictionHard.${first.signal}`),
     steps: [{ id: 'set-fields' }],
-    seen: `with the default, ${first.preset}, this node would not evict`,
+    seen: `with the default, ${first.preset} free, this node would not evict`,
     fix: withEntries('evictionHard', configuration, presets),
   }
 }

@@ -203,7 +203,10 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     where: whereText(cause, language),
     shortWhere: shortWhere(cause, language),
     step: stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),
-    ends: cause.findings.length > 1 ? words.causes.ends(cause.findings.length) : null,
+    ends:
+      cause.findings.length > 1 && cause.steps.some(({ ends }) => ends !== 'nothing')
+        ? words.causes.ends(cause.findings.length)
+        : null,
     commands: commandsView(cause.steps, language),
     leading: leadingCommands(cause.steps).length,
     oneOf: oneOfText(cause.steps, language),

@@ -4,6 +4,7 @@ import { nodeKey } from '#base/text/node-key.ts'
 import { by } from '#base/text/text-order.ts'
 import type { HolderNotes, StepActionId } from '#model/finding/cause.ts'
 import type { Family, Finding } from '#model/finding/finding.ts'
+import { splitHost } from '#model/input/image-reference.ts'
 import {
   type DiskHolder,
   type DiskLedger,
@@ -138,8 +139,12 @@ export function fillTexts(
     const title = inodesTitle(scarce, node, ledger, language)
     return [...(most === undefined ? [] : [words.ledger.largest(...most)]), title]
   }
-  const most = mostPodData(ledger, language)
-  if (largest === undefined) return [words.unknown, ...most]
+  if (largest === undefined) return [words.unknown, ...mostPodData(ledger, language)]
+  const isImages = largest.holder === 'images-in-use' || largest.holder === 'images'
+  const most = [
+    ...(isImages ? largestImage(ledger, language) : []),
+    ...mostPodData(ledger, language),
+  ]
   const holder = words.ledger.holders[largest.holder]
   const unread = disk?.lines.find(line => line.holder === 'unread')
   const isUnsure = unread !== undefined && unread !== largest && unread.highBytes > largest.lowBytes
@@ -278,6 +283,17 @@ function imageTexts({ images = [] }: DiskLedger, language: Language) {
       ? words.ledger.unusedImage(amount, image, usersText(lastUsers, name))
       : words.ledger.usedImage(amount, image, usersText(workloads, name))
   })
+}
+
+/** `largest: shop/web:1.2 of Deployment shop/web`, of the images in use. */
+function largestImage({ images = [] }: DiskLedger, { words, line }: Language) {
+  const name = (text: string) => line(text, nameLimit)
+  return images
+    .filter(({ isInUse }) => isInUse === true)
+    .slice(0, 1)
+    .map(({ reference, workloads }) =>
+      words.steps.image(name(splitHost(reference).path), usersText(workloads, name)),
+    )
 }
 
 /** `/dev/xvda: gp3, 100 GiB, 3,000 IOPS (vol-0a1b)`. */

@@ -15,7 +15,7 @@ it('places each observed node at its used percent, and counts the others', () =>
   const observed = gauged.filter(({ gauges }) => gauges.some(({ filesystem }) => filesystem))
   const strip = fleetStrip(gauged, () => null, english)!
   expect(strip.dots.length).toBe(observed.length)
-  expect(strip.unread).toBe(`${nodes.length - observed.length} unknown`)
+  expect(strip.unread).toBe(`${nodes.length - observed.length} more unknown`)
 })
 
 it('gives each state its own shape, and joins a node that acts to its own mark', () => {

@@ -7,6 +7,7 @@
 import { parseQuantity } from '#base/go/quantity.ts'
 import { withoutAddresses } from '#base/text/addresses.ts'
 import { by, byText } from '#base/text/text-order.ts'
+import { minuteMs } from '#base/units.ts'
 import type { ClusterResult } from '#model/finding/finding.ts'
 import { errorsText } from '#model/input/record.ts'
 import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction/prediction.ts'
@@ -140,7 +141,44 @@ function aboutText({ cluster, members }: NodeGroup, { words }: Language) {
   const states = coverageStates.flatMap(state =>
     reads(state) > 0 ? [words.fleet.coverage(reads(state), words.coverage[state])] : [],
   )
-  return words.fleet.about(cluster, words.nodeCount(members.length), words.list(states))
+  const about = words.fleet.about(cluster, words.nodeCount(members.length), words.list(states))
+  return words.clauses([about, ...troubleTexts(members, words)])
+}
+
+/** `under pressure 3 times, 42 min`, `5 pods evicted on 2 nodes`: what is known of the group's nodes, which is no less than happened. */
+function troubleTexts(members: GaugedNode[], { fleet, night }: Language['words']) {
+  const spans = members.flatMap(({ node }) => pressureSpansMs(node))
+  const evicted = members.map(
+    ({ node }) => node.happened?.filter(({ what }) => what === 'evicted').length ?? 0,
+  )
+  const pods = evicted.reduce((sum, count) => sum + count, 0)
+  const minutes = Math.round(spans.reduce((sum, span) => sum + span, 0) / minuteMs)
+  return [
+    ...(spans.length > 0 ? [fleet.pressure(spans.length, minutes)] : []),
+    ...(pods > 0 ? [night.evicted(pods, evicted.filter(Boolean).length)] : []),
+  ]
+}
+
+/** How long each pressure lasted until its end or the reading; 0: its begin was not seen. */
+function pressureSpansMs({ at: readAt, happened = [], pressures = [] }: AuditedNode) {
+  const now = pressures.flatMap(({ condition, since }) =>
+    since === null ? [] : [{ subject: condition, at: since, status: 'True' as const }],
+  )
+  const changes = happened.filter(
+    ({ what, subject }) => what === 'condition' && subject.endsWith('Pressure'),
+  )
+  const bySubject = Map.groupBy([...changes, ...now], ({ subject }) => subject)
+  return [...bySubject.values()].flatMap(all => {
+    const spans: number[] = []
+    let beganMs: number | null = null
+    for (const { at, status } of all.toSorted(by(({ at }) => Date.parse(at)))) {
+      if (status === 'True') beganMs ??= Date.parse(at)
+      if (status !== 'False') continue
+      spans.push(beganMs === null ? 0 : Date.parse(at) - beganMs)
+      beganMs = null
+    }
+    return beganMs === null ? spans : [...spans, Math.max(0, Date.parse(readAt) - beganMs)]
+  })
 }
 
 /** A node's anchor. Null: another cluster's node has the name, or the name is not valid. */

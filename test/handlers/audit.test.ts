@@ -224,7 +224,7 @@ describe('history', () => {
     const third = await morning('2026-11-23T05:00:00Z', 30)
     expect(third.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
     expect(mails).toEqual([
-      expect.stringMatching(/^Medium: \d+ medium in fleet/),
+      expect.stringMatching(/^Medium: \d+ medium, \d+ low in fleet/),
       expect.stringMatching(
         new RegExp(`^2 nodes evict now, first ip-10-64-0-19 \\(\\w+\\); ${appeared.length} new`),
       ),
@@ -418,7 +418,7 @@ describe('on demand', () => {
     expect(answer).toMatchObject({
       state: 'dry-run',
       deliveries: [],
-      findings: { medium: 3, low: 2 },
+      findings: { medium: 2, low: 3 },
     })
     expect(lab.mails()).toEqual([])
     expect(existsSync(join(storeFolder, 'highwater-lab', 'runs'))).toBe(false)

@@ -34,7 +34,9 @@ it('lists the runs newest first, plots three, and keeps the newest as latest', a
   const links = [...read('index.html').matchAll(/href="runs\/([^/]+)\/report.html"/g)]
   expect(links.map(([, run]) => run)).toEqual(['run-3', 'run-2', 'run-1'])
   expect(read('index.html').match(/class="spark wide"/g)).toHaveLength(2)
-  expect(read('index.html')).toMatch(/>2026-11-20 05:00 UTC: \d+ – 2026-11-22 05:00 UTC: \d+</)
+  expect(read('index.html')).toMatch(
+    /: \d+ in 3 runs<.*>2026-11-20 05:00 UTC: \d+<.*>2026-11-22 05:00 UTC: \d+</s,
+  )
   expect(read('latest/report.html')).toBe('report.html of run-3')
   expect(await store.read('latest/email.html')).toBeNull()
 })

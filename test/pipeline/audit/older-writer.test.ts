@@ -1,6 +1,6 @@
 /** A snapshot of a writer that did not know a source: the source is not unread in it. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
 import { promisedSources, sources } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
@@ -22,6 +22,11 @@ async function coverageOf(parts: readonly string[] | undefined, unread: string[]
 }
 
 const known = [...sources]
+const { proxy } = promisedSources
+afterEach(() => {
+  Object.assign(promisedSources, { proxy })
+  Reflect.apply(known.splice, sources, [known.length])
+})
 
 it.each([
   ['knew all sources', known],
@@ -42,7 +47,7 @@ it.each([
   'counts a node without a source of a later version if the writer %s',
   async (_, parts, state) => {
     Object.assign(promisedSources, { proxy: [...known.slice(0, 4), 'kernel'] })
-    if (sources.length === known.length) Reflect.apply(known.push, sources, ['kernel'])
+    Reflect.apply(known.push, sources, ['kernel'])
     expect(await coverageOf(parts, [])).toEqual({ coverage: [state], inputErrors: [] })
   },
 )

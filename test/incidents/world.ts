@@ -147,7 +147,7 @@ export interface NodeWorld {
   workloads?: readonly Workload[]
   held?: Held
   containerd?: RawObject
-  volumes?: { device: string; gib: number }[]
+  volumes?: { device: string; gib: number; type?: string; iops?: number }[]
   /** Disks that the node sees, mounted or not. */
   devices?: { name: string; gib: number; mounted: boolean }[]
   diskPressure?: boolean
@@ -259,9 +259,9 @@ function builtNode(world: NodeWorld, index: number): Built {
       ...(hasKubelet && !unread.has('summary') && { summary: summaryOf(scene) }),
       ...(hasNode && { runtime: runtimeOf(scene), host: hostOf(scene) }),
       volumes: (world.volumes ?? [{ device: '/dev/xvda', gib: world.disk.gib }]).map(
-        ({ device, gib }) => ({
+        ({ device, gib, type = 'gp3', iops = 3000 }) => ({
           VolumeId: `vol-${digits(`${profile.name}${device}`).slice(0, 17)}`,
-          ...{ Device: device, Size: gib, VolumeType: 'gp3', Iops: 3000 },
+          ...{ Device: device, Size: gib, VolumeType: type, Iops: iops },
         }),
       ),
       errors: [...unread].map(what => ({

@@ -117,6 +117,12 @@ export const runtimeErrorIn = (message: string): string =>
     .replace(/^wanted to free .{1,80} with errors in image deletion: /, '')
     .replaceAll(/rpc error: code = \w+ desc = (?:Error response from daemon: )?/g, '')
 
+/** Of a container that the runtime did not make in time: by containerd and CRI-O. */
+export const isUnfinishedStart = (message: string): boolean =>
+  /^(?:Error: )?context deadline exceeded$|failed to reserve container name|error reserving ctr name/.test(
+    runtimeErrorIn(message),
+  )
+
 /** As Linux and Windows (ERROR_DISK_FULL) word it. */
 const noSpace = /no space left on device|there is not enough space on the disk/i
 

@@ -843,6 +843,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
         : [patchOfClass(on.disk, 'merge', { spec: { instanceStorePolicy: 'RAID0' } })],
     'node-replaced',
   ),
+  'spare-disk': readMoreStep(readOnNode('cat /proc/pressure/io /proc/pressure/cpu; iostat -x 1 3')),
   'spread-pods': asking,
   'unset-root-volume': all('set'),
   'upgrade-group': all('replace', upgrade),

@@ -42,6 +42,7 @@ export type WorldEvent =
   | 'read-only'
   | 'registry-rate-limit'
   | 'registry-unreachable'
+  | 'slow-runtime'
   | 'version-skew'
   | 'volume-fails'
 
@@ -228,6 +229,7 @@ export type StepActionId =
   | 'set-memory'
   | 'set-root-volume'
   | 'set-volume-limit'
+  | 'spare-disk'
   | 'spread-pods'
   | 'unset-root-volume'
   | 'upgrade-group'

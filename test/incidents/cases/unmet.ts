@@ -129,6 +129,76 @@ export const unmetIncidents: Incident[] = [
     never: [imageGc, largerDisk, /sudo rm/],
   },
   {
+    name: 'names-that-are-still-reserved',
+    thread: 'https://github.com/containerd/containerd/issues/4604',
+    found:
+      'The kubelet gives up after 2 min, and the first request of the runtime still holds the name. All of these issues come from slow disk operations: a disk with more IOPS ends it.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 100, usedGib: 22 } },
+      volumes: [{ device: '/dev/xvda', gib: 100, type: 'gp2', iops: 300 }],
+      workloads: [
+        ...users(4),
+        {
+          ...{ namespace: 'apps', owner: 'Deployment billing', pods: 9 },
+          waiting: 'CreateContainerError',
+          message:
+            'failed to reserve container name "billing_billing-0_apps_1_0": name "billing_billing-0_apps_1_0" is reserved for "c1c4ca716667"',
+        },
+      ],
+      held: { images: images(4, 0.9, 2.7) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/does not make them in time/, /gp2 with 300 IOPS/, /No disk is full/],
+    notCauses: emptyDisk,
+    never: [imageGc, largerDisk, /drain/],
+  },
+  {
+    name: 'name-in-use-by-an-old-container',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/94557',
+    found: 'No request is slow: the name belongs to a container that ended.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 100, usedGib: 22 } },
+      workloads: [
+        ...users(4),
+        {
+          ...{ namespace: 'apps', owner: 'Deployment billing', waiting: 'CreateContainerError' },
+          message:
+            'Conflict. The container name "/k8s_billing_0" is already in use by container c1c4',
+        },
+      ],
+      held: { images: images(4, 0.9, 2.7) },
+    }),
+    ...nearMiss,
+    notCauses: emptyDisk,
+    never: [/does not make them in time/],
+  },
+  {
+    name: 'runners-beyond-the-pods-of-a-node',
+    thread: 'https://github.com/actions/actions-runner-controller/issues/4168',
+    found:
+      'Runners stay Failed: "Node didn\'t have enough resources: pods, requested: 1, used: 16, capacity: 16". People read it as an eviction by pressure.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 100, usedGib: 43 } },
+      workloads: [
+        ...users(5),
+        {
+          ...{ namespace: 'runners', owner: 'Job runner', pods: 4 },
+          refused: {
+            reason: 'OutOfpods',
+            message:
+              "Pod was rejected: Node didn't have enough resource: pods, requested: 1, used: 16, capacity: 16",
+          },
+        },
+      ],
+      held: { images: images(5, 0.9, 2.7) },
+    }),
+    ...nearMiss,
+    notCauses: emptyDisk,
+    never: [imageGc, largerDisk, /drain/],
+  },
+  {
     name: 'disk-that-became-read-only',
     thread: 'https://github.com/kubernetes/node-problem-detector/issues/274',
     found:
@@ -672,7 +742,10 @@ export const unmetIncidents: Incident[] = [
       ],
       held: { images: images(5, 0.9, 2.7) },
     }),
-    ...nearMiss,
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/after its restart/],
     notCauses: emptyDisk,
     never: [largerDisk, imageGc, /drain/],
   },

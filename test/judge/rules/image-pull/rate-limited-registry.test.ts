@@ -125,7 +125,7 @@ describe('rate-limited-registry', () => {
   it('Docker Hub limits pulls without credentials, and more where image GC deletes', () => {
     const pods = [podOf('redis:7', 'redis:7')]
     const failing = failingIn(rateLimitedRegistry, { pods })
-    expect(failing.severity).toBe('low')
+    expect(failing.severity).toBe('info')
     expect(failing.evidence[0]?.value).toBe('1')
     const deletion = (name: string) => ({
       deletions: [
@@ -145,7 +145,7 @@ describe('rate-limited-registry', () => {
     ).toBe('medium')
     expect(
       failingIn(rateLimitedRegistry, { pods, imageGC: deletion('quay.io/a/b:1') }).severity,
-    ).toBe('low')
+    ).toBe('info')
     const [pod] = pods
     const withSecret = { ...pod, spec: { ...pod?.spec, imagePullSecrets: [{ name: 'ghcr' }] } }
     // For which registry it is only its content tells.

@@ -24,6 +24,33 @@ it('names both amounts, and gives a step that lists the pods', () => {
   })
 })
 
+describe('pods that the kubelet rejected', () => {
+  const rejected = (reason: string, startTime: string) => ({
+    allocatable,
+    at: '2026-11-21T06:00:00Z',
+    pods: [
+      {
+        metadata: { namespace: 'ci', name: 'runner' },
+        status: {
+          ...{ phase: 'Failed', reason, startTime },
+          message:
+            "Pod was rejected: Node didn't have enough resource: pods, requested: 1, used: 16, capacity: 16",
+        },
+      },
+    ],
+  })
+
+  it('are named with the amounts of the kubelet, for a day', () => {
+    expect(
+      failingOf(requestsAboveAllocatable, rejected('OutOfpods', '2026-11-21T05:00:00Z')),
+    ).toMatchObject({
+      severity: 'medium',
+      cause: { kind: 'setting', fields: ['maxPods'] },
+      seen: expect.stringContaining('OutOfpods, requested: 1, used: 16, capacity: 16'),
+    })
+  })
+})
+
 describe('the requests of the pods of a node', () => {
   const record = JSON.parse(gateWorld().find(line => line.includes('"general-0"')) ?? '')
   const over = (fields: object) => {

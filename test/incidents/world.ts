@@ -70,8 +70,14 @@ export interface Workload {
   evicted?: string
   /** The kubelet refused them at admission, with this reason and message. */
   refused?: { reason: string; message: string }
+  /** A class that the kubelet spares: `system-cluster-critical`. */
+  isCritical?: true
+  /** Their pods and containers started so long ago. */
+  ageMinutes?: number
   /** Not the default one. */
   scheduler?: string
+  /** Of a workload with others of the same owner: their number before it. */
+  before?: number
   /** They have ended, and their objects are still there. */
   hasEnded?: boolean
   /** Their deletion was asked for so long ago, and they still run. */
@@ -329,7 +335,7 @@ function podProfiles(workload: Workload): PodProfile[] {
   }
   return Array.from({ length: workload.pods ?? 1 }, (_, index) => ({
     namespace: workload.namespace,
-    name: `${name}-${isDeployment ? `${hash}-` : ''}${digits(`${name}${index}`).slice(0, 5)}`,
+    name: `${name}-${isDeployment ? `${hash}-` : ''}${digits(`${name}${index + (workload.before ?? 0)}`).slice(0, 5)}`,
     owner: {
       kind: (isDeployment ? 'ReplicaSet' : kind) as PodProfile['owner']['kind'],
       name: isDeployment ? `${name}-${hash}` : name,
@@ -338,6 +344,9 @@ function podProfiles(workload: Workload): PodProfile[] {
     containers: [container],
     ...(workload.emptyDirGib !== undefined && {
       emptyDir: { name: 'data', usedMiB: 1024 * workload.emptyDirGib },
+    }),
+    ...(workload.isCritical && {
+      priority: { className: 'system-cluster-critical', value: 2_000_000_000 },
     }),
     phase: phaseOf(workload),
     ...(workload.evicted !== undefined && {
@@ -402,6 +411,9 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
             ...{ volumes, containers },
             ...(workload.scheduler !== undefined && { schedulerName: workload.scheduler }),
           },
+          ...(workload.ageMinutes !== undefined && {
+            status: youngStatus(object, before(workload.ageMinutes)),
+          }),
           ...(workload.waiting !== undefined && {
             status: waitingStatus(object, workload.waiting, workload.message),
           }),
@@ -413,6 +425,15 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
     }),
   )
 }
+
+const youngStatus = ({ status }: KubernetesPod, startedAt: string): KubernetesPod['status'] => ({
+  ...status,
+  startTime: startedAt,
+  containerStatuses: (status?.containerStatuses ?? []).map(one => ({
+    ...one,
+    state: { running: { startedAt } },
+  })),
+})
 
 const waitingStatus = (
   { status }: KubernetesPod,

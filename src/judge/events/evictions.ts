@@ -65,6 +65,8 @@ export const isOfDisk = (resource: string | null): boolean =>
 
 /** Share of a disk from which on an evicted container helped to fill it. */
 const leastWritten = 0.05
+/** From which on each next pod of its owner may not fit either. */
+export const leastTry = 0.25
 
 /** The container that used most of the resource when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
 export function largestEvicted(
@@ -118,11 +120,22 @@ export function evictionReason(
     return isMemory
       ? { user, steps: [{ id: 'list-memory' }] }
       : { user: `${user} without its volumes`, steps: [{ id: 'look-on-node' }] }
-  return {
-    user,
-    cause: settingIn('workload', `resources.requests.${scarce}`),
-    steps: [{ id: isMemory ? 'set-memory' : 'move-to-volume', owner, bytes: used }],
-  }
+  const cause = settingIn('workload', `resources.requests.${scarce}`)
+  if (isMemory) return { user, cause, steps: [{ id: 'set-memory', owner, bytes: used }] }
+  const tries = evictions.filter(
+    one =>
+      one.namespace === owner.namespace &&
+      placeOf(one).workload === owner.workload &&
+      (largestContainer(scarce, [one])?.bytes ?? 0) >= leastTry * (whole ?? used),
+  ).length
+  const step = { id: 'move-to-volume', owner, bytes: used } as const
+  return tries < 2 || owner.workload === null
+    ? { user, cause, steps: [step] }
+    : {
+        user: `${user}, ${tries} pods of its owner about as much: it does not fit`,
+        cause,
+        steps: [{ ...step, variant: 'needed' }, { id: 'larger-disk' }],
+      }
 }
 
 const ofItsPods = (eviction: Eviction): StepAction => ({

@@ -465,9 +465,9 @@ const changeable: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'D
 /** A limit that is too small is raised alone. */
 function setStorage(on: OnNode): Command[] {
   const { owner, bytes = 0, variant } = on.action
-  if (owner?.kind !== 'container' || owner.workload === null || bytes === 0) return [podsOfNode(on)]
+  if (owner?.kind !== 'container' || owner.workload === null || bytes === 0) return [lookInside(on)]
   const { kind, name } = parseWorkload(owner.workload)
-  if (!changeable.has(kind)) return [podsOfNode(on)]
+  if (!changeable.has(kind)) return [lookInside(on)]
   const [unit, suffix] = bytes < gibibyte ? [mebibyte, 'Mi'] : [gibibyte, 'Gi']
   const amount = `ephemeral-storage=${Math.ceil((bytes * 1.25) / unit)}${suffix}`
   const options = ['-n', owner.namespace, '-c', owner.container]
@@ -605,7 +605,20 @@ const looksAtJournal: Lines = ({ node, action }) => {
     ? [['reads', `docker logs --tail 100 ${shellWord(name)}`]]
     : [session(node, 'reads', `sudo journalctl -u ${unit} -n 100`)]
 }
-const showsPods: Lines = on => [podsOfNode(on)]
+const showsPods: Lines = on => [lookInside(on)]
+
+/** What is large where the container writes. Of a pod that does not run, only that. */
+function lookInside(on: OnNode): Command {
+  const { owner, inside } = on.action
+  const pod = podOf(owner)
+  if (!pod || !inside) return podsOfNode(on)
+  const [counting, sorting] = waysToCount(on.action)
+  const text = `du ${counting} -x -d 3 ${shellWord(inside.path)} | sort ${sorting} | tail -n 20`
+  return readCommand(
+    ...['exec', '-n', pod.namespace, clusterWord(pod.pod), '-c', clusterWord(inside.container)],
+    ...['--', 'sh', '-c', text],
+  )
+}
 const readsAgain: Lines = on => [readAgain(on)]
 const asking = all('ask-owner', showsPods)
 const askingForPart = part('ask-owner', showsPods)
@@ -614,6 +627,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
   'ask-owner': asking,
   'attach-volume': { ...all('set'), always: () => [readCommand('get', 'volumeattachments')] },
+  'clean-in-pod': part('free', showsPods),
   'clean-namespace': all(
     'free',
     readOnNode(({ place }) =>

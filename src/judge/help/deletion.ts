@@ -1,4 +1,6 @@
 /** Steps that end pods: of those that hold most of a disk or of memory. */
+import { amountOrNull } from '#base/go/quantity.ts'
+import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
@@ -74,29 +76,39 @@ export function endPod(owner: PodName & HolderOwner, pods: NodeSubject['pods']):
 
 /**
  * Evicted here for local storage: pods of the same job or with the same labels, and pods that are alike in image and in the fixed part of their
- * names, such as those of two Workflows of one template. A workload that starts its own
- * pods again is no other try.
+ * names, such as those of two Workflows of one template. Of a workload that starts its own pods again, those that had written much. `bytes`: the
+ * most that one had written by its message.
  */
 export function evictedBefore(
   owner: PodName,
   pods: NodeSubject['pods'],
-): { count: number; by: 'job or labels' | 'name and image' } | null {
+  muchBytes: number,
+): { count: number; by: 'owner' | 'job or labels' | 'name and image'; bytes: number } | null {
   const own = podOf(pods, owner)
   if (!own) return null
-  const ownerOf = (pod: KubernetesPod) => controllerReferenceOf(pod)?.name ?? null
+  const ownerOf = (pod: KubernetesPod) => controllerReferenceOf(pod)?.name ?? ''
   const evicted = (pods ?? []).filter(
-    pod =>
-      isEvictedForStorage(pod) &&
-      pod.metadata?.namespace === owner.namespace &&
-      (ownerOf(own) === null || ownerOf(pod) !== ownerOf(own)),
+    pod => isEvictedForStorage(pod) && pod.metadata?.namespace === owner.namespace,
   )
-  const countBy = (of: (pod: KubernetesPod) => string) =>
-    of(own) === '' ? 0 : evicted.filter(pod => of(pod) === of(own)).length
-  const ofJob = ownerOf(own) === null ? countBy(pod => jobOf(pod) ?? labelsOf(pod)) : 0
-  if (ofJob > 0) return { count: ofJob, by: 'job or labels' }
-  const alike = countBy(nameAndImage)
-  return alike > 0 ? { count: alike, by: 'name and image' } : null
+  const others = evicted.filter(pod => ownerOf(own) === '' || ownerOf(pod) !== ownerOf(own))
+  const ways = [
+    ['owner', evicted.filter(pod => writtenBytes(pod) >= muchBytes), ownerOf],
+    ['job or labels', ownerOf(own) === '' ? others : [], pod => jobOf(pod) ?? labelsOf(pod)],
+    ['name and image', others, nameAndImage],
+  ] as const satisfies [string, KubernetesPod[], (pod: KubernetesPod) => string][]
+  for (const [by, tries, of] of ways) {
+    const alike = tries.filter(pod => of(own) !== '' && of(pod) === of(own))
+    if (alike.length > 0)
+      return { count: alike.length, by, bytes: Math.max(...alike.map(writtenBytes)) }
+  }
+  return null
 }
+
+const writtenBytes = ({ status }: KubernetesPod) =>
+  evictionCause(status?.message ?? '').containers.reduce(
+    (sum, { used }) => sum + (amountOrNull(used) ?? 0),
+    0,
+  )
 
 const labelsOf = ({ metadata }: KubernetesPod) =>
   String(Object.entries(metadata?.labels ?? {}).toSorted())
@@ -147,3 +159,19 @@ export const usesKubeletFolder = (pods: NodeSubject['pods'], owner: PodName) =>
   podOf(pods, owner)?.spec?.volumes?.some(({ hostPath }) =>
     hostPath?.path?.startsWith('/var/lib/kubelet'),
   ) === true
+
+/** The container that writes it, and where: in its layer, or where it mounts the volume. Undefined: none runs. */
+export function insideOf(
+  owner: HolderOwner | null,
+  pods: NodeSubject['pods'],
+): StepAction['inside'] {
+  if (!owner || owner.kind === 'image' || owner.kind === 'process') return undefined
+  const pod = podOf(pods, owner)
+  if (pod?.status?.phase !== 'Running') return undefined
+  if (owner.kind === 'container') return { container: owner.container, path: '/' }
+  for (const { name: container = '', volumeMounts = [] } of pod.spec?.containers ?? []) {
+    const path = volumeMounts.find(({ name }) => name === owner.volume)?.mountPath
+    if (path !== undefined) return { container, path }
+  }
+  return undefined
+}

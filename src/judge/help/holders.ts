@@ -5,6 +5,7 @@ import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-target
 import { holders } from '#facts/holders.ts'
 import { isDatastore, logFolder, rotatorOf } from '#facts/host-folders.ts'
 import { isWithinWindow } from '#judge/events/events.ts'
+import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
 import { patternsOf } from '#judge/logs/logrotate.ts'
@@ -21,6 +22,7 @@ import {
 } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
+import { placedWorkload } from '#model/input/kubernetes.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   type FilesystemLedger,
@@ -35,6 +37,7 @@ import type { HeldDisks } from '#model/report.ts'
 import {
   endPod,
   evictedBefore,
+  insideOf,
   jobOf,
   podDeletion,
   podOf,
@@ -55,6 +58,7 @@ import {
   isTiny,
   isUnmounted,
   isUnusuallyLarge,
+  leastOwned,
   type Reason,
   roomy,
   usedFor,
@@ -156,6 +160,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || !isDocker(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
+  const inside = isOfMany ? undefined : insideOf(owner, subject.pods ?? null)
   const isOwned = actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.
   const isFile =
@@ -171,6 +176,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     ...values,
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
+    ...(inside && { inside }),
     ...(id === 'restart-pod' && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
     ...inodes,
@@ -178,7 +184,61 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
   }))
   const reason = { cause, steps: log === null ? ofOwner : [emptying, ...ofOwner] }
-  return withStaticPods(reason, subject.pods ?? null)
+  return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
+}
+
+/** Steps that end by the kubelet's eviction of the pod. */
+const limits: ReadonlySet<StepActionId> = new Set([
+  ...(['set-ephemeral-storage', 'set-volume-limit', 'move-to-volume'] as const),
+])
+
+/** Of a pod that the kubelet does not evict, whatever its limit: room is made inside, and the second holder counts. */
+function withCriticalPod(
+  reason: Reason,
+  alike: readonly HolderPart[],
+  { eviction }: HolderSubject,
+): Reason {
+  const { cause, steps } = reason
+  const owner = podHolding(cause)
+  const isCritical = eviction?.protected?.some(
+    ({ namespace, name }) => namespace === owner?.namespace && name === owner.pod,
+  )
+  if (cause.kind !== 'holder' || !owner || !isCritical || !steps.some(({ id }) => limits.has(id)))
+    return reason
+  const inside = steps.find(step => step.inside)?.inside
+  const next = nextHolder(cause, alike)
+  return {
+    ...reason,
+    steps: [
+      ...(inside ? [{ id: 'clean-in-pod' as const, owner, inside }] : []),
+      ...steps.map(step =>
+        limits.has(step.id)
+          ? {
+              ...step,
+              id: 'move-to-volume' as const,
+              place: undefined,
+              variant: 'critical' as const,
+            }
+          : step,
+      ),
+    ],
+    ...(next !== null && { seen: next }),
+  }
+}
+
+/** Of pods that the kubelet does not evict, the owner of the second largest part. Null: it holds little. */
+function nextHolder({ owner, amount }: HolderCause, parts: readonly HolderPart[]): string | null {
+  const workloadOf = (one: HolderOwner | null) =>
+    one && 'workload' in one && one.workload !== null
+      ? placedWorkload(one.namespace ?? '', one.workload)
+      : null
+  const next = parts
+    .filter(part => workloadOf(part.owner) !== workloadOf(owner))
+    .toSorted((a, b) => b.lowBytes - a.lowBytes)[0]
+  const name = workloadOf(next?.owner ?? null)
+  return next && name !== null && next.lowBytes >= leastOwned * amount.low
+    ? `${shorten(name, nameLength)} holds ${bytes(next.lowBytes)} more.`
+    : null
 }
 
 /** A buffer of a log shipper holds what it has not sent. */
@@ -363,7 +423,7 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const disk = cause.kind === 'holder' && subject.ledger && diskOf(subject.ledger, cause.filesystem)
   if (!disk || !owner || !('workload' in owner) || cause.amount.unit !== 'bytes') return null
   if (cause.holder !== 'pod-volumes' && cause.holder !== 'writable-layers') return null
-  const evicted = evictedBefore(owner, subject.pods ?? null)
+  const evicted = evictedBefore(owner, subject.pods ?? null, leastTry * disk.capacityBytes)
   const isSmall =
     disk.capacityBytes <= smallDiskBytes &&
     cause.amount.low >= disk.capacityBytes / 3 &&
@@ -373,15 +433,23 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const isRetry = evicted !== null && owner.workload !== null
   const deletion = isRetry ? null : podDeletion(cause, subject)
   const ofPod = storageOfPod(owner, subject.ledger ?? { parts: [], owners: [] })
+  const need = { owner, bytes: Math.max(ofPod, evicted?.bytes ?? 0) }
+  const inside = insideOf(owner, subject.pods ?? null)
+  const larger = withSize({ id: 'larger-disk' }, subject, cause)
+  const most = evicted && evicted.bytes > 0 ? ` with up to ${bytes(evicted.bytes)}` : ''
   return {
     seen: evicted
-      ? `${plural(evicted.count, 'pod')} of the same ${evicted.by} ${evicted.count === 1 ? 'was' : 'were'} evicted here before: it does not fit on this disk of ${bytes(disk.capacityBytes)}.`
+      ? `${plural(evicted.count, 'pod')} of the same ${evicted.by} ${evicted.count === 1 ? 'was' : 'were'} evicted here before${most}: it does not fit on this disk of ${bytes(disk.capacityBytes)}.`
       : `the disk has ${bytes(disk.capacityBytes)} in all.`,
-    steps: [
-      ...(deletion ? [deletion] : []),
-      withSize({ id: 'larger-disk' }, subject, cause),
-      ...(evicted ? [{ id: 'set-ephemeral-storage' as const, owner, bytes: ofPod }] : steps),
-    ],
+    // A limit below what it needs ends each try.
+    steps:
+      evicted?.by === 'owner'
+        ? [{ id: 'move-to-volume', ...need, variant: 'needed', ...(inside && { inside }) }, larger]
+        : [
+            ...(deletion ? [deletion] : []),
+            larger,
+            ...(evicted ? [{ id: 'set-ephemeral-storage' as const, ...need }] : steps),
+          ],
   }
 }
 
@@ -491,9 +559,10 @@ export function heldDisks({
   node,
   pods,
   runtime,
+  eviction,
 }: NodeSubject): HeldDisks {
   if (!ledger) return {}
-  const subject = { ledger, identity, imageGC, host, node, pods, runtime }
+  const subject = { ledger, identity, imageGC, host, node, pods, runtime, eviction }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
@@ -657,6 +726,7 @@ interface DiskSubject
       | 'runtime'
       | 'summary'
       | 'filesystems'
+      | 'eviction'
     >
   > {
   ledger: NodeLedger | null

@@ -157,6 +157,7 @@ export type StepActionId =
   | 'await-replacement'
   | 'check-instance'
   | 'check-rotation'
+  | 'clean-in-pod'
   | 'clean-namespace'
   | 'clean-objects'
   | 'clean-with-owner'
@@ -254,6 +255,8 @@ export interface StepAction {
   images?: string[]
   /** Folders of the node that pods can write, as `/tmp (Deployment shop/api)`. */
   mounts?: string[]
+  /** Where a running container of the owner's pod sees the data. */
+  inside?: { container: string; path: string }
   /** Names of the owner's pods that hold much of it, the largest first. */
   pods?: string[]
   /** Pods, as `namespace/name`, that end for good, and pods whose emptyDir data is deleted. Absent: unknown. */
@@ -288,7 +291,7 @@ export interface StepAction {
 
 /**
  * `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
- * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
+ * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `needed`: tries before this were evicted. `critical`: the kubelet evicts no such pod. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
   | 'idle'
@@ -300,6 +303,8 @@ export type StepVariant =
   | 'policy'
   | 'nvme'
   | 'limit'
+  | 'needed'
+  | 'critical'
   | 'logrotate'
   | 'auditd'
   | 'writer'

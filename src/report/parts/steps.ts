@@ -237,9 +237,18 @@ function stepText(
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined || more === '' ? null : language.line(more, limits.advice),
   )
+  if (ofTemplate.has(id) && isOfJob(action.owner)) return steps.ofJob(text)
   if (mounts) return steps.writtenBy(text, language.line(list(mounts), limits.places))
   return action.isUnsure ? steps.measuredFirst(text) : text
 }
+
+/** Steps that change the pod template. */
+const ofTemplate: ReadonlySet<StepAction['id']> = new Set([
+  ...(['move-to-volume', 'set-ephemeral-storage', 'set-memory', 'set-volume-limit'] as const),
+])
+
+const isOfJob = (owner: HolderOwner | undefined) =>
+  owner !== undefined && 'workload' in owner && owner.workload?.startsWith('Job ') === true
 
 /** It gives room on the node at once. Other steps change what comes later. */
 const isImmediate = ({ kind, action: { id, rollsOut, variant } }: Step, index: number) =>
@@ -375,8 +384,8 @@ const ofFolders: ReadonlySet<string> = new Set([
 ])
 
 /** The command shows the pods whose owner has to act. */
-const showsPods = ({ kind, action: { id } }: Step) =>
-  (kind === 'ask-owner' && !ofFolders.has(id)) || id === 'prune-dead-containers'
+const showsPods = ({ kind, action: { id, inside } }: Step) =>
+  (kind === 'ask-owner' && !inside && !ofFolders.has(id)) || id === 'prune-dead-containers'
 
 const changesNothing = (steps: readonly Step[]): boolean =>
   leadingCommands(steps).every(({ effect }) => effect === 'reads' || effect === 'plans')

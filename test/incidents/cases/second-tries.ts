@@ -34,6 +34,51 @@ const fluentd = (log: { path: string; gib: number; minutesAgo: number }) =>
     held: { images: images(3, 0.6, 1.8), folders: { [log.path]: log.gib }, writtenLogs: [log] },
   })
 
+/** The second try of a backup; the first was evicted with so much. */
+const backup = (firstGib: number) =>
+  nodeOf({
+    disk: { gib: 48.6, usedGib: 43.4 },
+    workloads: [
+      ...users(3),
+      {
+        ...{ namespace: 'databases', owner: 'Job logical-backup', container: 'backup' },
+        evicted: `The node was low on resource: ephemeral-storage. Threshold quantity: 5218238259, available: 4893320Ki. Container backup was using ${Math.round(firstGib * 1_048_576)}Ki, request is 0, has larger consumption of ephemeral-storage. `,
+      },
+      {
+        ...{ namespace: 'databases', owner: 'Job logical-backup', container: 'backup' },
+        ...{ before: 1, layerGib: 16.9, ageMinutes: 14 },
+      },
+    ],
+    held: { images: images(3, 0.6, 1.8) },
+  })
+
+/** Data of the cluster's own logging in emptyDirs. */
+const logging = (isCritical: boolean) => {
+  const critical = isCritical ? { isCritical: true as const } : {}
+  const pod = { namespace: 'kube-system', ...critical }
+  return nodeOf({
+    disk: { gib: 30, usedGib: 29 },
+    diskPressure: true,
+    workloads: [
+      { ...pod, owner: 'StatefulSet elasticsearch-logging', emptyDirGib: 16.2 },
+      { ...pod, owner: 'Deployment influxdb', emptyDirGib: 4.8 },
+    ],
+  })
+}
+
+/** Core dumps in the layer of a database, which started so long ago. */
+const dumps = (ageMinutes: number) =>
+  nodeOf({
+    disk: { gib: 80, usedGib: 70.7 },
+    workloads: [
+      ...users(3),
+      {
+        ...{ namespace: 'databases', owner: 'StatefulSet acid-orders', container: 'postgres' },
+        ...{ layerGib: 60.7, ageMinutes },
+      },
+    ],
+  })
+
 /** A claim of the evicted pod is a folder of the node. Null: it is a disk of its own. */
 const uyuni = (folder: string | null) =>
   nodeOf(
@@ -329,5 +374,83 @@ export const secondTryIncidents: readonly Incident[] = [
     owner: 'platform',
     steps: ['resize', 'read-more'],
     never: [/No\s+pod\s+uses/, /rmi --prune/],
+  },
+  {
+    name: 'second-try-of-a-backup-job',
+    thread: 'https://github.com/zalando/postgres-operator/issues/2596',
+    found:
+      'A logical backup writes into the layer of its Job. The first try was evicted with 18.1 GiB; the second has 16.9 GiB after 14 minutes.',
+    world: backup(18.1),
+    cause: [held('writable-layers')],
+    owner: 'databases/Job logical-backup',
+    steps: ['ask-owner'],
+    words: [
+      /evicted\s+here\s+before\s+with\s+up\s+to\s+18\.1\s+GiB/,
+      /write\s+the\s+18\.1\s+GiB\s+that\s+it\s+needs\s+into\s+a\s+volume/,
+      /template\s+of\s+a\s+Job\s+cannot\s+change/,
+      /larger\s+(?:disk|volume)/,
+      /exec -n databases/,
+    ],
+    never: [/above\s+16\.9/, /still\s+holds/],
+  },
+  {
+    name: 'first-try-that-wrote-little',
+    thread: 'https://github.com/zalando/postgres-operator/issues/2596#near-miss',
+    found: 'The first pod of the Job was evicted with 0.5 GiB: another had filled the disk.',
+    world: backup(0.5),
+    cause: [held('writable-layers')],
+    owner: 'databases/Job logical-backup',
+    steps: ['ask-owner'],
+    never: [/does\s+not\s+fit/],
+  },
+  {
+    name: 'data-of-critical-pods',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/14274',
+    found:
+      'elasticsearch and influxdb keep their data in emptyDirs, and are critical: the kubelet evicts none of them.',
+    world: logging(true),
+    cause: [held('pod-volumes')],
+    owner: 'kube-system/StatefulSet elasticsearch-logging',
+    steps: ['free'],
+    words: [
+      /the\s+kubelet\s+can\s+evict\s+no\s+pod/,
+      /influxdb\s+holds\s+4\.8\s+GiB\s+more/,
+      /have\s+its\s+owner\s+delete\s+there/,
+      /exec -n kube-system/,
+    ],
+    never: [/sizeLimit/, /kubectl.* delete pod/],
+  },
+  {
+    name: 'data-of-pods-that-are-evicted',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/14274#near-miss',
+    found: 'The same pods without that priority: the kubelet evicts them.',
+    world: logging(false),
+    cause: [held('pod-volumes')],
+    owner: 'kube-system/StatefulSet elasticsearch-logging',
+    steps: ['free'],
+    words: [/sizeLimit/],
+    never: [/critical\s+pod/, /evict\s+no\s+pod/],
+  },
+  {
+    name: 'core-dumps-in-a-layer',
+    thread: 'https://github.com/zalando/spilo/issues/643',
+    found:
+      'A database writes core dumps into its layer: 60.7 GiB in 44 minutes, and 1.3 GiB are left.',
+    world: dumps(44),
+    cause: [held('writable-layers')],
+    owner: 'databases/StatefulSet acid-orders',
+    steps: ['ask-owner'],
+    words: [/1\.4\s+GiB\s+a\s+minute:\s+at\s+that\s+rate/, /sh -c 'du -h -x -d 3 \//],
+    never: [/the kubelet says/],
+  },
+  {
+    name: 'layer-of-many-days',
+    thread: 'https://github.com/zalando/spilo/issues/643#near-miss',
+    found: 'The same layer after a week: at that rate the rest lasts for hours.',
+    world: dumps(10_080),
+    cause: [held('writable-layers')],
+    owner: 'databases/StatefulSet acid-orders',
+    steps: ['ask-owner'],
+    never: [/at\s+that\s+rate/],
   },
 ]

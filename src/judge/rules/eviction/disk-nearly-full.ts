@@ -1,6 +1,7 @@
 import { hourMs } from '#base/units.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
-import { withDeletion } from '#judge/help/deletion.ts'
+import { agoMs } from '#judge/events/events.ts'
+import { podOf, withDeletion } from '#judge/help/deletion.ts'
 import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, filesOfImages } from '#judge/help/holders.ts'
 import { claimFolders, claimsOf } from '#judge/help/host-mounts.ts'
@@ -24,6 +25,7 @@ import {
 import type { HolderCause, StepAction } from '#model/finding/cause.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
+import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
@@ -40,6 +42,13 @@ const titles = {
 
 type DiskName = keyof NodeGrowth
 
+interface Rate {
+  pod: string
+  heldBytes: number
+  ageMs: number
+  perMs: number
+}
+
 interface FillingDisk {
   name: DiskName
   signal: Signal
@@ -50,6 +59,8 @@ interface FillingDisk {
   /** To the next threshold, or to full. */
   left: number
   reason: Reason
+  /** Of what the largest owner writes. Null: unknown, or slow. */
+  rate: Rate | null
   held: Pick<HolderCause, 'holder' | 'amount'>[]
 }
 
@@ -159,6 +170,7 @@ function fillingDisk(
     free,
     left,
     held,
+    rate: isInodes ? null : rateOf(reason, left, subject),
     // No eviction will come: a deletion makes room before writes fail.
     reason:
       isWatched || !isNear
@@ -172,12 +184,15 @@ function nearlyFull(disk: FillingDisk): Failing {
   const isInodes = signal.endsWith('.inodesFree')
   const shown = isInodes ? `${left} inodes` : bytes(left)
   const text = `${shown} (${percent((100 * left) / capacity)}) are left`
+  const said = [
+    ...(isInodes ? [`${text} before ${signal} is met.`] : []),
+    ...(disk.rate === null ? [] : [rateText(disk.rate, left)]),
+    ...(reason.seen === undefined ? [] : [reason.seen]),
+  ]
   return {
     ...reason,
-    ...(isInodes && {
-      title: titles.inodes,
-      seen: [`${text} before ${signal} is met.`, reason.seen ?? ''].join(' ').trim(),
-    }),
+    ...(said.length > 0 && { seen: said.join(' ') }),
+    ...(isInodes && { title: titles.inodes }),
     ...(!isWatched && { title: titles.unwatched, severity: 'critical' }),
     consequence: isWatched
       ? `${text} before ${signal} is met, and the kubelet evicts pods.`
@@ -185,6 +200,44 @@ function nearlyFull(disk: FillingDisk): Failing {
     evidence: evidenceOf(disk),
   }
 }
+
+/** By the age of the container that wrote it, or of the pod. Null: unknown, or it leaves more than an hour. */
+function rateOf(
+  { cause }: Reason,
+  left: number,
+  { pods, at, ledger }: Satisfied<'disks' | 'eviction'>,
+): Rate | null {
+  if (cause.kind !== 'holder' || cause.amount.unit !== 'bytes') return null
+  const { owner, holder, largestBytes = cause.amount.low } = cause
+  if (!owner || (owner.kind !== 'container' && owner.kind !== 'pod')) return null
+  const { status } = podOf(pods, owner) ?? {}
+  const own = status?.containerStatuses?.find(
+    ({ name }) => owner.kind === 'container' && name === owner.container,
+  )
+  const ageMs = agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at)
+  const held = ledger?.parts.find(part => part.holder === holder && isOf(part.owner, owner))
+  const heldBytes = Math.min(held?.lowBytes ?? 0, largestBytes)
+  if (ageMs === null || ageMs <= 0 || heldBytes === 0) return null
+  const perMs = heldBytes / ageMs
+  return left / perMs > hourMs
+    ? null
+    : {
+        pod: shortPodName({ namespace: owner.namespace, name: owner.pod }),
+        heldBytes,
+        ageMs,
+        perMs,
+      }
+}
+
+const isOf = (owner: HolderOwner | null, other: HolderOwner) =>
+  owner !== null &&
+  'pod' in owner &&
+  'pod' in other &&
+  owner.namespace === other.namespace &&
+  owner.pod === other.pod
+
+const rateText = ({ pod, heldBytes, ageMs, perMs }: Rate, left: number) =>
+  `${pod} wrote ${bytes(heldBytes)} in ${span(ageMs)}, about ${bytes(60_000 * perMs)} a minute: at that rate the rest lasts ${plural(Math.max(1, Math.round(left / perMs / 60_000)), 'minute')}.`
 
 /** Null: growth is unknown, or leaves more than a day. */
 function fullSoon(disk: FillingDisk, growth: NodeGrowth[DiskName]): Failing | null {

@@ -42,7 +42,7 @@ export const diskPressurePassed = nodeRule({
   cause: worldCause('growth'),
   needs: ['pods', 'eviction'],
   titles,
-  title: 'After disk pressure, one workload still holds most of what pods write',
+  title: 'After disk pressure, one workload holds most of what pods write',
   why: 'The kubelet evicted or refused pods because of this disk, which has room again. If the workload that holds most of it writes more, pods are evicted again.',
   fix: 'Give that workload a limit of ephemeral-storage, or a volume for what it writes.',
   sources: [

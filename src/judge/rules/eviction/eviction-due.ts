@@ -16,6 +16,7 @@ import {
   amountLine,
   amountOf,
   defaultAmounts,
+  evictablePods,
   hasFreeAge,
   imageGcFix,
   isTwin,
@@ -55,6 +56,7 @@ const earlyGcPercent = 80
 
 const titles = {
   waiting: 'A soft eviction threshold is met: pressure now, evictions after its grace period',
+  powerless: 'An eviction threshold is met, and the kubelet can evict no pod',
   unreported: 'A disk is past its eviction threshold, and the node reports no pressure',
 }
 
@@ -95,6 +97,7 @@ export const evictionDue = nodeRule({
         title: titles.waiting,
         seen: [waiting, reason.seen].filter(Boolean).join('; '),
       }),
+      ...(isPowerless(separate, eviction) && { title: titles.powerless }),
       ...(isIdle && { title: titles.unreported, steps: withRestart(reason.steps ?? []) }),
       consequence: [
         ...(isIdle
@@ -129,6 +132,16 @@ const isUnreported = ([first]: readonly EvaluatedThreshold[], conditions: Record
   first?.hard === true &&
   conditionOf(first.signal) === 'DiskPressure' &&
   conditions.DiskPressure === 'False'
+
+/** Whether static and critical pods are all that is left: the kubelet evicts none of them. */
+function isPowerless([first]: readonly EvaluatedThreshold[], eviction: EvictionPrediction) {
+  const ranking = eviction.rankings?.find(({ signal }) => signal === first?.signal)
+  return (
+    first?.hard === true &&
+    ranking !== undefined &&
+    evictablePods(ranking.pods, eviction).length === 0
+  )
+}
 
 /** Until when the first soft threshold waits at most, and what it takes first. Null: it is hard, or acts already. */
 function waitingText(met: readonly EvaluatedThreshold[], subject: Satisfied<'eviction'>) {

@@ -17,7 +17,7 @@ import {
   toleratedByOwner,
 } from '#judge/events/evictions.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
-import { fullestDiskReason } from '#judge/help/holders.ts'
+import { diskReason, fullestDiskReason } from '#judge/help/holders.ts'
 import { raisedReason, raisedThresholds } from '#judge/help/thresholds.ts'
 import {
   contextRule,
@@ -56,7 +56,7 @@ export const evictionLoop = contextRule({
   titles,
   title: 'Pods of one owner are evicted from this node again and again',
   why: 'The owner replaces what the kubelet evicts, and the replacement fills the node again. Pods that tolerate the pressure taints, as those of every DaemonSet do, come straight back to the same node; while the pressure lasts, the kubelet refuses them at admission, which counts as evicted, too.',
-  fix: 'Give its containers requests and limits of ephemeral-storage (or memory) that cover what they use, and its emptyDir volumes a sizeLimit. Drop tolerations of node.kubernetes.io/disk-pressure, memory-pressure and pid-pressure, and those with operator Exists and no key; a DaemonSet gets them whatever its template says.',
+  fix: 'Give its containers requests and limits of ephemeral-storage (or memory) that cover what they use, and its emptyDir volumes a sizeLimit; no limit counts inodes, so of them have it keep fewer files. Drop tolerations of node.kubernetes.io/disk-pressure, memory-pressure and pid-pressure, and those with operator Exists and no key; a DaemonSet gets them whatever its template says.',
   sources: [
     'pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit',
     'pkg/controller/daemon/util/daemonset_util.go AddOrUpdateDaemonPodTolerations',
@@ -91,7 +91,8 @@ function heldReason(subject: Satisfied<'pods'>): Reason | null {
     ? raisedReason(raisedThresholds(met, { ...subject, eviction }), subject)
     : null
   if (wrong) return wrong
-  const held = fullestDiskReason(subject)
+  const [first] = met
+  const held = first ? diskReason(subject, first.signal) : fullestDiskReason(subject)
   return held?.cause.kind === 'holder' ? held : null
 }
 
@@ -135,7 +136,9 @@ function loopOf(
   const isNext = next.length > 0 && next.every(victim => victim !== null && victim === key)
   const threshold = namedThreshold(own, fact)
   const { user, ...written } = evictionReason(own, fact)
-  const isOfDisk = resource === 'ephemeral-storage' && written.cause === undefined
+  const isOfDisk =
+    written.cause === undefined &&
+    (resource === 'ephemeral-storage' || (resource === 'inodes' && isOfInodes(held)))
   const { cause, steps, fix } = isOfDisk && held ? held : { fix: undefined, ...written }
   return {
     count: own.length,
@@ -169,6 +172,9 @@ function loopOf(
     },
   }
 }
+
+const isOfInodes = (held: Reason | null) =>
+  held?.cause.kind === 'holder' && held.cause.amount.unit === 'inodes'
 
 const comesBack = (key: string | null) =>
   key === null

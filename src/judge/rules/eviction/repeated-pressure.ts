@@ -271,7 +271,10 @@ function thresholdsOf(evicted: readonly Eviction[], thresholds: PressureFact['th
     return line(
       'event',
       `threshold of ${text}${amount === null ? '' : ` (${bytes(amount)})`} in an eviction`,
-      thresholdOf(text, thresholds) ?? 'no threshold of the present configuration',
+      thresholdOf(text, thresholds) ??
+        (thresholds.length === 0
+          ? 'the configuration was not read'
+          : 'no threshold of the present configuration'),
     )
   })
 }

@@ -127,7 +127,7 @@ function* judgeStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Und
       `Every ${gcMinutes} min image GC ends in "${error}" (events InvalidDiskCapacity, ImageGCFailed): no image is deleted for space, however full the disk.`,
     ),
     evidence: [
-      line('event', 'the kubelet says', error),
+      line('computed', 'by replay the kubelet reports', error),
       line(
         'computed',
         'image filesystem capacity',

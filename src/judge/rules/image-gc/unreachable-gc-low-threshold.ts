@@ -154,7 +154,7 @@ function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecid
       bytesToFree !== null && bytesLine('computed', 'to free', bytesToFree),
       freedBytes !== null && bytesLine('computed', 'images that may go, as counted', freedBytes),
       shortfallBytes !== null && bytesLine('computed', 'short of', shortfallBytes),
-      error !== null && line('event', 'the kubelet says', error),
+      error !== null && line('computed', 'by replay the kubelet reports', error),
     ),
   }
 }

@@ -103,7 +103,7 @@ export const firstRunIncidents: Incident[] = [
     cause: [held('writable-layers')],
     owner: 'flux/Deployment flux-helm-operator',
     steps: ['ask-owner'],
-    words: [/flux-helm-operator/, /ephemeral-storage/],
+    words: [/flux-helm-operator/, /3\s+pods\s+of\s+the\s+same\s+owner/, /into\s+a\s+volume/],
     never: [imageGc],
   },
   {

@@ -345,7 +345,7 @@ export const newerIncidents: Incident[] = [
     cause: [held('writable-layers')],
     owner: 'ray/RayCluster etl',
     steps: ['ask-owner', 'free'],
-    words: [/etl/, /66(?:\.0)? GiB/, /ephemeral-storage/],
+    words: [/etl/, /66(?:\.0)? GiB/, /68(?:\.0)? GiB/, /into\s+a\s+volume/],
     never: [imageGc],
   },
   {

@@ -427,7 +427,7 @@ export const secondTryIncidents: readonly Incident[] = [
     world: logging(false),
     cause: [held('pod-volumes')],
     owner: 'kube-system/StatefulSet elasticsearch-logging',
-    steps: ['free'],
+    steps: ['ask-owner'],
     words: [/sizeLimit/],
     never: [/critical\s+pod/, /evict\s+no\s+pod/],
   },

@@ -129,7 +129,11 @@ describe('eviction-loop', () => {
     })
 
   it.each([
-    ['20Gi', /; container shipper used 5\.0 GiB of the disk, 3 pods of its owner about as much: it does not fit\.$/, 'move-to-volume'],
+    [
+      '20Gi',
+      /; container shipper used 5\.0 GiB of the disk, 3 pods of its owner about as much: it does not fit\.$/,
+      'move-to-volume',
+    ],
     ['200Gi', /container shipper used 5\.0 GiB of the disk without its volumes\.$/, 'look-on-node'],
   ])('of a container with 5 GiB, on a disk of %s', (disk, seen, step) => {
     const failing = failingOf(evictionLoop, {

@@ -57,7 +57,8 @@ export function diskSourceOf(
       : [{ device: deviceName, sizeGiB }],
   )
   return {
-    name: `a new version of launch template ${shorten(name, nameLength)}`,
+    // Source: EC2 API reference, CreateLaunchTemplateVersion SourceVersion: what is specified overwrites what is inherited.
+    name: `a new version of launch template ${shorten(name, nameLength)} (repeat encryption, KMS key, type, IOPS and throughput of its mappings)`,
     ...(id && { template: { id, version, others } }),
   }
 }

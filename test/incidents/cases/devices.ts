@@ -9,6 +9,47 @@ const imageGc = /prune-images|growpart/
 
 export const deviceIncidents: Incident[] = [
   {
+    name: 'size-on-a-second-device',
+    thread: 'https://github.com/rancher/rancher/issues/31361',
+    found: 'The size went to another device than the root, which keeps 20 GiB: pods are evicted.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', disk: { gib: 20, usedGib: 18.4 }, diskPressure: true },
+        volumes: [
+          { device: '/dev/xvda', gib: 20 },
+          { device: '/dev/sdr', gib: 100 },
+        ],
+        workloads: users(6),
+        held: { images: images(7, 0.4, 1.2) },
+      },
+      { nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD' }] },
+    ),
+    cause: [{ kind: 'device' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/100(?:\.0)? GiB/],
+    never: [imageGc],
+  },
+  {
+    name: 'claim-beside-the-root',
+    thread: 'https://github.com/rancher/rancher/issues/31361',
+    found: 'A near miss: the second volume is a PersistentVolume, by its name of two letters.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', disk: { gib: 20, usedGib: 9 } },
+        volumes: [
+          { device: '/dev/xvda', gib: 20 },
+          { device: '/dev/xvdaa', gib: 100 },
+        ],
+        workloads: users(6),
+        held: { images: images(7, 0.4, 0.6) },
+      },
+      { nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD' }] },
+    ),
+    ...nearMiss,
+    never: [/another volume/],
+  },
+  {
     name: 'nodegroup-size-on-system-volume',
     thread: 'https://github.com/bottlerocket-os/bottlerocket/issues/4663',
     found:

@@ -45,7 +45,10 @@ it.each([
 })
 
 it.each([
-  [{ name: 'nodes', version: '3' }, 'a new version of launch template nodes'],
+  [
+    { name: 'nodes', version: '3' },
+    'a new version of launch template nodes (repeat encryption, KMS key, type, IOPS and throughput of its mappings)',
+  ],
   [undefined, 'a new nodegroup in place of workers (its diskSize cannot be changed)'],
   [
     { name: 'eksctl-prod-workers', id: 'lt-0d', version: '1' },

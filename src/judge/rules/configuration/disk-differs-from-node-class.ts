@@ -290,10 +290,10 @@ function systemVolume({ volumes }: NodeDisk, declared: Declaration | null): Volu
 
 const ofAmazonLinux: ReadonlySet<AmiFamily> = new Set(['AL2', 'AL2023'])
 
-/** The only declared volume, if it is not that of the system, which Amazon Linux has for everything. Null also if a filesystem is on it. */
+/** The only declared volume, or attached one where no declaration was read, if it is not that of the system, which Amazon Linux has for everything. Null also if a filesystem is on it. */
 function soleDeclaredVolume(node: NodeDisk, declared: Declaration | null): Volume | null {
   const { amiFamily, volumes, imagefsBytes, devices } = node
-  const [only, ...others] = declared?.sizes ?? []
+  const [only, ...others] = declared?.sizes ?? mappedVolumes(volumes)
   if (!ofAmazonLinux.has(amiFamily) || !only || others.length > 0) return null
   const { device, isRoot, sizeBytes } = only
   if (device === null || device === dataDevice(node) || isRoot === true) return null
@@ -302,6 +302,14 @@ function soleDeclaredVolume(node: NodeDisk, declared: Declaration | null): Volum
   const isOfImages = imagefsBytes !== null && hasVolumeSize(imagefsBytes, sizeBytes)
   return isAttached && !isMounted && !isOfImages ? { device: shorten(device, 40), sizeBytes } : null
 }
+
+/** Beside the root. The EBS CSI driver gives PersistentVolumes names of two letters (/dev/xvdaa). */
+const mappedVolumes = (volumes: NodeDisk['volumes']): Declaration['sizes'] =>
+  (volumes ?? []).flatMap(({ device, sizeBytes }) =>
+    sizeBytes !== null && /^\/dev\/(?:sd|xvd)[b-z]$/.test(device ?? '')
+      ? [{ device, sizeBytes }]
+      : [],
+  )
 
 /** Volumes without ids, so that equal facts are kept once. The node's ledger has the ids. */
 interface VolumesOfNode {

@@ -25,7 +25,6 @@ import {
 import type { HolderCause, StepAction } from '#model/finding/cause.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
@@ -42,13 +41,6 @@ const titles = {
 
 type DiskName = keyof NodeGrowth
 
-interface Rate {
-  pod: string
-  heldBytes: number
-  ageMs: number
-  perMs: number
-}
-
 interface FillingDisk {
   name: DiskName
   signal: Signal
@@ -60,7 +52,7 @@ interface FillingDisk {
   left: number
   reason: Reason
   /** Of what the largest owner writes. Null: unknown, or slow. */
-  rate: Rate | null
+  rate: string | null
   held: Pick<HolderCause, 'holder' | 'amount'>[]
 }
 
@@ -186,7 +178,7 @@ function nearlyFull(disk: FillingDisk): Failing {
   const text = `${shown} (${percent((100 * left) / capacity)}) are left`
   const said = [
     ...(isInodes ? [`${text} before ${signal} is met.`] : []),
-    ...(disk.rate === null ? [] : [rateText(disk.rate, left)]),
+    ...(disk.rate === null ? [] : [disk.rate]),
     ...(reason.seen === undefined ? [] : [reason.seen]),
   ]
   return {
@@ -206,7 +198,7 @@ function rateOf(
   { cause }: Reason,
   left: number,
   { pods, at, ledger }: Satisfied<'disks' | 'eviction'>,
-): Rate | null {
+): string | null {
   if (cause.kind !== 'holder' || cause.amount.unit !== 'bytes') return null
   const { owner, holder, largestBytes = cause.amount.low } = cause
   if (!owner || (owner.kind !== 'container' && owner.kind !== 'pod')) return null
@@ -215,29 +207,21 @@ function rateOf(
     ({ name }) => owner.kind === 'container' && name === owner.container,
   )
   const ageMs = agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at)
-  const held = ledger?.parts.find(part => part.holder === holder && isOf(part.owner, owner))
+  const held = ledger?.parts.find(
+    ({ holder: kind, owner: other }) =>
+      kind === holder &&
+      other?.kind === owner.kind &&
+      other.pod === owner.pod &&
+      other.namespace === owner.namespace,
+  )
   const heldBytes = Math.min(held?.lowBytes ?? 0, largestBytes)
   if (ageMs === null || ageMs <= 0 || heldBytes === 0) return null
-  const perMs = heldBytes / ageMs
-  return left / perMs > hourMs
+  const perMinute = (60_000 * heldBytes) / ageMs
+  const minutes = Math.max(1, Math.round(left / perMinute))
+  return minutes > 60
     ? null
-    : {
-        pod: shortPodName({ namespace: owner.namespace, name: owner.pod }),
-        heldBytes,
-        ageMs,
-        perMs,
-      }
+    : `${shortPodName({ namespace: owner.namespace, name: owner.pod })} wrote ${bytes(heldBytes)} in ${span(ageMs)}, about ${bytes(perMinute)} a minute: at that rate the rest lasts ${plural(minutes, 'minute')}.`
 }
-
-const isOf = (owner: HolderOwner | null, other: HolderOwner) =>
-  owner !== null &&
-  'pod' in owner &&
-  'pod' in other &&
-  owner.namespace === other.namespace &&
-  owner.pod === other.pod
-
-const rateText = ({ pod, heldBytes, ageMs, perMs }: Rate, left: number) =>
-  `${pod} wrote ${bytes(heldBytes)} in ${span(ageMs)}, about ${bytes(60_000 * perMs)} a minute: at that rate the rest lasts ${plural(Math.max(1, Math.round(left / perMs / 60_000)), 'minute')}.`
 
 /** Null: growth is unknown, or leaves more than a day. */
 function fullSoon(disk: FillingDisk, growth: NodeGrowth[DiskName]): Failing | null {

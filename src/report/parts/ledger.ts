@@ -285,14 +285,14 @@ function imageTexts({ images = [] }: DiskLedger, language: Language) {
   })
 }
 
-/** `largest: shop/web:1.2 of Deployment shop/web`, of the images in use. */
+/** `largest: Deployment shop/web`, of the images in use; without a known user, the image. */
 function largestImage({ images = [] }: DiskLedger, { words, line }: Language) {
   const name = (text: string) => line(text, nameLimit)
   return images
     .filter(({ isInUse }) => isInUse === true)
     .slice(0, 1)
     .map(({ reference, workloads }) =>
-      words.steps.image(name(splitHost(reference).path), usersText(workloads, name)),
+      words.steps.image(usersText(workloads, name) ?? name(splitHost(reference).path), null),
     )
 }
 

@@ -265,7 +265,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   },
   unread: {
     what: 'used space that no measurement covers',
-    writer: 'unknown',
+    writer: 'what no measurement covers',
     ...left,
     notFreedBy: [],
     steps: ['read-on-node'],
@@ -273,7 +273,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
   },
   'not-explained': {
     what: 'the rest after all measurements',
-    writer: 'often pods or services, before a disk was mounted above the folder',
+    writer: 'pods or services, often before a disk was mounted above the folder',
     ...left,
     notFreedBy: ['image-gc'],
     steps: ['look-under-mounts'],

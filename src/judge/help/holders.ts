@@ -76,6 +76,8 @@ const largestRequest = 0.4
 /** Docker writes down elsewhere too what lies there, and may use it: its own commands delete what no container uses. */
 const ofDocker =
   /^\/var\/lib\/docker(?:\/|$)|\/docker\/(?:overlay2|volumes|containers|image|buildkit)(?:\/|$)/
+/** Not the folder of all pods, where live ones are. */
+const onePodFolder = /\/pods\/[^/]+/
 const ofDockerVolumes = /^\/var\/lib\/docker\/volumes(?:\/|$)/
 
 /** Folders of the runtime and the kubelet: containers may need what lies there. */
@@ -113,7 +115,8 @@ function stepsOf(
     return ['look-on-node', 'replace-node']
   if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']
   // Which pod it is, and whether its deletion ends it, has to be seen.
-  if (holder === 'pod-folders' && !owner) return ['delete-pod-folder']
+  if (holder === 'pod-folders' && !owner)
+    return [place !== null && onePodFolder.test(place) ? 'delete-pod-folder' : 'look-on-node']
   // Packed layers of pulls that did not end: a lease keeps them.
   if (holder === 'image-content' && host?.containerd?.discardUnpackedLayers === true)
     return ['look-on-node', 'replace-node']

@@ -217,11 +217,14 @@ export const imageGcFix = (
 /** Percent of the image disk below which pods are evicted. Null: the size of the disk is unknown. */
 export function diskEvictionPercent(
   eviction: NodeSubject['eviction'],
-  { imagefs }: Filesystems,
+  { imagefs, layout }: Filesystems,
 ): number | null {
   if (!imagefs?.capacityBytes) return null
+  const isSplit = layout !== null && layout !== 'shared'
   const amounts = (eviction?.thresholds ?? [])
-    .filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
+    .filter(
+      ({ signal }) => signal === 'imagefs.available' || (!isSplit && signal === 'nodefs.available'),
+    )
     .map(({ resolved }) => resolved ?? 0)
   return (Math.max(0, ...amounts) / imagefs.capacityBytes) * 100
 }

@@ -172,6 +172,21 @@ it.each([
   expect(reason?.steps.map(({ id }) => id).join()).toEqual(steps)
 })
 
+it.each([
+  ['/var/lib/kubelet/pods', 'look-on-node'],
+  ['/var/lib/kubelet/pods/4bd826ac', 'delete-pod-folder'],
+])('of folders of pods in %s the first step is %s', (place, step) => {
+  const amount = { unit: 'bytes', low: GiB, high: GiB } as const
+  const reason = reasonOf(
+    {
+      ...{ kind: 'holder', holder: 'pod-folders', filesystem: 'nodefs', freedBy: 'nothing' },
+      ...{ amount, owner: null, place },
+    },
+    { ledger: null, identity: exampleSubject({}).identity },
+  )
+  expect(reason.steps[0]?.id).toBe(step)
+})
+
 it('names the largest folders of deleted pods', () => {
   const folders = ['/var/lib/kubelet/pods/a', '/var/lib/kubelet/pods/b']
   const parts = folders.map(place => ({ ...part('orphaned-pods', '', 9), owner: null, place }))

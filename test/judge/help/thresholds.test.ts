@@ -1,9 +1,25 @@
 import { describe, expect, it } from 'vitest'
+import { diskEvictionPercent } from '#judge/help/thresholds.ts'
 import type { NodeRule } from '#judge/rule.ts'
 import { softThresholdWithoutGrace } from '#judge/rules/eviction/soft-threshold-without-grace.ts'
 import { unreachableSoftThreshold } from '#judge/rules/eviction/unreachable-soft-threshold.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
 import { failingOf } from '#test/rules/eviction-settings.ts'
+
+it.each([
+  ['shared', 25],
+  ['imagefs', 15],
+  ['split', 15],
+  [null, 25],
+] as const)('on a %s layout pods are evicted below %s %% of the image disk', (layout, percent) => {
+  // 10 % of a nodefs that is 2.5 times as large as the image disk.
+  const thresholds = [
+    { signal: 'nodefs.available', resolved: 25 },
+    { signal: 'imagefs.available', resolved: 15 },
+  ]
+  const filesystems = { imagefs: { capacityBytes: 100 }, layout }
+  expect(diskEvictionPercent({ thresholds } as never, filesystems as never)).toBe(percent)
+})
 
 describe('what a hard eviction leaves a pod', () => {
   const noGrace = {

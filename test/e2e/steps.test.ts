@@ -31,7 +31,6 @@ const elsewhere: readonly [command: RegExp, because: string][] = [
   ],
   [/^kubectl /, 'no kubectl is installed where tests run; the audit reads the same objects'],
   [/\bssm start-session\b/, 'the nodes of the lab run the documents of highwater alone'],
-  [/^aws .*\bcreate-launch-template-version\b/, 'the EC2 API of the lab takes no writes'],
   [/\baws .*\b(reboot-instances|terminate-instance)/, 'the lab restarts and replaces no instance'],
   [
     /^aws .*\b(describe-|send-command|list-command-invocations)/,

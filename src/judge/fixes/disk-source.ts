@@ -14,13 +14,7 @@ export interface DiskSource {
   /** Its only mapping, which is of another device. */
   other?: Mapping
   /** Of the launch template that has the mapping. */
-  template?: { id: string; version: string; others: TemplateVolume[] }
-}
-
-/** Of another device. A new version has only the mappings that it is given. */
-interface TemplateVolume {
-  device: string
-  sizeGiB: number
+  template?: { id: string; version: string }
 }
 
 interface Mapping {
@@ -50,16 +44,10 @@ export function diskSourceOf(
   // Source: eksctl user guide, nodegroups are immutable; eksctl owns the template.
   if (name.startsWith('eksctl-'))
     return { name: `${inPlace} (volumeSize of the eksctl ClusterConfig)` }
-  const volumes = context.launchTemplates?.find(one => one.launchTemplateId === id)?.volumes ?? []
-  const others = volumes.flatMap(({ deviceName = device, sizeGiB }) =>
-    deviceName === device || deviceName === null || sizeGiB === undefined
-      ? []
-      : [{ device: deviceName, sizeGiB }],
-  )
   return {
     // Source: EC2 API reference, CreateLaunchTemplateVersion SourceVersion: what is specified overwrites what is inherited.
-    name: `a new version of launch template ${shorten(name, nameLength)} (repeat encryption, KMS key, type, IOPS and throughput of its mappings)`,
-    ...(id && { template: { id, version, others } }),
+    name: `a new version of launch template ${shorten(name, nameLength)} (with all of its mappings: size, encryption, KMS key, type, IOPS, throughput)`,
+    ...(id && { template: { id, version } }),
   }
 }
 

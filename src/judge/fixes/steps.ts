@@ -260,7 +260,7 @@ function inPod(nodeName: string, command: string): string {
   return kubectl('run', 'highwater-look', ...options, `--overrides=${JSON.stringify({ spec })}`)
 }
 
-/** Their kubelet has no file of its own. Sources: docs.k3s.io/cli/server, docs.rke2.io/reference/server_config kubelet-arg */
+/** k3s and RKE2 give the kubelet its flags: it has no file of its own. Sources: docs.k3s.io/cli/server, docs.rke2.io/reference/server_config kubelet-arg */
 const inOwnFile = (wish: StepAction, node: StepNode | null): StepAction =>
   node?.distribution === undefined
     ? wish
@@ -354,13 +354,10 @@ function restart(on: OnNode): Command[] {
  * A larger size, or the right device for a size that reached another. Karpenter then replaces the nodes of the class. Elsewhere, which images
  * and pods hold the disk, and how much, decides the size.
  */
-function resize(on: OnNode): Command[] {
+function resize(on: OnNode): Command {
   const { disk, node, place, action } = on
   const mapping = disk?.mapping ?? disk?.other
-  if (!disk || !mapping) {
-    const declared = declaredDisk(on)
-    return declared.length > 0 ? declared : [highwater('predict', place, '--node', node.name)]
-  }
+  if (!disk || !mapping) return declaredDisk(on) ?? highwater('predict', place, '--node', node.name)
   const { index, device } = mapping
   const path = `/spec/blockDeviceMappings/${index}`
   const bytes = action.most?.bytes ?? action.bytes ?? 0
@@ -370,7 +367,7 @@ function resize(on: OnNode): Command[] {
       ? { op: 'replace', path: `${path}/ebs/volumeSize`, value: `${Math.ceil(bytes / gibibyte)}Gi` }
       : { op: 'replace', path: `${path}/deviceName`, value: action.place },
   ]
-  return [patchOfClass(disk, 'json', patch)]
+  return patchOfClass(disk, 'json', patch)
 }
 
 /** Karpenter then replaces the nodes of the class. */
@@ -395,35 +392,19 @@ const isManaged = ({ finding: { subject }, node }: OnNode) =>
 const nodegroup = (call: string, { finding: { subject }, place }: OnNode) =>
   aws('eks', call, '--cluster-name', place.name, '--nodegroup-name', clusterWord(subject.name))
 
-/** What the nodes' volumes are made from today: a new version, or a new group, takes all but the size from it. */
-function declaredDisk(on: OnNode): Command[] {
-  const { disk, action } = on
-  if (!disk?.template)
-    return disk && isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []
-  const { id, version, others } = disk.template
+/** What the nodes' volumes are made from today. Nothing is written: a new version that is given mappings keeps nothing of the old ones, such as their encryption. */
+function declaredDisk(on: OnNode): Command | null {
+  const { id, version = '' } = on.disk?.template ?? {}
+  if (id === undefined)
+    return on.disk && isManaged(on) ? ['reads', nodegroup('describe-nodegroup', on)] : null
   const mappings = 'LaunchTemplateVersions[].LaunchTemplateData.BlockDeviceMappings'
   const read = ['ec2', 'describe-launch-template-versions', '--query', mappings] as const
-  const described: Command = [
-    'reads',
-    aws(...read, '--versions', version, '--launch-template-id', clusterWord(id)),
-  ]
-  const bytes = action.most?.bytes ?? action.bytes
-  if (action.place === undefined || bytes === undefined) return [described]
-  const volumes = [...others, { device: action.place, sizeGiB: Math.ceil(bytes / gibibyte) }]
-  const data = {
-    BlockDeviceMappings: volumes.map(({ device, sizeGiB }) => ({
-      DeviceName: device,
-      Ebs: { VolumeSize: sizeGiB },
-    })),
-  }
-  // What the version before has of a mapping beside its size is not kept: that is why it is read first.
-  const create = aws(
-    ...['ec2', 'create-launch-template-version', '--source-version', version],
-    ...['--launch-template-data', JSON.stringify(data)],
-    ...(['--launch-template-id', clusterWord(id)] as const),
-  )
-  return [described, ['changes', create]]
+  return ['reads', aws(...read, '--versions', version, '--launch-template-id', clusterWord(id))]
 }
+
+/** A pod that can write there may have put a link in the place of the log: a link is not followed. */
+const emptied = (place: string) =>
+  `sudo find ${shellWord(place)} -maxdepth 0 -type f -exec truncate -s 0 {} +`
 
 const upgrade = (on: OnNode): Command[] =>
   isManaged(on)
@@ -607,7 +588,7 @@ const looksAtJournal: Lines = ({ node, action }) => {
 }
 const showsPods: Lines = on => [lookInside(on)]
 
-/** What is large where the container writes. Of a pod that does not run, only that. */
+/** Lists what is large where the container writes. Without a running container, lists the pods of the node. */
 function lookInside(on: OnNode): Command {
   const { owner, inside } = on.action
   const pod = podOf(owner)
@@ -687,7 +668,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'drop-idle-log-blocks': all('set', plan),
   'empty-log': all('free', ({ action: { place = '/var/log/pods', variant }, node }) => [
     variant === 'writer'
-      ? session(node, 'changes', `sudo truncate -s 0 ${shellWord(place)}`)
+      ? session(node, 'changes', emptied(place))
       : session(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
   ]),
   // No controller starts the pod again.
@@ -706,7 +687,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'set',
     readOnNode('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
   ),
-  'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, ...resize(on)]),
+  'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, resize(on)]),
   'larger-instance': all('resize'),
   'list-deletions': readMoreStep(({ node, place }) => [
     highwater('predict', place, '--node', node.name),
@@ -746,7 +727,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'limit-processes': askingForPart,
   'lower-soft-threshold': all('set', undefined, 'kubelet-restart'),
   'map-volume': all('resize', on => {
-    if (on.disk?.mapping ?? on.disk?.other) return resize(on)
+    if (on.disk?.mapping ?? on.disk?.other) return [resize(on)]
     return isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []
   }),
   'mount-shared-memory': asking,

@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { DeclaredNode } from '#judge/drift/drift.ts'
 import { diskSourceOf } from '#judge/fixes/disk-source.ts'
@@ -47,7 +51,7 @@ it.each([
 it.each([
   [
     { name: 'nodes', version: '3' },
-    'a new version of launch template nodes (repeat encryption, KMS key, type, IOPS and throughput of its mappings)',
+    'a new version of launch template nodes (with all of its mappings: size, encryption, KMS key, type, IOPS, throughput)',
   ],
   [undefined, 'a new nodegroup in place of workers (its diskSize cannot be changed)'],
   [
@@ -98,35 +102,12 @@ it.each([
 ])('shows what declares the volumes of a nodegroup: %j', (launchTemplate, command) => {
   const read = context({ nodegroups: [{ nodegroupName: 'workers', launchTemplate }] })
   const managed = { ...node, owner: 'managed-nodegroup' as const }
-  const [shown] = stepOf({ id: 'larger-disk', ...size }, read, managed)?.commands ?? []
+  const commands = stepOf({ id: 'larger-disk', ...size }, read, managed)?.commands ?? []
+  const [shown] = commands
+  // A command that writes a version could drop the encryption of the volumes.
+  expect(commands).toHaveLength(1)
   expect(shown?.effect).toBe('reads')
   expect(shown?.command).toMatch(command)
-})
-
-it('writes a new version of the launch template, with the other devices of the old one', () => {
-  const read = context({
-    nodegroups: [{ nodegroupName: 'workers', launchTemplate: { id: 'lt-0d', version: '3' } }],
-    launchTemplates: [
-      {
-        launchTemplateId: 'lt-0d',
-        volumes: [
-          { deviceName: '/dev/xvda', sizeGiB: 4 },
-          { deviceName: '/dev/xvdb', sizeGiB: 20 },
-        ],
-      },
-    ],
-  })
-  const managed = {
-    ...node,
-    owner: 'managed-nodegroup' as const,
-    amiFamily: 'Bottlerocket' as const,
-  }
-  const action = { id: 'larger-disk', ...size, place: '/dev/xvdb' } as const
-  const [, created] = stepOf(action, read, managed)?.commands ?? []
-  expect(created).toMatchObject({
-    effect: 'changes',
-    command: `aws ec2 create-launch-template-version --source-version 3 --launch-template-data '{"BlockDeviceMappings":[{"DeviceName":"/dev/xvda","Ebs":{"VolumeSize":4}},{"DeviceName":"/dev/xvdb","Ebs":{"VolumeSize":40}}]}' --launch-template-id lt-0d`,
-  })
 })
 
 it('writes the largest size of all nodes, if the mapping is still that of the device', () => {
@@ -182,4 +163,19 @@ it.each([
   expect(step?.commands.map(({ command }) => command)).toEqual(
     commands.map(one => expect.stringMatching(one)),
   )
+})
+
+it('empties a log that is a file, and follows no link in its place', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-'))
+  const [log, secret, link] = ["app's.log", 'secret', 'link.log'].map(name => join(folder, name))
+  for (const path of [log!, secret!]) writeFileSync(path, 'text')
+  symlinkSync(secret!, link!)
+  for (const place of [log!, link!]) {
+    const [shown] = stepOf({ id: 'empty-log', place, variant: 'writer' }, context())!.commands
+    expect(shown?.effect).toBe('changes')
+    const [, parameters = ''] = /--parameters (.+)$/.exec(shown?.command ?? '') ?? []
+    const words = execFileSync('sh', ['-c', `printf %s ${parameters}`], { encoding: 'utf8' })
+    execFileSync('sh', ['-c', JSON.parse(words).command[0].replace('sudo ', '')])
+  }
+  expect([log, secret].map(path => readFileSync(path!, 'utf8'))).toEqual(['', 'text'])
 })

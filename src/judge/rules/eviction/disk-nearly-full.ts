@@ -51,7 +51,7 @@ interface FillingDisk {
   /** To the next threshold, or to full. */
   left: number
   reason: Reason
-  /** Of what the largest owner writes. Null: unknown, or slow. */
+  /** How fast the largest owner writes. Null: unknown, or slow. */
   rate: string | null
   held: Pick<HolderCause, 'holder' | 'amount'>[]
 }

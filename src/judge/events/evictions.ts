@@ -65,7 +65,7 @@ export const isOfDisk = (resource: string | null): boolean =>
 
 /** Share of a disk from which on an evicted container helped to fill it. */
 const leastWritten = 0.05
-/** From which on each next pod of its owner may not fit either. */
+/** Share of the disk. A pod that held this much was evicted: the next pod of its owner may not fit either. */
 export const leastTry = 0.25
 
 /** The container that used most of the resource when its pod was evicted, as the kubelet's messages say. Null: none used that much. */

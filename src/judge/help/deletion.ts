@@ -62,13 +62,13 @@ export function deletionOf(
   return startsAgain(pods, owner) === 'nothing' ? endPod(owner, pods) : null
 }
 
-/** By these, a program outside of Kubernetes starts pods without an owner. Upstream: kubernetes-sigs/prow pkg/kube/prowjob.go, jenkinsci/kubernetes-plugin */
+/** Labels of programs outside of Kubernetes that start pods without an owner. Upstream: kubernetes-sigs/prow pkg/kube/prowjob.go, jenkinsci/kubernetes-plugin */
 const jobLabels = ['prow.k8s.io/job', 'jenkins/label']
 
 export const jobOf = (pod: KubernetesPod | undefined) =>
   jobLabels.map(label => pod?.metadata?.labels?.[label]).find(job => job !== undefined)
 
-/** Of a pod without a controller. Its job may start it again. */
+/** The job of a pod without a controller, which may start it again. */
 export function endPod(owner: PodName & HolderOwner, pods: NodeSubject['pods']): StepAction {
   const job = jobOf(podOf(pods, owner))
   return { id: 'end-pod', owner, ...(job !== undefined && { message: job }) }

@@ -420,7 +420,7 @@ const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
 /** The default of a managed nodegroup. */
 const smallDiskBytes = 20 * gibibyte
 
-/** What pods write does not fit: pods of the same job were evicted before, or jobs from outside hold a third of a small disk. A limit alone ends them. */
+/** Whether what pods write does not fit: pods of the same job were evicted before, or jobs from outside hold a third of a small disk. */
 function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | null {
   const owner = podHolding(cause)
   const disk = cause.kind === 'holder' && subject.ledger && diskOf(subject.ledger, cause.filesystem)

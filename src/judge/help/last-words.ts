@@ -80,7 +80,7 @@ function promisedBy(workload: string, all: readonly KubernetesPod[]): Promised {
   }
 }
 
-/** With the last events before it went silent, as the probable reason. */
+/** A node that went silent: its last events are the probable reason. */
 export function withLastWords(
   failing: Failing,
   { workloads, promised, memoryBytes }: Lost,
@@ -138,7 +138,7 @@ function shortagesOf(events: readonly NodeEvent[]) {
     reason === 'EvictionThresholdMet' ? evictionCause(message).resource : null
   const endOf = (reason: string) =>
     events.findLast(event => event.reason === reason)?.lastTime ?? ''
-  /** Those that the kubelet did not report as over afterwards. */
+  /** Pressures whose end the kubelet did not report. */
   const lasting = (found: readonly NodeEvent[], end: string) =>
     found.every(({ lastTime }) => (lastTime ?? '') < endOf(end)) ? [] : found
   return {

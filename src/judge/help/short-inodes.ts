@@ -7,7 +7,7 @@ import { diskOf, heldBySignal } from './holder-cause.ts'
 import { diskReason } from './holders.ts'
 import { isShortOfInodes } from './thresholds.ts'
 
-/** Of the first such disk that the signals observe: what is left, and the steps against its largest holder. Null: there is none. */
+/** The first disk with few inodes that the signals observe: what is left, and the steps against its largest holder. Null: there is none. */
 export function shortInodes(
   subject: NodeSubject,
   signals: readonly string[],

@@ -54,7 +54,7 @@ export function* unreplayedPressure(subject: NodeSubject, title: string): Genera
   }
 }
 
-/** What uses up what the condition is about. */
+/** What uses up the resource of the condition. */
 function pressureReason(type: string, subject: NodeSubject): Partial<Reason> {
   const { summary } = subject
   if (type === 'MemoryPressure' && summary) {

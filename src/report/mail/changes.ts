@@ -201,7 +201,7 @@ const returnedTexts = ({ returned }: RunBefore, { words: { returned: words }, li
 
 const shown = { ended: 3, hidden: 3, hiddenReasons: 2, reasons: 5, names: 2, channels: 6 }
 
-/** How many rows of a list, of those that it usually has at most. */
+/** Rows of a list, for a share of its usual number. */
 export type MostRows = (rows: number) => number
 
 export interface MailWords {

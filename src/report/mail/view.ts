@@ -188,7 +188,7 @@ const nextNodes = (
   })
 }
 
-/** What ends it: of its cause, if the mail does not show that, or of what holds its disk. Empty: nothing, or a cause says it. */
+/** The step that ends the node's cause, if the mail does not show that cause; else the step against what holds its disk. Empty: none, or a shown cause has it. */
 function stepOfNode(
   { cluster, name, cause: index, steps }: OutlookView['rows'][number],
   causes: readonly FoundCause[],

@@ -40,7 +40,7 @@ type Band = (typeof bands)[number]
 type NodeOutlook = ReturnType<typeof nodeOutlook>
 
 /**
- * @param signal of what the node runs out of first; undefined: unknown
+ * @param signal what the node runs out of first; undefined: unknown
  * @param held what holds the disk that eviction is nearest to; undefined: the node evicts, or it is unknown
  */
 export type CauseOf = (

@@ -14,7 +14,7 @@ import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernet
 import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
 
 const firstVictims = 3
-/** Of the capacity above a threshold, from which on no pressure is near. */
+/** Share of the capacity above a threshold. From there on no pressure is near. */
 const farShare = 0.2
 
 export const criticalPodAmongFirstVictims = nodeRule({

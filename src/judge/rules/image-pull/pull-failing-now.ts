@@ -208,7 +208,7 @@ const isOfImages = ({ holder }: HolderCause) =>
 /** They delete the images that cannot be pulled again. */
 const ofImages: ReadonlySet<StepActionId> = new Set(['prune-images', 'set-fields'])
 
-/** Whether no copy that a node keeps would have helped, or what a copy would hide has to be mended. */
+/** Whether a copy that the node keeps would not have helped, or would hide what has to be mended. */
 const isElsewhere = (why: PullCause) =>
   why === 'registry error (5xx)' || why === 'certificate (x509)' || why === 'invalid name'
 

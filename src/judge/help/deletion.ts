@@ -5,7 +5,6 @@ import type { NodeSubject } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
 import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
-import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import { isOfDaemonSet } from './drain.ts'
 import { leastOwned, type Reason } from './holder-cause.ts'
 
@@ -182,10 +181,13 @@ export function insideOf(
   return undefined
 }
 
+const containerdScheme = 'containerd://'
+
 /** Where containerd mounts the root of a container. Source: containerd/containerd core/runtime/v2/bundle.go NewBundle */
-function rootOf(pod: KubernetesPod, container: string) {
-  const status = containerStatusesOf(pod).find(({ name }) => name === container)
-  return status?.containerID?.startsWith('containerd://')
-    ? `/run/containerd/io.containerd.runtime.v2.task/k8s.io/${containerIdOf(status)}/rootfs`
+function rootOf({ status }: KubernetesPod, container: string) {
+  const { containerID = '' } =
+    status?.containerStatuses?.find(({ name }) => name === container) ?? {}
+  return containerID.startsWith(containerdScheme)
+    ? `/run/containerd/io.containerd.runtime.v2.task/k8s.io/${containerID.slice(containerdScheme.length)}/rootfs`
     : null
 }

@@ -287,8 +287,11 @@ function adviceOf({ prediction, details, growth }: AuditedNode) {
   if (disk?.capacityBytes == null || disk.availableBytes === null) return null
   if (!grown?.isSeen || !imageGC?.enabled || !eviction || eviction.error !== null) return null
   const { ledger } = details()
-  const unusedBytes = ledger?.freeable.unusedImageBytes ?? null
-  if (!ledger || unusedBytes === null || isHeldByStrangers(ledger)) return null
+  if (ledger?.freeable.unusedImageBytes == null || isHeldByStrangers(ledger)) return null
+  const unusedBytes = ledger.filesystems
+    .flatMap(({ lines }) => lines)
+    .filter(({ holder }) => holder === 'images-unused')
+    .reduce((sum, { bytes }) => sum + bytes, 0)
   // Bytes that stay after image GC: images that pods use, and data other than images.
   const stayingBytes = disk.capacityBytes - disk.availableBytes - unusedBytes
   const neededBytes = stayingBytes + grown.bytesPerHour.median * 24 * days

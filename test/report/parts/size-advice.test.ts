@@ -20,7 +20,9 @@ function grown(name: string, usedGiB: number, gibADay: number, unusedGiB: number
   const threshold = node.prediction.eviction!.thresholds.find(
     ({ signal, hard }) => hard && signal === 'nodefs.available',
   )!
-  const freeable = { unusedImageBytes: unusedGiB === null ? null : unusedGiB * GiB }
+  const bytes = unusedGiB === null ? null : unusedGiB * GiB
+  const freeable = { unusedImageBytes: bytes }
+  const unused = { filesystem: 'nodefs', lines: [{ holder: 'images-unused', bytes }] }
   return {
     ...node,
     prediction: {
@@ -38,7 +40,7 @@ function grown(name: string, usedGiB: number, gibADay: number, unusedGiB: number
         bytesPerHour: { min: rate, median: rate, max: rate },
       },
     },
-    details: () => ({ ledger: { freeable, filesystems: [] as unknown } as DiskLedger }),
+    details: () => ({ ledger: { freeable, filesystems: [unused] as unknown } as DiskLedger }),
   }
 }
 

@@ -199,6 +199,13 @@ export interface NodeVolume {
   iops: number | null
 }
 
+/** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
+export const shareOfVolume = { least: 0.85, most: 1.02 }
+
+export const hasVolumeSize = (capacityBytes: number, sizeBytes: number) =>
+  capacityBytes >= shareOfVolume.least * sizeBytes &&
+  capacityBytes <= shareOfVolume.most * sizeBytes
+
 /** Owners that a ledger lists at most. */
 export const listedOwners = 5
 

@@ -705,15 +705,14 @@ function uncountedLayer(
 
 function withSize(
   step: StepAction,
-  { ledger, identity, imageGC }: DiskSubject,
+  { ledger, identity, imageGC, host }: DiskSubject,
   { filesystem }: HolderCause,
 ): StepAction {
   const disk = ledger && diskOf(ledger, filesystem)
   if (step.id !== 'larger-disk' || !ledger || !disk) return step
-  return largerVolume(
-    identity,
-    volumeToWrite(disk, ledger, identity.amiFamily, imageGC?.lowThresholdPercent),
-  )
+  const { mount } = host?.filesystems?.find(({ role }) => role === filesystem) ?? {}
+  const low = imageGC?.lowThresholdPercent
+  return largerVolume(identity, volumeToWrite(disk, ledger, identity.amiFamily, low, mount))
 }
 
 interface DiskSubject

@@ -3,6 +3,7 @@
 import { once, oncePerText } from '#base/once.ts'
 import { byText } from '#base/text/text-order.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { type Unpacking, unpackingOf } from '#facts/kubelet/unpacking.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type {
   ContainerSpec,
@@ -69,6 +70,8 @@ export interface PreparedNode {
   isUnobserved(signal: Signal): boolean
   /** What is known of each image. */
   imageEvidence: NodeImages
+  /** Of listed image sizes. */
+  unpacking: Unpacking
   /** Computed on first use. */
   containerGc(): PredictedContainerGc
   /** Containers that container GC has removed between the reading and the predicted moment. */
@@ -153,6 +156,7 @@ export function prepareNode(
     isUnobserved: signal =>
       observations[signal] === undefined && !(summary && isUnobservedUpstream(signal, summary)),
     imageEvidence: evidence,
+    unpacking: unpackingOf(nodeInfo?.containerRuntimeVersion),
     containerGc,
     removedSince,
     images,

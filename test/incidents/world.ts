@@ -461,15 +461,17 @@ const isRunning = ({ profile, workload }: RunningPod) =>
   profile.phase === 'Running' && workload.waiting === undefined
 
 /** A node lists the images of its pods, too. Those of which the thread has no size are small. */
-function packed({ held, workloads = [] }: NodeWorld) {
+function packed({ held, workloads = [], runtimeVersion }: NodeWorld) {
+  // CRI-O lists unpacked sizes.
+  const isUnpacked = runtimeVersion?.startsWith('cri-o://') === true
   const images = held?.images ?? []
   const used = workloads.filter(({ waiting, evicted }) => !waiting && !evicted).map(imageOf)
   const known = new Set(images.map(({ name }) => name))
   const small = [...new Set(used)].filter(name => !known.has(name))
-  return [...images, ...small.map(name => ({ name, packedGib: 0.001 }))].map(
-    ({ name, packedGib }) => ({
+  return [...images, ...small.map(name => ({ name, packedGib: 0.001, unpackedGib: 0.001 }))].map(
+    ({ name, packedGib, unpackedGib }) => ({
       names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digits(name)}`, name],
-      sizeBytes: bytesOf(packedGib),
+      sizeBytes: bytesOf(isUnpacked ? unpackedGib : packedGib),
     }),
   )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
+import { mostUnpacking, unpackingOf } from '#facts/kubelet/unpacking.ts'
 import { freedByOf, type ImageSpace } from '#replay/image-gc/unpacked-bytes.ts'
 
 const MiB = 2 ** 20
@@ -15,6 +15,7 @@ const space: ImageSpace = {
   layerInodes: 70,
   unusedBytes: 110 * MiB,
   unusedInodes: 10,
+  unpacking: unpackingOf('containerd://2.1.4'),
   isPackedDiscarded: true,
 }
 const bytesOf = (images: string[], known: Partial<ImageSpace> = {}) => {
@@ -40,6 +41,11 @@ describe('freedByOf', () => {
   it('names no lower bound without the list of snapshots', () => {
     const unmeasured = { measuredBytes: null, unusedBytes: null }
     expect(bytesOf(['idle', 'other', 'dead'], unmeasured)).toEqual([0, mostUnpacking * 110])
+  })
+
+  it('unpacks no sizes of CRI-O, which are unpacked', () => {
+    const unpacking = unpackingOf('cri-o://1.32.5')
+    expect(bytesOf(['other'], { unpacking })).toEqual([110 - 1.5 * 50, 1.5 * 20])
   })
 
   it('counts packed layers that stay on the disk', () => {

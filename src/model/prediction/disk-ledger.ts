@@ -255,3 +255,10 @@ export function shownLedger({ parts, ...ledger }: NodeLedger): DiskLedger {
 
 export const fullestOf = (disks: readonly FilesystemLedger[]): FilesystemLedger | undefined =>
   disks.toSorted((a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes)[0]
+
+/** Share of the used bytes below which a holder is rounding. */
+const leastHeld = 0.0001
+
+/** The lines of the holders that a person is shown. */
+export const heldLines = ({ lines, usedBytes }: FilesystemLedger): LedgerLine[] =>
+  lines.filter(({ highBytes }) => highBytes > leastHeld * usedBytes)

@@ -1,8 +1,8 @@
 /**
  * Disk space that the deletion of images frees. The kubelet counts the sizes that the CRI lists: on containerd those are packed
- * layers, and a shared layer counts once for each image. The disk holds each unpacked layer once.
+ * layers, on CRI-O unpacked ones, and a shared layer counts once for each image. The disk holds each unpacked layer once.
  */
-import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
+import type { Unpacking } from '#facts/kubelet/unpacking.ts'
 import type { SpaceBounds } from '#model/prediction/prediction.ts'
 import { snapshotsOf } from '#replay/ledger/image-space.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -24,7 +24,8 @@ export interface ImageSpace {
   /** Layers that no container uses. */
   unusedBytes: number | null
   unusedInodes: number | null
-  /** Whether containerd deletes packed layers once they are unpacked. */
+  unpacking: Unpacking
+  /** Whether the runtime deletes packed layers once they are unpacked. */
   isPackedDiscarded: boolean | null
 }
 
@@ -49,18 +50,18 @@ export function freedByOf(listed: readonly ListedImage[], space: ImageSpace): Fr
     const others = [...sizes].map(([image, bytes]) => (gone.has(image) ? 0 : bytes))
     const largestOther = Math.max(0, ...others)
     const isUnused = images.every(image => unused.has(image))
-    const { layerBytes, measuredBytes, unusedBytes } = space
+    const { layerBytes, measuredBytes, unusedBytes, unpacking } = space
     // An image with a container has none of the unused layers: it frees other layers.
     const unusedSize = sizeOf(images.filter(image => unused.has(image)))
     const least = Math.max(
       0,
-      (measuredBytes ?? 0) - mostUnpacking * (listedBytes - size),
-      (unusedBytes ?? 0) - mostUnpacking * (listedUnusedBytes - unusedSize),
+      (measuredBytes ?? 0) - unpacking.most * (listedBytes - size),
+      (unusedBytes ?? 0) - unpacking.most * (listedUnusedBytes - unusedSize),
     )
     const most = Math.min(
-      Math.min(mostUnpacking * unusedSize, unusedBytes ?? Number.POSITIVE_INFINITY) +
-        mostUnpacking * (size - unusedSize),
-      (layerBytes ?? Number.POSITIVE_INFINITY) - leastUnpacking * largestOther,
+      Math.min(unpacking.most * unusedSize, unusedBytes ?? Number.POSITIVE_INFINITY) +
+        unpacking.most * (size - unusedSize),
+      (layerBytes ?? Number.POSITIVE_INFINITY) - unpacking.least * largestOther,
     )
     const share = (all: number | null, ofUnused: number | null) => {
       if (isUnused && ofUnused !== null && listedUnusedBytes > 0)
@@ -95,7 +96,7 @@ function bounds(least: number, likely: number, most: number): SpaceBounds {
 
 /** From containerd's snapshot list if the node returned it, else from the runtime's total without writable layers. */
 export function imageSpaceOf(node: PreparedNode): ImageSpace {
-  const { input, summary } = node
+  const { input, summary, unpacking } = node
   const snapshots = snapshotsOf(node)
   const sumOf = (amount: 'bytes' | 'inodes', ...uses: string[]) =>
     snapshots
@@ -120,6 +121,8 @@ export function imageSpaceOf(node: PreparedNode): ImageSpace {
     layerInodes: sumOf('inodes', ...layers) ?? runtimeOf('inodesUsed'),
     unusedBytes: sumOf('bytes', 'unused'),
     unusedInodes: sumOf('inodes', 'unused'),
-    isPackedDiscarded: input.host?.containerd?.discardUnpackedLayers ?? null,
+    unpacking,
+    isPackedDiscarded:
+      !unpacking.keepsPacked || (input.host?.containerd?.discardUnpackedLayers ?? null),
   }
 }

@@ -1,6 +1,5 @@
 /** Bytes that can be freed without loss, and bytes that thresholds keep unusable. */
 
-import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { DiskHolder, FilesystemLedger, Freeable } from '#model/prediction/disk-ledger.ts'
 import type { EvictionPrediction, NodePrediction } from '#model/prediction/prediction.ts'
 import { deadContainers } from '#replay/container-gc.ts'
@@ -67,7 +66,7 @@ function mostOfUnused(
   const isListed = unused !== undefined || node.host?.diskUse?.snapshots !== undefined
   const packed = mostPackedBytes(node, listedBytes, disk)
   if (!disk || !isListed || !Number.isFinite(packed)) return null
-  const unpacked = Math.min(Math.ceil(mostUnpacking * listedBytes), unused?.highBytes ?? 0)
+  const unpacked = Math.min(Math.ceil(node.unpacking.most * listedBytes), unused?.highBytes ?? 0)
   return Math.min(unpacked + packed, disk.usedBytes)
 }
 

@@ -2,7 +2,6 @@
  * Bytes that images hold: by containerd's own snapshots if the node listed them, else by the runtime's used bytes and the listed
  * sizes of the images. The runtime's bytes are all snapshots: also those that no image and no container needs.
  */
-import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { HostDiskUse } from '#model/input/inspection.ts'
 import type { FilesystemLedger } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
@@ -54,8 +53,8 @@ export function snapshotsOf(node: PreparedNode): Snapshots | undefined {
     listedUnused === 0
       ? unused.bytes
       : Math.min(
-          unused.bytes - Math.ceil(leastUnpacking * listedUnused),
-          layers - Math.ceil(mostUnpacking * listed),
+          unused.bytes - Math.ceil(node.unpacking.least * listedUnused),
+          layers - Math.ceil(node.unpacking.most * listed),
         )
   if (over <= 0) return snapshots
   const inodes = Math.round(((unused.inodes ?? 0) * over) / unused.bytes)
@@ -154,14 +153,14 @@ function imageInodes({ summary, filesystems: { layout } }: PreparedNode, pods: P
  * Low and high bound of all images' unpacked layers. Without a complete list of images there is no bound but `bytes`. Unlisted writable
  * layers and leftover snapshots might hold the rest.
  */
-function imageBounds({ imageEvidence }: PreparedNode, bytes: number): [number, number] {
+function imageBounds({ imageEvidence, unpacking }: PreparedNode, bytes: number): [number, number] {
   const { images, isComplete } = imageEvidence
   const sizes = images?.map(({ sizeBytes }) => sizeBytes) ?? []
   const largest = Math.max(0, ...sizes.map(size => size ?? 0))
   const listed = sizes.reduce<number>((sum, size) => sum + (size ?? Number.POSITIVE_INFINITY), 0)
-  const most = isComplete ? mostUnpacking * listed : Number.POSITIVE_INFINITY
+  const most = isComplete ? unpacking.most * listed : Number.POSITIVE_INFINITY
   const high = Math.min(bytes, Math.ceil(most))
-  return [Math.min(high, Math.floor(leastUnpacking * largest)), high]
+  return [Math.min(high, Math.floor(unpacking.least * largest)), high]
 }
 
 /** The images' part, divided into use groups by their listed sizes. Shared layers might belong to any group. */
@@ -183,7 +182,7 @@ function imageGroups(
       holder,
       bytes: part,
       lowBytes: known.length === 1 ? lowBytes : 0,
-      highBytes: Math.min(highBytes, Math.ceil(mostUnpacking * sizes[holder])),
+      highBytes: Math.min(highBytes, Math.ceil(node.unpacking.most * sizes[holder])),
     }
   })
 }
@@ -222,16 +221,16 @@ export function sizesByGroup(
 }
 
 /**
- * Packed layers that stay on the disk beside the unpacked ones, of images with this listed size, at most. 0: containerd deletes them.
+ * Packed layers that stay on the disk beside the unpacked ones, of images with this listed size, at most. 0: the runtime keeps none.
  *
  * @param disk of the images
  */
 export function mostPackedBytes(
-  { host }: PreparedNode,
+  { host, unpacking }: PreparedNode,
   sizeBytes: number,
   disk: FilesystemLedger | undefined,
 ): number {
-  if (host?.containerd?.discardUnpackedLayers === true) return 0
+  if (host?.containerd?.discardUnpackedLayers === true || !unpacking.keepsPacked) return 0
   const content = disk?.lines.find(({ holder }) => holder === 'image-content')
   const mostUnlisted = host?.diskUse?.missed === 0 ? 0 : Number.POSITIVE_INFINITY
   return Math.min(sizeBytes, content?.highBytes ?? mostUnlisted)

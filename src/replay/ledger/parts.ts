@@ -1,7 +1,6 @@
 /** The largest parts of each holder, with owner and place. */
 
 import { byText } from '#base/text/text-order.ts'
-import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
 import type { HostDiskUse, RuntimeContainer } from '#model/input/inspection.ts'
@@ -335,8 +334,8 @@ function partsOfImages(node: PreparedNode, filesystems: readonly FilesystemLedge
     return {
       holder,
       filesystem,
-      lowBytes: unpacked(leastUnpacking),
-      highBytes: unpacked(mostUnpacking),
+      lowBytes: unpacked(node.unpacking.least),
+      highBytes: unpacked(node.unpacking.most),
       inodes: null,
       place: null,
       owner: {

@@ -12,6 +12,7 @@ import {
   type FilesystemLedger,
   type Freeable,
   fullestOf,
+  heldLines,
   type LedgerLine,
 } from '#model/prediction/disk-ledger.ts'
 import type { Signal } from '#model/prediction/prediction.ts'
@@ -27,7 +28,7 @@ import {
   sizeAdvice,
 } from './consumers.ts'
 import { worstFirst } from './findings.ts'
-import { usersText } from './steps.ts'
+import { isVague, usersText } from './steps.ts'
 
 const nameLimit = 80
 const reasonLimit = 300
@@ -242,7 +243,8 @@ function briefLines(node: AuditedNode, ledger: DiskLedger, language: Language): 
   return [...disks, ...(scarce === undefined ? mostPodData(ledger, language) : [])]
 }
 
-const largestFirst = ({ lines }: FilesystemLedger) => lines.toSorted((a, b) => b.bytes - a.bytes)
+const largestFirst = (disk: FilesystemLedger) =>
+  heldLines(disk).toSorted((a, b) => b.bytes - a.bytes)
 
 /** Share of the used bytes from which on a holder's row says what writes it and what does not free it. */
 const noted = 0.2
@@ -484,7 +486,7 @@ function amountText(
 ) {
   const [low, high] = [bytes(lowBytes), bytes(highBytes)]
   if (low === high) return high
-  return lowBytes === 0 ? words.ledger.upTo(high) : words.ledger.between(low, high)
+  return isVague(lowBytes, highBytes) ? words.ledger.upTo(high) : words.ledger.between(low, high)
 }
 
 /** Of one node without a report, by no step but the kubelet's own: the two largest sums. */

@@ -1,11 +1,12 @@
 /** One node's card: its identity, and its bars or the reason why the node has none. */
 
 import type { ReadMode } from '#model/input/record.ts'
-import type {
-  DiskHolder,
-  FilesystemLedger,
-  GroupDiskUse,
-  LedgerLine,
+import {
+  type DiskHolder,
+  type FilesystemLedger,
+  type GroupDiskUse,
+  heldLines,
+  type LedgerLine,
 } from '#model/prediction/disk-ledger.ts'
 import type { Filesystems } from '#model/prediction/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
@@ -340,7 +341,7 @@ export const hasEstimateOf = (segments: readonly Segment[]) =>
 const leastPart = 0.01
 
 /** What each kind holds, in the order of the bar. */
-function kindsOf({ lines, usedBytes }: FilesystemLedger, words: Language['words']) {
+function kindsOf(disk: FilesystemLedger, words: Language['words']) {
   const sumOf = (kind: SegmentKind, label: string, own: readonly LedgerLine[]) => {
     const sum = (bytesOf: (line: LedgerLine) => number) =>
       own.reduce((total, line) => total + bytesOf(line), 0)
@@ -358,11 +359,11 @@ function kindsOf({ lines, usedBytes }: FilesystemLedger, words: Language['words'
     }
   }
   const byKind = Map.groupBy(
-    lines.filter(({ bytes }) => bytes > 0),
+    heldLines(disk).filter(({ bytes }) => bytes > 0),
     ({ holder }): SegmentKind => kindOf[holder],
   )
   const kinds = [...byKind].map(([kind, own]) => sumOf(kind, labelOf(kind, own, words), own))
-  const small = kinds.filter(({ bytes }) => bytes < leastPart * usedBytes)
+  const small = kinds.filter(({ bytes }) => bytes < leastPart * disk.usedBytes)
   const together = sumOf(
     'other',
     words.ledger.kinds.other,

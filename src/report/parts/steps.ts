@@ -51,11 +51,16 @@ export function usersText(users: readonly string[], name: (text: string) => stri
   return `${name(workload)}${users.length > 1 ? ', …' : ''}`
 }
 
+/** Share of the high bound below which the low one says nothing. */
+const leastLow = 0.05
+
+export const isVague = (low: number, high: number): boolean => low < leastLow * high
+
 function amountText({ unit, low, high }: Amount, { words, bytes, count }: Language): string {
   const { steps, ledger } = words
   const shown = (value: number) => (unit === 'bytes' ? bytes(value) : steps.inodes(count(value)))
   if (high === null) return steps.atLeast(shown(low))
-  if (low === 0 && high > 0) return steps.upTo(shown(high))
+  if (isVague(low, high)) return steps.upTo(shown(high))
   return shown(low) === shown(high) ? shown(low) : ledger.between(shown(low), shown(high))
 }
 

@@ -1,6 +1,7 @@
 import { weekMs } from '#base/units.ts'
 import { agoMs, shownTime } from '#judge/events/events.ts'
-import { diskEvictions, largestEvicted } from '#judge/events/evictions.ts'
+import { diskEvictions } from '#judge/events/evictions.ts'
+import { evictedWriter, largestPart } from '#judge/help/explained-pressure.ts'
 import { diskOf, partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { staleConditionMs } from '#judge/help/thresholds.ts'
@@ -20,20 +21,13 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { type DiskHolder, fullestOf, type NodeLedger } from '#model/prediction/disk-ledger.ts'
+import { fullestOf, type NodeLedger } from '#model/prediction/disk-ledger.ts'
 import { conditionOf } from '#model/prediction/prediction.ts'
-
-/** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over; of the disk, of a pod that is gone. */
-const least = { ofDisk: 0.1, ofPods: 0.5, gone: 0.25 }
 
 const titles = {
   young: 'The node reports DiskPressure, and no threshold is met at this moment',
   gone: 'A pod was evicted that had written much of the disk',
 }
-
-const ofPods: ReadonlySet<DiskHolder> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
-])
 
 export const diskPressurePassed = nodeRule({
   id: 'disk-pressure-passed',
@@ -82,9 +76,9 @@ function* judgeEvictedWriter(
   { pods, at }: Satisfied<'pods'>,
   ledger: NodeLedger,
 ): Iterable<Failing> {
-  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
-  const writer = largestEvicted('ephemeral-storage', pods, at, least.gone * capacityBytes)
+  const writer = evictedWriter(pods, at, ledger)
   if (!writer) return
+  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
   const { owner, bytes: written } = writer
   yield {
     title: titles.gone,
@@ -127,17 +121,4 @@ function* judgeRecentPressure(
       bytesLine('summary', `used of ${filesystem}`, usedBytes),
     ],
   }
-}
-
-/** The container or volume that holds at least half of all that pods write; null if none does. */
-function largestPart({ parts, filesystems, namespaces }: NodeLedger) {
-  const [largest] = parts
-    .filter(({ holder }) => ofPods.has(holder))
-    .toSorted((a, b) => b.lowBytes - a.lowBytes)
-  const disk = filesystems.find(({ filesystem }) => filesystem === largest?.filesystem)
-  if (!largest || !disk) return null
-  const share = largest.lowBytes / disk.capacityBytes
-  const isMost =
-    largest.lowBytes >= least.ofPods * namespaces.reduce((sum, one) => sum + one.bytes, 0)
-  return share >= least.ofDisk && isMost ? { ...largest, share } : null
 }

@@ -1,3 +1,4 @@
+import { dayMs, gibibyte } from '#base/units.ts'
 import { evictionCause, exceededLimit, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime, unknownEvents } from '#judge/events/events.ts'
 import {
@@ -13,13 +14,20 @@ import {
   ownerName,
   placeOf,
 } from '#judge/events/evictions.ts'
+import { largerVolume, volumeToWrite } from '#judge/help/disk-size.ts'
+import { isPassedExplained } from '#judge/help/explained-pressure.ts'
+import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
 import { passedOf } from '#judge/help/passed-pressure.ts'
+import { diskEvictionPercent } from '#judge/help/thresholds.ts'
 import {
+  bytes,
   contextRule,
+  deviceCause,
   type Failing,
   line,
   type NodeContext,
   type NodeSubject,
+  percent,
   placedPod,
   plural,
   seenFirst,
@@ -29,6 +37,7 @@ import {
 import { conditionOf } from '#model/prediction/prediction.ts'
 
 const shown = 5
+const titles = { day: 'Pods were evicted from this node, or refused, within a day' }
 
 interface EvictedFact extends EvictionFact {
   /** Conditions of resources that are short now, which other rules report. */
@@ -37,7 +46,14 @@ interface EvictedFact extends EvictionFact {
   over: string[]
   /** unread-node reports evictions for a disk that was not measured. */
   isDiskUnread: boolean
+  /** disk-pressure-passed reports those of pods that are still there. */
+  isDiskExplained: boolean
+  /** Of a disk that one pull takes from image GC to eviction. Null: a larger one, or unknown. */
+  narrow: Pick<Reason, 'cause' | 'steps' | 'seen'> | null
 }
+
+/** Unpacked size of a large image. */
+const pullBytes = 3 * gibibyte
 
 export const podsEvicted = contextRule({
   id: 'pods-evicted',
@@ -45,16 +61,19 @@ export const podsEvicted = contextRule({
   severity: 'medium',
   cause: worldCause('pods-evicted'),
   steps: ['set-ephemeral-storage'],
+  titles,
   title: 'Pods were evicted from this node within the last hour',
   why: 'The next pods of the owner may use as much. Controllers and people delete evicted pods: then events of the last hour are all that shows them.',
   fix: 'Give the containers that the messages name requests and limits that cover what they use. If they used little, look what else uses the resource.',
   sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit'],
 
   fact: (subject): EvictedFact => ({
-    ...evictionFact(subject),
+    ...evictionFact(subject, dayMs),
     short: shortNow(subject),
     over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
     isDiskUnread: passedOf(subject) !== null,
+    isDiskExplained: isPassedExplained(subject),
+    narrow: narrowDisk(subject),
   }),
 
   *judge(fact, context) {
@@ -62,9 +81,28 @@ export const podsEvicted = contextRule({
     yield* unknownEvents(context)
   },
 
-  judgeUnread: context =>
-    evictedBefore({ ...noEvictions, short: [], over: [], isDiskUnread: false }, context),
+  judgeUnread: context => evictedBefore({ ...noEvictions, ...nothingRead }, context),
 })
+
+const nothingRead = {
+  ...{ short: [], over: [] },
+  ...{ isDiskUnread: false, isDiskExplained: false, narrow: null },
+}
+
+function narrowDisk(subject: NodeSubject): EvictedFact['narrow'] {
+  const { identity, imageGC, ledger, eviction, filesystems } = subject
+  const disk = ledger && (diskOf(ledger, 'imagefs') ?? diskOf(ledger, 'nodefs'))
+  const evictionPercent = diskEvictionPercent(eviction, filesystems)
+  if (!imageGC?.enabled || !disk || evictionPercent === null) return null
+  const { highThresholdPercent: high, lowThresholdPercent: low } = imageGC
+  const between = ((100 - high - evictionPercent) / 100) * disk.capacityBytes
+  if (between >= pullBytes) return null
+  return {
+    cause: deviceCause('too-small', { actualBytes: disk.capacityBytes }),
+    steps: [largerVolume(identity, volumeToWrite(disk, ledger, identity.amiFamily, low))],
+    seen: `image GC starts at ${high} % used and eviction at ${percent(100 - evictionPercent)}: of ${bytes(disk.capacityBytes)} that is ${between > 0 ? `${bytes(between)}, less than one large pull takes` : 'nothing'}.`,
+  }
+}
 
 /** Of a node whose disks were not read, nothing else says who was evicted. */
 function shortNow({ eviction, conditions, disks }: NodeSubject): string[] {
@@ -85,30 +123,43 @@ function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Faili
     const { resource } = evictionCause(message)
     if (resource === null || exceededLimit(message)) return false
     // disk-pressure-passed has the pods that are still there.
-    const isSaid =
-      isOfDisk(resource) && (fact.isDiskUnread || fact.recorded.some(one => one.pod === pod))
+    const isRecorded = fact.recorded.some(one => one.pod === pod)
+    const isSaid = isOfDisk(resource) && (fact.isDiskUnread || (fact.isDiskExplained && isRecorded))
     const isShort = fact.short.includes(conditionOfResource(resource))
-    return !isSaid && !isShort && isWithinWindow(time, context.at)
+    const windowMs = isRecorded && isOfDisk(resource) ? dayMs : undefined
+    return !isSaid && !isShort && isWithinWindow(time, context.at, windowMs)
   })
   // eviction-loop has the others.
   const few = [...Map.groupBy(found, ownerName).values()].filter(own => own.length < manyEvictions)
   const resourceOf = ({ message }: Eviction) => evictionCause(message).resource
   for (const [resource, own] of Map.groupBy(few.flat(), resourceOf))
-    yield failingOf(resource ?? '', own, fact)
+    yield failingOf(resource ?? '', own, fact, context.at)
 }
 
-function failingOf(resource: string, own: readonly Eviction[], fact: EvictedFact): Failing {
+function failingOf(
+  resource: string,
+  own: readonly Eviction[],
+  fact: EvictedFact,
+  at: string,
+): Failing {
   const latest = own.at(-1)!
   const { time, message } = latest
   const { user, ...reason } = evictionReason(own, fact)
+  const isUnexplained = user === null && reason.cause === undefined && isOfDisk(resource)
+  const { isRefused } = evictionCause(message)
+  // A refused pod has written nothing.
+  const looking = isRefused ? { steps: [{ id: 'look-on-node' as const }] } : {}
+  const { seen, ...other }: Partial<Reason> = isUnexplained ? (fact.narrow ?? looking) : {}
   const threshold = namedThreshold(own, fact)
   const others = own.length === 1 ? '' : `, the last of ${plural(own.length, 'pod')}`
-  const act = evictionCause(message).isRefused ? 'refused' : 'evicted'
+  const act = isRefused ? 'refused' : 'evicted'
   return {
     ...reason,
+    ...other,
+    ...(!isWithinWindow(time, at) && { title: titles.day }),
     confidence: 'likely',
     ...seenFirst(
-      `${placedPod(placeOf(latest))} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.`,
+      `${placedPod(placeOf(latest))} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.${seen === undefined ? '' : ` On this disk ${seen}`}`,
       `${fact.over.includes(conditionOfResource(resource)) ? 'It is no longer short. ' : ''}What used it can use as much again.`,
     ),
     evidence: own

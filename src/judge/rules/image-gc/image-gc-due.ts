@@ -1,6 +1,7 @@
 import { usedPercentOf } from '#base/percent.ts'
 import { by } from '#base/text/text-order.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
+import { isCrio } from '#facts/kubelet/unpacking.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { lowThresholds, whyNoRound } from '#judge/help/thresholds.ts'
 import {
@@ -13,6 +14,7 @@ import {
   nodeRule,
   percent,
   plural,
+  type Satisfied,
   shorten,
 } from '#judge/rule.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
@@ -54,7 +56,7 @@ export const imageGcDue = nodeRule({
             ...(lowThresholds(subject) ?? diskReason(subject, 'imagefs.available')),
             ...noDeletionFailing(imageGC),
           }
-        : nextRound(going, imageGC)),
+        : nextRound(going, subject)),
       evidence: lines(
         used !== null && line('summary', 'image filesystem used', percent(used)),
         line('configz', 'imageGCHighThresholdPercent', highThresholdPercent),
@@ -99,14 +101,14 @@ function deletionWords(going: readonly ImageDeletion[]) {
 
 function nextRound(
   going: readonly ImageDeletion[],
-  imageGC: ImageGcPrediction,
+  { imageGC, node }: Satisfied<'imageGC'>,
 ): Pick<Failing, 'confidence' | 'consequence'> {
   const what = imageGC.deletions
     ? deletionWords(going)
     : 'deletes unused images, which they are is not known,'
   return {
     confidence: going.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'likely',
-    consequence: `Within ${gcMinutes} min the kubelet ${what}${freedClause(imageGC)}. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,
+    consequence: `Within ${gcMinutes} min the kubelet ${what}${freedClause(imageGC)}. ${isCrio(node.status?.nodeInfo?.containerRuntimeVersion) ? 'It counts a layer that images share for each of them: the disk gets less than it counts.' : 'It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.'}`,
   }
 }
 

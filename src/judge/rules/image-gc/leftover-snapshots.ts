@@ -1,5 +1,5 @@
 import { holders } from '#facts/holders.ts'
-import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
+import { unpackingOf } from '#facts/kubelet/unpacking.ts'
 import {
   findHeld,
   type Held,
@@ -97,10 +97,11 @@ function inferredLeftovers(held: Held, rest: LedgerLine, subject: NodeSubject) {
   const sizes = imageSizes(subject)
   const packed = sizes.reduce((sum, size) => sum + size, 0)
   const doubts = otherContents(subject)
+  const unpacking = unpackingOf(subject.node.status?.nodeInfo?.containerRuntimeVersion)
   const what = 'neither images nor running containers'
   return {
     confidence: doubts.length === 0 ? ('likely' as const) : ('possible' as const),
-    consequence: `At least ${heldAmountText(held)} are neither images nor layers of running containers: ${plural(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * mostUnpacking)} at most. The rest is ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
+    consequence: `At least ${heldAmountText(held)} are neither images nor layers of running containers: ${plural(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * unpacking.most)} at most. The rest is ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
     evidence: [
       bytesLine('summary', `${filesystem} used`, usedBytes),
       bytesLine('node', `listed sizes of ${plural(sizes.length, 'image')}`, packed),

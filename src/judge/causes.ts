@@ -108,7 +108,12 @@ interface RankedCause {
 function nextNodesFirst(sorted: RankedCause[]): RankedCause[] {
   const named = new Set<string>()
   const parts = sorted.map(part => {
-    const isFurther = part.nodes.length > 0 && part.nodes.every(node => named.has(node))
+    // The room of a setting on many nodes may be that of a named one.
+    const isSetting = part.group.cause.kind === 'setting' && !hasHappened(part.worst.finding)
+    const isFurther =
+      part.nodes.length > 0 &&
+      (part.nodes.every(node => named.has(node)) ||
+        (isSetting && part.nodes.some(node => named.has(node))))
     for (const node of part.nodes) named.add(node)
     const isUnread = isFurther && part.worst.finding.family === 'coverage'
     const severity = isUnread && part.group.severity === 'critical' ? 'high' : part.group.severity

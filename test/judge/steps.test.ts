@@ -197,7 +197,7 @@ it.each([
   expect(stepOf({ id: 'create-group' })?.variant).toBe(variant)
   expect(stepOf({ id: 'larger-disk', ...volume })).toEqual(
     variant === undefined
-      ? { id: 'larger-disk', ...volume }
+      ? { id: 'larger-disk', ...volume, source: 'launch template' }
       : { id: 'larger-disk', bytes: 2 ** 37, variant },
   )
 })

@@ -45,7 +45,9 @@ describe('freedByOf', () => {
 
   it('unpacks no sizes of CRI-O, which are unpacked', () => {
     const unpacking = unpackingOf('cri-o://1.32.5')
-    expect(bytesOf(['other'], { unpacking })).toEqual([110 - 1.5 * 50, 1.5 * 20])
+    const unpacked = { layerBytes: 320 * MiB, measuredBytes: 310 * MiB, unusedBytes: 70 * MiB }
+    expect(bytesOf(['other'], { ...unpacked, unpacking })).toEqual([0, 1.5 * 20])
+    expect(bytesOf(['other'], unpacked)).toEqual([0, 70])
   })
 
   it('counts packed layers that stay on the disk', () => {

@@ -94,7 +94,8 @@ export function stepsOf(
       const isDurable = wish.id === 'set-fields' && fields.length === 0
       const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
       const disk = diskOf(own, site)
-      const action = withSource(own.id === 'set-fields' ? inOwnFile(own, site.node) : own, disk)
+      const sized = withSource(own.id === 'set-fields' ? inOwnFile(own, site.node) : own, disk)
+      const action = withTemplate(sized, site.node)
       const { lines: _, always: __, ...step } = doings[action.id]
       return { ...step, action, commands: commandsOf(action, disk, finding, site) }
     })
@@ -158,6 +159,16 @@ function withSource(action: StepAction, disk: DiskSource | null): StepAction {
     ...((mapping || isPolicy) && { rollsOut: true }),
   }
 }
+
+/** No node class makes a node that Karpenter does not start. */
+const withTemplate = (action: StepAction, node: StepNode | null): StepAction =>
+  action.id === 'larger-disk' &&
+  action.bytes !== undefined &&
+  action.source === undefined &&
+  action.variant === undefined &&
+  (node?.owner === 'self-managed' || node?.owner === 'managed-nodegroup')
+    ? { ...action, source: 'launch template' }
+    : action
 
 /** Steps for which no command is known. */
 export const stepsWithoutCommands = (actions: readonly StepAction[]) =>

@@ -261,4 +261,4 @@ const leastHeld = 0.0001
 
 /** The lines of the holders that a person is shown. */
 export const heldLines = ({ lines, usedBytes }: FilesystemLedger): LedgerLine[] =>
-  lines.filter(({ highBytes }) => highBytes > leastHeld * usedBytes)
+  lines.filter(({ highBytes }) => highBytes >= leastHeld * usedBytes)

@@ -5,7 +5,7 @@
 
 import { usedPercentOf } from '#base/percent.ts'
 import { by } from '#base/text/text-order.ts'
-import { weekMs } from '#base/units.ts'
+import { hourMs, weekMs } from '#base/units.ts'
 import type { Cause } from '#model/finding/cause.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
@@ -255,12 +255,18 @@ function firstEvicted(
   const unused = ledger?.filesystems
     .flatMap(({ lines }) => lines)
     .find(({ holder }) => holder === 'images-unused')
-  // Under pressure the kubelet has deleted them.
+  // Under pressure, and in a round that failed, the kubelet has deleted them.
   const isReported = node.pressures?.some(({ condition }) => condition === 'DiskPressure') === true
-  if (unused === undefined && isReported) return { text: victims, note: '' }
+  if (unused === undefined && (isReported || hasFailedRound(node)))
+    return { text: victims, note: '' }
   const amount = unused === undefined ? null : language.bytes(unused.bytes)
   return { text: victims, note: words.afterImages(amount) }
 }
+
+const hasFailedRound = ({ at, happened = [] }: AuditedNode): boolean =>
+  happened.some(
+    one => one.what === 'image-gc-failed' && Date.parse(at) - Date.parse(one.at) <= hourMs,
+  )
 
 /** Whether the eviction was observed or only computed, and the growth of the disk. Empty: no eviction now, no growth. */
 function basisText({ node, next, disk, band }: NodeOutlook, language: Language): string {

@@ -379,7 +379,14 @@ function withEffect(text: string, step: Step, language: Language): string {
   const { steps: words } = language.words
   const effect = effectText([step], language)
   if (effect === null) return text
-  return words.labelled(text, changesNothing([step]) && showsPods(step) ? words.showsPods : effect)
+  return words.labelled(text, readingText(step, words) ?? effect)
+}
+
+/** The step changes something, and its command only looks. Null: both do the same. */
+function readingText(step: Step, words: Language['words']['steps']): string | null {
+  if (!leadingCommands([step]).every(({ effect }) => effect === 'reads')) return null
+  if (showsPods(step)) return words.showsPods
+  return step.kind === 'read-more' ? null : words.showsState
 }
 
 /** The command shows folders, or storage classes. */

@@ -161,4 +161,30 @@ export const lookedAtTwiceIncidents: Incident[] = [
     notCauses: ['images', 'images-in-use'],
     never: [/busybox/, /highwater audit/, imageGc],
   },
+  {
+    name: 'os-disk-of-30-gb',
+    thread: 'https://github.com/elastic/cloud-on-k8s/pull/5826',
+    found:
+      'AKS nodes with the OS disk of 30 GB that was asked for: a large pull takes the disk past image GC and eviction at once, and the node refuses a test pod for minutes. An OS disk of 120 GB ended it.',
+    world: nodeOf({
+      ...{ ...ofAks, ageDays: 1, disk: { gib: 28.9, usedGib: 11.4 } },
+      workloads: [
+        ...users(6),
+        {
+          ...{ namespace: 'e2e', owner: 'Job eck-e2e', image: 'eck-e2e-tests:2.4' },
+          refused: {
+            reason: 'Evicted',
+            message: 'Pod was rejected: The node had condition: [DiskPressure]. ',
+          },
+        },
+      ],
+      held: { images: images(6, 0.3, 0.85) },
+    }),
+    cause: [{ kind: 'device', what: 'too-small' }],
+    owner: 'platform',
+    steps: ['resize'],
+    words: [/was\s+refused/, /less\s+than\s+one\s+large\s+pull/],
+    notCauses: ['writable-layers', 'pod-volumes'],
+    never: [/give .*eck-e2e.* requests/],
+  },
 ]

@@ -30,6 +30,18 @@ it('says that unused images go before pods where images share the disk', () => {
   )
 })
 
+it('promises no unused images after a round that found none', () => {
+  const node = auditedNode('n1', sharedDisk(95))
+  const failed = { what: 'image-gc-failed' as const, subject: 'n1', message: '' }
+  const noteAfter = (minutes: number) => {
+    const at = new Date(Date.parse(node.at) - minutes * 60_000).toISOString()
+    const happened = [{ ...failed, at }]
+    return outlookView(quietReport([{ ...node, happened }]), english).rows[0]!.first!.note
+  }
+  expect(noteAfter(3)).toBe('')
+  expect(noteAfter(90)).not.toBe('')
+})
+
 const [full, empty] = [filesystem(20 * GiB, GiB), filesystem(20 * GiB, 19 * GiB)]
 
 it('says that pods go first on a disk without images', () => {

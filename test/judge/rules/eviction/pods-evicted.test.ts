@@ -61,7 +61,7 @@ describe('pods-evicted', () => {
     [low('memory'), 'list-memory', /for memory/],
     [low('inodes'), 'look-on-node', /below 2147483648 inodes/],
     [low('pids'), 'list-processes', /for pids/],
-    ['The node had condition: [DiskPressure]. ', 'set-ephemeral-storage', /was refused for/],
+    ['The node had condition: [DiskPressure]. ', 'look-on-node', /was refused for/],
   ])('%s: %s', (message, step, seen) => {
     const failing = failingOf(podsEvicted, { node: disk, events: [gone(message)] })
     expect(failing.steps?.[0]?.id).toBe(step)
@@ -104,7 +104,10 @@ describe('pods-evicted', () => {
         ],
       },
     })
-    expect(state(podsEvicted, { pods: [failed(full)], events: [] })).toBe('pass')
+    const ledger = { held: { 'images-in-use': 90 } }
+    expect(state(podsEvicted, { ...ledger, pods: [failed(full)], events: [] })).toBe('pass')
+    // Nothing explains it.
+    expect(state(podsEvicted, { pods: [failed(full)], events: [] })).toBe('fail')
     expect(state(podsEvicted, { pods: [failed(usedBy('db', '3Gi', 'memory'))], events: [] })).toBe(
       'fail',
     )

@@ -4,6 +4,7 @@ import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import {
@@ -50,12 +51,21 @@ type VolumeSize = Pick<StepAction, 'bytes' | 'place' | 'usdPerMonth'>
 
 /** The disks of hybrid nodes and of other clouds are no EBS volumes: their size is left out. */
 export const largerVolume = (
-  { owner, instanceId }: Pick<NodeIdentity, 'owner' | 'instanceId'>,
+  {
+    owner,
+    instanceId,
+    group,
+  }: Pick<NodeIdentity, 'owner' | 'instanceId'> & Partial<Pick<NodeIdentity, 'group'>>,
   size: VolumeSize,
 ): StepAction => ({
   id: 'larger-disk',
   ...(owner !== 'hybrid' && instanceId !== null && size),
   ...(owner === 'auto-mode' && { place: 'NodeClass' }),
+  // Source: kubernetes/kops docs/instance_groups.md rootVolume
+  ...(group?.kind === 'InstanceGroup' &&
+    size.bytes !== undefined && {
+      source: `InstanceGroup ${shorten(group.name, nameLength)}: spec.rootVolume.size by kops edit instancegroup`,
+    }),
 })
 
 /**

@@ -20,13 +20,15 @@ const metadataShare = 0.02
 /** Where the configuration is unknown. Image GC that starts above 80 % and frees down to 70 % stays clear of eviction. */
 const presetLowPercent = 70
 
+const rootDevice = '/dev/xvda'
+
 /**
  * Device of images, containers and pods. Sources: bottlerocket-os/bottlerocket README, Default Volumes; EC2 user guide, device names on Windows
  * instances.
  */
 export function dataDevice({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>) {
   if (amiFamily === 'Windows') return '/dev/sda1'
-  return amiFamily === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
+  return amiFamily === 'Bottlerocket' ? '/dev/xvdb' : rootDevice
 }
 
 /** A volume of a nodegroup, a launch template or a node class. `device` null: the data volume, whatever its device. */
@@ -64,7 +66,7 @@ export const largerVolume = (
   // Source: kubernetes/kops docs/instance_groups.md rootVolume
   ...(group?.kind === 'InstanceGroup' &&
     size.bytes !== undefined && {
-      source: `InstanceGroup ${shorten(group.name, nameLength)}: spec.rootVolume.size by kops edit instancegroup`,
+      source: `kops edit instancegroup ${shorten(group.name, nameLength)} (${size.place === rootDevice ? 'spec.rootVolume.size' : 'spec.volumes'})`,
     }),
 })
 

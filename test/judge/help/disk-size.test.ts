@@ -57,8 +57,10 @@ it('is written by kops for an InstanceGroup', () => {
   const kops = { owner: 'self-managed', instanceId: 'i-0a', group } as const
   expect(largerVolume(kops, { bytes: 40 * GiB, place: '/dev/xvda' })).toEqual({
     ...{ id: 'larger-disk', bytes: 40 * GiB, place: '/dev/xvda' },
-    source: 'InstanceGroup nodes: spec.rootVolume.size by kops edit instancegroup',
+    source: 'kops edit instancegroup nodes (spec.rootVolume.size)',
   })
+  const images = largerVolume(kops, { bytes: 40 * GiB, place: '/dev/xvdb' })
+  expect(images.source).toBe('kops edit instancegroup nodes (spec.volumes)')
 })
 
 describe('volumeForRequests', () => {

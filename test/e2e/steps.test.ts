@@ -40,7 +40,7 @@ const elsewhere: readonly [command: RegExp, because: string][] = [
 
 /** 1: findings, or a prediction of a kubelet that would not start; 3: not all could be read. */
 const fine = [0, 1, 3]
-const mostRounds = 3
+const mostRounds = 2
 
 const commandsOf = (findings: readonly Finding[]) => [
   ...new Set(

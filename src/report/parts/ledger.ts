@@ -482,7 +482,7 @@ const rowOf = (line: LedgerLine, language: Language) => ({
 })
 
 /** `12 GiB` if measured, else the bounds: `up to 12 GiB`, `5 GiB to 12 GiB`. */
-function amountText(
+export function amountText(
   { lowBytes, highBytes }: Pick<LedgerLine, 'lowBytes' | 'highBytes'>,
   { words, bytes }: Language,
 ) {

@@ -428,16 +428,16 @@ function freedTexts(
       const counted = taken.get(part) ?? new Set()
       taken.set(part, counted)
       for (const node of nodes) {
+        if (counted.has(node)) continue
         const freed = freedFor(part, node.prediction)
         const isPressure = freed === 'pressure'
         const bytes = isPressure ? freeableOn(node)?.unusedImageBytes : bytesOn(node, freeableOn)
-        const amount = counted.has(node) ? 0 : (bytes ?? 0)
-        if (amount === 0) continue
+        if (!bytes) continue
         counted.add(node)
         const high = isPressure ? null : wanted
         const key = JSON.stringify([freed, high])
         const sum = sums.get(key) ?? { freed, high, bytes: 0, nodes: 0 }
-        sums.set(key, { ...sum, bytes: sum.bytes + amount, nodes: sum.nodes + 1 })
+        sums.set(key, { ...sum, bytes: sum.bytes + bytes, nodes: sum.nodes + 1 })
       }
     }
   return [...sums.values()]

@@ -1,4 +1,3 @@
-import { unusedImages } from '#judge/help/listed-images.ts'
 import { imageGcFix } from '#judge/help/thresholds.ts'
 import { bytes, bytesLine, imageGcThresholds, line, nodeRule, percent } from '#judge/rule.ts'
 import {
@@ -35,7 +34,7 @@ export const alertBeforeImageGc = nodeRule({
     const usedPercent = filesystems.imagefs?.usedPercent ?? null
     const isFiring = usedPercent !== null && usedPercent >= policy.alertPercent
     const isFar = usedPercent !== null && usedPercent < Math.min(farPercent, policy.alertPercent)
-    const unused = isFiring ? unusedImages(subject) : null
+    const unused = isFiring ? subject.unusedImages() : null
     yield {
       ...(isFar && { severity: 'low' }),
       ...(unused !== null && { seen: `${unused}.` }),

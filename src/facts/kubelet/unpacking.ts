@@ -10,7 +10,7 @@
 export const mostUnpacking = 3.5
 
 /** Unpacked layers take at least this multiple of their packed size. */
-export const leastUnpacking = 0.9
+const leastUnpacking = 0.9
 
 export interface Unpacking {
   least: number

@@ -447,7 +447,7 @@ function mailCard(cause: FoundCause, view: CauseView, { report, fold }: MailWord
     ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
     statementLabel: view.statement === null ? null : view.statementLabel,
     statement: view.statement === null ? null : fold(withoutStop(view.statement), 340),
-    step: withoutStop(fold(stepWithCount(view), 400)),
+    step: withoutStop(fold(stepWithCount(view), 500)),
     ends: view.ends,
     commands: shownCommands(commands, cause, { report, fold }),
   }

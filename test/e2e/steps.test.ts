@@ -73,6 +73,7 @@ const notDone: Partial<Record<StepActionId, string>> = {
   'restart-kubelet': noRestart,
   'set-at-source': 'it changes files of the operator, of which the lab has none',
   'set-log-files': noRestart,
+  'set-volume-limit': noWrites,
 }
 
 /** Clusters whose plans are made, and not put into force. */

@@ -23,6 +23,7 @@ import {
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
 import { placedWorkload } from '#model/input/kubernetes.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   type FilesystemLedger,
@@ -757,7 +758,7 @@ interface DiskSubject
     >
   > {
   ledger: NodeLedger | null
-  identity: InspectIdentity
+  identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group'>>
 }
 
 export type HolderSubject = Omit<DiskSubject, 'ledger'> & {

@@ -45,7 +45,8 @@ export function causesOf({
     of: (node: AuditedNode | undefined) => number,
   ) => Math.min(...nodes.sample.map(name => of(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
   const rank = ({ severity }: Finding) => severities.indexOf(severity)
-  const ranked = withDevices(findings)
+  const all = withDevices(findings)
+  const ranked = all
     .map(finding => ({
       finding,
       hours: leastAmongNodes(finding, hoursToEnd),
@@ -60,7 +61,7 @@ export function causesOf({
       ),
     )
   const byChange = new Map<string, string>()
-  const wantedOf = wantedValues(findings, nodeOf)
+  const wantedOf = wantedValues(all, nodeOf)
   const parts = Map.groupBy(ranked, ({ finding }) => {
     const cause = settingOf(finding, nodeOf) ?? finding.cause
     const key = JSON.stringify(keyOf(finding, cause, wantedOf))
@@ -296,24 +297,25 @@ type WantedOf = (finding: Finding, cause: SettingCause) => string[]
  * field itself needs what another finding sets on its node.
  */
 function wantedValues(findings: readonly Finding[], nodeOf: NodeOf): WantedOf {
+  const settings = findings.flatMap(by =>
+    Object.entries(by.fix.config)
+      .flatMap(entriesOf)
+      .map(one => ({ ...one, by })),
+  )
+  const byPath = Map.groupBy(settings, ({ path }) => path)
   const amount = (value: string) => amountOf(value, 100) ?? 0
-  const change = (now: string | null | undefined, wanted: string) =>
-    now == null ? 'set' : Math.sign(amount(wanted) - amount(now))
-  const place = (cluster: string, name: string, field: string) =>
-    JSON.stringify([cluster, name, field])
-  const changes = new Map<string, ReturnType<typeof change>>()
-  // The worst finding of a node decides.
-  for (const { cluster, nodes, fix } of findings.toReversed())
-    for (const { path, value } of Object.entries(fix.config).flatMap(entriesOf))
-      for (const name of nodes.sample) {
-        const node = nodeOf(cluster, name)
-        changes.set(place(cluster, name, path), change(node && runningValue(path, node), value))
-      }
-  return ({ cluster, nodes }, { fields: [field = ''] }) => {
+  return (finding, { fields: [field = ''] }) => {
+    const { cluster, nodes } = finding
+    const all = byPath.get(field) ?? []
+    const own = all.find(one => one.by === finding)
     const values = nodes.sample.map(name => {
       const node = nodeOf(cluster, name)
-      const wanted = changes.get(place(cluster, name, field)) ?? 'not set'
-      return JSON.stringify([node && runningValue(field, node), wanted])
+      const now = node && runningValue(field, node)
+      const wanted =
+        own ?? all.find(({ by }) => by.cluster === cluster && by.nodes.sample.includes(name))
+      const isKnown = wanted !== undefined && now != null
+      const change = isKnown ? Math.sign(amount(wanted.value) - amount(now)) : wanted && 'set'
+      return JSON.stringify([now, change ?? 'not set'])
     })
     return [...new Set(values)].toSorted()
   }

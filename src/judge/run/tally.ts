@@ -265,23 +265,18 @@ function partsOf(
   )
 }
 
+interface CauseKind {
+  kind: string
+  what?: string
+  event?: string
+  fields?: string[]
+}
+
 function keyOfCause(cause: Cause, keyOfHolder: (cause: HolderCause) => unknown[]): string {
   if (cause.kind === 'holder') return JSON.stringify(keyOfHolder(cause))
   if (isSilence(cause)) return JSON.stringify(silence)
-  return JSON.stringify([cause.kind, discriminantOf(cause)])
-}
-
-function discriminantOf(cause: Exclude<Cause, HolderCause>): string | undefined {
-  switch (cause.kind) {
-    case 'setting':
-      return cause.fields[0]
-    case 'device':
-      return cause.what
-    case 'world':
-      return cause.event
-    default:
-      return undefined
-  }
+  const { kind, what, event, fields }: CauseKind = cause
+  return JSON.stringify([kind, what ?? event ?? fields?.[0]])
 }
 
 /** The cause of the first, with a second holder only if all have it. */

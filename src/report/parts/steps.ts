@@ -215,13 +215,16 @@ function stepText(
 ): string {
   const textAt = (site: StepSite) => textOfOne({ ...action, ...site }, finding, settings, language)
   const [first = {}, ...others] = each
-  // What the text says and what differs.
-  const varied = siteParts.filter(
-    part => new Set(each.map(site => textAt({ ...first, ...part(site) }))).size > 1,
-  )
+  const compared = others.slice(0, shownNames)
+  // What differs and stands in the text.
+  const varied = siteParts.filter(part => {
+    const own = JSON.stringify(part(first))
+    const other = compared.find(site => JSON.stringify(part(site)) !== own)
+    return other !== undefined && textAt({ ...first, ...part(other) }) !== textAt(first)
+  })
   if (varied.length < 2) return textOfOne({ ...action, each }, finding, settings, language)
   const { clauses, steps } = language.words
-  const shown = others
+  const shown = compared
     .slice(0, shownNames - 1)
     .map(site => siteText(Object.assign({}, ...varied.map(part => part(site))), language))
   const left = others.length - shown.length

@@ -145,7 +145,6 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
-  const { parts } = held
   const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread') {
@@ -155,7 +154,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     }
   }
   const { actor } = holders[holder]
-  const alike = parts.filter(part => part.holder === holder && part.filesystem === filesystem)
+  const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
   const isOfMany = owner === null && isPodPart(own)
@@ -173,14 +172,16 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     nodefs.usedBytes + amount.low < roomy * nodefs.capacityBytes
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
-  const pods = podsOf(cause, parts)
+  const pods = podsOf(cause, held.parts)
   const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || !isDocker(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
-  const inside = isOfMany ? undefined : insideOf(owner, subject.pods ?? null, place)
+  // Nothing that runs shows what a dead container holds.
+  const isHidden = isOfMany || holder === 'dead-containers'
+  const inside = isHidden ? undefined : insideOf(owner, subject.pods ?? null, place)
   const isOwned = actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.
   const isFile =
@@ -198,7 +199,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
     ...(inside && { inside }),
-    ...(id === 'restart-pod' && pods.length > 0 && { pods }),
+    ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
     ...inodes,
     ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
@@ -207,6 +208,8 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const reason = { cause, steps: log === null ? ofOwner : [emptying, ...ofOwner] }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
 }
+
+const ofPods: ReadonlySet<StepActionId> = new Set(['restart-pod', 'prune-dead-containers'])
 
 /** Steps that end by the kubelet's eviction of the pod. */
 const limits: ReadonlySet<StepActionId> = new Set([

@@ -17,9 +17,10 @@ export function writableMounts({
 }: Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>) {
   const diskBytes = filesystems?.nodefs?.capacityBytes
   const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
-  const mounts = (pods ?? []).flatMap(pod => {
+  const mounts = new Set<string>()
+  for (const pod of pods ?? []) {
     const { namespace = '', name = '' } = pod.metadata ?? {}
-    if (namespace === 'kube-system') return []
+    if (namespace === 'kube-system') continue
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
     const volumes = measured.get(podName(pod.metadata)) ?? []
     const claims = volumes.flatMap(({ pvcRef, capacityBytes }) =>
@@ -31,9 +32,10 @@ export function writableMounts({
       const path = hostPath?.path
       return path === undefined || small.test(path) || !isVolumeWritable(pod, volume) ? [] : [path]
     })
-    return [...claims, ...folders].map(place => `${place} (${workload})`)
-  })
-  return [...new Set(mounts)].slice(0, shown)
+    for (const place of [...claims, ...folders]) mounts.add(`${place} (${workload})`)
+    if (mounts.size >= shown) break
+  }
+  return [...mounts].slice(0, shown)
 }
 
 interface ClaimOfPod {

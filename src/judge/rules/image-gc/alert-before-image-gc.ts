@@ -1,5 +1,4 @@
 import { isHeldByOthers } from '#judge/help/holder-cause.ts'
-import { unusedImages } from '#judge/help/listed-images.ts'
 import { imageGcFix } from '#judge/help/thresholds.ts'
 import { bytes, bytesLine, imageGcThresholds, line, nodeRule, percent } from '#judge/rule.ts'
 import {
@@ -38,7 +37,7 @@ export const alertBeforeImageGc = nodeRule({
     // Something else fills the disk: no percentage of image GC frees that, and the alert is right.
     if (isFiring && isHeldByOthers(subject.ledger, 'imagefs.available')) return
     const isFar = usedPercent !== null && usedPercent < Math.min(farPercent, policy.alertPercent)
-    const unused = isFiring ? unusedImages(subject) : null
+    const unused = isFiring ? subject.unusedImages() : null
     yield {
       ...(isFar && { severity: 'low' }),
       ...(unused !== null && { seen: `${unused}.` }),

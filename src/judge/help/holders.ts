@@ -152,7 +152,6 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
       steps: [{ id: isReadable ? 'read-on-node' : 'look-on-node', ...inodes }],
     }
   }
-  const { actor } = holders[holder]
   const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
@@ -181,7 +180,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : insideOf(owner, subject.pods ?? null, place)
-  const isOwned = actor === 'platform' && values.owner !== undefined
+  const isOwned = holders[holder].actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.
   const isFile =
     holder === 'host-logs' && alike.some(part => part.place === place && part.inodes === 1)

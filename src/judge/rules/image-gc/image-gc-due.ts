@@ -8,7 +8,6 @@ import {
   bytes,
   bytesLine,
   type Failing,
-  imageGcThresholds,
   line,
   lines,
   nodeRule,
@@ -16,6 +15,7 @@ import {
   plural,
   type Satisfied,
   shorten,
+  worldCause,
 } from '#judge/rule.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
 
@@ -28,7 +28,8 @@ export const imageGcDue = nodeRule({
   id: 'image-gc-due',
   family: 'image-gc',
   severity: 'info',
-  cause: imageGcThresholds,
+  // The disk is past the threshold: another one would not end that.
+  cause: worldCause('growth'),
   effect: 'image-gc',
   steps: ['list-deletions', 'advice'],
   needs: ['imageGC'],

@@ -69,6 +69,7 @@ const notDone: Partial<Record<StepActionId, string>> = {
   reboot: noMachines,
   'replace-node': noMachines,
   'restart-kubelet': 'the nodes of the lab run the documents of highwater alone',
+  'set-ephemeral-storage': noWrites,
   'set-at-source': 'it changes files of the operator, of which the lab has none',
   'set-volume-limit': noWrites,
 }

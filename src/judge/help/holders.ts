@@ -47,6 +47,7 @@ import {
 } from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
 import { isOfDaemonSet } from './drain.ts'
+import { freesBelow } from './freed-by-image-gc.ts'
 import {
   areAllUsed,
   areOfEvicted,
@@ -367,7 +368,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const isInUse =
     (first.holder === 'images' &&
       first.amount.unit === 'bytes' &&
-      imageGC?.reachesLow === false &&
+      (imageGC?.reachesLow === false || freesBelow(100 * roomy, subject) === false) &&
       unused === null) ||
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
   const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
@@ -412,6 +413,17 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
     ],
   }
 }
+
+/** What a finding says in place of settings of image GC that would not make room. */
+export const reasonBeyondImageGc = (
+  subject: DiskSubject,
+): Omit<Reason, 'fix'> & { fix: undefined } => ({
+  ...(diskReason(subject, 'imagefs.available') ?? {
+    cause: deviceCause('too-small'),
+    steps: [{ id: 'larger-disk' }],
+  }),
+  fix: undefined,
+})
 
 const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
   ...(['unread', 'system', 'images', 'images-in-use', 'images-unused'] as const),

@@ -18,6 +18,7 @@ import { littleDataIncidents } from './little-data.ts'
 import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
+import { noReliefIncidents } from './no-relief.ts'
 import { ordinaryIncidents } from './ordinary.ts'
 import { otherCauseIncidents } from './other-causes.ts'
 import { outsideIncidents } from './outside.ts'
@@ -65,4 +66,5 @@ export const incidents: readonly Incident[] = [
   ...ordinaryIncidents,
   ...eventIncidents,
   ...secondTryIncidents,
+  ...noReliefIncidents,
 ]

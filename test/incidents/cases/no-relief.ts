@@ -1,0 +1,33 @@
+/** Steps that the replay refutes, disks that nobody measured, and causes of which the event's words say who has to act. */
+import type { Incident } from '../incident.ts'
+import { held, imageGc, nodeOf } from '../short-forms.ts'
+
+export const noReliefIncidents: readonly Incident[] = [
+  {
+    name: 'boot-disk-of-images-in-use',
+    thread: 'https://github.com/falldamagestudio/UE-Jenkins-BuildSystem/issues/21',
+    found:
+      'The boot disk of 10 GB has a filesystem of 5832 MB, 4816 MB of it used. Jenkins takes its controller out of service with less than 1 GB free. A disk of 50 GB ended it.',
+    world: nodeOf({
+      ...{ family: 'Hybrid', mode: 'proxy', disk: { gib: 5.7, usedGib: 4.72 } },
+      workloads: [
+        {
+          ...{ namespace: 'jenkins', owner: 'StatefulSet jenkins-controller', layerGib: 0.05 },
+          image: 'jenkins/jenkins:2.263',
+        },
+        { namespace: 'logging', owner: 'DaemonSet fluentbit', image: 'fluent/fluent-bit:1.5' },
+      ],
+      held: {
+        images: [
+          { name: 'jenkins/jenkins:2.263', packedGib: 0.7, unpackedGib: 2.4 },
+          { name: 'fluent/fluent-bit:1.5', packedGib: 0.3, unpackedGib: 0.9 },
+        ],
+      },
+    }),
+    cause: [held('images-in-use'), { kind: 'device' }],
+    owner: 'platform',
+    steps: ['resize'],
+    words: [/larger disk/],
+    never: [imageGc],
+  },
+]

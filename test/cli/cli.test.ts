@@ -258,8 +258,8 @@ describe('the audit of a snapshot', () => {
 
   it('with -o table or wide is one row per node', async () => {
     for (const [format, columns] of [
-      ['table', 7],
-      ['wide', 12],
+      ['table', 8],
+      ['wide', 13],
     ] as const) {
       const { stdout } = await audited('-o', format)
       const rows = stdout

@@ -320,13 +320,20 @@ async function runShown(node: string, { command }: { command: string }): Promise
   const { stdout } =
     parameters === undefined
       ? await script('in', ['sh', '-c', command.replace(/ --context \S+/, '')])
-      : // The lab has no ssm-user: it runs everything as root, and without sudo.
-        await script('ssm-exec.sh', [instanceOf(node)], asRoot(JSON.parse(parameters).command[0]))
+      : await script(
+          'ssm-exec.sh',
+          [instanceOf(node)],
+          asRootOf(node, JSON.parse(parameters).command[0]),
+        )
   expect(stdout.trim()).not.toBe('')
   return stdout.trim().split('\n')[0] ?? ''
 }
 
-const asRoot = (command: string) => command.replaceAll('sudo ', '')
+/** The lab has no ssm-user: it runs everything as root, and without sudo. Its nodes have a containerd each. */
+const asRootOf = (node: string, command: string) =>
+  command
+    .replaceAll('sudo ', '')
+    .replaceAll('/run/containerd/', `${join(labRoot, 'nodes', node, 'state')}/`)
 
 const instanceOf = (node: string) => `i-${Number(node.slice(1)).toString(16).padStart(17, '0')}`
 

@@ -102,6 +102,20 @@ it('looks into a volume by the container that mounts it', () => {
   ])
 })
 
+it.each([
+  ['session', '/rootfs', 'sudo du -h -x -d 3 /rootfs | sort -h | tail -n 20'],
+  ['session', null, "exec -n shop checkout-7d -c app -- sh -c 'du -h -x -d 3 / |"],
+  ['ssh', '/rootfs', "exec -n shop checkout-7d -c app -- sh -c 'du -h -x -d 3 / |"],
+] as const)(
+  'looks into a container from the node, which has a shell: %s %s',
+  (shell, place, command) => {
+    const inside = { container: 'app', path: '/', place }
+    const actions = [{ id: 'set-ephemeral-storage' as const, owner, inside }]
+    const steps = stepsOf(finding, actions, on({ node: { ...node, shell } }))
+    expect(commandsIn(steps).join(' ')).toContain(command)
+  },
+)
+
 it('opens no session on a node where Systems Manager runs no commands', () => {
   const windows = { ...node, hasSessions: false, shell: null }
   const actions = [{ id: 'look-on-node' as const }, { id: 'set-fields' as const }]

@@ -261,12 +261,9 @@ function ledgerOf(held: NonNullable<NodeExample['held']>): NodeLedger {
     volumes: null,
     volumesUnread: null,
     freeable: {
-      nextImageGcBytes: null,
       unusedImageBytes: null,
       deadContainerBytes: null,
-      unrotatedLogBytes: null,
       debrisBytes: null,
-      totalBytes: 0,
       unusableBytes: null,
     },
   }

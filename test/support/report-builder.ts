@@ -314,8 +314,8 @@ export function diskLedger(
     ...{ inodes: null, source: 'du' as const },
   }))
   const freeable = {
-    ...{ nextImageGcBytes: null, unusedImageBytes: null, deadContainerBytes: null },
-    ...{ unrotatedLogBytes: null, debrisBytes: null, totalBytes: 0, unusableBytes: null },
+    ...{ unusedImageBytes: null, deadContainerBytes: null },
+    ...{ debrisBytes: null, unusableBytes: null },
   }
   return {
     schema: 'highwater.ledger/1',

@@ -588,16 +588,22 @@ const looksAtJournal: Lines = ({ node, action }) => {
 }
 const showsPods: Lines = on => [lookInside(on)]
 
-/** Lists what is large where the container writes. Without a running container, lists the pods of the node. */
+/**
+ * Lists what is large where the container writes: from the node, because many images have no shell. Without a running container, lists the
+ * pods of the node.
+ */
 function lookInside(on: OnNode): Command {
   const { owner, inside } = on.action
   const pod = podOf(owner)
   if (!pod || !inside) return podsOfNode(on)
   const [counting, sorting] = waysToCount(on.action)
-  const text = `du ${counting} -x -d 3 ${shellWord(inside.path)} | sort ${sorting} | tail -n 20`
+  const largestBelow = (path: string) =>
+    `du ${counting} -x -d 3 ${shellWord(path)} | sort ${sorting} | tail -n 20`
+  if (on.node.shell === 'session' && inside.place !== null)
+    return session(on.node, 'reads', `sudo ${largestBelow(inside.place)}`)
   return readCommand(
     ...['exec', '-n', pod.namespace, clusterWord(pod.pod), '-c', clusterWord(inside.container)],
-    ...['--', 'sh', '-c', text],
+    ...['--', 'sh', '-c', largestBelow(inside.path)],
   )
 }
 const readsAgain: Lines = on => [readAgain(on)]

@@ -160,18 +160,34 @@ export const usesKubeletFolder = (pods: NodeSubject['pods'], owner: PodName) =>
     hostPath?.path?.startsWith('/var/lib/kubelet'),
   ) === true
 
-/** The container that writes it, and where: in its layer, or where it mounts the volume. Undefined: none runs. */
+/**
+ * The container that writes it, and where: in its layer, or where it mounts the volume. Undefined: none runs.
+ * @param place of the volume on the node
+ */
 export function insideOf(
   owner: HolderOwner | null,
   pods: NodeSubject['pods'],
+  place: string | null,
 ): StepAction['inside'] {
   if (!owner || owner.kind === 'image' || owner.kind === 'process') return undefined
   const pod = podOf(pods, owner)
   if (pod?.status?.phase !== 'Running') return undefined
-  if (owner.kind === 'container') return { container: owner.container, path: '/' }
+  if (owner.kind === 'container')
+    return { container: owner.container, path: '/', place: rootOf(pod, owner.container) }
   for (const { name: container = '', volumeMounts = [] } of pod.spec?.containers ?? []) {
     const path = volumeMounts.find(({ name }) => name === owner.volume)?.mountPath
-    if (path !== undefined) return { container, path }
+    if (path !== undefined) return { container, path, place }
   }
   return undefined
+}
+
+const containerdScheme = 'containerd://'
+
+/** Where containerd mounts the root of a container. Source: containerd/containerd core/runtime/v2/bundle.go NewBundle */
+function rootOf({ status }: KubernetesPod, container: string) {
+  const { containerID = '' } =
+    status?.containerStatuses?.find(({ name }) => name === container) ?? {}
+  return containerID.startsWith(containerdScheme)
+    ? `/run/containerd/io.containerd.runtime.v2.task/k8s.io/${containerID.slice(containerdScheme.length)}/rootfs`
+    : null
 }

@@ -6,7 +6,12 @@ import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
-import type { FilesystemLedger, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import {
+  type FilesystemLedger,
+  hasVolumeSize,
+  type NodeLedger,
+  shareOfVolume,
+} from '#model/prediction/disk-ledger.ts'
 
 export const roundBytes = 10 * gibibyte
 /** Of a volume, what partitions and metadata of the filesystem take. */
@@ -22,13 +27,6 @@ export function dataDevice({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>) {
   if (amiFamily === 'Windows') return '/dev/sda1'
   return amiFamily === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
 }
-
-/** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
-export const shareOfVolume = { least: 0.85, most: 1.02 }
-
-export const hasVolumeSize = (capacityBytes: number, sizeBytes: number) =>
-  capacityBytes >= shareOfVolume.least * sizeBytes &&
-  capacityBytes <= shareOfVolume.most * sizeBytes
 
 /** A volume of a nodegroup, a launch template or a node class. `device` null: the data volume, whatever its device. */
 export interface DeclaredDevice {
@@ -60,11 +58,16 @@ export const largerVolume = (
   ...(owner === 'auto-mode' && { place: 'NodeClass' }),
 })
 
-/** The volume to enlarge. Null: it is none of the known volumes, such as an instance store. Undefined: unknown. */
+/**
+ * The volume to enlarge. Null: it is none of the known volumes, such as an instance store. Undefined: unknown.
+ *
+ * @param mount where the disk is mounted on the node; undefined: not read
+ */
 export function volumeOf(
   { filesystem, capacityBytes }: FilesystemLedger,
   volumes: NodeLedger['volumes'],
   identity: Pick<NodeIdentity, 'amiFamily'>,
+  mount?: string,
 ) {
   const data = dataDevice(identity)
   const sized = (volumes ?? []).flatMap(({ device, sizeBytes }) =>
@@ -72,7 +75,12 @@ export function volumeOf(
   )
   const alike = sized.filter(({ sizeBytes }) => hasVolumeSize(capacityBytes, sizeBytes))
   if (alike.length === 1) return alike[0]?.device
-  if (filesystem === 'imagefs') return alike.length === 0 && sized.length > 0 ? null : undefined
+  if (filesystem === 'imagefs') {
+    if (alike.length === 0) return sized.length > 0 ? null : undefined
+    // Of volumes of one size, a disk that is not mounted at / is none of the root volume.
+    const others = alike.filter(({ device }) => (device === data) === (mount === '/'))
+    return mount !== undefined && others.length === 1 ? others[0]?.device : undefined
+  }
   const own = sized.find(({ device }) => device === data)
   return own && capacityBytes > shareOfVolume.most * own.sizeBytes ? null : data
 }
@@ -82,12 +90,14 @@ export function volumeOf(
  * image GC. Empty: the disk is large enough for that.
  *
  * @param lowPercent of image GC
+ * @param mount of the disk on the node; undefined: not read
  */
 export function volumeToWrite(
   disk: FilesystemLedger,
   { parts, namespaces, volumes }: Pick<NodeLedger, 'parts' | 'namespaces' | 'volumes'>,
   amiFamily: NodeIdentity['amiFamily'],
   lowPercent = 100,
+  mount?: string,
 ): VolumeSize {
   const { filesystem, capacityBytes, usedBytes, lines } = disk
   const unused = lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
@@ -104,7 +114,7 @@ export function volumeToWrite(
   // A filesystem is a little smaller than its volume.
   if (bytes <= Math.ceil(capacityBytes / gibibyte) * gibibyte) return {}
   const usdPerMonth = monthlyUsd(bytes - capacityBytes, null)
-  const place = volumeOf(disk, volumes, { amiFamily })
+  const place = volumeOf(disk, volumes, { amiFamily }, mount)
   if (place === null) return {}
   return {
     bytes,

@@ -164,7 +164,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || !isDocker(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
-  const inside = isOfMany ? undefined : insideOf(owner, subject.pods ?? null)
+  const inside = isOfMany ? undefined : insideOf(owner, subject.pods ?? null, place)
   const isOwned = actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.
   const isFile =
@@ -449,7 +449,7 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const deletion = isRetry ? null : podDeletion(cause, subject)
   const ofPod = storageOfPod(owner, subject.ledger ?? { parts: [], owners: [] })
   const need = { owner, bytes: Math.max(ofPod, evicted?.bytes ?? 0) }
-  const inside = insideOf(owner, subject.pods ?? null)
+  const inside = insideOf(owner, subject.pods ?? null, cause.place)
   const larger = withSize({ id: 'larger-disk' }, subject, cause)
   const most = evicted && evicted.bytes > 0 ? ` with up to ${bytes(evicted.bytes)}` : ''
   return {
@@ -717,15 +717,14 @@ function uncountedLayer(
 
 function withSize(
   step: StepAction,
-  { ledger, identity, imageGC }: DiskSubject,
+  { ledger, identity, imageGC, host }: DiskSubject,
   { filesystem }: HolderCause,
 ): StepAction {
   const disk = ledger && diskOf(ledger, filesystem)
   if (step.id !== 'larger-disk' || !ledger || !disk) return step
-  return largerVolume(
-    identity,
-    volumeToWrite(disk, ledger, identity.amiFamily, imageGC?.lowThresholdPercent),
-  )
+  const { mount } = host?.filesystems?.find(({ role }) => role === filesystem) ?? {}
+  const low = imageGC?.lowThresholdPercent
+  return largerVolume(identity, volumeToWrite(disk, ledger, identity.amiFamily, low, mount))
 }
 
 interface DiskSubject

@@ -177,17 +177,13 @@ const sumOfSet = (a: number | null, b: number | null) =>
 
 /** Bytes that can be freed without harm to running pods, and bytes that cannot be used. Null: unknown. */
 export interface Freeable {
-  /** Bytes that the next round of image GC deletes; 0: no round is due. */
-  nextImageGcBytes: number | null
-  /** Bytes of all unused images: the maximum that lower thresholds can free. */
+  /** Unpacked and packed layers of all unused images, at most: the most that lower thresholds can free. */
   unusedImageBytes: number | null
+  /** The part that the kubelet deletes now, under pressure or by a round of image GC that is due, at most. Absent: none, or unknown. */
+  deletedNow?: { why: 'pressure' | 'image-gc'; bytes: number }
   deadContainerBytes: number | null
-  /** Bytes of logs above the size that rotation keeps. */
-  unrotatedLogBytes: number | null
   /** Bytes of logs and folders of deleted pods. Leftover snapshots are not freeable: only a new node is without them. */
   debrisBytes: number | null
-  /** What is known to be freeable, without the next image GC, which is part of the unused images. If a value is null: a lower bound. */
-  totalBytes: number
   /** Available bytes below the highest hard threshold: the kubelet evicts before pods can use them. */
   unusableBytes: number | null
 }
@@ -202,6 +198,13 @@ export interface NodeVolume {
   sizeBytes: number | null
   iops: number | null
 }
+
+/** Share of its volume that a filesystem has. Partitions and metadata take the rest. */
+export const shareOfVolume = { least: 0.85, most: 1.02 }
+
+export const hasVolumeSize = (capacityBytes: number, sizeBytes: number) =>
+  capacityBytes >= shareOfVolume.least * sizeBytes &&
+  capacityBytes <= shareOfVolume.most * sizeBytes
 
 /** Owners that a ledger lists at most. */
 export const listedOwners = 5

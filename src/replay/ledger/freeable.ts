@@ -1,78 +1,74 @@
 /** Bytes that can be freed without loss, and bytes that thresholds keep unusable. */
 
-import { amountOrNull } from '#base/go/quantity.ts'
+import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { DiskHolder, FilesystemLedger, Freeable } from '#model/prediction/disk-ledger.ts'
 import type { EvictionPrediction, NodePrediction } from '#model/prediction/prediction.ts'
 import { deadContainers } from '#replay/container-gc.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
-import { sizesByGroup } from './image-space.ts'
-import type { PodUse } from './pod-use.ts'
+import { imagesDisk, mostPackedBytes, sizesByGroup } from './image-space.ts'
 
 export function freeableOf(
   node: PreparedNode,
   filesystems: readonly FilesystemLedger[],
   { imageGC, eviction }: NodePrediction,
-  pods: PodUse | null,
 ): Freeable {
+  const linesOf = (...holders: DiskHolder[]) =>
+    filesystems.flatMap(({ lines }) => lines.filter(({ holder }) => holders.includes(holder)))
   const sumOf = (...holders: DiskHolder[]) =>
-    filesystems
-      .flatMap(({ lines }) => lines)
-      .filter(({ holder }) => holders.includes(holder))
-      .reduce((sum, { bytes }) => sum + bytes, 0)
+    linesOf(...holders).reduce((sum, { bytes }) => sum + bytes, 0)
   const { missed, snapshots } = node.host?.diskUse ?? {}
   const { layout } = node.filesystems
   const areDisksRead = layout !== null && filesystems.length === (layout === 'shared' ? 1 : 2)
   const isMeasured = areDisksRead && missed === 0 && snapshots !== undefined
-  const hasLine = filesystems.some(({ lines }) =>
-    lines.some(({ holder }) => holder === 'images-unused'),
-  )
-  const areImagesKnown =
-    sizesByGroup(node, () => true)?.['images-unused'] === 0 ||
-    (areDisksRead && (snapshots !== undefined || hasLine))
   const hasNoDead = node.input.runtime !== null && deadContainers(node.input).length === 0
-  const unusedImageBytes = areImagesKnown ? sumOf('images-unused') : null
-  const debris = sumOf('log-debris', 'orphaned-pods')
-  const dead = sumOf('dead-containers')
-  const aboveRotation = areDisksRead ? unrotatedBytes(node, pods) : null
-  // Rotation frees at most the bytes of that ledger line, so the sum never exceeds the used bytes.
-  const unrotatedLogBytes =
-    aboveRotation === null ? null : Math.min(aboveRotation, sumOf('container-logs'))
+  const unusedImageBytes = areDisksRead
+    ? mostOfUnused(node, filesystems, sizesByGroup(node, () => true)?.['images-unused'])
+    : null
+  const acting = actingDeletion(imageGC, eviction)
+  const goingBytes = acting && mostOfUnused(node, filesystems, acting.listedBytes)
   return {
-    nextImageGcBytes: nextRoundBytes(node, imageGC, unusedImageBytes),
     unusedImageBytes,
-    deadContainerBytes: isMeasured || hasNoDead ? dead : null,
-    unrotatedLogBytes,
-    debrisBytes: isMeasured ? debris : null,
-    totalBytes: (unusedImageBytes ?? 0) + dead + debris + (unrotatedLogBytes ?? 0),
+    ...(acting &&
+      unusedImageBytes !== null &&
+      goingBytes !== null && {
+        deletedNow: { why: acting.why, bytes: Math.min(goingBytes, unusedImageBytes) },
+      }),
+    deadContainerBytes: isMeasured || hasNoDead ? sumOf('dead-containers') : null,
+    debrisBytes: isMeasured ? sumOf('log-debris', 'orphaned-pods') : null,
     unusableBytes: areDisksRead ? unusableBytes(filesystems, eviction, layout === 'shared') : null,
   }
 }
 
-/** The part of the unused images' bytes that the next round deletes, by the sizes in the CRI. */
-function nextRoundBytes(
-  node: PreparedNode,
+/** The deletion of unused images that the kubelet makes without any change. Null: it deletes none. */
+function actingDeletion(
   imageGC: NodePrediction['imageGC'],
-  unusedBytes: number | null,
-) {
-  if (imageGC?.deletions == null || unusedBytes === null) return null
-  const counted = imageGC.deletions.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
-  const all = sizesByGroup(node, () => true)?.['images-unused'] ?? 0
-  return all === 0 ? 0 : Math.round(unusedBytes * Math.min(1, counted / all))
+  eviction: NodePrediction['eviction'],
+): { why: 'pressure' | 'image-gc'; listedBytes: number } | null {
+  const [underPressure, byRound] = [eviction?.imageDeletions, imageGC?.deletions]
+  const why = underPressure?.length ? 'pressure' : 'image-gc'
+  const deletions = why === 'pressure' ? underPressure : byRound
+  const listedBytes = (deletions ?? []).reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
+  return listedBytes === 0 ? null : { why, listedBytes }
 }
 
-/** Sum of each container's log bytes above what rotation keeps. Null: rotation is off, or rotation or a log is not known. */
-function unrotatedBytes({ input }: PreparedNode, pods: PodUse | null) {
-  const { containerLogMaxSize, containerLogMaxFiles } = input.configuration?.fields ?? {}
-  if (
-    pods?.logs.isPartial !== false ||
-    containerLogMaxSize === undefined ||
-    containerLogMaxFiles === undefined
-  )
-    return null
-  const sizeBytes = amountOrNull(containerLogMaxSize)
-  if (sizeBytes === null || sizeBytes <= 0 || containerLogMaxFiles < 2) return null
-  const kept = sizeBytes * containerLogMaxFiles
-  return pods.logBytes.reduce((sum, bytes) => sum + Math.max(0, bytes - kept), 0)
+/**
+ * Unpacked and packed layers of unused images, at most. Null: unknown.
+ *
+ * @param listedBytes sizes of these images in the CRI
+ */
+function mostOfUnused(
+  node: PreparedNode,
+  filesystems: readonly FilesystemLedger[],
+  listedBytes = Number.POSITIVE_INFINITY,
+): number | null {
+  if (listedBytes === 0) return 0
+  const disk = filesystems.find(({ filesystem }) => filesystem === imagesDisk(node))
+  const unused = disk?.lines.find(({ holder }) => holder === 'images-unused')
+  const isListed = unused !== undefined || node.host?.diskUse?.snapshots !== undefined
+  const packed = mostPackedBytes(node, listedBytes, disk)
+  if (!disk || !isListed || !Number.isFinite(packed)) return null
+  const unpacked = Math.min(Math.ceil(mostUnpacking * listedBytes), unused?.highBytes ?? 0)
+  return Math.min(unpacked + packed, disk.usedBytes)
 }
 
 /** For each filesystem, the highest hard threshold that can be met. Null: a threshold is not known. */

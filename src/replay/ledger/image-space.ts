@@ -4,6 +4,7 @@
  */
 import { leastUnpacking, mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { HostDiskUse } from '#model/input/inspection.ts'
+import type { FilesystemLedger } from '#model/prediction/disk-ledger.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
@@ -14,6 +15,10 @@ import type { Amount, PodUse } from './pod-use.ts'
  * `leftover`: belongs to no container that the runtime knows. The node's script prints these names.
  */
 type SnapshotUse = 'inUse' | 'pinned' | 'unused' | 'running' | 'dead' | 'leftover' | 'unpacking'
+
+export const imagesDisk = ({
+  filesystems: { layout },
+}: PreparedNode): FilesystemLedger['filesystem'] => (layout === 'shared' ? 'nodefs' : 'imagefs')
 
 export type ImageGroup = 'images-in-use' | 'images-unused' | 'images-pinned'
 const groups: readonly ImageGroup[] = ['images-in-use', 'images-unused', 'images-pinned']
@@ -174,7 +179,12 @@ function imageGroups(
     const isLast = index === known.length - 1
     const part = isLast ? left : Math.round((highBytes * sizes[holder]) / listed)
     left -= part
-    return { holder, bytes: part, lowBytes: known.length === 1 ? lowBytes : 0, highBytes }
+    return {
+      holder,
+      bytes: part,
+      lowBytes: known.length === 1 ? lowBytes : 0,
+      highBytes: Math.min(highBytes, Math.ceil(mostUnpacking * sizes[holder])),
+    }
   })
 }
 
@@ -209,6 +219,22 @@ export function sizesByGroup(
     if (counts(image)) sizes[groupOf(image)] += image.sizeBytes
   }
   return sizes
+}
+
+/**
+ * Packed layers that stay on the disk beside the unpacked ones, of images with this listed size, at most. 0: containerd deletes them.
+ *
+ * @param disk of the images
+ */
+export function mostPackedBytes(
+  { host }: PreparedNode,
+  sizeBytes: number,
+  disk: FilesystemLedger | undefined,
+): number {
+  if (host?.containerd?.discardUnpackedLayers === true) return 0
+  const content = disk?.lines.find(({ holder }) => holder === 'image-content')
+  const mostUnlisted = host?.diskUse?.missed === 0 ? 0 : Number.POSITIVE_INFINITY
+  return Math.min(sizeBytes, content?.highBytes ?? mostUnlisted)
 }
 
 /** Whether sandboxes use the layers of this image, judged by its name. */

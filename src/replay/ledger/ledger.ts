@@ -26,8 +26,7 @@ export function nodeLedger(node: PreparedNode, prediction: NodePrediction): Node
   const question = ['ledger', imageEvidence, input.configuration?.fields.podLogsDir]
   const held = podStats.once(question, () => heldIn(node))
   if (!held) return null
-  const { use, ...ledger } = held
-  return { ...ledger, freeable: freeableOf(node, ledger.filesystems, prediction, use) }
+  return { ...held, freeable: freeableOf(node, held.filesystems, prediction) }
 }
 
 function heldIn(node: PreparedNode) {
@@ -40,11 +39,10 @@ function heldIn(node: PreparedNode) {
     schema: 'highwater.ledger/1' as const,
     isShared: layout === 'shared',
     filesystems,
-    parts: holderParts(node, use),
+    parts: holderParts(node, filesystems, use),
     ...largestUse(use?.pods ?? []),
     volumes: volumesOf(node.input),
     volumesUnread: node.input.errors.find(({ what }) => what === 'volumes')?.message ?? null,
-    use,
   }
 }
 

@@ -10,6 +10,7 @@ import type { FilesystemStats } from '#model/input/node-input.ts'
 import {
   containerOwner,
   type DiskHolder,
+  type FilesystemLedger,
   type HolderOwner,
   type HolderPart,
   podOwner,
@@ -26,17 +27,21 @@ import {
   type MeasuredPart,
   podFolderSpace,
 } from './folder-space.ts'
-import { groupOf, type StoredImage, snapshotSpace, snapshotsOf } from './image-space.ts'
+import { groupOf, imagesDisk, type StoredImage, snapshotSpace, snapshotsOf } from './image-space.ts'
 import { ownersByContainer, type PodsByUid, podsByUid, uidOnNode } from './owners.ts'
 import type { PodUse } from './pod-use.ts'
 
 const shownParts = 5
 const shownWorkloads = 5
 
-export function holderParts(node: PreparedNode, pods: PodUse | null): HolderPart[] {
+export function holderParts(
+  node: PreparedNode,
+  filesystems: readonly FilesystemLedger[],
+  pods: PodUse | null,
+): HolderPart[] {
   const use = diskUseOf(node)
   const measured = use ? measuredParts(node, use, pods) : []
-  return [...partsOfPods(node, pods), ...partsOfImages(node), ...measured]
+  return [...partsOfPods(node, pods), ...partsOfImages(node, filesystems), ...measured]
 }
 
 function measuredParts(node: PreparedNode, use: HostDiskUse, pods: PodUse | null): HolderPart[] {
@@ -105,9 +110,6 @@ function foldersBesideVolumes(
 
 const layersDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>
   layout === 'imagefs' ? 'imagefs' : 'nodefs'
-
-const imagesDisk = ({ filesystems: { layout } }: PreparedNode): Disk =>
-  layout === 'shared' ? 'nodefs' : 'imagefs'
 
 /** As containerd lists them. Most layers of running containers are in the kubelet's statistics, too. */
 function layerParts(
@@ -301,8 +303,8 @@ function placeOf(node: PreparedNode, { holder, pod, name }: PodPart) {
 const rootOf = ({ host }: PreparedNode) =>
   host?.diskUse?.folders?.find(({ holder }) => holder === 'kubelet')?.path ?? '/var/lib/kubelet'
 
-/** The CRI lists packed layers, with a shared layer counted for each image. So a part has bounds. */
-function partsOfImages(node: PreparedNode): HolderPart[] {
+/** Unpacked layers. The CRI lists packed ones, with a shared layer counted for each image: a part has bounds, within those of its holder's line. */
+function partsOfImages(node: PreparedNode, filesystems: readonly FilesystemLedger[]): HolderPart[] {
   const { images, areUsersComplete } = node.imageEvidence
   const filesystem = imagesDisk(node)
   const holderOf = (image: StoredImage): DiskHolder => {
@@ -320,14 +322,21 @@ function partsOfImages(node: PreparedNode): HolderPart[] {
   const workloads = workloadsOf(node, ofHolders)
   const evicted = evictedImages(node)
   const lastUsers = lastUsersOf(node, ofHolders)
-  const isPackedKept = node.host?.containerd?.discardUnpackedLayers !== true
+  const disk = filesystems.find(one => one.filesystem === filesystem)
+  // A holder without a line holds nothing, if containerd listed its snapshots.
+  const mostUnlisted = node.host?.diskUse?.snapshots ? 0 : Number.POSITIVE_INFINITY
+  const usedBytes = disk?.usedBytes ?? Number.POSITIVE_INFINITY
   return chosen.map(({ holder, image }) => {
-    const { names, sizeBytes, users } = image
+    const { names, users } = image
+    const sizeBytes = image.sizeBytes ?? 0
+    const ofHolder = disk?.lines.find(line => line.holder === holder)
+    const unpacked = (multiple: number) =>
+      Math.min(Math.round(multiple * sizeBytes), ofHolder?.highBytes ?? mostUnlisted, usedBytes)
     return {
       holder,
       filesystem,
-      lowBytes: Math.round(leastUnpacking * (sizeBytes ?? 0)),
-      highBytes: Math.round((mostUnpacking + (isPackedKept ? 1 : 0)) * (sizeBytes ?? 0)),
+      lowBytes: unpacked(leastUnpacking),
+      highBytes: unpacked(mostUnpacking),
       inodes: null,
       place: null,
       owner: {

@@ -33,8 +33,6 @@ export interface PodUse {
   /** What the kubelet counts to pods and to none of their containers and volumes: hosts files. */
   folders: Amount
   pods: PodDiskUse[]
-  /** Bytes of the logs of each container. */
-  logBytes: number[]
   /** Each pod of the statistics. `pod` undefined: the API does not list it. */
   measured: MeasuredPod[]
 }
@@ -66,7 +64,6 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     volumes: noAmount(isPartial),
     folders: noAmount(),
     pods: [],
-    logBytes: [],
     measured: [],
   }
   const nodefsBytes = node.filesystems.nodefs?.capacityBytes ?? null
@@ -87,7 +84,6 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     const folderBytes = hostsFileBytes(raw, amounts)
     use.folders.bytes += folderBytes
     use.measured.push({ stats: raw, pod, folderBytes, layerBytes })
-    for (const { logs } of raw.containers ?? []) use.logBytes.push(countOf(logs?.usedBytes) ?? 0)
     use.pods.push({
       namespace,
       name,

@@ -8,7 +8,9 @@ import {
   type DiskHolder,
   type DiskLedger,
   type DiskUse,
+  type FilesystemLedger,
   type GroupDiskUse,
+  hasVolumeSize,
   type PodDiskUse,
 } from '#model/prediction/disk-ledger.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
@@ -223,7 +225,8 @@ export function sizeAdvice(
       const change = wantedBytes - presentBytes
       if (Math.abs(change) < leastChange * presentBytes) return []
       const { cluster, identity } = members[0]!
-      const place = line(`${cluster} / ${identity.group.name}`, nameLimit)
+      const { disk } = known[0]!
+      const place = line(`${cluster} / ${identity.group.name}${disk}`, nameLimit)
       const billed = members.filter(isBilled).length
       const usd = (Math.abs(change) / gibibyte) * usdPerGiBMonth * billed
       const text = words.ledger.size.advice(
@@ -268,14 +271,16 @@ const strangers = new Set<DiskHolder>([
 /** Part of a disk from which on strangers are the problem, not the size. */
 const largeShare = 0.25
 
-const isHeldByStrangers = ({ filesystems }: DiskLedger) =>
-  filesystems.some(
-    ({ lines, capacityBytes }) =>
-      lines
-        .filter(({ holder }) => strangers.has(holder))
-        .reduce((sum, { lowBytes }) => sum + lowBytes, 0) >=
-      largeShare * capacityBytes,
-  )
+const isHeldByStrangers = ({ lines, capacityBytes }: FilesystemLedger) =>
+  lines
+    .filter(({ holder }) => strangers.has(holder))
+    .reduce((sum, { lowBytes }) => sum + lowBytes, 0) >=
+  largeShare * capacityBytes
+
+/** Whether a volume of EBS can be the disk. Images on an instance store of their own have the size of the instance type. */
+const canBeVolume = ({ capacityBytes }: FilesystemLedger, { volumes }: DiskLedger) =>
+  !volumes?.length ||
+  volumes.some(({ sizeBytes }) => sizeBytes === null || hasVolumeSize(capacityBytes, sizeBytes))
 
 /** Null: growth, thresholds or use are not known, or image GC comes after eviction at any size. */
 function adviceOf({ prediction, details, growth }: AuditedNode) {
@@ -287,8 +292,10 @@ function adviceOf({ prediction, details, growth }: AuditedNode) {
   if (disk?.capacityBytes == null || disk.availableBytes === null) return null
   if (!grown?.isSeen || !imageGC?.enabled || !eviction || eviction.error !== null) return null
   const { ledger } = details()
-  const unusedBytes = ledger?.freeable.unusedImageBytes ?? null
-  if (!ledger || unusedBytes === null || isHeldByStrangers(ledger)) return null
+  const held = ledger?.filesystems.find(({ filesystem }) => filesystem === name)
+  if (!held || ledger?.freeable.unusedImageBytes == null || isHeldByStrangers(held)) return null
+  if (layout !== 'shared' && !canBeVolume(held, ledger)) return null
+  const unusedBytes = held.lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
   // Bytes that stay after image GC: images that pods use, and data other than images.
   const stayingBytes = disk.capacityBytes - disk.availableBytes - unusedBytes
   const neededBytes = stayingBytes + grown.bytesPerHour.median * 24 * days
@@ -307,6 +314,8 @@ function adviceOf({ prediction, details, growth }: AuditedNode) {
   const aheadBytes = kept.bytes / (1 - high)
   const wantedBytes = Math.max(neededBytes / high, aheadBytes)
   return {
+    // The disk of images that is none of nodefs.
+    disk: layout === 'shared' ? '' : ` / ${name}`,
     presentBytes: disk.capacityBytes,
     wantedBytes: Math.ceil(wantedBytes / gibibyte) * gibibyte,
   }

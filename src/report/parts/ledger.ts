@@ -14,7 +14,7 @@ import {
   fullestOf,
   type LedgerLine,
 } from '#model/prediction/disk-ledger.ts'
-import { conditionOf, type EvictionPrediction, type Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -108,7 +108,9 @@ export function ledgersView(
 }
 
 /** The nodes of a finding: all of its group if it is on all of them, or those that it names. */
-function openNodesOf(nodes: readonly AuditedNode[]): (finding: Finding) => readonly AuditedNode[] {
+export function openNodesOf(
+  nodes: readonly AuditedNode[],
+): (finding: Finding) => readonly AuditedNode[] {
   const byName = new Map(nodes.map(node => [nodeKey(node.cluster, node.identity.name), node]))
   const byGroup = Map.groupBy(nodes, ({ cluster, identity: { group } }) =>
     JSON.stringify([cluster, group.kind, group.name]),
@@ -254,7 +256,7 @@ export function holderNote(holder: DiskHolder, notes: HolderNotes, { words }: La
 }
 
 function ledgerView(ledger: DiskLedger, language: Language, notes: HolderNotes) {
-  const capacityBytes = ledger.filesystems.reduce((sum, disk) => sum + disk.capacityBytes, 0)
+  const capacityBytes = capacityOf(ledger.filesystems)
   const isShown = ({ bytes }: DiskUse) => isLarge(bytes, capacityBytes)
   return {
     disks: ledger.filesystems.map(disk => ({
@@ -314,15 +316,10 @@ function volumeTexts(
 }
 
 /** Lines of plain text, each a sentence or a row. */
-export function ledgerText(
-  ledger: DiskLedger,
-  prediction: ActingKubelet,
-  language: Language,
-  holders: HolderNotes,
-): string[] {
+export function ledgerText(ledger: DiskLedger, language: Language, holders: HolderNotes): string[] {
   const { ledger: words } = language.words
   const { disks, images, pods, owners, volumes } = ledgerView(ledger, language, holders)
-  const free = freeTexts(ledger.freeable, prediction, language)
+  const free = freeTexts(ledger, language)
   const list = (title: string, lines: string[]) =>
     lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
   return [
@@ -345,21 +342,6 @@ export function ledgerText(
 
 type FreeableOn = (node: AuditedNode) => Freeable | null
 type Freed = keyof Omit<Language['words']['ledger']['free'], 'title'>
-
-/** Where the kubelet deletes images by itself. */
-type ActingKubelet = Pick<AuditedNode['prediction'], 'filesystems'> & {
-  eviction: Pick<EvictionPrediction, 'thresholds'> | null
-}
-
-/** Whether the kubelet deletes all unused images now, for a hard threshold. Upstream: pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs */
-const deletesImages = ({ eviction, filesystems }: ActingKubelet) =>
-  (eviction?.thresholds ?? []).some(
-    ({ hard, met, signal }) =>
-      hard &&
-      met === true &&
-      conditionOf(signal) === 'DiskPressure' &&
-      (filesystems.layout === 'shared' || signal.startsWith('imagefs.')),
-  )
 
 /** What a step of the finding frees on each of its nodes. */
 function* freedBy({ fix, steps, cause }: Finding) {
@@ -385,13 +367,13 @@ function* freedBy({ fix, steps, cause }: Finding) {
 }
 
 interface FreedPart {
-  field: keyof Freeable
+  field: keyof Omit<Freeable, 'deletedNow'>
   by: readonly StepActionId[]
   /** The step can have other causes, too. */
   holders: ReadonlySet<DiskHolder> | null
 }
 
-const freedParts: Readonly<Record<Exclude<Freed, 'pressure'>, FreedPart>> = {
+const freedParts: Readonly<Record<Exclude<Freed, 'pressure' | 'image-gc'>, FreedPart>> = {
   images: { field: 'unusedImageBytes', by: ['prune-images'], holders: null },
   containers: { field: 'deadContainerBytes', by: ['prune-dead-containers'], holders: null },
   debris: {
@@ -403,9 +385,9 @@ const freedParts: Readonly<Record<Exclude<Freed, 'pressure'>, FreedPart>> = {
 
 const freedEntries = Object.entries(freedParts) as [keyof typeof freedParts, FreedPart][]
 
-/** When a part is freed: the kubelet may delete images already. */
-const freedFor = (part: keyof typeof freedParts, prediction: ActingKubelet): Freed =>
-  part === 'images' && deletesImages(prediction) ? 'pressure' : part
+/** Whether the kubelet can be about to delete images: of the other nodes no details are read. */
+const mayDelete = ({ imageGC, eviction }: AuditedNode['prediction']) =>
+  imageGC?.triggered === true || eviction?.thresholds.some(({ met }) => met) === true
 
 /** `Up to 28.1 GiB of unused images on 6 nodes, freed once imageGCHighThresholdPercent is 80`: at most two sums, each by a step of the report. */
 function freedTexts(
@@ -423,23 +405,24 @@ function freedTexts(
     string,
     { freed: Freed; high: string | null; bytes: number; nodes: number }
   >()
-  for (const [finding, nodes] of findings)
-    for (const { part, high: wanted, bytesOn } of freedBy(finding)) {
-      const counted = taken.get(part) ?? new Set()
-      taken.set(part, counted)
-      for (const node of nodes) {
-        const freed = freedFor(part, node.prediction)
-        const isPressure = freed === 'pressure'
-        const bytes = isPressure ? freeableOn(node)?.unusedImageBytes : bytesOn(node, freeableOn)
-        const amount = counted.has(node) ? 0 : (bytes ?? 0)
-        if (amount === 0) continue
-        counted.add(node)
-        const high = isPressure ? null : wanted
-        const key = JSON.stringify([freed, high])
-        const sum = sums.get(key) ?? { freed, high, bytes: 0, nodes: 0 }
-        sums.set(key, { ...sum, bytes: sum.bytes + amount, nodes: sum.nodes + 1 })
-      }
+  const add = (part: string, freed: Freed, high: string | null, node: AuditedNode, bytes = 0) => {
+    const counted = taken.get(part) ?? new Set()
+    taken.set(part, counted)
+    if (bytes === 0 || counted.has(node)) return
+    counted.add(node)
+    const key = JSON.stringify([freed, high])
+    const sum = sums.get(key) ?? { freed, high, bytes: 0, nodes: 0 }
+    sums.set(key, { ...sum, bytes: sum.bytes + bytes, nodes: sum.nodes + 1 })
+  }
+  for (const [finding, nodes] of findings) {
+    const freed = [...freedBy(finding)]
+    for (const node of nodes) {
+      const now = mayDelete(node.prediction) ? freeableOn(node)?.deletedNow : undefined
+      if (now) add('images', now.why, null, node, now.bytes)
+      for (const { part, high, bytesOn } of freed)
+        add(part, part, high, node, bytesOn(node, freeableOn))
     }
+  }
   return [...sums.values()]
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, shownSums)
@@ -504,13 +487,20 @@ function amountText(
   return lowBytes === 0 ? words.ledger.upTo(high) : words.ledger.between(low, high)
 }
 
-/** Of one node without a report: the two largest sums. */
-const freeTexts = (freeable: Freeable, prediction: ActingKubelet, { words, bytes }: Language) =>
-  freedEntries
-    .map(([part, { field }]) => ({ part, amount: freeable[field] ?? 0 }))
-    .filter(({ amount }) => amount > 0)
+/** Of one node without a report, by no step but the kubelet's own: the two largest sums. */
+const freeTexts = (
+  { filesystems, freeable: { deletedNow, deadContainerBytes, debrisBytes } }: DiskLedger,
+  { words, bytes }: Language,
+) =>
+  [
+    { freed: deletedNow?.why ?? 'image-gc', amount: deletedNow?.bytes ?? 0 },
+    { freed: 'containers' as const, amount: deadContainerBytes ?? 0 },
+    { freed: 'debris' as const, amount: debrisBytes ?? 0 },
+  ]
+    .filter(({ amount }) => amount > 0 && isLarge(amount, capacityOf(filesystems)))
     .toSorted((a, b) => b.amount - a.amount)
     .slice(0, shownSums)
-    .map(({ part, amount }) =>
-      words.ledger.free[freedFor(part, prediction)](bytes(amount), 0, null),
-    )
+    .map(({ freed, amount }) => words.ledger.free[freed](bytes(amount), 0))
+
+const capacityOf = (filesystems: DiskLedger['filesystems']) =>
+  filesystems.reduce((sum, { capacityBytes }) => sum + capacityBytes, 0)

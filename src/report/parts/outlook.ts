@@ -37,7 +37,14 @@ const shownAlike = 2
 const bands = ['now', 'waiting', 'soon', 'close', 'near', 'calm', 'unknown'] as const
 type Band = (typeof bands)[number]
 
-type NodeOutlook = ReturnType<typeof nodeOutlook>
+export type NodeOutlook = ReturnType<typeof nodeOutlook>
+
+/** The node that breaks next first. */
+export const nodeOutlooks = ({
+  nodes,
+  assumptions,
+}: Pick<AuditReport, 'nodes' | 'assumptions'>): NodeOutlook[] =>
+  nodes.map(node => nodeOutlook(node, assumptions)).toSorted(nearestFirst)
 
 /**
  * @param signal what the node runs out of first; undefined: unknown
@@ -57,7 +64,7 @@ export function outlookView(
   causeOf: CauseOf = () => null,
 ) {
   const { next: words } = language.words
-  const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(nearestFirst)
+  const all = nodeOutlooks({ nodes, assumptions })
   const listed = all.filter(one =>
     one.band === 'calm' || isUsual(one)
       ? one.node.prediction.imageGC?.triggered === true
@@ -136,7 +143,7 @@ function endOfGrace({ at, pressures, prediction }: AuditedNode, disk: DiskOutloo
 }
 
 /** A node may use most of its memory: only a little above the threshold is next to break. */
-const isUsual = ({ next, band }: Pick<NodeOutlook, 'next' | 'band'>) =>
+export const isUsual = ({ next, band }: Pick<NodeOutlook, 'next' | 'band'>) =>
   band === 'near' && next !== null && conditionOf(next.signal) === 'MemoryPressure'
 
 function bandOf(headroomPercent: number | null, seenMs: number | null): Band {

@@ -154,8 +154,8 @@ function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }
   ]
 }
 
-const ledgerLines = ({ ledger, ...prediction }: NodePrediction, holders: HolderNotes) =>
-  ledger ? ledgerText(shownLedger(ledger), prediction, english, holders) : []
+const ledgerLines = ({ ledger }: NodePrediction, holders: HolderNotes) =>
+  ledger ? ledgerText(shownLedger(ledger), english, holders) : []
 
 const refusedLines = ({ refusals }: NodePrediction) =>
   (refusals ?? []).map(

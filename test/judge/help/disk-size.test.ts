@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { volumeForRequests, volumeToWrite, withAmounts } from '#judge/help/disk-size.ts'
+import { volumeForRequests, volumeOf, volumeToWrite, withAmounts } from '#judge/help/disk-size.ts'
 import type { FilesystemLedger, HolderPart, LedgerLine } from '#model/prediction/disk-ledger.ts'
 
 const GiB = 1024 ** 3
@@ -30,6 +30,21 @@ const sizeOf = (
   const whole = { parts: [], namespaces: [], volumes: null, ...ledger }
   return volumeToWrite(used, whole, amiFamily, lowPercent)
 }
+
+describe('volumeOf', () => {
+  const images = { ...disk(100, []), filesystem: 'imagefs' as const }
+  const volumes = ['/dev/xvda', '/dev/xvdb'].map(device => ({
+    ...{ device, sizeBytes: 100 * GiB, volumeId: null, type: null, iops: null },
+  }))
+
+  it.each([
+    ['/var/lib/containerd', '/dev/xvdb'],
+    ['/', '/dev/xvda'],
+    [undefined, undefined],
+  ])('of two volumes of one size, by the mount of the images: %s is %s', (mount, device) => {
+    expect(volumeOf(images, volumes, { amiFamily: 'AL2023' }, mount)).toBe(device)
+  })
+})
 
 describe('volumeForRequests', () => {
   it.each([

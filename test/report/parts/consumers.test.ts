@@ -32,8 +32,8 @@ const on = (
       owners,
       namespaces: owners.map(one => ({ ...one, owner: null })),
       freeable: {
-        ...{ nextImageGcBytes: null, unusedImageBytes: null, deadContainerBytes: null },
-        ...{ unrotatedLogBytes: null, debrisBytes: null, totalBytes: 0, unusableBytes: null },
+        ...{ unusedImageBytes: null, deadContainerBytes: null },
+        ...{ debrisBytes: null, unusableBytes: null },
       },
     },
   })

@@ -15,8 +15,8 @@ import {
 } from '#test/report-builder.ts'
 
 const freeable = {
-  ...{ nextImageGcBytes: null, unusedImageBytes: 5 * GiB, deadContainerBytes: null },
-  ...{ unrotatedLogBytes: null, debrisBytes: null, totalBytes: 0, unusableBytes: null },
+  ...{ unusedImageBytes: 5 * GiB, deadContainerBytes: null },
+  ...{ debrisBytes: null, unusableBytes: null },
 }
 const ledger = {
   schema: 'highwater.ledger/1' as const,
@@ -175,14 +175,23 @@ describe('what can be freed', () => {
     expect(freedBy(findings)).toBe(text)
   })
 
-  it('are unused images that the kubelet deletes now, for page and terminal alike', () => {
-    const text = 'Up to 5.0 GiB of unused images{}, deleted by the kubelet now, for disk pressure'
-    const full = { ...node, prediction: sharedDisk(91) }
-    expect(freedBy([setting(50, 20)], [full])).toBe(text.replace('{}', ' on 1 node'))
-    const { holders } = assumptions
-    const own = ledgerText(full.details().ledger!, full.prediction, english, holders).join('\n')
-    expect(own.replaceAll('\u00a0', ' ')).toContain(text.replace('{}', ''))
-  })
+  it.each([
+    ['pressure', 'deleted by the kubelet now, for disk pressure'],
+    ['image-gc', 'deleted by the kubelet in the next round of image GC'],
+  ] as const)(
+    'are images that the kubelet deletes for %s, for page and terminal alike',
+    (why, end) => {
+      const own = node.details().ledger!
+      const acting = { ...own.freeable, deletedNow: { why, bytes: 4 * GiB } }
+      const ledger = { ...own, freeable: acting }
+      const full = { ...node, prediction: sharedDisk(91), details: () => ({ ledger }) }
+      const text = (nodes: string) => `Up to 4.0 GiB of unused images${nodes}, ${end}`
+      for (const finding of [setting(50, 20), on({})])
+        expect(freedBy([finding], [full])).toBe(text(' on 1 node'))
+      const lines = ledgerText(ledger, english, assumptions.holders).join('\n')
+      expect(lines.replaceAll('\u00a0', ' ')).toContain(text(''))
+    },
+  )
 
   it('is without a report the two largest sums, and names no small pod', () => {
     const pod = (name: string, gib: number) => ({
@@ -204,16 +213,17 @@ describe('what can be freed', () => {
         { ...pod('', 0.7), owner: 'Deployment small', pods: 1 },
       ],
     }
-    const text = ledgerText(whole, node.prediction, english, assumptions.holders)
+    const text = ledgerText(whole, english, assumptions.holders)
       .join('\n')
       .replaceAll('\u00a0', ' ')
     expect(text).toContain('shop/large')
     expect(text).toContain('Deployment shop/large')
     expect(text).not.toContain('small')
     const [, free = ''] = text.split('What can be freed\n')
-    expect(free.split('\n').filter(line => line.includes('freed once'))).toEqual([
-      '  Up to 5.0 GiB of unused images, freed once the kubelet deletes them all (highwater plan --prune-images)',
+    // No step deletes the unused images.
+    expect(free.split('\n').slice(0, 2)).toEqual([
       '  3.0 GiB of logs and folders of deleted pods, freed once somebody deletes them',
+      '  2.0 GiB in dead containers, freed once their pods are deleted',
     ])
   })
 })
@@ -234,9 +244,7 @@ it('names the largest images with their users, and unused ones with the last kno
       image('who:1', 3, { isInUse: null }),
     ],
   })
-  const text = ledgerText(whole, sharedDisk(60), english, assumptions.holders)
-    .join('\n')
-    .replaceAll('\u00a0', ' ')
+  const text = ledgerText(whole, english, assumptions.holders).join('\n').replaceAll('\u00a0', ' ')
   expect(text).toContain(`Largest images
   6.0 GiB  web:1, unused, last known of Deployment shop/web
   4.0 GiB  web:2, used by Deployment shop/web, …

@@ -20,7 +20,10 @@ function grown(name: string, usedGiB: number, gibADay: number, unusedGiB: number
   const threshold = node.prediction.eviction!.thresholds.find(
     ({ signal, hard }) => hard && signal === 'nodefs.available',
   )!
-  const freeable = { unusedImageBytes: unusedGiB === null ? null : unusedGiB * GiB }
+  const bytes = unusedGiB === null ? null : unusedGiB * GiB
+  const freeable = { unusedImageBytes: bytes }
+  const lines = [{ holder: 'images-unused', bytes }]
+  const unused = { filesystem: 'nodefs', capacityBytes: 100 * GiB, lines }
   return {
     ...node,
     prediction: {
@@ -38,7 +41,7 @@ function grown(name: string, usedGiB: number, gibADay: number, unusedGiB: number
         bytesPerHour: { min: rate, median: rate, max: rate },
       },
     },
-    details: () => ({ ledger: { freeable, filesystems: [] as unknown } as DiskLedger }),
+    details: () => ({ ledger: { freeable, filesystems: [unused] as unknown } as DiskLedger }),
   }
 }
 
@@ -58,6 +61,33 @@ describe('the advised size of a disk', () => {
     expect(advice(grown('a', 40, 1, 10))[0]).toContain('47.0 GiB instead of 100.0 GiB')
     expect(advice(grown('a', 40, 1, 10))[0]).toContain('less')
     expect(advice(grown('a', 80, 2, 20))).toEqual([])
+  })
+
+  it('names a disk of images that is none of nodefs, and is none for an instance store', () => {
+    const node = grown('a', 80, 4, 20)
+    const { filesystems } = node.prediction
+    const [held] = node.details().ledger!.filesystems
+    const on = (sizeGiB: number) => ({
+      ...node,
+      prediction: {
+        ...node.prediction,
+        filesystems: { ...filesystems, layout: 'imagefs' as const, imagefs: filesystems.nodefs },
+      },
+      growth: { imagefs: node.growth.nodefs },
+      details: () => ({
+        ledger: {
+          ...node.details().ledger!,
+          filesystems: [
+            // A stranger of the other disk.
+            { ...held!, lines: [{ holder: 'leftover-snapshots', lowBytes: 30 * GiB } as never] },
+            { ...held!, filesystem: 'imagefs' as const },
+          ],
+          volumes: [{ sizeBytes: sizeGiB * GiB }] as never,
+        },
+      }),
+    })
+    expect(advice(on(100))[0]).toContain('prod-eu / general / imagefs: 110.0 GiB instead of')
+    expect(advice(on(20))).toEqual([])
   })
 
   it('is unknown without the use of images, growth, or a high threshold before eviction', () => {

@@ -1,11 +1,6 @@
 import { gibibyte } from '#base/units.ts'
 import { classResource, declaredNode } from '#judge/drift/declared.ts'
-import {
-  dataDevice,
-  declaredDataVolume,
-  hasVolumeSize,
-  shareOfVolume,
-} from '#judge/help/disk-size.ts'
+import { dataDevice, declaredDataVolume } from '#judge/help/disk-size.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -19,7 +14,7 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { AmiFamily } from '#model/input/record.ts'
-import type { NodeVolume } from '#model/prediction/disk-ledger.ts'
+import { hasVolumeSize, type NodeVolume, shareOfVolume } from '#model/prediction/disk-ledger.ts'
 import type { FilesystemState } from '#model/prediction/prediction.ts'
 
 const titles = {

@@ -17,10 +17,8 @@ import { classResource } from '#judge/drift/declared.ts'
 import { isWithinWindow, recentEvents } from '#judge/events/events.ts'
 import {
   dataDevice,
-  hasVolumeSize,
   requestableDisk,
   roundBytes,
-  shareOfVolume,
   storageIn,
   volumeForRequests,
 } from '#judge/help/disk-size.ts'
@@ -43,7 +41,12 @@ import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeClass, NodePool } from '#model/input/cluster-input.ts'
 import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import { type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
+import {
+  hasVolumeSize,
+  type PodHolder,
+  podOwner,
+  shareOfVolume,
+} from '#model/prediction/disk-ledger.ts'
 
 const shown = 5
 const defaultScheduler = 'default-scheduler'

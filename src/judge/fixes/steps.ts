@@ -768,7 +768,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'raise-volume-limit': asking,
   'read-again': readMoreStep(readsAgain),
   'read-devices': readMoreStep(
-    readOnNode('lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'),
+    readOnNode(({ place }) =>
+      place === undefined
+        ? 'lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'
+        : `lsblk --fs ${shellWord(place)}; df -h`,
+    ),
   ),
   'read-journal': readMoreStep(looksAtJournal),
   'read-limits': readMoreStep(

@@ -9,32 +9,48 @@ const small =
   /^\/(?:dev|proc|sys|run|var\/run|etc|lib|lib64|usr|boot|opt\/cni|var\/lib\/(?:cni|kubelet))(?:\/|$)/
 const shown = 3
 
-/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. A claim with the size of the node's disk is a folder on it. */
-export function writableMounts({
-  pods,
-  summary,
-  filesystems,
-}: Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>) {
+type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>
+
+/** Folders and claims on the node that its pods can write, with the workload. A claim with the size of the node's disk is a folder on it. */
+function writableParts({ pods, summary, filesystems }: Mounting) {
   const diskBytes = filesystems?.nodefs?.capacityBytes
   const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
-  const mounts = (pods ?? []).flatMap(pod => {
+  return (pods ?? []).flatMap(pod => {
     const { namespace = '', name = '' } = pod.metadata ?? {}
     if (namespace === 'kube-system') return []
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
     const volumes = measured.get(podName(pod.metadata)) ?? []
     const claims = volumes.flatMap(({ pvcRef, capacityBytes }) =>
       pvcRef?.name !== undefined && diskBytes != null && capacityBytes === diskBytes
-        ? [`PersistentVolumeClaim ${pvcRef.name}`]
+        ? [{ place: `PersistentVolumeClaim ${pvcRef.name}`, isFolder: false }]
         : [],
     )
     const folders = (pod.spec?.volumes ?? []).flatMap(({ name: volume, hostPath }) => {
       const path = hostPath?.path
-      return path === undefined || small.test(path) || !isVolumeWritable(pod, volume) ? [] : [path]
+      return path === undefined || small.test(path) || !isVolumeWritable(pod, volume)
+        ? []
+        : [{ place: path, isFolder: true }]
     })
-    return [...claims, ...folders].map(place => `${place} (${workload})`)
+    return [...claims, ...folders].map(one => ({ ...one, workload }))
   })
-  return [...new Set(mounts)].slice(0, shown)
 }
+
+const shownMounts = (mounts: readonly { place: string; workload: string }[]) =>
+  [...new Set(mounts.map(({ place, workload }) => `${place} (${workload})`))].slice(0, shown)
+
+/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. */
+export const writableMounts = (subject: Mounting): string[] => shownMounts(writableParts(subject))
+
+/** Of these, folders that lie on none of the measured ones: another disk may be mounted there. */
+export const foldersElsewhere = (subject: Mounting, measured: readonly string[]): string[] =>
+  shownMounts(
+    writableParts(subject).filter(
+      ({ place, isFolder }) =>
+        isFolder &&
+        place !== '/' &&
+        !measured.some(path => place === path || place.startsWith(`${path}/`)),
+    ),
+  )
 
 interface ClaimOfPod {
   namespace: string
@@ -89,7 +105,7 @@ export function claimFolders(
 }
 
 /** A look at the node begins with what its pods can write. */
-export function withMounts(step: StepAction, subject: Parameters<typeof writableMounts>[0]) {
+export function withMounts(step: StepAction, subject: Mounting) {
   const isOfAll = step.id === 'look-on-node' && step.place === undefined
   const mounts = isOfAll || step.id === 'read-on-node' ? writableMounts(subject) : []
   return mounts.length === 0 ? step : { ...step, mounts }

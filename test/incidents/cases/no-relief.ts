@@ -30,4 +30,25 @@ export const noReliefIncidents: readonly Incident[] = [
     words: [/larger disk/],
     never: [imageGc],
   },
+  {
+    name: 'second-ssd-of-caches',
+    thread: 'https://github.com/sourcegraph/about/pull/716',
+    found:
+      'Searcher fails with "no space left on device" below /mnt/cache. Two frontends on one node keep more than 160 GB each on its local SSD of 375 GB; the disk of the kubelet is fine.',
+    world: nodeOf({
+      ...{ family: 'AL2023', disk: { gib: 93, usedGib: 38 } },
+      workloads: ['Deployment sourcegraph-frontend', 'StatefulSet searcher'].map(owner => ({
+        ...{ namespace: 'prod', owner, hostPath: '/mnt/disks/ssd0/pod-tmp' },
+      })),
+      devices: [{ name: 'nvme1n1', gib: 349, mounted: true }],
+    }),
+    cause: [{ kind: 'device', what: 'unmeasured' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [
+      /nvme1n1 \(349\.0 GiB\)/,
+      /\/mnt\/disks\/ssd0\/pod-tmp/,
+      /a disk that pods can write to/,
+    ],
+  },
 ]

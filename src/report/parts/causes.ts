@@ -558,26 +558,28 @@ function userText({ steps }: FoundCause, language: Language): string | null {
 
 const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])
 
-/** What holds the disk, with owner and place, from the cause of the node. Null: the cause is of another kind, or has other nodes too. */
+/** What holds the disk, with owner and place, from the cause that the node itself has. Null: it is of another kind. */
 function heldText(
   found: FoundCause | undefined,
   node: AuditedNode,
   language: Language,
 ): string | null {
   const { cause, findings = [] } = found ?? {}
+  const own = findings.filter(
+    ({ cluster, nodes: { count, sample } }) =>
+      count === 1 && cluster === node.cluster && sample[0] === node.identity.name,
+  )
   // Where a filesystem was not grown to its volume, the holders are not the cause.
   if (cause?.kind === 'device' && smallerThanVolume.has(cause.what))
     return language.words.ledger.notGrown(
       language.bytes(cause.actualBytes),
       language.bytes(cause.declaredBytes),
     )
-  const isOfNode = findings.every(
-    ({ cluster, nodes: { count, sample } }) =>
-      count === 1 && cluster === node.cluster && sample[0] === node.identity.name,
-  )
   const isOfMemory = cause?.kind === 'world' && cause.event === 'memory-outside-pods'
-  return found && cause && (cause.kind === 'holder' || isOfMemory) && isOfNode
-    ? (statementOf(found, language)?.replace(/\.$/, '') ?? null)
+  const [first] = own.filter(one => one.cause.kind === cause?.kind)
+  return found && first && (cause?.kind === 'holder' || isOfMemory)
+    ? (statementOf({ ...found, cause: first.cause, findings: own }, language)?.replace(/\.$/, '') ??
+        null)
     : null
 }
 

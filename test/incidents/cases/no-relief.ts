@@ -1,6 +1,6 @@
 /** Steps that the replay refutes, disks that nobody measured, and causes of which the event's words say who has to act. */
 import type { Incident } from '../incident.ts'
-import { held, imageGc, nodeOf } from '../short-forms.ts'
+import { held, imageGc, images, nodeOf, users } from '../short-forms.ts'
 
 export const noReliefIncidents: readonly Incident[] = [
   {
@@ -50,5 +50,39 @@ export const noReliefIncidents: readonly Incident[] = [
       /\/mnt\/disks\/ssd0\/pod-tmp/,
       /a disk that pods can write to/,
     ],
+  },
+  {
+    name: 'images-of-docker-in-docker',
+    thread: 'https://github.com/jupyterhub/mybinder.org-deploy/issues/773',
+    found:
+      'Nodes with 1 TB fill in three to four days: Docker in Docker keeps its images below a hostPath, and the kubelet frees only its own.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 931, usedGib: 819 } },
+      ...{
+        providerId: 'gce://project/us-central1-a/user-0',
+        configuration: { nodeStatusMaxImages: 3 },
+      },
+      workloads: [
+        ...users(2),
+        {
+          ...{ namespace: 'prod', owner: 'DaemonSet binderhub-dind' },
+          hostPath: '/var/lib/dind/prod',
+        },
+      ],
+      held: { images: images(12, 8, 25), unexplained: 480 },
+      events: [
+        {
+          ...{ type: 'Warning', reason: 'FreeDiskSpaceFailed', count: 11 },
+          message:
+            'Failed to garbage collect required amount of images. Attempted to free 80530636800 bytes, but only found 0 bytes eligible to free.',
+          ...{ firstMinutesAgo: 56, lastMinutesAgo: 4 },
+        },
+      ],
+    }),
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/pods can write to\s+\/var\/lib\/dind\/prod\s+\(DaemonSet prod\/binderhub-dind\)/],
+    never: [imageGc],
   },
 ]

@@ -613,7 +613,11 @@ const askingForPart = part('ask-owner', showsPods)
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
   'ask-owner': asking,
-  'attach-volume': { ...all('set'), always: () => [readCommand('get', 'volumeattachments')] },
+  'attach-volume': all('set', ({ action: { place } }) => [
+    place === undefined
+      ? readCommand('get', 'volumeattachments')
+      : readCommand('describe', 'pv', clusterWord(place)),
+  ]),
   'clean-in-pod': part('free', showsPods),
   'clean-namespace': all(
     'free',

@@ -66,7 +66,6 @@ import {
   usedFor,
 } from './holder-cause.ts'
 import { withMounts } from './host-mounts.ts'
-import { unusedImages } from './listed-images.ts'
 import { reservedOf } from './reservations.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
@@ -367,11 +366,12 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const tooSmall = tooSmallDisk(first, subject)
   if (tooSmall) return tooSmall
   const canBeUnused = first.holder === 'images' || first.holder === 'unread'
-  const unused = canBeUnused && first.amount.unit === 'bytes' ? unusedImages(subject) : null
+  const isOfBytes = first.amount.unit === 'bytes'
+  const unused = canBeUnused && isOfBytes ? (subject.unusedImages?.() ?? null) : null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
   const isInUse =
     (first.holder === 'images' &&
-      first.amount.unit === 'bytes' &&
+      isOfBytes &&
       (imageGC?.reachesLow === false || freesBelow(100 * roomy, subject) === false) &&
       unused === null) ||
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
@@ -538,7 +538,7 @@ export function filesOfImages(
     .reduce((sum, { highBytes }) => sum + highBytes, 0)
   const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
   if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
-  const unused = unusedImages(subject)
+  const unused = subject.unusedImages?.() ?? null
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
   const [[largest, alike] = ['', []], [, next] = ['', []]] = [
     ...Map.groupBy(names, name => name),
@@ -577,11 +577,11 @@ export function heldDisks({
   host,
   node,
   pods,
-  runtime,
   eviction,
+  unusedImages,
 }: NodeSubject): HeldDisks {
   if (!ledger) return {}
-  const subject = { ledger, identity, imageGC, host, node, pods, runtime, eviction }
+  const subject = { ledger, identity, imageGC, host, node, pods, eviction, unusedImages }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
@@ -741,10 +741,10 @@ interface DiskSubject
       | 'configuration'
       | 'host'
       | 'node'
-      | 'runtime'
       | 'summary'
       | 'filesystems'
       | 'eviction'
+      | 'unusedImages'
     >
   > {
   ledger: NodeLedger | null

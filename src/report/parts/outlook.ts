@@ -99,7 +99,9 @@ function resourceOutlook(next: Resource, node: AuditedNode) {
 }
 
 function nodeOutlook(node: AuditedNode, assumptions: Assumptions) {
-  const [first] = [...diskOutlooks(node, assumptions), ...scarceOutlooks(node)]
+  const { filesystems, eviction, imageGC } = node.prediction
+  const read = { filesystems, eviction, imageGC }
+  const [first] = [...diskOutlooks(read, node.growth, assumptions), ...scarceOutlooks(read)]
     .map(next => resourceOutlook(next, node))
     // Much memory is no forecast for a disk that was not read.
     .filter(({ disk, band }) => disk !== null || band !== 'calm')

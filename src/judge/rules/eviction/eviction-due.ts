@@ -8,7 +8,6 @@ import { podDeletion } from '#judge/help/deletion.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, measuredFirst } from '#judge/help/holders.ts'
-import { unusedImages } from '#judge/help/listed-images.ts'
 import { memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
 import { processUse } from '#judge/help/processes.ts'
 import { reservedOf } from '#judge/help/reservations.ts'
@@ -232,7 +231,7 @@ function reasonOf(
   const wrong = raisedReason(raised, subject)
   if (wrong) return wrong
   if (!first.hard && isAboveDefault(first, subject)) {
-    const unused = first.signal.endsWith('.available') ? unusedImages(subject) : null
+    const unused = first.signal.endsWith('.available') ? subject.unusedImages() : null
     const fix = unused === null ? undefined : imageGcFix(subject, policy)
     const isNamed = waitingText(met, subject) !== null
     const named = isNamed ? [] : [`evictionSoft.${first.signal} is ${shorten(first.value)}`]

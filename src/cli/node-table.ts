@@ -2,7 +2,7 @@
 
 import { usedPercentOf } from '#base/percent.ts'
 import { columnsOf, padTo } from '#base/text/text-width.ts'
-import type { Severity } from '#model/finding/finding.ts'
+import type { Finding, Severity } from '#model/finding/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { worstFirst } from '#report/parts/findings.ts'
@@ -46,8 +46,16 @@ export function nodeTable(report: AuditReport, isWide: boolean, language: Langua
   return `${all.map(lineOf).join('\n')}\n`
 }
 
+/** A finding that names a part of its nodes counts for its whole group. */
 function worstFindings({ document, nodes }: AuditReport): ReadonlyMap<AuditedNode, Severity> {
-  const nodesOf = openNodesOf(nodes)
+  const namedOf = openNodesOf(nodes)
+  const nodesOf = (finding: Finding) => {
+    const { subject, cluster, nodes: own } = finding
+    if (own.sample.length >= own.count) return namedOf(finding)
+    const isOfGroup = ({ group }: AuditedNode['identity']) =>
+      group.kind === subject.kind && group.name === subject.name
+    return nodes.filter(node => node.cluster === cluster && isOfGroup(node.identity))
+  }
   return new Map(
     document.findings
       .toSorted(worstFirst)

@@ -16,7 +16,7 @@ import type {
 } from '#model/finding/finding.ts'
 import { gradeOf } from '#model/finding/grade.ts'
 import type { GroupPoint } from '#model/history.ts'
-import { matchesCluster, type Subject } from '#model/input/record.ts'
+import { isNodeGroup, matchesCluster, type Subject } from '#model/input/record.ts'
 import type { OwnerMatch, ReportOwner } from '#model/policy.ts'
 import type { AuditedNode, AuditReport, ReportedTrend, RunBefore } from '#model/report.ts'
 
@@ -255,9 +255,12 @@ function ownershipOf({ tags = [], nodes }: AuditReport, match: OwnerMatch): Owne
       labelled.get(JSON.stringify([cluster, subject?.kind, subject?.name])) ?? [{ labels: {} }]
     ).every(({ labels }) => matchesLabels(match.labels, labels ?? {}))
   const group = (cluster: string, subject: Subject | null) => {
-    const isGroup = subject?.kind === 'Nodegroup' || subject?.kind === 'NodePool'
     if (!inCluster(cluster)) return false
-    if (match.nodegroup !== undefined && !(isGroup && matchesGlob(match.nodegroup, subject.name)))
+    const groupName = subject && isNodeGroup(subject) ? subject.name : null
+    if (
+      match.nodegroup !== undefined &&
+      !(groupName !== null && matchesGlob(match.nodegroup, groupName))
+    )
       return false
     const nodegroup = subject?.kind === 'Nodegroup' ? subject.name : null
     const namespace = subject?.kind === 'Namespace' ? subject.name : (subject?.namespace ?? null)

@@ -67,6 +67,16 @@ it('has the state and the headroom of the page, and no calm beside a grave findi
   expect(shown).toEqual([['unwatched', expect.stringContaining('10\u00a0%')]])
 })
 
+it('counts a grave finding that names few of its nodes for its whole group', () => {
+  const node = auditedNode('unnamed', sharedDisk(40))
+  const { cluster, identity } = node
+  const nodes = { count: 30, sample: ['other'] }
+  const grave = finding('high', { cluster, subject: identity.group, nodes })
+  const quiet = quietReport([node])
+  const report = { ...quiet, document: { ...quiet.document, findings: [grave] } }
+  expect(nodeTable(report, false, english).split('\n')[1]).toMatch(/^unnamed +High /)
+})
+
 it('has instance, kubelet, image GC and first victim where it is wide', () => {
   for (const row of rowsOf(true)) expect(row).toHaveLength(13)
 })

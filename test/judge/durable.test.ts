@@ -218,6 +218,36 @@ describe('a snippet', () => {
   })
 })
 
+describe('of a kops InstanceGroup', () => {
+  const nodes = { kind: 'InstanceGroup', namespace: null, name: 'nodes-us-east-1a' } as const
+  const kops: Origin = { ...managed, owner: 'self-managed', amiFamily: 'other' }
+  const without: ConfigName[] = [
+    ...['enforcement', 'log workers', 'image age', 'all images', 'cgroup v1'],
+    'merged defaults',
+  ] as ConfigName[]
+
+  it.each(Object.entries(configs))('gives back %s', (name, config) => {
+    const found = only(kops, config, nodes)
+    expect(found.target).toBe('kops')
+    if (without.some(one => one === name)) expect(isComment(found.snippet)).toBe(true)
+    else expect(readBack(found.snippet)).toEqual(config)
+  })
+
+  it('is written by kops, and by no tool of EKS', () => {
+    const { snippet } = only(kops, configs['thresholds with image GC'], nodes)
+    expect(
+      snippet,
+    ).toBe(`# kops edit instancegroup "nodes-us-east-1a", then kops update cluster --yes and kops rolling-update cluster --yes, which replaces its nodes.
+kind: InstanceGroup
+spec:
+  kubelet:
+    evictionHard: "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%"
+    imageGCHighThresholdPercent: 75
+    imageGCLowThresholdPercent: 65
+`)
+  })
+})
+
 const hostile = [
   "10%'; touch /tmp/x; '",
   '$(id)',

@@ -91,6 +91,22 @@ it('looks by a critical pod on a node without ssh: under DiskPressure the kubele
   expect(run[4]).toMatch(/^du -h -a -x -d 3 /)
 })
 
+it.each([
+  [
+    'azure:///subscriptions/5a1f/resourceGroups/mc_rg/providers/Microsoft.Compute/virtualMachineScaleSets/pool/virtualMachines/3',
+    /^az vmss run-command invoke --subscription 5a1f -g mc_rg -n pool --instance-id 3 .* 'du --inodes /,
+  ],
+  ['gce://shop/us-east1-b/gke-1', /^gcloud compute ssh gke-1 --project shop --zone us-east1-b /],
+  // An image of its own can be pulled onto no full disk.
+  ['', /--image=docker\.io\/library\/busybox:1\.36 .*"imagePullPolicy":"IfNotPresent"/],
+  ["gce://shop/us-east1-b/gke-1'; reboot", /^kubectl /],
+])('looks by the way of the cloud onto a node: %s', (providerId, expected) => {
+  const shellImage = 'docker.io/library/busybox:1.36'
+  const looking = { ...machine, shell: 'pod' as const, providerId, shellImage }
+  const actions = [{ id: 'look-on-node' as const, unit: 'inodes' as const }]
+  expect(commandsIn(stepsOf(finding, actions, on({ node: looking })))[0]).toMatch(expected)
+})
+
 it('looks into a volume by the container that mounts it', () => {
   const place = { namespace: 'pg', pod: 'db-0', workload: null }
   const container = { kind: 'container' as const, container: 'db', ...place }

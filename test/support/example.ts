@@ -5,6 +5,7 @@ import { reportedRounds } from '#judge/compare/history/reclaim.ts'
 import { runningSettings } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
 import { recentStarts } from '#judge/events/events.ts'
+import { unusedImages } from '#judge/help/listed-images.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import type { Need, NodeContext, NodeEvent, NodeSubject } from '#judge/subject/node-subject.ts'
 import { PodOwners } from '#judge/subject/pod-owners.ts'
@@ -278,6 +279,7 @@ export function exampleSubject(
   const identity = { name, ...exampleIdentity, ...example.identity }
   const running = orNull(exampleConfiguration, configuration)
   const { pods = [], summary = {} } = example
+  const host = example.host ?? (example.held ? measuredHost : null)
   return {
     cluster: 'prod',
     at: example.at ?? exampleTime,
@@ -287,6 +289,7 @@ export function exampleSubject(
     runningValues: () => runningSettings(running ?? {}, identity).values,
     runningKey: () => runningSettings(running ?? {}, identity).key,
     runningLogs: () => runningLogs({ pods, summary }),
+    unusedImages: () => unusedImages({ ...example, pods, host }),
     recentStarts: () => recentStarts(pods ?? [], example.at ?? exampleTime),
     isConfigurationOnDisk: false,
     filesystems,
@@ -317,7 +320,7 @@ export function exampleSubject(
     pods,
     summary,
     runtime: example.runtime ?? null,
-    host: example.host ?? (example.held ? measuredHost : null),
+    host,
     mode: example.mode ?? 'proxy',
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},

@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { formatDuration } from '#base/go/duration.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import { readUserData } from '#clients/user-data.ts'
-import { flagSettings } from '#facts/kubelet/flag-settings.ts'
+import { flagOfField, flagSettings } from '#facts/kubelet/flag-settings.ts'
 
 export const isComment = (snippet: string) =>
   snippet.split('\n').every(line => line === '' || line.startsWith('#'))
@@ -20,6 +20,7 @@ export function readBack(snippet: string): RawObject {
   if (!isRawObject(document)) throw new Error('no document')
   if (document.kind === 'NodeConfig') return ofUserData(snippet)
   if (document.kind === 'EC2NodeClass') return ofNodeClass(document.spec)
+  if (document.kind === 'InstanceGroup') return ofInstanceGroup(document.spec)
   return ofNodegroup(document)
 }
 
@@ -46,6 +47,17 @@ function ofNodeClass(spec: unknown): RawObject {
     ...(isRawObject(spec.kubelet) ? spec.kubelet : {}),
     ...(typeof spec.userData === 'string' ? ofUserData(spec.userData) : {}),
   }
+}
+
+/** kops passes each text of an eviction setting on as the flag. */
+function ofInstanceGroup(spec: unknown): RawObject {
+  if (!isRawObject(spec) || !isRawObject(spec.kubelet)) throw new Error('no spec.kubelet')
+  const entries = Object.entries(spec.kubelet).map(([field, value]) => {
+    const flag = flagOfField.get(field)
+    if (typeof value !== 'string' || !value.includes('.available') || !flag) return [field, value]
+    return [field, flagSettings([`--${flag}=${value}`]).fields.get(field)]
+  })
+  return Object.fromEntries(entries)
 }
 
 function ofNodegroup({ nodeGroups, managedNodeGroups }: RawObject): RawObject {

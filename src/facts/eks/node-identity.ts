@@ -8,7 +8,12 @@
 
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/input/record.ts'
+import {
+  type AmiFamily,
+  groupLabels,
+  type NodeIdentity,
+  type NodeOwner,
+} from '#model/input/record.ts'
 
 const providerInstance = /^(?:aws:\/\/[^?#]*\/)?(i-[0-9a-f]{8,17})\/*$/
 /** Source: the service model `ssm`, ManagedInstanceId. */
@@ -17,13 +22,11 @@ const providerHybrid = /^eks-hybrid:\/\/\//
 const eksctlNodegroup = 'alpha.eksctl.io/nodegroup-name'
 const providerFargate = /^aws:\/\/\/[^/]+\/[^/]+\/fargate-/
 
-function groupOf(
-  name: string,
-  nodePool: string | undefined,
-  nodegroup: string | undefined,
-): NodeIdentity['group'] {
-  if (nodePool !== undefined) return { kind: 'NodePool', namespace: null, name: nodePool }
-  if (nodegroup !== undefined) return { kind: 'Nodegroup', namespace: null, name: nodegroup }
+function groupOf(name: string, labels: Record<string, string | undefined>): NodeIdentity['group'] {
+  for (const [label, kind] of groupLabels) {
+    const group = labels[label]
+    if (group !== undefined) return { kind, namespace: null, name: group }
+  }
   return { kind: 'Node', namespace: null, name }
 }
 
@@ -35,12 +38,10 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
   const operatingSystem = node.status?.nodeInfo?.operatingSystem ?? labels['kubernetes.io/os']
   const isWindows = operatingSystem === 'windows' || osImage.startsWith('Windows')
   const owner = nodeOwner(labels, providerId)
-  const nodePool = labels['karpenter.sh/nodepool']
-  const nodegroup = labels['eks.amazonaws.com/nodegroup'] ?? labels[eksctlNodegroup]
   const ready = node.status?.conditions?.find(condition => condition.type === 'Ready')?.status
   return {
     name,
-    group: groupOf(name, nodePool, nodegroup),
+    group: groupOf(name, labels),
     owner,
     isEksctl: eksctlNodegroup in labels,
     amiFamily: isWindows ? 'Windows' : amiFamily(osImage),

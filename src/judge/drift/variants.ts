@@ -10,6 +10,8 @@ const longestKey = 640
 export interface Variant<Value> {
   value: Value
   nodes: string[]
+  /** The value as JSON, once it was compared. */
+  text?: string
 }
 
 /** @param commonText of the values of one variant, from the value as JSON */
@@ -23,12 +25,15 @@ export function addVariant<Value>(
   const common = commonText(text, value)
   const key = common.length > longestKey ? hash('sha256', common, 'base64') : common
   const known = variants.get(key)
-  if (!known) variants.set(key, { value, nodes: [node] })
-  else {
-    known.nodes.push(node)
-    // The kept value must not depend on the order of the nodes.
-    if (common !== text && text < JSON.stringify(known.value)) known.value = value
+  if (!known) {
+    variants.set(key, { value, nodes: [node] })
+    return
   }
+  known.nodes.push(node)
+  if (common === text) return
+  known.text ??= JSON.stringify(known.value)
+  // The kept value must not depend on the order of the nodes.
+  if (text < known.text) Object.assign(known, { value, text })
 }
 
 export const largestFirst = <Value>(variants: Map<string, Variant<Value>>): Variant<Value>[] =>

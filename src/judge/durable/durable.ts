@@ -133,7 +133,7 @@ export const quotedName = (name: string, placeholder: string) =>
 
 export interface DurableTarget {
   target: DurableFix['target']
-  isFor(origin: Origin): boolean
+  isFor(origin: Origin, group: Subject): boolean
   /** Comments in the snippet name the settings that the target cannot hold. */
   snippet(request: DurableRequest): string
 }
@@ -160,7 +160,7 @@ export function durableFixes(
 ): DurableFix[] {
   const found = new Map<string, DurableFix>()
   for (const { origin, config, notes = [] } of proposals) {
-    const target = targets.find(({ isFor }) => isFor(origin))
+    const target = targets.find(({ isFor }) => isFor(origin, group))
     const isNothing = Object.keys(config).length === 0
     if (!target || (isNothing && notes.length === 0)) continue
     const place = `${target.target} ${origin.amiFamily}`

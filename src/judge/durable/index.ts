@@ -2,6 +2,7 @@ import { bottlerocket } from './bottlerocket.ts'
 import type { DurableTarget } from './durable.ts'
 import { eksctl } from './eksctl.ts'
 import { karpenter } from './karpenter.ts'
+import { kops } from './kops.ts'
 import { launchTemplate } from './launch-template.ts'
 import { nodeadm } from './nodeadm.ts'
 
@@ -24,6 +25,7 @@ export const durableTargets: readonly DurableTarget[] = [
   autoMode,
   karpenter,
   eksctl,
+  kops,
   bottlerocket,
   nodeadm,
   launchTemplate,

@@ -1,7 +1,11 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { by } from '#base/text/text-order.ts'
 import { weekMs } from '#base/units.ts'
-import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import {
+  type EvictionCause,
+  evictionCause,
+  signalsOfResource,
+} from '#facts/kubelet/event-messages.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { isEvictable } from '#judge/help/thresholds.ts'
 import { type Failing, settingIn } from '#judge/rule.ts'
@@ -208,6 +212,23 @@ export function namedThreshold(
   const isShare = share >= 1 && Math.abs(share - Math.round(share)) <= sameAmount * share
   const ofDisk = isShare ? `, ${Math.round(share)} % of its disk` : ''
   return `${available} available, below ${signal === null ? `${quantity}${ofDisk}` : `${signal} (${quantity})`}`
+}
+
+/** Whether the threshold of a disk that evicted was lowered since: what was available meets none of the present ones. */
+export function isThresholdLowered(
+  evictions: readonly EvictionCause[],
+  { thresholds }: Pick<EvictionFact, 'thresholds'>,
+): boolean {
+  const last = evictions.findLast(({ threshold }) => threshold !== null)
+  const available = amountOrNull(last?.threshold?.available ?? '')
+  if (!last?.threshold || available === null || !isOfDisk(last.resource)) return false
+  const signals: readonly string[] = signalsOfResource[last.resource ?? ''] ?? []
+  const present = thresholds.filter(({ signal }) => signals.includes(signal))
+  if (present.length === 0) return false
+  return (
+    thresholdOf(last.threshold.quantity, present) === null &&
+    present.every(({ resolved }) => resolved !== null && available >= resolved)
+  )
 }
 
 /** `29.0 GiB` of `31189488855`, `3276 process ids` of `3276`. */

@@ -92,6 +92,14 @@ export function shellOfImage({
   return provider.startsWith('kind://') ? null : undefined
 }
 
+/** An image with a shell that the node lists: where a disk is full, no other can be pulled. */
+const imageWithShell = ({ status }: NodeSubject['node']): string | null =>
+  status?.images
+    ?.flatMap(({ names = [] }) => names)
+    .find(name =>
+      /^[\w./-]*\b(?:busybox|alpine|ubuntu|debian)(?::[\w.-]+|@sha256:[\da-f]{64})$/.test(name),
+    ) ?? null
+
 /** By the kubelet's version: `v1.34.1+k3s1`. */
 const distributionOf = ({ kubeletVersion }: NodeSubject['identity']) =>
   (['k3s', 'rke2'] as const).find(name => kubeletVersion?.includes(`+${name}`))
@@ -107,12 +115,15 @@ export class FixFacts {
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
     const shell = shellOfImage(subject.node)
+    const shellImage = shell === 'pod' ? imageWithShell(subject.node) : null
     this.#stepNodes.set(nodeKey(cluster, name), {
       name,
       instanceId,
       owner,
       hasSessions: inspectTargetOf(identity).isReachable,
       shell: shell === undefined ? shellOf(identity) : shell,
+      ...(shell === 'pod' && { providerId: subject.node.spec?.providerID }),
+      ...(shellImage !== null && { shellImage }),
       distribution: distributionOf(identity),
       isLeaving: isLeaving(subject.node),
     })

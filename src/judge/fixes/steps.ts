@@ -27,6 +27,9 @@ export interface StepNode {
   hasSessions: boolean
   /** What opens a shell of the host. `container`: of Bottlerocket, whose sessions open one of a container. `talos`: its API has no shell. `docker`: the node is a container of Docker (kind, k3d). `pod`: of clouds and distributions whose nodes have no ssh. */
   shell: 'session' | 'ssh' | 'powershell' | 'container' | 'docker' | 'pod' | 'talos' | null
+  /** Where the shell is `pod`: its machine in the cloud, and an image with a shell that it has. */
+  providerId?: string | undefined
+  shellImage?: string
   owner: NodeOwner
   /** Its kubelet and containerd are parts of one program. */
   distribution?: 'k3s' | 'rke2' | undefined
@@ -220,7 +223,7 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
 
 /** A command on the node, by Systems Manager (as ssm-user, who may use sudo) or ssh. Without a shell, what the API shows of the node. */
 function session(
-  { instanceId, shell, name, distribution }: StepNode,
+  { instanceId, shell, name, distribution, providerId = '', shellImage }: StepNode,
   effect: CommandEffect,
   written?: string,
   shown: Command = readCommand('describe', 'node', clusterWord(name)),
@@ -232,7 +235,8 @@ function session(
     if (shell === 'ssh') return [effect, `ssh ${shellWord(name)} ${shellWord(command)}`]
     if (shell === 'docker')
       return [effect, `docker exec ${shellWord(name)} sh -c ${shellWord(asRoot)}`]
-    if (shell === 'pod') return [effect, inPod(name, asRoot)]
+    if (shell === 'pod')
+      return [effect, byCloud(providerId, command, asRoot) ?? inPod(name, asRoot, shellImage)]
   }
   if (shell !== 'session' || instanceId === null) return shown
   const start = aws('ssm', 'start-session', '--target', clusterWord(instanceId))
@@ -241,12 +245,28 @@ function session(
   return [effect, text]
 }
 
+/** By the cloud's own way onto a machine: it needs no pod, and no image. Sources: learn.microsoft.com/cli/azure/vmss/run-command, cloud.google.com/sdk/gcloud/reference/compute/ssh. Null: of another cloud, or a machine on its own. */
+function byCloud(providerId: string, command: string, asRoot: string): string | null {
+  const azure =
+    /^azure:\/\/\/subscriptions\/(\w[\w-]*)\/resourceGroups\/(\w[\w.()-]*)\/providers\/Microsoft\.Compute\/virtualMachineScaleSets\/(\w[\w.-]*)\/virtualMachines\/(\d+)$/i.exec(
+      providerId,
+    )
+  if (azure) {
+    const [subscription = '', group = '', set = '', instance = ''] = azure.slice(1).map(shellWord)
+    return `az vmss run-command invoke --subscription ${subscription} -g ${group} -n ${set} --instance-id ${instance} --command-id RunShellScript --scripts ${shellWord(asRoot)}`
+  }
+  const [project, zone, name] =
+    /^gce:\/\/(\w[\w.:-]*)\/(\w[\w-]*)\/(\w[\w-]*)$/.exec(providerId)?.slice(1).map(shellWord) ?? []
+  return name === undefined
+    ? null
+    : `gcloud compute ssh ${name} --project ${project} --zone ${zone} --command ${shellWord(command)}`
+}
+
 /** The kubelet admits only critical pods under DiskPressure: it refuses those of kubectl debug and oc debug. Upstream: eviction_manager.go Admit */
-function inPod(nodeName: string, command: string): string {
-  const image = 'busybox'
+function inPod(nodeName: string, command: string, image = 'busybox'): string {
   const [name, mountPath] = ['host', '/host']
   const container = {
-    ...{ name, image, securityContext: { privileged: true } },
+    ...{ name, image, imagePullPolicy: 'IfNotPresent', securityContext: { privileged: true } },
     command: ['chroot', mountPath, 'sh', '-c', command],
     volumeMounts: [{ name, mountPath }],
   }
@@ -503,12 +523,21 @@ const mountsOfDisks =
 
 /** Deletes nothing: what lies there is for a person to judge. */
 function sizes(action: StepAction, place?: string, ...others: string[]) {
-  const [counting, sorting] = waysToCount(action)
   // From the root of a disk: down to /var/lib/X.
-  const [folders, deep, rows] =
-    place === undefined
-      ? [mountsOfDisks, 3, 30]
-      : [[place, ...others].map(shellWord).join(' '), 2, 20]
+  return place === undefined
+    ? sizesBelow(action, null, 3, 30)
+    : sizesBelow(action, [place, ...others], 2, 20)
+}
+
+/** @param places null: the node's own disks */
+function sizesBelow(
+  action: StepAction,
+  places: readonly string[] | null,
+  deep: number,
+  rows: number,
+) {
+  const [counting, sorting] = waysToCount(action)
+  const folders = places?.map(shellWord).join(' ') ?? mountsOfDisks
   return `sudo du ${counting} -a -x -d ${deep} ${folders} | sort ${sorting} | tail -n ${rows}`
 }
 
@@ -570,6 +599,11 @@ const windowsSizes =
 
 const windowsProcesses =
   'Get-Process | sort WS | select -Last 20 Name, Id, WS, @{n="Threads";e={$_.Threads.Count}}'
+
+const processesByProgram = 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail'
+
+/** By process and by parent, with its pod: in the control group, or as the sandbox in the arguments of a shim. */
+const threadsAndZombies = `ps -e -o nlwp=,stat=,pid=,ppid= | awk '$2 ~ /^Z/ {n[$4]++; next} {print $1, "threads", $3} END {for (p in n) print n[p], "zombies", p}' | sort -n | tail | while read -r n of p; do echo "$n $of of $(ps -o pid=,args:150=,cgroup:250= -p $p | tr -s ' ')"; done`
 
 const podFolders = '/var/lib/kubelet/pods'
 
@@ -707,9 +741,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       'ps -e -o rss=,pid=,comm= --sort=-rss | head -n 20; grep -e ^Slab -e ^SUnreclaim -e ^Shmem: -e ^PageTables -e ^Hugetlb /proc/meminfo',
     ),
   ),
-  'list-processes': readMoreStep(
-    usage('ps -e -L -o comm= | sort | uniq -c | sort -n | tail -n 20'),
-  ),
+  'list-processes': readMoreStep(usage(`${processesByProgram}; ${threadsAndZombies}`)),
   'look-in-volume': stepForm('nothing')(
     'ask-owner',
     ({ action: { owner, place = '', unit } }) =>
@@ -757,7 +789,14 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   'pin-images': all('set', plan),
   'provide-image': asking,
-  'prune-dead-containers': all('free', showsPods),
+  'prune-dead-containers': all(
+    'free',
+    on => [
+      session(on.node, 'reads', 'sudo crictl ps -a -s Exited', podsOfNode(on)),
+      ...(podOf(on.action.owner) ? deletePods(on) : []),
+    ],
+    'pods',
+  ),
   'prune-by-runtime': part('free', ({ node }) => [
     session(node, 'changes', 'sudo crictl rmi --prune'),
   ]),
@@ -781,9 +820,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'read-journal': readMoreStep(looksAtJournal),
   'read-limits': readMoreStep(
     readOnNode(action => {
-      const { variant, place = '/run' } = action
-      return variant === 'memory'
-        ? `df -h ${shellWord(place)}; df -i ${shellWord(place)}; ${sizes(action, place)}`
+      const { variant, place } = action
+      // The log of a runtime's task lies this deep below /run.
+      return place !== undefined && (variant === 'memory' || variant === 'filesystem')
+        ? `df -h ${shellWord(place)}; df -i ${shellWord(place)}; ${sizesBelow(action, [place], 6, 20)}`
         : 'df -hT; df -i; sysctl fs.inotify fs.mount-max kernel.keys; cat /proc/key-users; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status; sudo btrfs filesystem usage /'
     }),
   ),

@@ -4,6 +4,7 @@ import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { nameLength, shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding/cause.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import {
@@ -19,13 +20,15 @@ const metadataShare = 0.02
 /** Where the configuration is unknown. Image GC that starts above 80 % and frees down to 70 % stays clear of eviction. */
 const presetLowPercent = 70
 
+const rootDevice = '/dev/xvda'
+
 /**
  * Device of images, containers and pods. Sources: bottlerocket-os/bottlerocket README, Default Volumes; EC2 user guide, device names on Windows
  * instances.
  */
 export function dataDevice({ amiFamily }: Pick<NodeIdentity, 'amiFamily'>) {
   if (amiFamily === 'Windows') return '/dev/sda1'
-  return amiFamily === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
+  return amiFamily === 'Bottlerocket' ? '/dev/xvdb' : rootDevice
 }
 
 /** A volume of a nodegroup, a launch template or a node class. `device` null: the data volume, whatever its device. */
@@ -50,12 +53,21 @@ type VolumeSize = Pick<StepAction, 'bytes' | 'place' | 'usdPerMonth'>
 
 /** The disks of hybrid nodes and of other clouds are no EBS volumes: their size is left out. */
 export const largerVolume = (
-  { owner, instanceId }: Pick<NodeIdentity, 'owner' | 'instanceId'>,
+  {
+    owner,
+    instanceId,
+    group,
+  }: Pick<NodeIdentity, 'owner' | 'instanceId'> & Partial<Pick<NodeIdentity, 'group'>>,
   size: VolumeSize,
 ): StepAction => ({
   id: 'larger-disk',
   ...(owner !== 'hybrid' && instanceId !== null && size),
   ...(owner === 'auto-mode' && { place: 'NodeClass' }),
+  // Source: kubernetes/kops docs/instance_groups.md rootVolume
+  ...(group?.kind === 'InstanceGroup' &&
+    size.bytes !== undefined && {
+      source: `kops edit instancegroup ${shorten(group.name, nameLength)} (${size.place === rootDevice ? 'spec.rootVolume.size' : 'spec.volumes'})`,
+    }),
 })
 
 /**

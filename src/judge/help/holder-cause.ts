@@ -91,15 +91,20 @@ function mainLine(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size:
   const systemBytes = isTiny(disk) ? 0 : usualSystem.bytes
   const isLess = unit === 'bytes' && first.highBytes < (unread?.lowBytes ?? 0) - systemBytes
   // What is known comes before a measurement of the rest, unless the rest is larger for sure.
-  if (unread && (first === unread || isLess))
-    return large.find(({ holder }) => holders[holder].actor === 'owner') ?? unread
+  if (unread && (first === unread || isLess)) return large.find(isOfOwner) ?? unread
   /** The first of these, if the disk has room without them. */
   const spared = (spare: LedgerLine[]) => {
     const left = disk.usedBytes - spare.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
     return unit === 'bytes' && left < roomy * disk.capacityBytes && !isTiny(disk) ? spare[0] : null
   }
   const isUnused = ({ holder }: LedgerLine) => holder === 'images-unused'
-  if (first.holder === 'images-in-use') return spared(lines.filter(isUnused)) ?? first
+  if (first.holder === 'images-in-use')
+    return (
+      spared(lines.filter(isUnused)) ??
+      // What one step frees, and no running pod writes again, comes before a larger disk.
+      lines.find(line => isUnusual(line) && !isOfOwner(line) && spared([line])) ??
+      first
+    )
   if (!holders[first.holder].isUsual) return first
   // What should not be there comes before the usual contents of a node.
   return (
@@ -108,6 +113,8 @@ function mainLine(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size:
     first
   )
 }
+
+const isOfOwner = ({ holder }: LedgerLine) => holders[holder].actor === 'owner'
 
 const isUnusual = ({ holder }: LedgerLine) =>
   holders[holder].isUsual !== true && !imageHolders.has(holder) && holder !== 'unread'

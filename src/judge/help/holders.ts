@@ -23,6 +23,7 @@ import {
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
 import { placedWorkload } from '#model/input/kubernetes.ts'
+import type { NodeIdentity } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   type FilesystemLedger,
@@ -65,7 +66,6 @@ import {
   usedFor,
 } from './holder-cause.ts'
 import { withMounts } from './host-mounts.ts'
-import { unusedImages } from './listed-images.ts'
 import { reservedOf } from './reservations.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
@@ -129,7 +129,6 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
-  const { parts } = held
   const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread') {
@@ -139,7 +138,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     }
   }
   const { actor } = holders[holder]
-  const alike = parts.filter(part => part.holder === holder && part.filesystem === filesystem)
+  const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const [own] = alike
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
   const isOfMany = owner === null && isPodPart(own)
@@ -157,14 +156,16 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     nodefs.usedBytes + amount.low < roomy * nodefs.capacityBytes
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
-  const pods = podsOf(cause, parts)
+  const pods = podsOf(cause, held.parts)
   const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || !isDocker(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
-  const inside = isOfMany ? undefined : insideOf(owner, subject.pods ?? null, place)
+  // Nothing that runs shows what a dead container holds.
+  const isHidden = isOfMany || holder === 'dead-containers'
+  const inside = isHidden ? undefined : insideOf(owner, subject.pods ?? null, place)
   const isOwned = actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.
   const isFile =
@@ -181,7 +182,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
     ...(inside && { inside }),
-    ...(id === 'restart-pod' && pods.length > 0 && { pods }),
+    ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
     ...inodes,
     ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
@@ -190,6 +191,8 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const reason = { cause, steps: log === null ? ofOwner : [emptying, ...ofOwner] }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
 }
+
+const ofPods: ReadonlySet<StepActionId> = new Set(['restart-pod', 'prune-dead-containers'])
 
 /** Steps that end by the kubelet's eviction of the pod. */
 const limits: ReadonlySet<StepActionId> = new Set([
@@ -363,11 +366,12 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const tooSmall = tooSmallDisk(first, subject)
   if (tooSmall) return tooSmall
   const canBeUnused = first.holder === 'images' || first.holder === 'unread'
-  const unused = canBeUnused && first.amount.unit === 'bytes' ? unusedImages(subject) : null
+  const isOfBytes = first.amount.unit === 'bytes'
+  const unused = canBeUnused && isOfBytes ? (subject.unusedImages?.() ?? null) : null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
   const isInUse =
     (first.holder === 'images' &&
-      first.amount.unit === 'bytes' &&
+      isOfBytes &&
       (imageGC?.reachesLow === false || freesBelow(100 * roomy, subject) === false) &&
       unused === null) ||
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
@@ -534,7 +538,7 @@ export function filesOfImages(
     .reduce((sum, { highBytes }) => sum + highBytes, 0)
   const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
   if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
-  const unused = unusedImages(subject)
+  const unused = subject.unusedImages?.() ?? null
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
   const [[largest, alike] = ['', []], [, next] = ['', []]] = [
     ...Map.groupBy(names, name => name),
@@ -573,11 +577,11 @@ export function heldDisks({
   host,
   node,
   pods,
-  runtime,
   eviction,
+  unusedImages,
 }: NodeSubject): HeldDisks {
   if (!ledger) return {}
-  const subject = { ledger, identity, imageGC, host, node, pods, runtime, eviction }
+  const subject = { ledger, identity, imageGC, host, node, pods, eviction, unusedImages }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
@@ -737,14 +741,14 @@ interface DiskSubject
       | 'configuration'
       | 'host'
       | 'node'
-      | 'runtime'
       | 'summary'
       | 'filesystems'
       | 'eviction'
+      | 'unusedImages'
     >
   > {
   ledger: NodeLedger | null
-  identity: InspectIdentity
+  identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group'>>
 }
 
 export type HolderSubject = Omit<DiskSubject, 'ledger'> & {

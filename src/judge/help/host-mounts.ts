@@ -11,45 +11,51 @@ const shown = 3
 
 type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>
 
-/** Folders and claims on the node that its pods can write, with the workload. A claim with the size of the node's disk is a folder on it. */
-function writableParts({ pods, summary, filesystems }: Mounting) {
-  const diskBytes = filesystems?.nodefs?.capacityBytes
-  const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
-  return (pods ?? []).flatMap(pod => {
-    const { namespace = '', name = '' } = pod.metadata ?? {}
-    if (namespace === 'kube-system') return []
-    const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
-    const volumes = measured.get(podName(pod.metadata)) ?? []
-    const claims = volumes.flatMap(({ pvcRef, capacityBytes }) =>
-      pvcRef?.name !== undefined && diskBytes != null && capacityBytes === diskBytes
-        ? [{ place: `PersistentVolumeClaim ${pvcRef.name}`, isFolder: false }]
-        : [],
-    )
-    const folders = (pod.spec?.volumes ?? []).flatMap(({ name: volume, hostPath }) => {
-      const path = hostPath?.path
-      return path === undefined || small.test(path) || !isVolumeWritable(pod, volume)
-        ? []
-        : [{ place: path, isFolder: true }]
-    })
-    return [...claims, ...folders].map(one => ({ ...one, workload }))
-  })
+interface Mount {
+  place: string
+  isFolder: boolean
+  workload: string
 }
 
-const shownMounts = (mounts: readonly { place: string; workload: string }[]) =>
-  [...new Set(mounts.map(({ place, workload }) => `${place} (${workload})`))].slice(0, shown)
+/** Folders and claims on the node that its pods can write. A claim with the size of the node's disk is a folder on it. */
+function* writableParts({ pods, summary, filesystems }: Mounting): Generator<Mount> {
+  const diskBytes = filesystems?.nodefs?.capacityBytes
+  const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
+  for (const pod of pods ?? []) {
+    const { namespace = '', name = '' } = pod.metadata ?? {}
+    if (namespace === 'kube-system') continue
+    const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
+    for (const { pvcRef, capacityBytes } of measured.get(podName(pod.metadata)) ?? [])
+      if (pvcRef?.name !== undefined && diskBytes != null && capacityBytes === diskBytes)
+        yield { place: `PersistentVolumeClaim ${pvcRef.name}`, isFolder: false, workload }
+    for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {
+      const place = hostPath?.path
+      if (place !== undefined && !small.test(place) && isVolumeWritable(pod, volume))
+        yield { place, isFolder: true, workload }
+    }
+  }
+}
 
 /** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. */
-export const writableMounts = (subject: Mounting): string[] => shownMounts(writableParts(subject))
+function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
+  const mounts = new Set<string>()
+  for (const mount of writableParts(subject)) {
+    if (isShown(mount)) mounts.add(`${mount.place} (${mount.workload})`)
+    if (mounts.size >= shown) break
+  }
+  return [...mounts]
+}
+
+export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
 
 /** Of these, folders that lie on none of the measured ones: another disk may be mounted there. */
 export const foldersElsewhere = (subject: Mounting, measured: readonly string[]): string[] =>
   shownMounts(
-    writableParts(subject).filter(
-      ({ place, isFolder }) =>
-        isFolder &&
-        place !== '/' &&
-        !measured.some(path => place === path || place.startsWith(`${path}/`)),
-    ),
+    subject,
+    ({ place, isFolder }) =>
+      isFolder &&
+      place !== '/' &&
+      !measured.some(path => place === path || place.startsWith(`${path}/`)),
   )
 
 interface ClaimOfPod {

@@ -18,7 +18,7 @@ export function unusedImages({ node, pods, runtime, host }: ListedSubject): stri
   const images = node?.status?.images ?? []
   const isMeasured = runtime?.images !== undefined || host?.diskUse?.snapshots !== undefined
   if (!pods?.length || isMeasured) return null
-  const used = new Set(pods.flatMap(namesIn).map(canonicalName))
+  const used = new Set([...new Set(pods.flatMap(namesIn))].map(canonicalName))
   const unused = images.filter(
     ({ names = [] }) =>
       names.length > 0 &&

@@ -15,14 +15,14 @@ const mostPercent = 25
 /** The steps find the users, end a pod that has most of it, and limit them. */
 export function processUse(subject: NodeSubject, usedPids: number) {
   const ofPods = (subject.summary?.pods ?? []).reduce((sum, pod) => sum + processesOf(pod), 0)
-  // Pods together have a small part: no eviction ends it.
+  // The counts of pods explain a small part: which pod an eviction would have to end is not known.
   const isOutside = areMeasured(subject) && 100 * ofPods < mostPercent * usedPids
   const first = largestOwner(subject, processesOf)
   const isLarge = first !== null && 100 * first.amount >= mostPercent * usedPids
   const largest = isLarge ? { ...first, name: nameOf(first) } : null
   const known = { ofPods, isOutside, largest, use: useOf(largest, isOutside ? ofPods : null) }
   const list: StepAction = { id: 'list-processes' }
-  const reboot: StepAction = { id: 'reboot' }
+  const reboot: StepAction = { id: 'reboot', variant: 'last' }
   if (isOutside) return { ...known, steps: [list, reboot] }
   if (ofPods === 0) return { ...known, steps: [list] }
   const pod = largestPod(subject, processesOf)
@@ -41,8 +41,9 @@ export function processUse(subject: NodeSubject, usedPids: number) {
 
 /** Null: nothing is known of the users. @param ofPods null: pods have a large part */
 function useOf(largest: { name: string; amount: number } | null, ofPods: number | null) {
+  // cAdvisor counts the lines of cgroup.procs: neither threads nor zombies. Upstream: container/libcontainer/handler.go processStatsFromProcs, cgroup-v2.rst
   if (ofPods !== null)
-    return `most processes are of programs of the host: all pods together have ${ofPods} of them`
+    return `the count of all pods together has ${ofPods} of them: the others are of programs of the host, or threads and zombies of pods, which that count leaves out`
   return largest && `${largest.name} has ${largest.amount}`
 }
 

@@ -61,6 +61,8 @@ export interface NodeSubject
   runningKey(): string
   /** The logs of running containers, computed on first use. */
   runningLogs(): readonly ContainerLog[]
+  /** `unusedImages` of the node and its pods, computed on first use. */
+  unusedImages(): string | null
   /** `recentStarts` of the pods, computed on first use. */
   recentStarts(): Readonly<Record<string, string>>
   /** True: the configuration was computed from files and flags, not read. It runs only if the kubelet restarted after their last change. */

@@ -7,6 +7,7 @@ import { type ProbePart, probePart } from '#facts/probe-parts.ts'
 import { runningSettings } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
 import { recentStarts } from '#judge/events/events.ts'
+import { unusedImages } from '#judge/help/listed-images.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import { shorten } from '#judge/text.ts'
 import type { CoverageState } from '#model/finding/finding.ts'
@@ -40,6 +41,7 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     runningValues: () => settings().values,
     runningKey: () => settings().key,
     runningLogs: once(() => runningLogs(input)),
+    unusedImages: once(() => unusedImages(input)),
     recentStarts: once(() => recentStarts(pods ?? [], prediction.at)),
     isConfigurationOnDisk: running === null && configuration !== null,
     filesystems,

@@ -292,7 +292,7 @@ export interface StepAction {
 
 /**
  * `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
- * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `needed`: tries before this were evicted. `critical`: the kubelet evicts no such pod. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
+ * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `needed`: tries before this were evicted. `critical`: the kubelet evicts no such pod. `last`: if the steps before it end nothing. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
   | 'idle'
@@ -306,6 +306,7 @@ export type StepVariant =
   | 'limit'
   | 'needed'
   | 'critical'
+  | 'last'
   | 'logrotate'
   | 'auditd'
   | 'writer'

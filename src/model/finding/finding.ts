@@ -88,6 +88,7 @@ export interface DurableFix {
     | 'karpenter'
     | 'eksctl'
     | 'terraform'
+    | 'kops'
     | 'auto-mode'
   snippet: string
 }

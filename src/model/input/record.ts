@@ -172,13 +172,35 @@ export const selectsAllNodes = ({ nodes, nodegroups }: Selection) =>
 export const subjectKinds = [
   'Nodegroup',
   'NodePool',
+  'InstanceGroup',
+  'GKENodePool',
+  'AgentPool',
+  'Group',
   'Node',
   'Cluster',
   'Pod',
   'Namespace',
 ] as const
 
-/** What a finding is about. Of nodes: their nodegroup or nodepool, if any, so the id survives a new AMI. Of other objects: their namespace. */
+/**
+ * Labels that name a node's group, and the kind of that group. The first that a node has counts. Source: docs of Karpenter, EKS, eksctl, kops, GKE
+ * and AKS; the last one is of no tool.
+ */
+export const groupLabels = [
+  ['karpenter.sh/nodepool', 'NodePool'],
+  ['eks.amazonaws.com/nodegroup', 'Nodegroup'],
+  ['alpha.eksctl.io/nodegroup-name', 'Nodegroup'],
+  ['kops.k8s.io/instancegroup', 'InstanceGroup'],
+  ['cloud.google.com/gke-nodepool', 'GKENodePool'],
+  ['kubernetes.azure.com/agentpool', 'AgentPool'],
+  ['agentpool', 'AgentPool'],
+  ['node.kubernetes.io/instance-group', 'Group'],
+] as const
+
+export const isNodeGroup = ({ kind }: Pick<Subject, 'kind'>): boolean =>
+  groupLabels.some(([, known]) => known === kind)
+
+/** What a finding is about. Of nodes: their group, if any, so the id survives a new AMI. Of other objects: their namespace. */
 export interface Subject {
   kind: (typeof subjectKinds)[number]
   namespace: string | null
@@ -201,7 +223,7 @@ export type AmiFamily = (typeof amiFamilies)[number]
 
 export interface NodeIdentity {
   name: string
-  /** The nodegroup or nodepool, else the node itself. */
+  /** The group that a label names, else the node itself. */
   group: Subject
   owner: NodeOwner
   /** eksctl created the node or its managed nodegroup. The launch template is then eksctl's own. */

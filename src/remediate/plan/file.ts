@@ -237,6 +237,7 @@ const cohort = z.strictObject({
         'karpenter',
         'eksctl',
         'terraform',
+        'kops',
         'auto-mode',
       ]),
       snippet: text,

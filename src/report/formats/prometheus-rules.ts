@@ -5,6 +5,7 @@
 
 import { stringify } from 'yaml'
 import { by } from '#base/text/text-order.ts'
+import { groupLabels, type Subject } from '#model/input/record.ts'
 import { type AlertLevels, alertLevels } from '#report/alert-levels.ts'
 import type { Format } from '#report/format.ts'
 import { nameText, utcTime } from '#report/parts/findings.ts'
@@ -22,9 +23,10 @@ const nameMax = 253
 
 const header = (
   takenAt: string,
+  labels: readonly string[],
 ) => `# Alerts on full disks that wait until the kubelet could have cleaned, from the thresholds that ran at ${utcTime(takenAt)}.
 # They want node_exporter, whose node_uname_info names the node of each instance, and of kube-state-metrics kube_node_info and kube_node_labels
-# with the labels of nodegroups (--metric-labels-allowlist=nodes=[eks.amazonaws.com/nodegroup,karpenter.sh/nodepool]).
+# with the labels of nodegroups (--metric-labels-allowlist=nodes=[${labels.join(',')}]).
 # HighwaterAlertsBlind fires if these do not belong together: then no other alert here can fire.
 # A Prometheus of one cluster takes that cluster's group; one that holds several tells them apart by the label cluster.
 # Where an image filesystem is mounted elsewhere, correct its mountpoint.
@@ -35,7 +37,9 @@ export const prometheusRules: Format = {
   name: 'prometheus-rules.yaml',
   contentType: 'application/yaml; charset=utf-8',
   render({ document: { run }, nodes }) {
-    const levels = Map.groupBy(alertLevels(nodes), ({ cluster }) => nameText(cluster))
+    const all = alertLevels(nodes)
+    const levels = Map.groupBy(all, ({ cluster }) => nameText(cluster))
+    const labels = new Set(all.flatMap(({ group }) => (group ? labelOf(group) : [])))
     const groups = [...levels]
       .toSorted(by(([cluster]) => cluster))
       .flatMap(([cluster, cohorts]) => {
@@ -43,7 +47,7 @@ export const prometheusRules: Format = {
         const name = `highwater/${cluster}`
         return rules.length === 0 ? [] : [{ name, rules: [...rules, blindRule(cluster)] }]
       })
-    return `${header(run.takenAt)}${stringify({ groups }, { lineWidth: 0 })}`
+    return `${header(run.takenAt, [...labels].toSorted())}${stringify({ groups }, { lineWidth: 0 })}`
   },
 }
 
@@ -141,6 +145,9 @@ function blindRule(cluster: string): object {
   }
 }
 
+const labelOf = (group: Subject) =>
+  groupLabels.find(([, kind]) => kind === group.kind)?.[0] ?? group.kind
+
 /** The fullest mount of each node that belongs to the cohort. */
 function onNodes(
   expression: string,
@@ -150,7 +157,7 @@ function onNodes(
 ) {
   const aggregate = comparison.startsWith('>') ? 'max' : 'min'
   const members = group
-    ? `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${promqlString(group.name.slice(0, nameMax))}}`
+    ? `kube_node_labels{${clusterMatcher(cluster)},label_${labelOf(group).replaceAll(/\W/g, '_')}=${promqlString(group.name.slice(0, nameMax))}}`
     : `kube_node_info{${clusterMatcher(cluster)},node=~${promqlString(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
   // Selects nodes by mount point, not by name, so that the rule also covers future nodes.
   const alike = layout

@@ -1,6 +1,5 @@
 /** Computes everything that a mail says. Both templates only place the values. */
 
-import { shellWord } from '#base/text/shell-word.ts'
 import { dayMs } from '#base/units.ts'
 import { type Happening, mostHappenings } from '#model/history.ts'
 import type { AuditedNode, AuditReport, Delivery } from '#model/report.ts'
@@ -435,12 +434,15 @@ function whereOf(cause: FoundCause, nearest: string | null, language: Language) 
   return whereText(cause, language, name === undefined ? null : language.line(name, 80))
 }
 
-function mailCard(cause: FoundCause, view: CauseView, { report, fold }: MailWords) {
+function mailCard(cause: FoundCause, view: CauseView, { fold, language }: MailWords) {
   const rule = cause.findings[0]?.rule ?? ''
   const commands =
     view.leading > 0
       ? view.commands.slice(0, view.leading).map(({ command }) => command)
       : [`highwater explain ${rule}`]
+  // Half a command does something else.
+  const shown = commands.filter(command => fold(command, 400) === command)
+  const step = withoutStop(fold(stepWithCount(view), 400))
   return {
     ...severityMark(cause.severity),
     severityWord: view.severityWord,
@@ -448,31 +450,11 @@ function mailCard(cause: FoundCause, view: CauseView, { report, fold }: MailWord
     ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
     statementLabel: view.statement === null ? null : view.statementLabel,
     statement: view.statement === null ? null : fold(withoutStop(view.statement), 340),
-    step: withoutStop(fold(stepWithCount(view), 400)),
+    step: shown.length === 0 ? language.words.mail.inReport(step) : step,
     ends: view.ends,
-    commands: shownCommands(commands, cause, { report, fold }),
+    commands: shown,
   }
 }
-
-/** A command that would be cut is left out: half a command does something else. If none is left, the command that prints them. */
-function shownCommands(
-  commands: readonly string[],
-  { findings: [worst] }: FoundCause,
-  { report, fold }: Pick<MailWords, 'report' | 'fold'>,
-): string[] {
-  const shown = commands.filter(command => fold(command, 400) === command)
-  const { cluster = '', nodes } = worst ?? {}
-  const [name] = nodes?.sample ?? []
-  const node = report.nodes.find(one => one.cluster === cluster && one.identity.name === name)
-  if (shown.length > 0 || !node || !plainName.test(cluster) || !plainName.test(name ?? ''))
-    return shown
-  const { region } = report.document.run
-  const at = region === null ? '' : ` --region ${shellWord(region)}`
-  return [`highwater audit${at} --cluster ${cluster} --mode ${node.mode} --node ${name} --verbose`]
-}
-
-/** Of a cluster in no other account, and of a node: it needs no quotes. */
-const plainName = /^[\w.-]{1,100}$/
 
 /** What is new about the cause's worst changed finding. Null: nothing, no earlier run, or better where a node still evicts. */
 function labelOf(

@@ -108,14 +108,15 @@ function rowsOf(
   settingOf: (nodes: Variant) => SettingView,
   { words }: Language,
 ) {
+  const settings = variants.map(settingOf)
   const alike = Map.groupBy(variants.keys(), index => {
-    const { value, isLost, grace, reclaim } = settingOf(variants[index]!)
+    const { value, isLost, grace, reclaim } = settings[index]!
     return JSON.stringify([canonical(value), isLost, grace, canonical(reclaim)])
   })
   return [...alike.values()].map((indices, place) => {
     const nodes = indices.flatMap(index => variants[index]!)
     return {
-      ...settingOf(nodes),
+      ...(indices.length === 1 ? settings[indices[0]!] : settingOf(nodes)),
       name:
         place === 0 ? name : words.thresholds.row(indices.map(letterOf).join(', '), nodes.length),
       isOther: place > 0,
@@ -268,7 +269,7 @@ function thresholdSetting(nodes: Variant, key: ThresholdKey, language: Language)
       ...from,
       value: words.noneWritten(shown),
       isLost: true,
-      note: words.neverMet(watchText(nodes, key.signal, language)),
+      note: words.neverMet(watchText(watchesOf(nodes, key.signal), key.signal, language)),
     }
   return {
     ...emptySetting,
@@ -285,24 +286,18 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
   const words = all.setting
   const { settings } = nodes[0]!.prediction
   const off = settings.off.find(one => one.hard && one.signal === signal)
-  const losers = nodes.flatMap(
-    node => evictionOf(node)?.lost.filter(lost => lost.signal === signal) ?? [],
-  )
   const hasDefault = settings.hardDefaults !== null && Object.hasOwn(settings.hardDefaults, signal)
   const preset = hasDefault ? line(settings.hardDefaults![signal]!, valueLimit) : all.none
   // A threshold that the kubelet adds has no default: it follows from other thresholds.
   if (isAddedByKubelet(signal))
     return { ...emptySetting, value: all.none, note: words.doesNotRun, preset: '–' }
-  const isUnwatched = nodes.some(
-    node =>
-      isWatched(signal, evictionOf(node)?.thresholds ?? [], node.prediction.filesystems.layout) !==
-      true,
-  )
+  const watches = watchesOf(nodes, signal)
+  const losers = watches.flatMap(({ lost }) => lost)
   return {
     ...emptySetting,
     value: off ? words.noneWritten(line(off.value, valueLimit)) : all.none,
-    isLost: off !== undefined || losers.length > 0 || isUnwatched,
-    note: watchText(nodes, signal, language),
+    isLost: off !== undefined || losers.length > 0 || watches.some(one => one.watched !== true),
+    note: watchText(watches, signal, language),
     origin: off
       ? words.switchedOff
       : distinctTexts(
@@ -329,22 +324,30 @@ function withoutSoft(
   }
 }
 
+/** What watches the disk of a signal on each node. */
+const watchesOf = (nodes: Variant, signal: Signal) =>
+  nodes.map(node => {
+    const { layout, layoutCertainty } = node.prediction.filesystems
+    const { thresholds = [], lost = [] } = evictionOf(node) ?? {}
+    return {
+      watched: isWatched(signal, thresholds, layout),
+      isSoft: thresholds.some(threshold => threshold.signal === signal && canBeMet(threshold)),
+      isCertain: layoutCertainty === 'certain',
+      lost: lost.filter(one => one.signal === signal),
+    }
+  })
+
 /** What watches the disk instead. Numbers of nodes are added if the nodes differ. */
 function watchText(
-  nodes: Variant,
+  watches: ReturnType<typeof watchesOf>,
   signal: Signal,
   { words: { setting: words, clauses } }: Language,
 ) {
   const sister = sisterSignal(signal) ?? signal
-  const texts = Map.groupBy(nodes, node => {
-    const { filesystems } = node.prediction
-    const thresholds = evictionOf(node)?.thresholds ?? []
-    const watched = isWatched(signal, thresholds, filesystems.layout)
+  const texts = Map.groupBy(watches, ({ watched, isSoft, isCertain }) => {
     if (watched === false) return words.nothingWatches
     if (watched === null) return words.watchNotKnown(sister)
-    const isSoft = thresholds.some(threshold => threshold.signal === signal && canBeMet(threshold))
-    if (isSoft) return words.onlySoftWatches
-    return words.sisterWatches(sister, filesystems.layoutCertainty === 'certain')
+    return isSoft ? words.onlySoftWatches : words.sisterWatches(sister, isCertain)
   })
   return clauses(
     [...texts].map(([text, alike]) => (texts.size === 1 ? text : words.on(text, alike.length))),

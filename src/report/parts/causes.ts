@@ -139,11 +139,13 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
       ),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    const all = [...places].map(([key, { cluster, name }]) => ({
-      name: line(name, nameLimit),
-      held: heldOn(byName.get(key), language),
-      gap: gapOf(cluster, name),
-    }))
+    const all = [...places]
+      .filter(([key]) => canExplain(byName.get(key)))
+      .map(([key, { cluster, name }]) => ({
+        name: line(name, nameLimit),
+        held: heldOn(byName.get(key), language),
+        gap: gapOf(cluster, name),
+      }))
     const unread = Map.groupBy(
       // The statement of an unread cause says it.
       all.filter(({ held }) => held === null && cause.kind !== 'unread'),
@@ -159,6 +161,19 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
       ),
     ].slice(0, limits.nodes)
   }
+}
+
+/** Share of a disk that is used at least where its holder explains anything. */
+const leastUsed = 0.7
+
+/** Whether bytes are short on a disk, or its disks were not read, and something can read them. */
+function canExplain(node: AuditedNode | undefined): boolean {
+  const { ledger, held } = node?.details() ?? {}
+  const fullest = fullestOf(ledger?.filesystems ?? [])
+  if (!fullest) return true
+  const cause = held?.[fullest.filesystem]?.cause
+  const isUnreadable = cause?.kind === 'unread' && cause.reason === 'unsupported'
+  return !isUnreadable && fullest.usedBytes >= leastUsed * fullest.capacityBytes
 }
 
 /** Of the fullest disk. Null: it was not read. */

@@ -11,7 +11,7 @@ import {
   type Signal,
   sisterSignal,
 } from '#model/prediction/prediction.ts'
-import type { Assumptions, AuditedNode } from '#model/report.ts'
+import type { Assumptions, AuditedNode, AuditedPrediction } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { formatRange } from '#report/text.ts'
 
@@ -86,9 +86,14 @@ export type DiskOutlook = ReturnType<typeof diskOutlooks>[number]
 /** Observed growth is extrapolated to this multiple of the observed time. */
 const lookAhead = 4
 
+type DiskPrediction = Pick<AuditedPrediction, 'filesystems' | 'eviction' | 'imageGC'>
+
 /** One outlook for each disk with known capacity, content and thresholds. */
-export function diskOutlooks({ prediction, growth }: AuditedNode, assumptions: Assumptions) {
-  const { filesystems, eviction, imageGC } = prediction
+export function diskOutlooks(
+  { filesystems, eviction, imageGC }: DiskPrediction,
+  growth: AuditedNode['growth'],
+  assumptions: Assumptions,
+) {
   const { layout } = filesystems
   if (eviction === null || eviction.error !== null || layout === null) return []
   const disks: ('nodefs' | 'imagefs')[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
@@ -151,7 +156,7 @@ export interface ScarceOutlook {
 }
 
 /** One for each that was observed. */
-export function scarceOutlooks({ prediction: { filesystems, eviction } }: AuditedNode) {
+export function scarceOutlooks({ filesystems, eviction }: DiskPrediction) {
   if (eviction === null || eviction.error !== null) return []
   const { layout } = filesystems
   const outlook = (

@@ -14,7 +14,7 @@ import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText, tallyTexts } from './findings.ts'
-import type { Alerts, Gauge } from './gauge.ts'
+import type { Alerts } from './gauge.ts'
 import { GaugedNode, nameLimit, nodeView } from './node.ts'
 
 /** Bounds that keep the page usable at 5,000 nodes, in a few groups or in hundreds. */
@@ -251,22 +251,23 @@ const shortReasonLimit = 100
 type NodeRow = ReturnType<typeof nodeRow>
 
 function nodeRow(
-  { node, gauges, state, headroomPercent }: GaugedNode,
+  { node, used, state, headroomPercent }: GaugedNode,
   isOneOfMany: boolean,
   { words, line, percent }: Language,
 ) {
-  const usedOf = (gauge: Gauge | undefined) => (gauge ? percent(gauge.usedPercent) : '')
+  const usedText = (share: number | null | undefined) => (share === undefined ? '' : percent(share))
+  const isObserved = Object.values(used).some(share => share !== undefined)
   const reason = errorsText(node.errors) || words.noReason
   return {
     name: line(node.identity.name, nameLimit),
     coverage: words.coverage[node.coverage],
-    disk: usedOf(gauges.find(({ holdsImages }) => holdsImages)),
-    nodefs: usedOf(gauges.find(({ kind, holdsImages }) => kind === 'disk' && !holdsImages)),
-    memory: usedOf(gauges.find(({ kind }) => kind === 'memory')),
+    disk: usedText(used.images),
+    nodefs: usedText(used.nodefs),
+    memory: usedText(used.memory),
     headroom:
       headroomPercent !== null && headroomPercent < 0 ? words.none : percent(headroomPercent),
     state: words.node.states[state],
-    reason: gauges.length > 0 ? null : line(reason, isOneOfMany ? shortReasonLimit : reasonLimit),
+    reason: isObserved ? null : line(reason, isOneOfMany ? shortReasonLimit : reasonLimit),
   }
 }
 

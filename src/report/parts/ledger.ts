@@ -408,19 +408,23 @@ function freedTexts(
   const add = (part: string, freed: Freed, high: string | null, node: AuditedNode, bytes = 0) => {
     const counted = taken.get(part) ?? new Set()
     taken.set(part, counted)
-    if (bytes === 0 || counted.has(node)) return
+    if (bytes === 0) return
     counted.add(node)
     const key = JSON.stringify([freed, high])
     const sum = sums.get(key) ?? { freed, high, bytes: 0, nodes: 0 }
     sums.set(key, { ...sum, bytes: sum.bytes + bytes, nodes: sum.nodes + 1 })
   }
+  const asked = new Set<AuditedNode>()
   for (const [finding, nodes] of findings) {
     const freed = [...freedBy(finding)]
     for (const node of nodes) {
-      const now = mayDelete(node.prediction) ? freeableOn(node)?.deletedNow : undefined
-      if (now) add('images', now.why, null, node, now.bytes)
+      if (!asked.has(node)) {
+        asked.add(node)
+        const now = mayDelete(node.prediction) ? freeableOn(node)?.deletedNow : undefined
+        if (now) add('images', now.why, null, node, now.bytes)
+      }
       for (const { part, high, bytesOn } of freed)
-        add(part, part, high, node, bytesOn(node, freeableOn))
+        if (!taken.get(part)?.has(node)) add(part, part, high, node, bytesOn(node, freeableOn))
     }
   }
   return [...sums.values()]
@@ -478,7 +482,7 @@ const rowOf = (line: LedgerLine, language: Language) => ({
 })
 
 /** `12 GiB` if measured, else the bounds: `up to 12 GiB`, `5 GiB to 12 GiB`. */
-function amountText(
+export function amountText(
   { lowBytes, highBytes }: Pick<LedgerLine, 'lowBytes' | 'highBytes'>,
   { words, bytes }: Language,
 ) {

@@ -212,6 +212,8 @@ export class GaugedNode {
   readonly state: Gauge['state']
   /** The least headroom of its gauges; null: unknown. */
   readonly headroomPercent: number | null
+  /** Of its gauges, in percent. Null: not observed; undefined: it has no such gauge. */
+  readonly used: Readonly<Record<'images' | 'nodefs' | 'memory', number | null | undefined>>
   readonly #alerts: Alerts
   readonly #language: Language
 
@@ -224,11 +226,17 @@ export class GaugedNode {
     const known = gauges.flatMap(({ headroomPercent }) => headroomPercent ?? [])
     this.state = (['pressure', 'image-gc'] as const).find(state => states.includes(state)) ?? 'calm'
     this.headroomPercent = known.length > 0 ? Math.min(...known) : null
+    const usedBy = (is: (gauge: Gauge) => boolean) => gauges.find(is)?.usedPercent
+    this.used = {
+      images: usedBy(({ holdsImages }) => holdsImages),
+      nodefs: usedBy(({ kind, holdsImages }) => kind === 'disk' && !holdsImages),
+      memory: usedBy(({ kind }) => kind === 'memory'),
+    }
   }
 
   /**
    * Built on each access and not stored: gauges with their texts are many times larger than the
-   * node, and most are used once.
+   * node, and few nodes are drawn.
    */
   get gauges(): Gauge[] {
     return gaugesOf(this.node, this.#alerts, this.#language)
@@ -266,8 +274,9 @@ function stressText(node: AuditedNode, assumptions: Assumptions, language: Langu
   const { next: words } = language.words
   const time = (ms: number | null | undefined) =>
     ms === null || ms === undefined ? words.never : words.after(language.duration(roundMs(ms)))
-  const parts = diskOutlooks(node, assumptions).map(({ title, imageGcMs, evictionMs, first }) =>
-    words.stressDisk(title, time(imageGcMs), time(evictionMs), words.acts[first]),
+  const parts = diskOutlooks(node.prediction, node.growth, assumptions).map(
+    ({ title, imageGcMs, evictionMs, first }) =>
+      words.stressDisk(title, time(imageGcMs), time(evictionMs), words.acts[first]),
   )
   return parts.length === 0
     ? null

@@ -22,7 +22,7 @@ import {
   seenTime,
 } from './disk-outlook.ts'
 import { subjectText } from './findings.ts'
-import { fillTexts } from './ledger.ts'
+import { amountText, fillTexts } from './ledger.ts'
 import { nameLimit } from './node.ts'
 import { causeText } from './steps.ts'
 
@@ -99,7 +99,9 @@ function resourceOutlook(next: Resource, node: AuditedNode) {
 }
 
 function nodeOutlook(node: AuditedNode, assumptions: Assumptions) {
-  const [first] = [...diskOutlooks(node, assumptions), ...scarceOutlooks(node)]
+  const { filesystems, eviction, imageGC } = node.prediction
+  const read = { filesystems, eviction, imageGC }
+  const [first] = [...diskOutlooks(read, node.growth, assumptions), ...scarceOutlooks(read)]
     .map(next => resourceOutlook(next, node))
     // Much memory is no forecast for a disk that was not read.
     .filter(({ disk, band }) => disk !== null || band !== 'calm')
@@ -245,7 +247,7 @@ function firstEvicted(
   { node, next, disk }: NodeOutlook,
   ledger: DiskLedger | undefined,
   victims: string,
-  { words: { picture: words }, ...language }: Language,
+  language: Language,
 ) {
   if (next?.threshold === null) return null
   if (next !== null && disk === null) return { text: victims, note: '' }
@@ -260,8 +262,8 @@ function firstEvicted(
   // Under pressure the kubelet has deleted them.
   const isReported = node.pressures?.some(({ condition }) => condition === 'DiskPressure') === true
   if (unused === undefined && isReported) return { text: victims, note: '' }
-  const amount = unused === undefined ? null : language.bytes(unused.bytes)
-  return { text: victims, note: words.afterImages(amount) }
+  const amount = unused === undefined ? null : amountText(unused, language)
+  return { text: victims, note: language.words.picture.afterImages(amount) }
 }
 
 /** Whether the eviction was observed or only computed, and the growth of the disk. Empty: no eviction now, no growth. */
@@ -317,7 +319,7 @@ function stateOf(one: NodeOutlook, language: Language) {
   const isUnderPressure = one.node.pressures?.some(({ condition }) => condition === 'DiskPressure')
   const watched = disk && isUnderPressure ? words.leftUnderPressure : words.left
   const left = (isUnwatched ? words.leftUnwatched : watched)(
-    amountText(next, language),
+    leftText(next, language),
     language.percent(one.headroomPercent),
   )
   const [growth = ''] = growthOf(disk, language)
@@ -344,7 +346,7 @@ function titleOf(next: Resource, { words: { next: words } }: Language): string {
 }
 
 /** `5.0 GiB` of a disk, `5.0 GiB memory`, `500 process ids`. */
-function amountText(next: Resource | null, language: Language): string {
+function leftText(next: Resource | null, language: Language): string {
   const { words, bytes, count } = language
   const left = next && bytesLeft(next)
   if (next === null || 'seen' in next) return bytes(left)

@@ -156,7 +156,9 @@ export function causeText(cause: Cause, language: Language): string | null {
 
 const shownNames = 3
 
-const endings: ReadonlySet<StepAction['id']> = new Set(['delete-pod', 'end-pod', 'restart-pod'])
+const endings: ReadonlySet<StepAction['id']> = new Set([
+  ...(['delete-pod', 'end-pod', 'prune-dead-containers', 'restart-pod'] as const),
+])
 
 /** `Pod shop/a, shop/b`, or `the pods of Deployment shop/a on these nodes`: not the whole workload. Null: another step, or no owner. */
 function endedPods(
@@ -387,7 +389,7 @@ const ofFolders: ReadonlySet<string> = new Set([
 
 /** The command shows the pods whose owner has to act. */
 const showsPods = ({ kind, action: { id, inside } }: Step) =>
-  (kind === 'ask-owner' && !inside && !ofFolders.has(id)) || id === 'prune-dead-containers'
+  kind === 'ask-owner' && !inside && !ofFolders.has(id)
 
 const changesNothing = (steps: readonly Step[]): boolean =>
   leadingCommands(steps).every(({ effect }) => effect === 'reads' || effect === 'plans')

@@ -9,6 +9,27 @@ it.each([
   expect(nodeIdentity({ status: { nodeInfo } })).toMatchObject({ amiFamily, operatingSystem })
 })
 
+it.each([
+  ['eks.amazonaws.com/nodegroup', 'Nodegroup', 'managed-nodegroup'],
+  ['alpha.eksctl.io/nodegroup-name', 'Nodegroup', 'eksctl'],
+  ['karpenter.sh/nodepool', 'NodePool', 'karpenter'],
+  ['kops.k8s.io/instancegroup', 'InstanceGroup', 'self-managed'],
+  ['cloud.google.com/gke-nodepool', 'GKENodePool', 'self-managed'],
+  ['kubernetes.azure.com/agentpool', 'AgentPool', 'self-managed'],
+  ['agentpool', 'AgentPool', 'self-managed'],
+  ['node.kubernetes.io/instance-group', 'Group', 'self-managed'],
+  ['example.com/pool', 'Node', 'self-managed'],
+])('the label %s names a group of the kind %s', (label, kind, owner) => {
+  const identity = nodeIdentity({ metadata: { name: 'n', labels: { [label]: 'blue' } } })
+  const name = kind === 'Node' ? 'n' : 'blue'
+  expect(identity).toMatchObject({ owner, group: { kind, name } })
+})
+
+it('the group of EKS comes before that of another label', () => {
+  const labels = { agentpool: 'b', 'eks.amazonaws.com/nodegroup': 'a' }
+  expect(nodeIdentity({ metadata: { labels } }).group).toMatchObject({ name: 'a' })
+})
+
 describe('the instance behind a node', () => {
   const id = 'i-0a1b2c3d4e5f60718'
   it.each([

@@ -15,6 +15,7 @@ import { inHandIncidents } from './in-hand.ts'
 import { laterIncidents } from './later.ts'
 import { limitIncidents } from './limits-and-drains.ts'
 import { littleDataIncidents } from './little-data.ts'
+import { lookedAtTwiceIncidents } from './looked-at-twice.ts'
 import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
@@ -67,4 +68,5 @@ export const incidents: readonly Incident[] = [
   ...eventIncidents,
   ...secondTryIncidents,
   ...noReliefIncidents,
+  ...lookedAtTwiceIncidents,
 ]

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { volumeForRequests, volumeOf, volumeToWrite, withAmounts } from '#judge/help/disk-size.ts'
+import {
+  largerVolume,
+  volumeForRequests,
+  volumeOf,
+  volumeToWrite,
+  withAmounts,
+} from '#judge/help/disk-size.ts'
 import type { FilesystemLedger, HolderPart, LedgerLine } from '#model/prediction/disk-ledger.ts'
 
 const GiB = 1024 ** 3
@@ -44,6 +50,17 @@ describe('volumeOf', () => {
   ])('of two volumes of one size, by the mount of the images: %s is %s', (mount, device) => {
     expect(volumeOf(images, volumes, { amiFamily: 'AL2023' }, mount)).toBe(device)
   })
+})
+
+it('is written by kops for an InstanceGroup', () => {
+  const group = { kind: 'InstanceGroup', namespace: null, name: 'nodes' } as const
+  const kops = { owner: 'self-managed', instanceId: 'i-0a', group } as const
+  expect(largerVolume(kops, { bytes: 40 * GiB, place: '/dev/xvda' })).toEqual({
+    ...{ id: 'larger-disk', bytes: 40 * GiB, place: '/dev/xvda' },
+    source: 'kops edit instancegroup nodes (spec.rootVolume.size)',
+  })
+  const images = largerVolume(kops, { bytes: 40 * GiB, place: '/dev/xvdb' })
+  expect(images.source).toBe('kops edit instancegroup nodes (spec.volumes)')
 })
 
 describe('volumeForRequests', () => {

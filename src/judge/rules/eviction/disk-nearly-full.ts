@@ -22,7 +22,7 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { HolderCause, StepAction } from '#model/finding/cause.ts'
+import type { Cause, HolderCause, StepAction } from '#model/finding/cause.ts'
 import type { Evidence } from '#model/finding/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
 import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
@@ -146,13 +146,15 @@ function fillingDisk(
   if (!isNear && !isUsed) return null
   const held = heldBySignal(subject.ledger, signal)
   const [first] = held
-  const reason = diskReason(subject, signal)
-  if (!first || !reason) return null
+  if (!first) return null
   // The rules of unwatched thresholds report these.
   if (!isWatched && unknownHolders.has(first.holder)) return null
   // Without a threshold, images in use count too: no other rule reports them.
-  const cause = isWatched ? first : reason.cause
-  if (!isInodes && cause.kind === 'holder' && cause.freedBy === 'image-gc') return null
+  const isOfImageGc = (cause: Cause) =>
+    !isInodes && cause.kind === 'holder' && cause.freedBy === 'image-gc'
+  if (isWatched && isOfImageGc(first)) return null
+  const reason = diskReason(subject, signal)
+  if (!reason || (!isWatched && isOfImageGc(reason.cause))) return null
   return {
     name,
     signal,

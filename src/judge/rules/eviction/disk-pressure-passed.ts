@@ -44,7 +44,7 @@ export const diskPressurePassed = nodeRule({
   titles,
   title: 'After disk pressure, one workload holds most of what pods write',
   why: 'The kubelet evicted or refused pods because of this disk, which has room again. If the workload that holds most of it writes more, pods are evicted again.',
-  fix: 'Give that workload a limit of ephemeral-storage, or a volume for what it writes.',
+  fix: 'Give that workload a limit of ephemeral-storage, or a volume for what it writes. If it keeps within its requests, reserve what system and images hold.',
   sources: [
     'pkg/kubelet/eviction/eviction_manager.go Admit, evictPod',
     'pkg/kubelet/eviction/helpers.go podDiskUsage',
@@ -113,12 +113,13 @@ function* judgeRecentPressure(
   const fullest = fullestOf(ledger.filesystems)
   if (!fullest) return
   const { filesystem, usedBytes, capacityBytes } = fullest
+  const reason = diskReason(subject, `${filesystem}.available`)
   yield {
     title: titles.young,
     confidence: 'likely',
-    ...diskReason(subject, `${filesystem}.available`),
+    ...reason,
     ...seenFirst(
-      `DiskPressure is True since ${shownTime(since)}, and ${filesystem} is ${percent((100 * usedBytes) / capacityBytes)} used now.`,
+      `DiskPressure is True since ${shownTime(since)}, and ${filesystem} is ${percent((100 * usedBytes) / capacityBytes)} used now.${reason?.cause.kind === 'setting' ? ` ${reason.seen}` : ''}`,
       'The kubelet refuses pods until no threshold was met for evictionPressureTransitionPeriod. What filled the disk for a moment can do so again.',
     ),
     evidence: [

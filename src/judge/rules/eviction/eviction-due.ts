@@ -8,7 +8,6 @@ import { podDeletion } from '#judge/help/deletion.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, measuredFirst } from '#judge/help/holders.ts'
-import { unusedImages } from '#judge/help/listed-images.ts'
 import { memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
 import { processUse } from '#judge/help/processes.ts'
 import { reservedOf } from '#judge/help/reservations.ts'
@@ -71,7 +70,7 @@ export const evictionDue = nodeRule({
   titles,
   title: 'An eviction threshold is met: the kubelet evicts pods',
   why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',
-  fix: 'Make room at once: delete what is large and not needed, or drain the node. Then look at what grows, and at the thresholds.',
+  fix: 'Make room at once: delete what is not needed of what holds it (bytes or files), or drain the node. Then look at what grows, and at the thresholds.',
   sources: [
     'pkg/kubelet/eviction/eviction_manager.go synchronize',
     'pkg/kubelet/eviction/helpers.go thresholdsMet',
@@ -232,7 +231,7 @@ function reasonOf(
   const wrong = raisedReason(raised, subject)
   if (wrong) return wrong
   if (!first.hard && isAboveDefault(first, subject)) {
-    const unused = first.signal.endsWith('.available') ? unusedImages(subject) : null
+    const unused = first.signal.endsWith('.available') ? subject.unusedImages() : null
     const fix = unused === null ? undefined : imageGcFix(subject, policy)
     const isNamed = waitingText(met, subject) !== null
     const named = isNamed ? [] : [`evictionSoft.${first.signal} is ${shorten(first.value)}`]

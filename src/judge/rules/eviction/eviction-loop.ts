@@ -7,6 +7,7 @@ import {
   type EvictionFact,
   evictionFact,
   evictionReason,
+  isThresholdLowered,
   manyEvictions,
   namedThreshold,
   nextVictims,
@@ -128,6 +129,7 @@ function loopOf(
   const taint = taintOf(resource)
   const returns = taint !== null && key !== null && tolerated[key]?.includes(taint) === true
   if (own.length < (returns ? manyWithReturn : manyEvictions)) return null
+  if (isThresholdLowered(evictions, fact)) return null
   const times = eventTimes(
     own.map(({ time }) => ({ count: 1, firstTime: time, lastTime: time })),
     at,

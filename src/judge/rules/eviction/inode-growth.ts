@@ -1,6 +1,6 @@
 import { dayMs } from '#base/units.ts'
 import { diskReason } from '#judge/help/holders.ts'
-import { isLinux, line, lines, nodeRule, percent, worldCause } from '#judge/rule.ts'
+import { isLinux, line, lines, nodeRule, percent, plural, worldCause } from '#judge/rule.ts'
 
 /** The rule fails from this used percentage of a filesystem's inodes on. */
 const leastUsedPercent = 50
@@ -35,9 +35,11 @@ export const inodeGrowth = nodeRule({
       const inodePercent = all === 0 ? 0 : (100 * usedInodes) / all
       const bytePercent = (100 * (capacityBytes - availableBytes)) / capacityBytes
       if (inodePercent < leastUsedPercent || inodePercent <= bytePercent) continue
-      const daysLeft = ageMs > dayMs ? Math.floor((free * ageMs) / usedInodes / dayMs) : null
+      const daysLeft = ageMs > dayMs ? Math.floor((free * ageMs) / usedInodes / dayMs) : 0
       const when =
-        daysLeft === null ? '' : `, in ${daysLeft} days at the mean rate since the node joined`
+        daysLeft === 0
+          ? ''
+          : `, in ${plural(daysLeft, 'day')} at the mean rate since the node joined`
       const most = ledger?.filesystems
         .find(({ filesystem }) => filesystem === name)
         ?.lines.filter(({ inodes: held }) => held !== null)

@@ -87,19 +87,19 @@ export const repeatedPressure = contextRule({
   policy: ['alertPercent', 'assumedGrowthPercent'],
   title: 'The node comes under pressure again and again',
   why: 'Each time the kubelet deletes images or evicts pods, reports the end of the pressure, and takes pods that fill the node again. Between two readings the node can look healthy.',
-  fix: 'Find what grows on the node in its ledger, and make image GC start earlier, limit what the pods write, or use a larger disk. A longer evictionPressureTransitionPeriod only keeps pods away for longer.',
+  fix: 'Find what grows on the node in its ledger, and make image GC start earlier, limit what the pods write, reserve what system and images hold, or use a larger disk. A longer evictionPressureTransitionPeriod only keeps pods away for longer.',
   sources: [
     'pkg/kubelet/nodestatus/setters.go DiskPressureCondition',
     'pkg/kubelet/eviction/eviction_manager.go synchronize',
   ],
 
-  fact: ({ configuration, eviction, ...subject }): PressureFact => ({
+  fact: (subject): PressureFact => ({
     transitionMs:
       durationMs(
-        configuration?.evictionPressureTransitionPeriod ??
+        subject.configuration?.evictionPressureTransitionPeriod ??
           configurationDefaults.evictionPressureTransitionPeriod,
       ) ?? 0,
-    ...evictionFact({ ...subject, eviction }, dayMs),
+    ...evictionFact(subject, dayMs),
     reclaims: (subject.host?.logLines ?? []).flatMap(text => {
       const line = evictionLine(text)
       return line && 'resource' in line ? [line] : []
@@ -111,12 +111,14 @@ export const repeatedPressure = contextRule({
       subject.at,
       leastWritten * (subject.filesystems.nodefs?.capacityBytes ?? Number.POSITIVE_INFINITY),
     ),
-    imageGC: imageGcOf(eviction, subject),
+    imageGC: imageGcOf(subject.eviction, subject),
   }),
 
   *judge(fact, context, policy) {
-    for (const { isOfDisk, ...failing } of pressuresOf(fact, context))
-      yield { ...failing, ...(isOfDisk && reasonOf(fact, policy)) }
+    for (const { isOfDisk, ...failing } of pressuresOf(fact, context)) {
+      const { seen, ...reason } = isOfDisk ? reasonOf(fact, policy) : {}
+      yield { ...failing, ...reason, ...(seen && { seen: `${failing.seen} ${seen}` }) }
+    }
     yield* unknownEvents(context)
   },
 
@@ -142,6 +144,8 @@ function imageGcOf(
 
 /** What still holds the disk. Of unused images image GC comes too late, if it can begin earlier. */
 function reasonOf({ held, writer, imageGC }: PressureFact, policy: Policy): Partial<Failing> {
+  // Pods keep within their requests: less is reserved than system and images hold.
+  if (held?.cause.kind === 'setting') return held
   if (held?.cause.kind === 'holder' && held.cause.freedBy !== 'image-gc')
     return { cause: held.cause, steps: held.steps }
   if (writer)

@@ -1,6 +1,5 @@
 import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import { reasonBeyondImageGc } from '#judge/help/holders.ts'
-import { unusedImages } from '#judge/help/listed-images.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -50,7 +49,7 @@ export const alertBeforeImageGc = nodeRule({
     const usedPercent = filesystems.imagefs?.usedPercent ?? null
     const isFiring = usedPercent !== null && usedPercent >= policy.alertPercent
     const isFar = usedPercent !== null && usedPercent < Math.min(farPercent, policy.alertPercent)
-    const unused = isFiring ? unusedImages(subject) : null
+    const unused = isFiring ? subject.unusedImages() : null
     const sound = soundImageGc(diskEvictionPercent(subject.eviction, filesystems) ?? 0, policy)
     const isBeyond = isFiring && unused === null && isBeyondImageGc(subject, policy)
     yield {

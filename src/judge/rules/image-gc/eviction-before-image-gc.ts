@@ -2,7 +2,6 @@ import { evictionSeconds, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/peri
 import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import { isHeldByOthers } from '#judge/help/holder-cause.ts'
 import { reasonBeyondImageGc } from '#judge/help/holders.ts'
-import { unusedImages } from '#judge/help/listed-images.ts'
 import {
   assumedGrowth,
   growthLine,
@@ -101,7 +100,7 @@ function raisedReason(
   if (!hard && eviction.thresholds.some(one => one.hard && one.signal === signal && one.met))
     return {}
   // Image GC below the threshold frees the unused images, and the threshold can stay.
-  if (!hard && unusedImages(subject) !== null) return {}
+  if (!hard && subject.unusedImages() !== null) return {}
   if (!hard)
     return {
       cause: kubeletSetting(`evictionSoft.${signal}`),
@@ -120,7 +119,7 @@ const calmPercent = 60
 
 /** Most listed images are unused. Where image GC is far, only their age deletes them. */
 function unusedReason(subject: ThresholdSubject): Partial<Failing> {
-  const unused = unusedImages(subject)
+  const unused = subject.unusedImages()
   if (unused === null) return {}
   const isFar = (subject.filesystems.imagefs?.usedPercent ?? 100) < calmPercent
   return {

@@ -21,7 +21,6 @@ import {
 } from '#judge/events/events.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
 import { diskReason } from '#judge/help/holders.ts'
-import { unusedImages } from '#judge/help/listed-images.ts'
 import {
   bytes,
   contextRule,
@@ -87,7 +86,7 @@ export const pullFailingNow = contextRule({
       waitingPods: [...waitingPods],
       startedPods: Object.keys(recentStarts()),
       freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
-      unused: waiting.length > 0 && startsLate(subject) ? unusedImages(subject) : null,
+      unused: waiting.length > 0 && startsLate(subject) ? subject.unusedImages() : null,
       held: waiting.length > 0 ? diskReason(subject, 'imagefs.available') : null,
       isGcDue: subject.imageGC?.triggered === true,
       sandboxDeletedAt: sandboxDeletion(host?.logLines ?? []),
@@ -132,7 +131,7 @@ interface Waiting {
   pods: number
   /** Of the disk with the images. 0: none, or unknown. */
   freeBytes: number
-  /** See `unusedImages`. */
+  /** See `unusedImages` of the subject. */
   unused: string | null
   /** What holds the disk with the images. */
   held: Reason | null

@@ -45,6 +45,10 @@ import { isVolumeWritable, type KubernetesPod, placedWorkload } from '#model/inp
 import { podOwner } from '#model/prediction/disk-ledger.ts'
 
 const shown = 5
+const podLogs = '/var/log/pods'
+/** Folders of the kubelet and the runtime, whose disks are reported, and filesystems that are no disk. */
+const ofReportedDisk =
+  /^\/(?:var\/lib\/(?:kubelet|containerd|containers|docker|rancher)|sys|proc)(?:\/|$)/
 /** Free share of a claim above which a file can be written. */
 const leastOfClaim = 0.02
 const titles = {
@@ -65,9 +69,10 @@ export const noSpaceElsewhere = contextRule({
   steps: ['read-limits'],
   needs: ['pods'],
   titles,
-  title: 'Containers fail with "no space left on device", and every disk has room',
-  why: 'The kernel has the same error for other limits: inotify watches, mounts, cgroups, keys, a project quota, a small tmpfs such as /run, /dev/shm of the pod (64 MiB unless a volume is mounted there), a full volume of the pod, the free space of an XFS filesystem in pieces too small for new inodes, or btrfs whose space is all given to chunks. No image GC, no eviction and no larger disk ends it.',
-  fix: 'Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files. btrfs: btrfs balance. /dev/shm: mount an emptyDir with medium Memory and a sizeLimit there. Keys: raise kernel.keys.root_maxkeys and root_maxbytes, or maxkeys and maxbytes of containers in user namespaces.',
+  title:
+    'Containers fail with "no space left on device", and the disks that the kubelet reports have room',
+  why: 'The kubelet reports its own disk and that of the images: a filesystem of its own, such as /var/log, can be full beside them. The kernel has the same error for other limits: inotify watches, mounts, cgroups, keys, a project quota, a small tmpfs such as /run, /dev/shm of the pod (64 MiB unless a volume is mounted there), a full volume of the pod, the free space of an XFS filesystem in pieces too small for new inodes, or btrfs whose space is all given to chunks. No image GC and no eviction ends it.',
+  fix: 'If the error names a path, see which filesystem that is and what fills it. Look which limit it is, and raise it, or end what uses it up. XFS with free space in small pieces: replace the node, and end what writes so many small files. btrfs: btrfs balance. /dev/shm: mount an emptyDir with medium Memory and a sizeLimit there. Keys: raise kernel.keys.root_maxkeys and root_maxbytes, or maxkeys and maxbytes of containers in user namespaces.',
   sources: [
     'containerd internal/cri/server/podsandbox/sandbox_run_linux.go defaultShmSize',
     'inotify_add_watch(2) ENOSPC, inotify_init(2) EMFILE',
@@ -76,7 +81,8 @@ export const noSpaceElsewhere = contextRule({
   ],
   appliesTo: isLinux,
 
-  fact: ({ pods, filesystems, recentStarts, summary, at }) => ({
+  fact: ({ pods, filesystems, recentStarts, summary, ledger, at }) => ({
+    logBytes: ledger?.namespaces.reduce((sum, one) => sum + one.logBytes, 0) ?? 0,
     shared: sharedMemory(pods, at),
     fullClaims: podsOfFullClaims(summary, pods),
     waiting: pods
@@ -92,7 +98,8 @@ export const noSpaceElsewhere = contextRule({
     disks: roomOf(filesystems),
   }),
 
-  *judge({ shared, waiting: waitingOrNot, ended, disks, startedPods, fullClaims }, context) {
+  *judge(fact, context) {
+    const { shared, waiting: waitingOrNot, ended, disks, startedPods, fullClaims, logBytes } = fact
     if (shared) yield shared
     // claim-nearly-full reports those.
     const isOfClaim = (pod: string, message: string) =>
@@ -132,20 +139,17 @@ export const noSpaceElsewhere = contextRule({
     const isByKeys = messages.every(isKeyQuotaError)
     const isByPool = messages.every(isThinPoolFull)
     const error = errorIn(messages[0] ?? '')
-    const memory = /^\/(?:(?:var\/)?run|dev\/shm)(?=\/|$)/.exec(place ?? '')?.[0]
+    const { note, effect, logs, ...where } = atPlace(place, logBytes)
     yield {
       ...(isByKeys && { title: titles.keys }),
-      ...(memory && {
-        title: titles.tmpfs,
-        steps: [{ id: 'read-limits', variant: 'memory', place: memory } as const],
-      }),
+      ...where,
       ...(isByPool && {
         title: titles.pool,
         steps: [{ id: 'read-limits', variant: 'pool' } as const, { id: 'replace-node' as const }],
       }),
       ...seenFirst(
-        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}${memory ? `; ${memory} is memory, with bytes and inodes of its own` : ''}. No disk is full: the fullest has ${bytes(disks.leastBytes)} and inodes free.`,
-        'Another limit of the node is reached: nothing that frees disk space ends it.',
+        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}${note}. No disk that the kubelet reports is full: the fullest has ${bytes(disks.leastBytes)} and inodes free.${logs}`,
+        effect,
       ),
       evidence: lines(
         ...waiting.map(({ pod, reason, message }) =>
@@ -157,6 +161,32 @@ export const noSpaceElsewhere = contextRule({
     }
   },
 })
+
+/** Of a path: a filesystem in memory, or one that may be no disk of the kubelet. */
+function atPlace(place: string | undefined, logBytes: number) {
+  const plain = {
+    ...{ note: '', logs: '' },
+    effect:
+      'Another limit of the node is reached: nothing that frees space on these disks ends it.',
+  }
+  if (place === undefined || ofReportedDisk.test(place)) return plain
+  const memory = /^\/(?:(?:var\/)?run|dev\/shm)(?=\/|$)/.exec(place)?.[0]
+  if (memory !== undefined)
+    return {
+      ...plain,
+      note: `; ${memory} is memory, with bytes and inodes of its own`,
+      title: titles.tmpfs,
+      steps: [{ id: 'read-limits', variant: 'memory', place: memory } as const],
+    }
+  const isOfLogs = logBytes > 0 && `${podLogs}/`.startsWith(`${place}/`)
+  return {
+    ...plain,
+    logs: isOfLogs ? ` The logs of all pods in ${podLogs} have ${bytes(logBytes)}.` : '',
+    effect:
+      'If the path is a filesystem of its own, only room there ends it; else a limit of the node is reached.',
+    steps: [{ id: 'read-limits', variant: 'filesystem', place } as const],
+  }
+}
 
 interface AtLimit {
   /** `namespace/name`. */

@@ -42,8 +42,8 @@ export const logRetentionTooShort = nodeRule({
     // Rotation does not bound logs that fill a disk: larger ones are no advice.
     const disk = subject.ledger && diskOf(subject.ledger, 'nodefs')
     const isFull = disk != null && disk.usedBytes > roomy * disk.capacityBytes
-    const [held] = heldBySignal(subject.ledger, 'nodefs.available')
-    if (isFull && held?.holder === 'container-logs') return
+    const [held] = isFull ? heldBySignal(subject.ledger, 'nodefs.available') : []
+    if (held?.holder === 'container-logs') return
     const logs = subject.runningLogs()
     if (
       logs.length > 0 &&

@@ -299,7 +299,7 @@ interface RefusedPod {
 const refusedPods = (pods: readonly KubernetesPod[], at: string): RefusedPod[] =>
   pods.flatMap(pod => {
     const { message = '', startTime = null } = pod.status ?? {}
-    return isWithinWindow(startTime, at, dayMs)
+    return message !== '' && isWithinWindow(startTime, at, dayMs)
       ? refusedPod(message, podOwner(pod, null), startTime, pod.spec?.schedulerName)
       : []
   })

@@ -27,6 +27,16 @@ itJudgesExamples(evictionLoop, {
   good: { events: [evicted('4bcdf', 11)] },
 })
 
+it.each([
+  ['the one that evicted', 10, 'fail'],
+  ['a lower one, which is not met by what was available', 5, 'pass'],
+  ['another one, which is', 9.5, 'fail'],
+])('judges evictions by the threshold of today: %s', (_, gib, wanted) => {
+  const events = [evicted('4bcdf', 11), evicted('5bcdf', 27), evicted('6bcdf', 49)]
+  const eviction = { ...calmEviction, thresholds: [hard('nodefs.available', gib, 20)] }
+  expect(state(evictionLoop, { events, eviction })).toBe(wanted)
+})
+
 it('says nothing comes back of pods whose owner is not known', () => {
   const events = [evicted('4bcdf', 11), evicted('5bcdf', 27), evicted('6bcdf', 49)]
   const { title, consequence } = failingOf(evictionLoop, { events })
@@ -153,6 +163,8 @@ describe('eviction-loop', () => {
 
   it.each([
     [{ 'images-in-use': 60, 'writable-layers': 20 }, 'images-in-use', 'larger-disk'],
+    // What was written once is freed before a disk is bought.
+    [{ 'images-in-use': 46, 'dead-containers': 30 }, 'dead-containers', 'prune-dead-containers'],
     [{ 'leftover-snapshots': 60, 'images-in-use': 20 }, 'leftover-snapshots', 'replace-node'],
     [{ 'images-in-use': 40, system: 10 }, undefined, 'look-on-node'],
   ])('names what holds the disk where no evicted container does: %o', (held, holder, step) => {

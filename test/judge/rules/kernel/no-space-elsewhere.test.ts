@@ -60,6 +60,16 @@ describe('no-space-elsewhere', () => {
     expect(placeWithoutSpace('write /run/a: input/output error')).toBeNull()
   })
 
+  it('asks for the filesystem of a path first, which may be no disk of the kubelet', () => {
+    const message = 'mkdir /var/log/pods/shop_web_1: no space left on device'
+    expect(failingOf(noSpaceElsewhere, waiting('CreateContainerError', message)).steps).toEqual([
+      { id: 'read-limits', variant: 'filesystem', place: '/var/log/pods' },
+    ])
+    const ofRuntime = message.replace('/var/log/pods', '/var/lib/containerd')
+    const { steps } = failingOf(noSpaceElsewhere, waiting('CreateContainerError', ofRuntime))
+    expect(steps).toBeUndefined()
+  })
+
   it.each([
     [
       'user.max_user_namespaces',

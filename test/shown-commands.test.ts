@@ -54,7 +54,7 @@ const elsewhere: readonly { command: string; options: string[]; because: string 
   {
     command: 'aws cloudformation deploy',
     options: ['stack-name', 'template-file', 's3-bucket', 'capabilities', 'parameter-overrides'],
-    because: 'templates: test/handlers/stack, test/pipeline/member-template, test/run',
+    because: 'templates: test/e2e/stack, test/pipeline/member-template, test/run',
   },
   {
     command: 'aws cloudformation create-stack-set',

@@ -1,17 +1,13 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { programFor } from '#cli/main.ts'
-import { nodeClasses } from '#facts/eks/node-classes.ts'
-import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { faults } from '#lab/scenarios/faults.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { nodes, scenario } from '#lab/test/support.ts'
 import type { Finding } from '#model/finding/finding.ts'
-import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
+import { type Run, temporaryFolder } from '#test/cli.ts'
 import { editedNode } from '#test/edited-node.ts'
 import { runCommand } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -270,39 +266,9 @@ describe('the audit of a snapshot', () => {
       expect(rows.slice(1).map(([name]) => name)).toEqual(['a', 'b'])
     }
   })
-
-  it('reads standard input as -', async () => {
-    const cwd = temporaryFolder()
-    const stdout = execFileSync(
-      process.execPath,
-      [join(process.cwd(), 'bin/highwater.mjs'), 'audit', '--snapshot', '-', '-o', 'json'],
-      {
-        cwd,
-        input: readFileSync(savedSnapshot([{ name: 'a' }, { name: 'b' }])),
-        stdio: ['pipe', 'pipe', 'ignore'],
-      },
-    )
-    expect(JSON.parse(String(stdout)).clusters[0].coverage.nodes).toBe(2)
-  })
 })
 
 describe('the program', () => {
-  it.each([
-    [['nonsense', '--help'], "unknown command 'nonsense'"],
-    [['complete'], 'complete needs the name of a shell'],
-    [['--profile', 'nope', 'audit'], 'The AWS profile nope does not exist or has no region'],
-  ])('refuses %j with exit code 2', async (args, message) => {
-    const { code, stderr } = await highwater(args, { cwd: temporaryFolder() })
-    expect(stderr).toContain(message)
-    expect(code).toBe(2)
-  })
-
-  it('prints a completion that a shell can source twice', async () => {
-    const { stdout } = await highwater(['complete', 'bash'])
-    expect(stdout).toContain('ShellCompDirectiveError=1')
-    expect(stdout).not.toContain('readonly')
-  })
-
   it('has an example and the exit codes in the help of each command', async () => {
     const { commands } = await programFor([])
     for (const name of commands.map(one => one.name())) {
@@ -331,28 +297,6 @@ describe('a live audit', () => {
     expect(isCommand(next!)).toBe(true)
     for (const line of stdout.split('\n').filter(text => !isCommand(text) && text !== report))
       expect(line.length).toBeLessThanOrEqual(80)
-  })
-
-  it('twice into one folder at the same time leaves whole files', async () => {
-    const { environment } = await labOf([recorded])
-    const cwd = temporaryFolder()
-    const runs = await Promise.all(
-      [1, 2].map(() => highwater(['audit'], { cwd, env: environment })),
-    )
-    expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toMatchSnapshot()
-    const lines = gunzipSync(readFileSync(join(cwd, 'highwater-out', 'snapshot.ndjson.gz')))
-      .toString()
-      .trim()
-      .split('\n')
-    // The others are events, budgets, pods, the version, and volumes and instances of EC2.
-    const objectLists = nodeClasses.length + garbageResources.length + 6
-    expect(lines.map(line => JSON.parse(line).kind)).toEqual([
-      'Snapshot',
-      'Cluster',
-      'Node',
-      'Node',
-      ...Array(objectLists).fill('Objects'),
-    ])
   })
 
   it('prints only the findings with --format json, and exits 1 with --fail-on', async () => {

@@ -202,7 +202,7 @@ describe('history', () => {
     const storeFolder = temporaryFolder()
     const mails: string[] = []
     const morning = async (scheduledTime: string, nodes: number) => {
-      const lab = await labOf([fleet({ nodes })], { storeFolder })
+      const lab = await labOf([fleet({ nodes, podsPerNode: 1 })], { storeFolder })
       const answer = await invoke({ ...tick, scheduledTime })
       mails.push(lab.mails()[0]?.subject ?? '')
       await lab.close()
@@ -359,7 +359,7 @@ describe('trouble', () => {
 
   it('with the time: it publishes what it has, and the mail says so first', async () => {
     const storeFolder = temporaryFolder()
-    const lab = await labOf([fleet({ nodes: 40 })], { storeFolder })
+    const lab = await labOf([fleet({ nodes: 40, podsPerNode: 1 })], { storeFolder })
     // At this pace the nodes alone take longer than the time limit, on any machine.
     mkdirSync(join(storeFolder, 'highwater-lab'))
     writeFileSync(
@@ -425,7 +425,7 @@ describe('on demand', () => {
   })
 
   it('answers the verdict, the worst causes with their step, the first victims and the link', async () => {
-    await world(fleet({ nodes: 30 }))
+    await world(fleet({ nodes: 30, podsPerNode: 1 }))
     const event = JSON.parse(readFileSync('events/on-demand.json', 'utf8'))
     const { summary, link } = await invoke(event)
     expect(link).toBeNull()

@@ -42,7 +42,7 @@ const shown = (page: string | null | undefined) =>
 
 async function world(
   report: Partial<Record<keyof ReportPolicy, unknown>>,
-  scenarios: Scenario[] = [tagged, fleet({ nodes: 12 })],
+  scenarios: Scenario[] = [tagged, fleet({ nodes: 12, podsPerNode: 1 })],
 ) {
   const storeFolder = temporaryFolder()
   const bucket = join(storeFolder, 'highwater-lab')
@@ -133,7 +133,7 @@ describe('owners', () => {
   it('one of whom cannot be reached costs no other the mail, and the run ends red', async () => {
     const { lab } = await world(
       { owners: [{ ...payments, recipients: ['payments@elsewhere.test'] }, nodes] },
-      [{ ...tagged, ses: { sandbox: true } }, fleet({ nodes: 12 })],
+      [{ ...tagged, ses: { sandbox: true } }, fleet({ nodes: 12, podsPerNode: 1 })],
     )
     await expect(
       invoke(tick, { HIGHWATER_POLICY_RECIPIENTS: 'example.com,elsewhere.test' }),
@@ -177,7 +177,7 @@ describe('only on change', () => {
       expect.stringMatching(/^nodes@example\.com, message /),
     ])
     await lab.close()
-    const grown = await labOf([tagged, fleet({ nodes: 30 })], { storeFolder })
+    const grown = await labOf([tagged, fleet({ nodes: 30, podsPerNode: 1 })], { storeFolder })
     await invoke({ ...tick, scheduledTime: '2026-11-23T05:00:00Z' })
     expect(grown.mails().map(({ to: [first] }) => first)).toEqual([
       'team@example.com',

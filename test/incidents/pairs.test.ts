@@ -4,6 +4,7 @@ import type { StepAction } from '#model/finding/cause.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
 import { english } from '#report/languages/language.ts'
 import { causeOnNode, causesAndOutlook, stepsAlone } from '#report/parts/causes.ts'
+import { isSlow } from '#test/slow.ts'
 import { incidents } from './cases/index.ts'
 import { judgedIncident } from './judged.ts'
 import { images, nearMiss, users } from './short-forms.ts'
@@ -51,7 +52,7 @@ async function foreignNames(nodes: NodeWorld[]) {
 
 it('names nothing of the other node', async () => {
   const wrong: unknown[] = []
-  for (let index = 0; index < lone.length; index += 3) {
+  for (let index = 0; index < lone.length; index += isSlow ? 1 : 8) {
     const { name, node } = lone[index]!
     const other = lone[(index + 7) % lone.length]!
     const foreign = await foreignNames([node, other.node])

@@ -8,7 +8,7 @@ import { incidents as all } from './cases/index.ts'
 import { judgedIncident } from './judged.ts'
 import { recordsOf } from './world.ts'
 
-const incidents = isSlow ? all : all.filter((_, index) => index % 8 === 0)
+const incidents = isSlow ? all : all.filter((_, index) => index % 16 === 0)
 
 const less: Record<string, (record: NodeRecord) => void> = {
   'statistics of pods': ({ summary }) => {

@@ -246,8 +246,8 @@ const rows: Record<string, Row[]> = {
     ['nodeFindingChanges(before.waived, after.waived)', 'nodeFindingChanges([], [])', 'cli/gate'],
   ],
   'gate/action.yml': [
-    ['[ ! -L "$part" ] ||', 'true ||', 'gate-action'],
-    ['rm -rf -- "$OUT/gate.md" "$OUT/gate.sarif"', ':', 'gate-action'],
+    ['[ ! -L "$part" ] ||', 'true ||', 'e2e/gate-action'],
+    ['rm -rf -- "$OUT/gate.md" "$OUT/gate.sarif"', ':', 'e2e/gate-action'],
   ],
   'test/architecture.test.ts': [
     ["source.text.replaceAll(listed, '')", "''", 'architecture'],

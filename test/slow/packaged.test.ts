@@ -1,4 +1,4 @@
-/** The service as packaged: archives, bundles and templates. test/handlers/stack.test.ts checks the resources. */
+/** The service as packaged: archives, bundles and templates. test/e2e/stack.test.ts checks the resources. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

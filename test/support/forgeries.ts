@@ -343,14 +343,16 @@ export function describeForgeries(cases: number): void {
         return world.sent.filter(({ run, hasBegun }) => run === plan.id && !hasBegun).length
       }
       const reached = new Set<Plan>()
+      const reachable = [halted, withdrawn]
       for (const plan of over)
         for (let writes = 0; writes <= base.writes.length; writes++) {
           if (writes > 0 && base.writes[writes - 1]?.key.includes(plan.id) !== true) continue
           expect(await again(plan, writes, true)).toBe(0)
+          // Without the versions of the bucket the old journals would do so.
+          if (!reachable.includes(plan) || reached.has(plan)) continue
           if ((await again(plan, writes, false)) > 0) reached.add(plan)
         }
-      // Without the versions of the bucket the old journals would do so.
-      expect([...reached]).toEqual(expect.arrayContaining([halted, withdrawn]))
+      expect([...reached]).toEqual(expect.arrayContaining(reachable))
     })
 
     it.each([
@@ -408,16 +410,14 @@ export function describeForgeries(cases: number): void {
     }, async () => {
       const open = { ...memoryKeys.runs, isMac: async () => true }
       const seals = { runs: open, approvals: open }
-      const reached = new Set<string>()
-      await fc.assert(
-        fc.asyncProperty(forgedSet, async set => {
-          const world = await forged(set, seals)
-          for (const one of world.sent)
-            if (whyUnapproved(one, set.isOpen) !== null) reached.add(one.run)
-        }),
-        { numRuns: 300 },
-      )
-      for (const { id } of [unapproved, passingUnapproved]) expect([...reached]).toContain(id)
+      const missing = new Set([unapproved.id, passingUnapproved.id])
+      for (const set of fc.sample(forgedSet, 600)) {
+        const world = await forged(set, seals)
+        for (const one of world.sent)
+          if (whyUnapproved(one, set.isOpen) !== null) missing.delete(one.run)
+        if (missing.size === 0) break
+      }
+      expect([...missing]).toEqual([])
     })
   })
 }

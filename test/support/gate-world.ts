@@ -55,8 +55,16 @@ const groups: Readonly<Record<string, GateGroup>> = {
   },
 }
 
-/** Lines of a snapshot. @param times how many times each group is as large */
+const linesByTimes = new Map<number, readonly string[]>()
+
+/** Lines of a snapshot, made once: hundreds of tests change a copy. @param times how many times each group is as large */
 export function gateWorld(times = 1): string[] {
+  const lines = linesByTimes.get(times) ?? linesOf(times)
+  linesByTimes.set(times, lines)
+  return [...lines]
+}
+
+function linesOf(times: number): string[] {
   const header = {
     kind: 'Snapshot',
     schema: 'highwater.snapshot/1',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { kubeletSetting, line, nodeRule, type Rule } from '#judge/rule.ts'
+import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
 import { findingId } from '#judge/run/tally.ts'
@@ -741,9 +742,9 @@ describe('hostile input', () => {
 })
 
 describe('a fleet of hundreds of nodegroups', () => {
-  /** Two nodes in each group, whose image GC begins after the alert. */
+  /** Eight nodes in each group, whose image GC begins after the alert. */
   function groups(count: number) {
-    const judgement = openJudgement(rules, defaultPolicy)
+    const judgement = openJudgement([alertBeforeImageGc], defaultPolicy)
     for (let index = 0; index < 8 * count; index++) {
       const configuration = { imageGCHighThresholdPercent: 85, kubeReserved: { memory: '893Mi' } }
       const imageGC = { highThresholdPercent: 85 }
@@ -755,7 +756,7 @@ describe('a fleet of hundreds of nodegroups', () => {
       })
       judgement.take(inputOf(record), prediction)
     }
-    return judgement.close(takenAt).findings.filter(({ rule }) => rule === 'alert-before-image-gc')
+    return judgement.close(takenAt).findings
   }
 
   it('names fewer nodes with each finding, and counts them all', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import validate from 'asl-validator'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startExecution } from '#clients/aws/sfn.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { probe } from '#lab/scenarios/probe.ts'
@@ -37,6 +38,18 @@ const scenarios: Scenario[] = [
   fleet({ nodes: 6, seed: 'b', cluster: 'fleet-b', podsPerNode: 1 }),
   fleet({ nodes: 3, seed: 'c', cluster: 'other', podsPerNode: 2 }),
 ]
+/** One cluster; `lowPolicy` hands it over. */
+const small = scenarios.slice(1, 2)
+const lowPolicy = policy.replace('aboveNodes: 8', 'aboveNodes: 4')
+
+/** The scenario with API servers that cannot be reached. */
+const away = (scenario: Scenario): Scenario => ({
+  ...scenario,
+  clusters: scenario.clusters.map(cluster => ({
+    ...cluster,
+    faults: { endpoint: 'closed-port' as const },
+  })),
+})
 
 /** A bucket each, so that two runs of the same tick know nothing of each other. */
 async function world(of: readonly Scenario[] = scenarios, written = policy) {
@@ -84,23 +97,29 @@ describe('the state machine', () => {
 
 describe('a large fleet', () => {
   it('is handed over by the tick, read in shards, and reported byte for byte as by one function', async () => {
-    const here = await world([...scenarios.slice(0, 2), incidents])
+    const here = await world()
     const handed = await here.handOver()
     expect(handed).toMatchObject({ runId: run, state: 'fanned-out' })
     expect(here.lab.executions()).toMatchObject([{ name: run, input: { run } }])
-    const { output } = await execute(here.lab.executions()[0]!.input, here.functions)
+    const counted = here.lab.requests().routes
+    const { functions, most } = observed(here.functions)
+    const { output } = await execute(here.lab.executions()[0]!.input, functions)
     expect(output).toEqual({ run, state: 'published' })
+    const fannedOut = requestsSince(counted, here.lab.requests().routes)
+    const before = here.lab.requests().routes
     expect(serialized(here.findings())).toBe(serialized(await alone(here)))
+    // Nothing is requested twice. Each shard reads the volumes of its own instances.
+    const requested = requestsSince(before, here.lab.requests().routes)
+    const { clusters }: FanOutRun = JSON.parse(readFileSync(here.inRun('fan-out/run.json'), 'utf8'))
+    const moreShards = clusters.reduce((sum, { shards }) => sum + shards - 1, 0)
+    expect(moreShards).toBeGreaterThan(1)
+    const DescribeVolumes = (requested.ec2?.DescribeVolumes ?? 0) + moreShards
+    expect(fannedOut).toEqual({ ...requested, ec2: { ...requested.ec2, DescribeVolumes } })
+    expect(most.functions).toBe(1)
+    expect(most.clusters).toBeGreaterThan(1)
     const { code, stdout } = await inProcess([
-      ...[
-        'audit',
-        '--snapshot',
-        here.inRun('snapshot.ndjson.gz'),
-        '--format',
-        'json',
-        '--out',
-        temporaryFolder(),
-      ],
+      ...['audit', '--snapshot', here.inRun('snapshot.ndjson.gz')],
+      ...['--format', 'json', '--out', temporaryFolder()],
     ])
     const again: FindingsDocument = JSON.parse(stdout)
     const outlines = ({ findings, notAudited, unknowns, clusters }: FindingsDocument) => ({
@@ -110,6 +129,22 @@ describe('a large fleet', () => {
     expect({ code, ...outlines(again) }).toEqual({ code: 0, ...outlines(here.findings()) })
     expect(existsSync(here.inRun('done.json'))).toBe(true)
     expect(here.lab.mails()).toHaveLength(2)
+  })
+
+  it('is reported byte for byte as by one function, whatever passes on the way', async () => {
+    const [first, second, third] = scenarios
+    const here = await world([{ ...first!, s3: { slowDownFirst: 2 } }, second!, away(third!)])
+    await here.handOver()
+    // A first function that died early: the fleet is discovered anew.
+    await here.functions.invoke('Discover', { run })
+    rmSync(here.inRun('fan-out/run.json'))
+    const isStruck = ({ step }: ShardEvent) => step === 'read' || step === 'judge'
+    const throttled = dying(here.functions, isStruck, 6, 'Lambda.TooManyRequestsException')
+    await execute({ run }, dying(throttled, isStruck, 2, 'Lambda.Unknown'))
+    expect(here.findings().notAudited).toMatchObject([
+      { cluster: 'other', node: null, reason: expect.stringContaining('nodes: the list') },
+    ])
+    expect(serialized(here.findings())).toBe(serialized(await alone(here)))
   })
 
   it.runIf(isSlow)('is judged with what the run before read of its images', async () => {
@@ -128,50 +163,12 @@ describe('a large fleet', () => {
     expect(findings.find(({ rule }) => rule === 'idle-images')?.subject.name).toBe('probe-worker-1')
   })
 
-  it('is asked for nothing twice, and each API server by one function at a time', async () => {
-    const here = await world()
-    await here.handOver()
-    const counted = here.lab.requests().routes
-    const busy = new Map<number, number>()
-    let most = 0
-    let mostClusters = 0
-    await execute(
-      { run },
-      {
-        ...here.functions,
-        async invoke(name, event) {
-          const { cluster = -1 } = event as { cluster?: number }
-          busy.set(cluster, (busy.get(cluster) ?? 0) + 1)
-          most = Math.max(most, ...busy.values())
-          mostClusters = Math.max(mostClusters, busy.size)
-          try {
-            return await here.functions.invoke(name, event)
-          } finally {
-            if (busy.get(cluster) === 1) busy.delete(cluster)
-            else busy.set(cluster, busy.get(cluster)! - 1)
-          }
-        },
-      },
-    )
-    expect({ most, mostClusters: mostClusters > 1 }).toEqual({ most: 1, mostClusters: true })
-    const fannedOut = requestsSince(counted, here.lab.requests().routes)
-    const before = here.lab.requests().routes
-    await invoke(tick, { HIGHWATER_PREFIX: 'alone/' })
-    const alone = requestsSince(before, here.lab.requests().routes)
-    // Each shard reads the volumes of its own instances: fleet-a has three shards.
-    const DescribeVolumes = (alone.ec2?.DescribeVolumes ?? 0) + 2
-    expect(fannedOut).toEqual({ ...alone, ec2: { ...alone.ec2, DescribeVolumes } })
-  })
-
   it('is none where it is small, a dry run, or a few nodes by their names', async () => {
-    const here = await world(
-      scenarios.slice(0, 1),
-      policy.replace('aboveNodes: 8', 'aboveNodes: 22'),
-    )
+    const here = await world(small, policy.replace('aboveNodes: 8', 'aboveNodes: 6'))
     const handed = (event: object) =>
       invoke(event, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn })
     expect(await handed(tick)).toMatchObject({ state: 'published' })
-    writeFileSync(join(here.inRun(''), '../../highwater.yaml'), policy)
+    writeFileSync(join(here.inRun(''), '../../highwater.yaml'), lowPolicy)
     expect(await handed({ dryRun: true })).toMatchObject({ state: 'dry-run' })
     expect(await handed({ nodes: ['ip-10-64-0-1.ec2.internal'] })).toMatchObject({
       state: 'published',
@@ -239,13 +236,13 @@ fanOut: { nodesPerShard: 10 }
 
   it('is read once where its one place is named twice, and is then of several places no more', async () => {
     const twice = 'accounts: [{ roleArn: null }, { roleArn: null, regions: [us-east-1] }]\n'
-    const small = await world([incidents], twice)
-    expect(await small.handOver()).toMatchObject({ state: 'published' })
-    const large = await world(scenarios.slice(0, 1), `${policy}${twice}`)
+    const low = await world(small, `${policy}${twice}`)
+    expect(await low.handOver()).toMatchObject({ state: 'published' })
+    const large = await world(small, `${lowPolicy}${twice}`)
     expect(await large.handOver()).toMatchObject({ state: 'fanned-out' })
     await execute({ run }, large.functions)
     expect(large.findings().clusters).toMatchObject([
-      { name: 'fleet-a', coverage: { nodes: 22, read: 22 } },
+      { name: 'fleet-b', coverage: { nodes: 6, read: 6 } },
     ])
     expect(serialized(large.findings())).toBe(serialized(await alone(large)))
   })
@@ -280,10 +277,10 @@ fanOut: { nodesPerShard: 10 }
   })
 
   it('that cannot be handed over is read all the same, and the run ends red', async () => {
-    const here = await world([{ ...scenarios[0]!, sfn: { denied: true } }])
+    const here = await world([{ ...small[0]!, sfn: { denied: true } }], lowPolicy)
     await expect(here.handOver()).rejects.toThrowErrorMatchingSnapshot()
     expect(here.findings()).toMatchObject({
-      clusters: [{ name: 'fleet-a', coverage: { read: 22 } }],
+      clusters: [{ name: 'fleet-b', coverage: { read: 6 } }],
     })
     expect(here.findings().run.inputErrors).toHaveLength(1)
   })
@@ -291,7 +288,7 @@ fanOut: { nodesPerShard: 10 }
 
 describe('a tick', () => {
   it('that is delivered twice starts one execution; one that is run twice publishes and mails once', async () => {
-    const here = await world()
+    const here = await world(small, lowPolicy)
     await Promise.all([here.handOver(), here.handOver()])
     expect(here.lab.executions()).toHaveLength(1)
     await execute({ run }, here.functions)
@@ -308,7 +305,7 @@ describe('a tick', () => {
   it.each(isSlow ? (['FAILED', 'TIMED_OUT', 'ABORTED'] as const) : (['FAILED'] as const))(
     'whose execution is %s starts another when it is delivered again, one at a time, which reads nothing twice and mails once',
     async ended => {
-      const here = await world()
+      const here = await world(small, lowPolicy)
       const names = () => here.lab.executions().map(({ name }) => name)
       await here.handOver()
       process.env.HIGHWATER_SENDER = 'nobody@unverified.test'
@@ -347,51 +344,32 @@ describe('a tick', () => {
   )
 
   it('whose retries all failed is read by one function, which reports it', async () => {
-    const here = await world(scenarios.slice(0, 1))
-    for (let number = 1; number <= mostExecutions; number++) {
-      await here.handOver()
-      here.lab.endExecution(number === 1 ? run : `${run}-${number}`, 'FAILED')
+    const here = await world(small, lowPolicy)
+    await here.handOver()
+    here.lab.endExecution(run, 'FAILED')
+    for (let number = 2; number <= mostExecutions; number++) {
+      const name = `${run}-${number}`
+      await startExecution({ stateMachineArn, name, input: { run } }, AbortSignal.timeout(60_000))
+      here.lab.endExecution(name, 'FAILED')
     }
     await expect(here.handOver()).rejects.toThrow(
       `${mostExecutions} executions of run ${run} have ended red`,
     )
     expect(here.lab.executions()).toHaveLength(mostExecutions)
     expect(here.findings()).toMatchObject({
-      clusters: [{ name: 'fleet-a', coverage: { read: 22 } }],
+      clusters: [{ name: 'fleet-b', coverage: { read: 6 } }],
     })
-  })
-
-  it('whose first function died early is discovered anew, with the same report', async () => {
-    const here = await world()
-    await here.handOver()
-    await here.functions.invoke('Discover', { run })
-    rmSync(here.inRun('fan-out/run.json'))
-    await execute({ run }, here.functions)
-    expect(serialized(here.findings())).toBe(serialized(await alone(here)))
   })
 })
 
 describe('a function that dies', () => {
-  it.each([
-    ['killed', 'Lambda.Unknown', 2],
-    ['throttled', 'Lambda.TooManyRequestsException', 6],
-  ])('and is %s is retried, with no trace in the report', async (_, error, times) => {
-    const here = await world(scenarios.slice(0, 2))
-    await here.handOver()
-    await execute(
-      { run },
-      dying(here.functions, ({ step }) => step === 'read' || step === 'judge', times, error),
-    )
-    expect(serialized(here.findings())).toBe(serialized(await alone(here)))
-  })
-
   it.each([
     'Lambda.Unknown',
     ...(isSlow
       ? ['Lambda.ServiceException', 'Lambda.AWSLambdaException', 'Lambda.SdkClientException']
       : []),
   ])('by Lambda itself (%s) publishes at the next try, and mails once', async error => {
-    const here = await world(scenarios.slice(0, 1))
+    const here = await world(small, lowPolicy)
     await here.handOver()
     const { output } = await execute(
       { run },
@@ -400,64 +378,96 @@ describe('a function that dies', () => {
     expect(output).toEqual({ run, state: 'published' })
     expect(here.lab.mails()).toHaveLength(1)
   })
+})
 
-  it('at every try of a shard costs its nodes, each by its name and with the reason, and no other', async () => {
-    const here = await world()
-    await here.handOver()
-    const isLost = ({ step, cluster, shard }: ShardEvent) =>
-      step === 'read' && shard === 1 && here.clusterName(cluster) === 'fleet-a'
-    await execute({ run }, dying(here.functions, isLost, Number.POSITIVE_INFINITY))
-    const { clusters, notAudited, findings } = here.findings()
-    const lost = notAudited.filter(({ cluster }) => cluster === 'fleet-a')
-    const reason = expect.stringMatching(/Runtime.ExitError: signal: killed/)
-    expect(lost).toEqual(
-      lost.map(({ node }) => ({
-        cluster: 'fleet-a',
-        node: expect.stringMatching(/^ip-/) && node,
-        cause: 'sources',
-        reason,
-      })),
-    )
-    expect(lost.length).toBeGreaterThan(2)
-    const coverage = { nodes: 22, read: 22 - lost.length, notRead: lost.length }
-    expect(clusters.find(({ name }) => name === 'fleet-a')).toMatchObject({ coverage })
-    const other = (document: FindingsDocument) =>
-      document.findings.filter(({ cluster }) => cluster !== 'fleet-a').map(({ id }) => id)
-    expect(findings.filter(({ cluster }) => cluster !== 'fleet-a').map(({ id }) => id)).toEqual(
-      other(await alone(here)),
-    )
-    expect(here.lab.mails()).toHaveLength(2)
-  })
+describe('what is lost at every try', () => {
+  const fleets = [...'abcdefgh'].map(seed =>
+    fleet({ nodes: seed === 'a' ? 22 : 3, seed, cluster: `fleet-${seed}`, podsPerNode: 1 }),
+  )
 
-  it('at every try of a cluster costs the cluster, and its reason if no function can note it', async () => {
-    const here = await world()
+  /** What was judged of these clusters is read broken. */
+  const broken: [string, (file: Buffer) => Buffer, string][] = [
+    ['fleet-d', file => file.subarray(0, file.length / 2), 'unexpected end of file'],
+    ['fleet-g', () => Buffer.from('no gzip at all'), 'incorrect header check'],
+    ['fleet-h', () => gzipSync(''), 'it is empty'],
+  ]
+
+  it('costs its nodes or its cluster, with the reason, and no other', async () => {
+    const here = await world(fleets)
     await here.handOver()
-    const isLost = ({ step, cluster }: ShardEvent) =>
-      (step === 'judge' && here.clusterName(cluster).startsWith('fleet-')) ||
-      (step === 'lost' && here.clusterName(cluster) === 'fleet-b')
-    expect(
-      (await execute({ run }, dying(here.functions, isLost, Number.POSITIVE_INFINITY))).output,
-    ).toEqual({ run, state: 'published' })
+    await here.functions.invoke('Discover', { run })
+    const numberOf = (name: string) =>
+      fleets.findIndex((_fleet, cluster) => here.clusterName(cluster) === name)
+    // A file where a folder would be: the lab's S3 cannot write below it.
+    writeFileSync(here.inRun(`fan-out/clusters/${numberOf('fleet-e')}/records`), '')
+    const judged = (name: string) => `fan-out/clusters/${numberOf(name)}/judged.ndjson.gz`
+    const spoiling: Functions = {
+      ...here.functions,
+      async invoke(called, event) {
+        if (called === 'Publish')
+          for (const [name, spoilt] of broken) {
+            const file = here.inRun(judged(name))
+            writeFileSync(file, spoilt(readFileSync(file)))
+          }
+        return here.functions.invoke(called, event)
+      },
+    }
+    const isStruck = ({ step, cluster, shard }: ShardEvent) =>
+      (step === 'read' && shard === 1 && cluster === numberOf('fleet-a')) ||
+      (step === 'judge' && [numberOf('fleet-b'), numberOf('fleet-c')].includes(cluster)) ||
+      (step === 'lost' && cluster === numberOf('fleet-c'))
+    const { output } = await execute({ run }, dying(spoiling, isStruck, Number.POSITIVE_INFINITY))
+    expect(output).toEqual({ run, state: 'published' })
     const { clusters, notAudited } = here.findings()
+    const lost = Map.groupBy(notAudited, ({ cluster }) => cluster)
+    const ofShard = lost.get('fleet-a') ?? []
+    expect(ofShard.length).toBeGreaterThan(2)
+    expect(new Set(ofShard.map(({ node }) => node)).size).toBe(ofShard.length)
+    for (const one of ofShard)
+      expect(one).toEqual({
+        cluster: 'fleet-a',
+        node: expect.stringMatching(/^ip-/),
+        cause: 'sources',
+        reason: expect.stringContaining('Runtime.ExitError: signal: killed'),
+      })
     expect(
-      clusters
-        .filter(({ grade }) => grade === null)
-        .map(({ name, coverage: { nodes, notRead } }) => ({ name, nodes, notRead })),
+      clusters.map(({ name, grade, coverage: { nodes, read, notRead } }) => ({
+        ...{ name, nodes, read, notRead },
+        isGraded: grade !== null,
+      })),
     ).toEqual([
-      { name: 'fleet-a', nodes: 22, notRead: 22 },
-      { name: 'fleet-b', nodes: 6, notRead: 6 },
+      {
+        ...{ name: 'fleet-a', nodes: 22, read: 22 - ofShard.length },
+        ...{ notRead: ofShard.length, isGraded: true },
+      },
+      { name: 'fleet-b', nodes: 3, read: 0, notRead: 3, isGraded: false },
+      { name: 'fleet-c', nodes: 3, read: 0, notRead: 3, isGraded: false },
+      { name: 'fleet-d', nodes: 3, read: 0, notRead: 3, isGraded: false },
+      { name: 'fleet-e', nodes: 3, read: 0, notRead: 3, isGraded: false },
+      { name: 'fleet-f', nodes: 3, read: 3, notRead: 0, isGraded: true },
+      { name: 'fleet-g', nodes: 3, read: 0, notRead: 3, isGraded: false },
+      { name: 'fleet-h', nodes: 3, read: 0, notRead: 3, isGraded: false },
     ])
-    const reasons = Map.groupBy(notAudited, ({ cluster }) => cluster)
-    expect(reasons.get('fleet-a')?.[0]?.reason).toMatchSnapshot()
-    expect(reasons.get('fleet-b')?.[0]?.reason).toMatchSnapshot()
+    const reasonOf = (cluster: string) => lost.get(cluster)?.[0]?.reason
+    expect(reasonOf('fleet-b')).toMatchSnapshot()
+    expect(reasonOf('fleet-c')).toMatchSnapshot()
+    for (const [name, , why] of broken)
+      expect(reasonOf(name)).toBe(
+        `cluster: what was judged of it cannot be read: s3://highwater-lab/runs/${run}/${judged(name)} is broken: ${why}`,
+      )
+    expect(lost.get('fleet-e')).toHaveLength(3)
+    expect(reasonOf('fleet-e')).toMatchSnapshot()
+    expect(lost.has('fleet-f')).toBe(false)
     const { code } = await inProcess([
-      'audit',
-      '--snapshot',
-      here.inRun('snapshot.ndjson.gz'),
-      '--out',
-      temporaryFolder(),
+      ...['audit', '--snapshot', here.inRun('snapshot.ndjson.gz'), '--out', temporaryFolder()],
     ])
     expect(code).toBe(3)
+    const untouched = ({ findings }: FindingsDocument) =>
+      findings.filter(({ cluster }) => cluster === 'fleet-f').map(({ id }) => id)
+    const expected = untouched(await alone(here))
+    expect(expected).not.toEqual([])
+    expect(untouched(here.findings())).toEqual(expected)
+    expect(here.lab.mails()).toHaveLength(2)
   })
 })
 
@@ -495,14 +505,7 @@ describe('a typing error', () => {
     'is none in %j while an API server is away: the report says what is not known of it, as one function’s does',
     async (nodegroups, end, asked) => {
       const [first, ...others] = scenarios
-      const away = {
-        ...first!,
-        clusters: first!.clusters.map(cluster => ({
-          ...cluster,
-          faults: { endpoint: 'closed-port' as const },
-        })),
-      }
-      const here = await world([away, ...others], policy.replace('aboveNodes: 8', 'aboveNodes: 4'))
+      const here = await world([away(first!), ...others], lowPolicy)
       const event = { clusters: ['fleet-*'], nodegroups }
       const { runId } = await onDemand(event)
       const state = (answer: Promise<{ state: string }>) =>
@@ -548,95 +551,16 @@ describe('a typing error', () => {
 })
 
 describe('trouble', () => {
-  it('with an unreachable API server is reported as by one function', async () => {
-    const [first, ...others] = scenarios
-    const away = {
-      ...first!,
-      clusters: first!.clusters.map(cluster => ({
-        ...cluster,
-        faults: { endpoint: 'closed-port' as const },
-      })),
-    }
-    const here = await world([away, ...others], policy.replace('aboveNodes: 8', 'aboveNodes: 4'))
-    await here.handOver()
-    await execute({ run }, here.functions)
-    expect(here.findings().notAudited.find(({ cluster }) => cluster === 'fleet-a')).toMatchObject({
-      node: null,
-      reason: /nodes: the list/,
-    })
-    expect(serialized(here.findings())).toBe(serialized(await alone(here)))
-  })
-
   it('with every API server ends red, and leaves the report', async () => {
-    const small = fleet({ nodes: 3, podsPerNode: 1 })
-    const away = {
-      ...small,
-      clusters: small.clusters.map(cluster => ({
-        ...cluster,
-        faults: { endpoint: 'closed-port' as const },
-      })),
-    }
-    const here = await world([away], 'accounts: [{ regions: [us-east-1, us-west-2] }]')
+    const here = await world(
+      [away(fleet({ nodes: 3, podsPerNode: 1 }))],
+      'accounts: [{ regions: [us-east-1, us-west-2] }]',
+    )
     await here.handOver()
     await expect(execute({ run }, here.functions)).rejects.toThrowErrorMatchingSnapshot()
     expect(here.findings().notAudited).toMatchObject([{ node: null }])
     expect(here.lab.mails()).toHaveLength(1)
   })
-
-  it('with a bucket that slows down is waited for', async () => {
-    const [first, ...others] = scenarios
-    const here = await world([{ ...first!, s3: { slowDownFirst: 2 } }, ...others])
-    await here.handOver()
-    await execute({ run }, here.functions)
-    expect(serialized(here.findings())).toBe(serialized(await alone(here)))
-  })
-
-  it('with a bucket that takes what was read of no shard of one cluster costs its nodes, with the reason', async () => {
-    const here = await world()
-    await here.handOver()
-    await here.functions.invoke('Discover', { run })
-    const number = [0, 1, 2, 3].find(cluster => here.clusterName(cluster) === 'fleet-b')!
-    // A file where a folder would be: the lab's S3 cannot write below it.
-    writeFileSync(here.inRun(`fan-out/clusters/${number}/records`), '')
-    await execute({ run }, here.functions)
-    const lost = here.findings().notAudited.filter(({ cluster }) => cluster === 'fleet-b')
-    expect(lost).toHaveLength(6)
-    expect(lost[0]?.reason).toMatchSnapshot()
-  })
-
-  it.each<[string, (file: Buffer) => Buffer, string]>([
-    ['halved', file => file.subarray(0, file.length / 2), 'unexpected end of file'],
-    ...(isSlow
-      ? ([
-          ['of other bytes', () => Buffer.from('no gzip at all'), 'incorrect header check'],
-          ['empty', () => gzipSync(''), 'it is empty'],
-        ] satisfies [string, () => Buffer, string][])
-      : []),
-  ])(
-    'with what was judged of one cluster, %s, costs that cluster and names the file',
-    async (_, spoilt, expectedReason) => {
-      const here = await world()
-      await here.handOver()
-      let name = ''
-      const spoiling: Functions = {
-        ...here.functions,
-        async invoke(called, event) {
-          if (called === 'Publish') {
-            const file = here.inRun('fan-out/clusters/0/judged.ndjson.gz')
-            name = here.clusterName(0)
-            writeFileSync(file, spoilt(readFileSync(file)))
-          }
-          return here.functions.invoke(called, event)
-        },
-      }
-      expect((await execute({ run }, spoiling)).output).toEqual({ run, state: 'published' })
-      const { clusters, notAudited } = here.findings()
-      expect(clusters.filter(({ grade }) => grade === null).map(one => one.name)).toEqual([name])
-      expect(notAudited.find(({ cluster }) => cluster === name)?.reason).toBe(
-        `cluster: what was judged of it cannot be read: s3://highwater-lab/runs/${run}/fan-out/clusters/0/judged.ndjson.gz is broken: ${expectedReason}`,
-      )
-    },
-  )
 
   it('with an unrequested or undiscovered run names the step that comes first', async () => {
     const { functions } = await world()
@@ -678,6 +602,25 @@ function dying(
       )
     },
   }
+}
+
+/** With the most functions that ran for one cluster at a time, and the most clusters. */
+function observed(functions: Functions) {
+  const busy = new Map<number, number>()
+  const most = { functions: 0, clusters: 0 }
+  const invoke: Functions['invoke'] = async (name, event) => {
+    const { cluster = -1 } = event as { cluster?: number }
+    busy.set(cluster, (busy.get(cluster) ?? 0) + 1)
+    most.functions = Math.max(most.functions, ...busy.values())
+    most.clusters = Math.max(most.clusters, busy.size)
+    try {
+      return await functions.invoke(name, event)
+    } finally {
+      if (busy.get(cluster) === 1) busy.delete(cluster)
+      else busy.set(cluster, busy.get(cluster)! - 1)
+    }
+  }
+  return { functions: { ...functions, invoke }, most }
 }
 
 type Routes = Record<string, Record<string, number>>

@@ -20,7 +20,7 @@ export const unmeasuredDisk = nodeRule({
   severity: 'low',
   cause: deviceCause('unmeasured'),
   steps: ['read-devices'],
-  needs: ['host'],
+  needs: ['ledger', 'host'],
   title: 'A disk that pods can write to was not measured',
   why: 'The kubelet watches the disks of its own folder and of the images. Pods write to others through hostPath or local volumes: without DiskPressure and without eviction, until writes fail.',
   fix: 'See with df -h how full it is, limit what the pods keep there, and let an agent on the node watch it.',

@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { commandEnvironment, temporaryFolder } from '#test/cli.ts'
 import { savedSnapshot } from '#test/saved-snapshot.ts'
-import { engineMutants } from './mutants/engine.ts'
-import { securityMutants } from './mutants/security.ts'
+import { engineMutants } from '../mutants/engine.ts'
+import { securityMutants } from '../mutants/security.ts'
 
 // The parser imports its schemas without an import attribute.
 registerHooks({

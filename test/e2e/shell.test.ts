@@ -2,13 +2,17 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
+import { nodeClasses } from '#facts/eks/node-classes.ts'
+import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { commandEnvironment, highwater, temporaryFolder } from '#test/cli.ts'
 import { editedNode } from '#test/edited-node.ts'
 import { inProcess, runCommand } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
+import { savedSnapshot } from '#test/saved-snapshot.ts'
 
 /** A snapshot with a critical finding: the kubelet would refuse its file at the next start. */
 function folderWithSnapshot(): string {
@@ -212,5 +216,59 @@ describe('completion', () => {
     const output = execFileSync('bash', ['--norc', '-c', lines.join('\n')], { encoding: 'utf8' })
     // Names of files, if highwater knows nothing.
     expect(output).toBe('audit\ncomplete -o default -F __highwater_complete highwater\n')
+  })
+})
+
+describe('the program', () => {
+  it.each([
+    [['nonsense', '--help'], "unknown command 'nonsense'"],
+    [['complete'], 'complete needs the name of a shell'],
+    [['--profile', 'nope', 'audit'], 'The AWS profile nope does not exist or has no region'],
+  ])('refuses %j with exit code 2', async (args, message) => {
+    const { code, stderr } = await highwater(args, { cwd: temporaryFolder() })
+    expect(stderr).toContain(message)
+    expect(code).toBe(2)
+  })
+
+  it('prints a completion that a shell can source twice', async () => {
+    const { stdout } = await highwater(['complete', 'bash'])
+    expect(stdout).toContain('ShellCompDirectiveError=1')
+    expect(stdout).not.toContain('readonly')
+  })
+
+  it('reads standard input as -', async () => {
+    const cwd = temporaryFolder()
+    const stdout = execFileSync(
+      process.execPath,
+      [join(process.cwd(), 'bin/highwater.mjs'), 'audit', '--snapshot', '-', '-o', 'json'],
+      {
+        cwd,
+        input: readFileSync(savedSnapshot([{ name: 'a' }, { name: 'b' }])),
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    )
+    expect(JSON.parse(String(stdout)).clusters[0].coverage.nodes).toBe(2)
+  })
+
+  it('twice into one folder at the same time leaves whole files', async () => {
+    const { environment } = await labOf([recorded])
+    const cwd = temporaryFolder()
+    const runs = await Promise.all(
+      [1, 2].map(() => highwater(['audit'], { cwd, env: environment })),
+    )
+    expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toMatchSnapshot()
+    const lines = gunzipSync(readFileSync(join(cwd, 'highwater-out', 'snapshot.ndjson.gz')))
+      .toString()
+      .trim()
+      .split('\n')
+    // The others are events, budgets, pods, the version, and volumes and instances of EC2.
+    const objectLists = nodeClasses.length + garbageResources.length + 6
+    expect(lines.map(line => JSON.parse(line).kind)).toEqual([
+      'Snapshot',
+      'Cluster',
+      'Node',
+      'Node',
+      ...Array(objectLists).fill('Objects'),
+    ])
   })
 })

@@ -15,6 +15,7 @@ const wideNames = ['INSTANCE', 'AMI', 'KUBELET', 'IMAGE-GC', 'FIRST-VICTIM']
 const unknown = '<unknown>'
 const states: Readonly<Record<NodeOutlook['band'], string>> = {
   now: 'Evicts',
+  powerless: 'NoVictim',
   waiting: 'GracePeriod',
   soon: 'Within7Days',
   close: 'Close',

@@ -7,6 +7,7 @@ import { nodeKey } from '#base/text/node-key.ts'
 import { by } from '#base/text/text-order.ts'
 import { holders } from '#facts/holders.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
+import { sampleSize } from '#judge/drift/variants.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
 import { mostLosses } from '#judge/help/drain.ts'
 import { diskUse } from '#judge/help/holders.ts'
@@ -44,7 +45,8 @@ export function causesOf({
     of: (node: AuditedNode | undefined) => number,
   ) => Math.min(...nodes.sample.map(name => of(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
   const rank = ({ severity }: Finding) => severities.indexOf(severity)
-  const ranked = withDevices(findings)
+  const all = withDevices(findings)
+  const ranked = all
     .map(finding => ({
       finding,
       hours: leastAmongNodes(finding, hoursToEnd),
@@ -59,8 +61,10 @@ export function causesOf({
       ),
     )
   const byChange = new Map<string, string>()
+  const wantedOf = wantedValues(all, nodeOf)
   const parts = Map.groupBy(ranked, ({ finding }) => {
-    const key = JSON.stringify(keyOf(finding, settingOf(finding, nodeOf) ?? finding.cause, nodeOf))
+    const cause = settingOf(finding, nodeOf) ?? finding.cause
+    const key = JSON.stringify(keyOf(finding, cause, wantedOf))
     const change = changeOf(finding) ?? key
     byChange.set(change, byChange.get(change) ?? key)
     return byChange.get(change)
@@ -208,7 +212,7 @@ function nodesByName(nodes: AuditedNode[]): NodeOf {
 }
 
 /** Share of a disk, of inodes, memory or process ids until the next hard threshold, or until none is left if no threshold watches it. Negative: the node evicts. Infinite: unknown. */
-function headroomShare(node: AuditedNode | undefined) {
+export function headroomShare(node: Pick<AuditedNode, 'prediction'> | undefined): number {
   const { filesystems, eviction } = node?.prediction ?? {}
   const { thresholds = [], signals = {} } = eviction ?? {}
   const shares = Object.entries(signals).flatMap(([signal, { availableBytes, capacityBytes }]) => {
@@ -236,12 +240,14 @@ function hoursToEnd(node: AuditedNode | undefined): number {
   return Math.min(...hours, Number.POSITIVE_INFINITY)
 }
 
-/** The setting with `isDefault` for the finding's first node. Null: the cause is no setting. */
+/** The setting with `isDefault` if each node of the finding runs the default. Null: the cause is no setting. */
 function settingOf({ cause, cluster, nodes }: Finding, nodeOf: NodeOf): SettingCause | null {
   if (cause.kind !== 'setting') return null
-  const node = nodeOf(cluster, nodes.sample[0] ?? '')
-  const setting = node?.prediction.settings.imageGC?.find(({ field }) => field === cause.fields[0])
-  return { ...cause, isDefault: setting !== undefined && setting.value === setting.preset }
+  const isDefault = nodes.sample.every(name => {
+    const { imageGC } = nodeOf(cluster, name)?.prediction.settings ?? {}
+    return imageGC?.some(one => one.field === cause.fields[0] && one.value === one.preset)
+  })
+  return { ...cause, isDefault: isDefault && nodes.sample.length > 0 }
 }
 
 /** Fields that are set where they are the cause, with the nodes: each cause names what runs on its own. Null: none are. */
@@ -259,13 +265,13 @@ function changeOf({
 }
 
 /** What has to be equal for one change to end both. */
-function keyOf(finding: Finding, cause: Cause, nodeOf: NodeOf): unknown[] {
+function keyOf(finding: Finding, cause: Cause, wantedOf: WantedOf): unknown[] {
   const { cluster, subject, nodes } = finding
   switch (cause.kind) {
     case 'setting':
       return [
         ...[cause.kind, cause.layer, cause.fields[0], cause.isDefault],
-        ...valueKey(finding, cause, nodeOf),
+        wantedOf(finding, cause),
       ]
     case 'holder':
       return [
@@ -284,16 +290,35 @@ function keyOf(finding: Finding, cause: Cause, nodeOf: NodeOf): unknown[] {
   }
 }
 
-/** The running value, and whether the change raises it: one value can be too high for one disk and too low for another. */
-function valueKey({ cluster, nodes, fix }: Finding, { fields }: SettingCause, nodeOf: NodeOf) {
-  const [field = ''] = fields
-  const node = nodeOf(cluster, nodes.sample[0] ?? '')
-  const now = node && runningValue(field, node)
-  const wanted = Object.entries(fix.config)
-    .flatMap(([name, value]) => entriesOf(name, value))
-    .find(({ path }) => path === field)?.value
+type WantedOf = (finding: Finding, cause: SettingCause) => string[]
+
+/**
+ * What each node runs, and what it needs: one value can be too high for one disk and too low for another. A finding that does not set the
+ * field itself needs what another finding sets on its node.
+ */
+function wantedValues(findings: readonly Finding[], nodeOf: NodeOf): WantedOf {
+  const settings = findings.flatMap(by =>
+    Object.entries(by.fix.config)
+      .flatMap(entriesOf)
+      .map(one => ({ ...one, by })),
+  )
+  const byPath = Map.groupBy(settings, ({ path }) => path)
   const amount = (value: string) => amountOf(value, 100) ?? 0
-  return [now, now != null && wanted !== undefined && amount(wanted) > amount(now)]
+  return (finding, { fields: [field = ''] }) => {
+    const { cluster, nodes } = finding
+    const all = byPath.get(field) ?? []
+    const own = all.find(one => one.by === finding)
+    const values = nodes.sample.map(name => {
+      const node = nodeOf(cluster, name)
+      const now = node && runningValue(field, node)
+      const wanted =
+        own ?? all.find(({ by }) => by.cluster === cluster && by.nodes.sample.includes(name))
+      const isKnown = wanted !== undefined && now != null
+      const change = isKnown ? Math.sign(amount(wanted.value) - amount(now)) : wanted && 'set'
+      return JSON.stringify([now, change ?? 'not set'])
+    })
+    return [...new Set(values)].toSorted()
+  }
 }
 
 /** What holds a disk, and whose it is: the same steps free it on each node. */
@@ -334,25 +359,42 @@ function withSetting({ kind }: Cause, steps: Step[]): Step[] {
 
 /** The steps of the findings, those of the worst first, each with its commands of all places. */
 function stepsOf(findings: Finding[]): Step[] {
-  const byAction = Map.groupBy(
-    findings.flatMap(({ steps }) => steps),
-    ({ action }) => action.id,
+  const all = findings.flatMap(({ cluster, nodes, steps }) =>
+    steps.map(step => ({
+      step,
+      on: (step.action.nodes ?? nodes.sample).map(name => nodeKey(cluster, name)),
+    })),
   )
-  return [...byAction.values()].slice(0, shownSteps).map(alike => {
-    const commands = alike.flatMap(one => one.commands)
-    const lost = alike.flatMap(one => one.action.lost ?? [])
-    const { pods: _, ...action } = actionOf(alike.map(one => one.action))
-    const pods = [...new Set(alike.flatMap(one => one.action.pods ?? []))].slice(0, mostLosses)
-    return {
-      ...alike[0]!,
-      action: {
-        ...action,
-        ...(pods.length > 0 && { pods }),
-        ...(action.lost && { lost: joinedLosses(lost) }),
-      },
-      commands: distinctItems(commands),
-    }
-  })
+  const sized = new Set(
+    all.flatMap(({ step: { action }, on }) =>
+      action.id === 'larger-disk' && action.bytes !== undefined ? on : [],
+    ),
+  )
+  const byForm = Map.groupBy(
+    // Another finding knows the size for these nodes.
+    all.filter(({ step, on }) => !isUnsizedDisk(step.action) || on.some(node => !sized.has(node))),
+    ({ step }) => formOf(step.action),
+  )
+  return [...byForm.values()]
+    .slice(0, shownSteps)
+    .map(alike => ({
+      ...alike[0]!.step,
+      action: actionOf(alike.map(({ step }) => step.action)),
+      commands: distinctItems(alike.flatMap(({ step }) => step.commands)),
+    }))
+}
+
+const isUnsizedDisk = ({ id, bytes, unit }: StepAction) =>
+  id === 'larger-disk' && bytes === undefined && unit === undefined
+
+/** What the text of a step says beside who, where and how much. */
+function formOf({ id, variant, unit, message, mounts, above, limit, ...action }: StepAction) {
+  const { isShort = false, rollsOut = false } = action
+  const isSized = !isUnsizedDisk({ id, unit, ...action })
+  return JSON.stringify([
+    ...[id, variant, unit, message, mounts, above, limit],
+    ...[isShort, rollsOut, isSized],
+  ])
 }
 
 const distinctItems = <Item>(items: readonly Item[]): Item[] => [
@@ -362,18 +404,26 @@ const distinctItems = <Item>(items: readonly Item[]): Item[] => [
 /** Owners, places and sources that one step names. */
 const mostSites = 20
 
-/** The first action; with owner, place and source of all, if they are not the same. */
+/** The first action; with owner, place, source and amount of each site, if there are several. */
 function actionOf(actions: StepAction[]): StepAction {
-  const own = withAmounts(actions)
-  const each = new Map(
-    actions.map(({ owner, place, source }) => [
-      JSON.stringify([withoutPod(owner), place, source]),
-      { owner, place, source },
-    ]),
+  const sites = Map.groupBy(actions, ({ owner, place, source }) =>
+    JSON.stringify([withoutPod(owner), place, source]),
   )
-  if (each.size === 1) return own
-  const { owner: _, place: __, source: ___, folders: ____, ...action } = own
-  return { ...action, each: [...each.values()].slice(0, mostSites) }
+  const { nodes: _, pods: __, lost, ...own } = withAmounts(actions)
+  const nodes = actions.every(one => one.nodes) ? actions.flatMap(one => one.nodes!) : []
+  const pods = actions.flatMap(one => one.pods ?? [])
+  const shared = {
+    ...(nodes.length > 0 && { nodes: [...new Set(nodes)].slice(0, sampleSize) }),
+    ...(pods.length > 0 && { pods: [...new Set(pods)].slice(0, mostLosses) }),
+    ...(lost && { lost: joinedLosses(actions.flatMap(one => one.lost ?? [])) }),
+  }
+  if (sites.size === 1) return { ...own, ...shared }
+  const { owner: _o, place: _p, source: _s, folders: _f, ...action } = own
+  const each = [...sites.values()].slice(0, mostSites).map(alike => {
+    const { owner, place, source, bytes, usdPerMonth, most } = withAmounts(alike)
+    return { owner, place, source, bytes, usdPerMonth, most }
+  })
+  return { ...action, ...shared, each }
 }
 
 /** The pods of a workload have one owner. */
@@ -426,25 +476,25 @@ function settingsOf(
     fields.some(field => path === field || path.startsWith(`${field}.`))
   const roots = fields.map(field => field.split('.')[0])
   const found = findings.flatMap(finding => {
-    const node = nodeOf(finding.cluster, finding.nodes.sample[0] ?? '')
+    const nodes = finding.nodes.sample.flatMap(name => nodeOf(finding.cluster, name) ?? [])
     return Object.entries(finding.fix.config)
       .filter(([field]) => roots.includes(field))
-      .flatMap(([field, value]) => entriesOf(field, value))
+      .flatMap(entriesOf)
       .map(({ path, value }) => ({
         path,
         value,
-        now: node === undefined ? undefined : runningValue(path, node),
+        now: nodes.map(node => runningValue(path, node)),
         subject: finding.subject,
         cluster: finding.cluster,
         count: finding.nodes.count,
       }))
-      .filter(({ value, now }) => now !== value)
+      .filter(({ value, now }) => now.length === 0 || now.some(one => one !== value))
   })
   const settings = [...Map.groupBy(found, ({ path }) => path)].map(([path, own]) => {
     const byValue = [...Map.groupBy(own, ({ value }) => value)].toSorted(
       by(([, ones]) => -ones.reduce((sum, { count }) => sum + count, 0)),
     )
-    const now = [...new Set(own.flatMap(one => one.now ?? []))].toSorted()
+    const now = [...new Set(own.flatMap(one => one.now.flatMap(value => value ?? [])))].toSorted()
     return {
       path,
       now,
@@ -459,7 +509,7 @@ function settingsOf(
 
 const shownSteps = 6
 
-function entriesOf(field: string, value: unknown) {
+function entriesOf([field, value]: [string, unknown]) {
   if (typeof value !== 'object' || value === null) return [{ path: field, value: String(value) }]
   if (Array.isArray(value)) return [{ path: field, value: value.join(',') }]
   return Object.entries(value).map(([key, entry]) => ({

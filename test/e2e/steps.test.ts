@@ -70,6 +70,7 @@ const notDone: Partial<Record<StepActionId, string>> = {
   'replace-node': noMachines,
   'restart-kubelet': 'the nodes of the lab run the documents of highwater alone',
   'set-at-source': 'it changes files of the operator, of which the lab has none',
+  'set-volume-limit': noWrites,
 }
 
 it('each command runs after the others or is named, and plans end their findings', {

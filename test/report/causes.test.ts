@@ -124,7 +124,9 @@ it('names each source and each owner that one step has', () => {
       { ...larger, source: 'EC2NodeClass b' },
       { ...larger, source: 'EC2NodeClass b', place: '/dev/xvdb' },
     ),
-  ).toContain('volumeSize 40.0 GiB for /dev/xvda, /dev/xvdb in EC2NodeClass a, EC2NodeClass b')
+  ).toContain(
+    'volumeSize 40.0 GiB for /dev/xvda in EC2NodeClass a; EC2NodeClass b, /dev/xvda; EC2NodeClass b, /dev/xvdb',
+  )
   expect(textOf({ ...larger, source: 'EC2NodeClass a' }, larger)).toContain(
     'for /dev/xvda in EC2NodeClass or launch template',
   )
@@ -136,6 +138,73 @@ it('names each source and each owner that one step has', () => {
   expect(textOf(restart('load-1'), restart('b', { workload: 'Job bake' }))).toContain(
     'Job shop/load, Job shop/bake',
   )
+})
+
+describe('a step that several findings have', () => {
+  const GiB = 1024 ** 3
+  const mergedSteps = (...actions: StepAction[]) => {
+    const findings = actions.map((action, index) =>
+      on('a', 'prod', `g${index}`, {
+        cause: hardThresholds,
+        steps: [{ ...adviceWith(`see ${index}`)[0]!, action }],
+      }),
+    )
+    const [cause] = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+    return cause!.steps
+  }
+  const textOf = (...actions: StepAction[]) =>
+    stepsText(mergedSteps(...actions), null, null, english, 'without commands').replaceAll(
+      '\u00a0',
+      ' ',
+    )
+  const owner = (workload: string) => ({
+    ...{ kind: 'pod' as const, namespace: 'shop', pod: `${workload}-1`, volume: 'work' },
+    workload: `Deployment ${workload}`,
+  })
+
+  it('has each size with its own place', () => {
+    const larger = { id: 'larger-disk' as const, place: '/dev/xvda' }
+    expect(
+      textOf(
+        { ...larger, bytes: 380 * GiB, source: 'EC2NodeClass b', usdPerMonth: 14 },
+        { ...larger, bytes: 40 * GiB, source: 'EC2NodeClass a', usdPerMonth: 1.6 },
+      ),
+    ).toMatch(
+      /volumeSize 380\.0 GiB for \/dev\/xvda in EC2NodeClass b \(about 14 USD .*\); EC2NodeClass a: 40\.0 GiB \(about 1\.60 USD/,
+    )
+  })
+
+  it('has each amount with its own owner', () => {
+    const limit = { id: 'set-ephemeral-storage' as const }
+    expect(
+      textOf(
+        { ...limit, bytes: 3 * GiB, owner: owner('a') },
+        { ...limit, bytes: 9 * GiB, owner: owner('b') },
+      ),
+    ).toBe(
+      'give Deployment shop/a requests and limits of ephemeral-storage above 3.0 GiB, limits with room to grow; Deployment shop/b: 9.0 GiB',
+    )
+  })
+
+  it('names no place and no amount that its text leaves out', () => {
+    const restart = { id: 'restart-pod' as const }
+    expect(
+      textOf(
+        { ...restart, bytes: 3 * GiB, owner: owner('a'), place: '/x' },
+        { ...restart, bytes: 9 * GiB, owner: owner('b'), place: '/y' },
+      ),
+    ).toBe(
+      'restart the pods of Deployment shop/a, Deployment shop/b on these nodes: what it holds is free then',
+    )
+  })
+
+  it.each<[string, StepAction, StepAction]>([
+    ['inodes', { id: 'larger-disk', unit: 'inodes' }, { id: 'larger-disk', bytes: 40 * GiB }],
+    ['an unknown size', { id: 'larger-disk' }, { id: 'larger-disk', bytes: 40 * GiB }],
+    ['another limit', { id: 'limit-processes', limit: 100 }, { id: 'limit-processes', limit: 900 }],
+  ])('is another one where its text says something else: %s', (_, one, other) => {
+    expect(mergedSteps(one, other).map(({ action }) => action)).toEqual([one, other])
+  })
 })
 
 it('a larger disk for two nodes has the size of each', () => {
@@ -312,6 +381,31 @@ describe('causes', () => {
       { findings: both.map(({ finding }) => finding) },
     )
     expect(causesOf(report)).toHaveLength(count)
+  })
+
+  const signal = 'evictionHard.nodefs.available'
+  const imageGc = { fix: high(66), cause: { ...hardThresholds, fields: [signal] } }
+  it.each([
+    ['the node of one that lowers it', '30%', '10%', ['a'], 1],
+    ['the node of one that raises it', '10%', '15%', ['a'], 1],
+    ['another node, with the same value', '30%', '10%', ['c'], 2],
+    ['that node and another one', '30%', '10%', ['a', 'c'], 2],
+  ])('with one that does not set its field: of %s', (_, from, to, sample, count) => {
+    const set = nodefs(from, to, 'a', 'critical')
+    const other = nodefs(from, to, 'c', 'low')
+    const open = on('eviction-before-image-gc', 'prod', 'x', {
+      ...{ ...imageGc, severity: 'high' },
+      nodes: { count: sample.length, sample },
+    })
+    const report = quietReport([set.node, other.node], { findings: [set.finding, open] })
+    expect(causesOf(report)).toHaveLength(count)
+  })
+
+  it('with the values of all nodes of a finding', () => {
+    const [a, b] = [nodefs('10%', '15%', 'a', 'high'), nodefs('30%', '15%', 'b', 'high')]
+    const both = { ...a.finding, nodes: { count: 2, sample: ['a', 'b'] } }
+    const [cause] = causesOf(quietReport([a.node, b.node], { findings: [both] }))
+    expect(cause?.settings).toMatchObject([{ path: signal, now: ['10%', '30%'] }])
   })
 
   it('are one for reservations that differ by the size of the node', () => {

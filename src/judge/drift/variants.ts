@@ -47,12 +47,21 @@ export const largestFirst = <Value>(variants: Map<string, Variant<Value>>): Vari
     )
     .map(({ variant }) => variant)
 
+/** @param worst the node that comes first; the others stand by name, so that a truncated sample is the same from run to run */
 export function sample(
   variants: Variant<unknown>[],
   allNodes: boolean,
   size = sampleSize,
+  worst?: string,
 ): NodeSample {
-  const names = variants.flatMap(({ nodes }) => nodes).toSorted()
+  const names = variants
+    .flatMap(({ nodes }) => nodes)
+    .toSorted(
+      by(
+        name => name !== worst,
+        name => name,
+      ),
+    )
   return {
     count: names.length,
     sample: (allNodes ? names : names.slice(0, size)).map(name => shorten(name, nameLength)),

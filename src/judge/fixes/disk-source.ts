@@ -46,7 +46,7 @@ export function diskSourceOf(
     return { name: `${inPlace} (volumeSize of the eksctl ClusterConfig)` }
   return {
     // Source: EC2 API reference, CreateLaunchTemplateVersion SourceVersion: what is specified overwrites what is inherited.
-    name: `a new version of launch template ${shorten(name, nameLength)} (with all of its mappings: size, encryption, KMS key, type, IOPS, throughput)`,
+    name: `a new version of launch template ${shorten(name, nameLength)} (with all of its mappings: encryption, KMS key, type, IOPS, throughput)`,
     ...(id && { template: { id, version } }),
   }
 }

@@ -187,5 +187,6 @@ export function withAmounts(actions: readonly StepAction[]): StepAction {
     .map(({ bytes, usdPerMonth }) => ({ bytes, ...(usdPerMonth !== undefined && { usdPerMonth }) }))
     .toSorted((a, b) => a.bytes - b.bytes)
   const [least, most] = [sized[0], sized.at(-1)]
-  return { ...actions[0]!, ...least, ...(most?.bytes !== least?.bytes && { most }) }
+  const { bytes: _, usdPerMonth: __, most: ___, ...action } = actions[0]!
+  return { ...action, ...least, ...(most?.bytes !== least?.bytes && { most }) }
 }

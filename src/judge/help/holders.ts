@@ -124,8 +124,24 @@ function stepsOf(
   return holders[holder].steps
 }
 
-/** What the owner of one part can do. */
-export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
+/** What the owner of one part can do, and then the owner of a second one that is about as large. */
+export const reasonOf = (cause: HolderCause, subject: HolderSubject): Reason =>
+  withSecond(reasonOfFirst(cause, subject), subject)
+
+/** A reader who ends the first holder alone ends half. */
+function withSecond(reason: Reason, subject: HolderSubject): Reason {
+  const also = reason.cause.kind === 'holder' && reason.cause.also
+  if (!also) return reason
+  const known = new Set(reason.steps.map(step => JSON.stringify(withoutBytes(step))))
+  const more = reasonOfFirst(also, subject).steps.filter(
+    step => !known.has(JSON.stringify(withoutBytes(step))),
+  )
+  return { ...reason, steps: [...reason.steps, ...more] }
+}
+
+const withoutBytes = ({ bytes: _, ...step }: StepAction) => step
+
+function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
@@ -137,9 +153,8 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
       steps: [{ id: isReadable ? 'read-on-node' : 'look-on-node', ...inodes }],
     }
   }
-  const { actor } = holders[holder]
   const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
-  const [own] = alike
+  const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
   const isOfMany = owner === null && isPodPart(own)
   const values = {
@@ -166,7 +181,7 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : insideOf(owner, subject.pods ?? null, place)
-  const isOwned = actor === 'platform' && values.owner !== undefined
+  const isOwned = holders[holder].actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.
   const isFile =
     holder === 'host-logs' && alike.some(part => part.place === place && part.inodes === 1)
@@ -178,7 +193,8 @@ export function reasonOf(cause: HolderCause, subject: HolderSubject): Reason {
   const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
   const ofOwner = steps.map(id => ({
     id: id === 'delete-place' ? deletionStep : id,
-    ...values,
+    // What a holder has is no size of a volume, and its folder no device.
+    ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
     ...(inside && { inside }),
@@ -359,6 +375,14 @@ const withStep = (reason: Reason, id: StepActionId | null): Reason => ({
 
 /** Why the disk of a signal is full. Null: nothing was measured. */
 export function diskReason(subject: DiskSubject, signal: Signal): Reason | null {
+  const reason = reasonOfDisk(subject, signal)
+  if (reason?.cause.kind !== 'holder') return reason
+  const { cause } = reason
+  const { steps } = withSecond(reason, subject)
+  return { ...reason, steps: steps.map(step => withSize(step, subject, cause)) }
+}
+
+function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
   const { ledger, identity, imageGC, node, configuration } = subject
   const causes = heldBySignal(ledger, signal)
   const [first, second] = causes
@@ -378,7 +402,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
   const used = isInUse && causes.find(({ holder }) => holder === inUse.holder)
   const cause: HolderCause = used || { ...first, ...(isInUse && inUse) }
-  const reason = reasonOf(cause, subject)
+  const reason = reasonOfFirst(cause, subject)
   const other =
     (cause.holder === 'container-logs'
       ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
@@ -725,7 +749,7 @@ function withSize(
   { filesystem }: HolderCause,
 ): StepAction {
   const disk = ledger && diskOf(ledger, filesystem)
-  if (step.id !== 'larger-disk' || !ledger || !disk) return step
+  if (step.id !== 'larger-disk' || step.unit || !ledger || !disk) return step
   const { mount } = host?.filesystems?.find(({ role }) => role === filesystem) ?? {}
   const low = imageGC?.lowThresholdPercent
   return largerVolume(identity, volumeToWrite(disk, ledger, identity.amiFamily, low, mount))

@@ -89,7 +89,7 @@ export function gatherSubjects(
       nodes: sample([{ value: null, nodes: [...(failing.nodes ?? [])] }], allNodes),
     }),
     proposals: [],
-    nodes: failing.nodes ?? [],
+    nodes: failing.nodes?.toSorted() ?? [],
     actions: (rule.steps ?? []).map(id => ({ id })),
     commands: failing.commands,
   }))

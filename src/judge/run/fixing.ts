@@ -25,7 +25,7 @@ import type { StepAction } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import { byFinding, commandNode, type FoundFinding } from './tally.ts'
+import { byFinding, type FoundFinding } from './tally.ts'
 import { waiverOf } from './waivers.ts'
 
 export interface Fixing {
@@ -84,9 +84,8 @@ function stepsFor(
   { policy, factsOf, fixFacts }: Fixing,
 ) {
   const place = placeOfCluster(cluster, factsOf(cluster).eks, policy.contextNames)
-  const first = commandNode(nodes)
   const nodeOf = (action: StepAction | null) => {
-    const name = action?.nodes?.[0] ?? first
+    const name = action?.nodes?.[0] ?? nodes[0]
     return name === undefined ? null : fixFacts.stepNode(cluster, name)
   }
   const declared = fixFacts.factOfMost(cluster, nodes)?.node

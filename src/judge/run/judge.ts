@@ -2,6 +2,7 @@
 
 import { type Keep, keepInMemory } from '#base/keep.ts'
 import { by } from '#base/text/text-order.ts'
+import { headroomShare } from '#judge/causes.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import {
   joinAlike,
@@ -30,7 +31,14 @@ import { cohortOutcomes, contextOutcomes, type KeptNode } from './cohorts.ts'
 import { completeFindings } from './fixing.ts'
 import { type JudgementResult, manyFindings, sortedErrors, withoutRepeats } from './result.ts'
 import { Taken } from './taking.ts'
-import { byUnknown, type FoundFinding, fewNodes, gatherLooseNodes, Tally } from './tally.ts'
+import {
+  byUnknown,
+  type FoundFinding,
+  fewNodes,
+  gatherLooseNodes,
+  type RoomOf,
+  Tally,
+} from './tally.ts'
 import { utcDay, waiverOf } from './waivers.ts'
 
 export interface JudgementOptions {
@@ -117,8 +125,9 @@ function closeJudgement(taken: Taken, { takenAt, predictions, before, onFound }:
       waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null,
   )
   const garbage = predictions.map(prediction => judgeGarbage(taken, prediction, day))
+  const roomOf = roomsOf([...nodes.values()])
   const found = groups
-    .flatMap(group => group.foundFindings(allNodes))
+    .flatMap(group => group.foundFindings(allNodes, roomOf))
     .concat(garbage.flatMap(({ own }) => own))
   const factsOf = (cluster: string) => counts.cluster(cluster).facts
   const all = completeFindings(found, { ...taken, day, factsOf }).map(each =>
@@ -156,6 +165,15 @@ function closeJudgement(taken: Taken, { takenAt, predictions, before, onFound }:
     ruleErrors: sortedErrors(counts.ruleErrors),
     garbage: garbage.flatMap(({ overview }) => overview ?? []).toSorted(byCluster),
   }
+}
+
+function roomsOf(nodes: readonly TakenNode[]): RoomOf {
+  const rooms = new Map<string, Map<string, number>>()
+  for (const node of nodes) {
+    const ofCluster = rooms.get(node.cluster) ?? new Map<string, number>()
+    rooms.set(node.cluster, ofCluster.set(node.identity.name, headroomShare(node)))
+  }
+  return (cluster, name) => rooms.get(cluster)?.get(name) ?? Number.POSITIVE_INFINITY
 }
 
 const withFewNodes = (found: FoundFinding): FoundFinding => {

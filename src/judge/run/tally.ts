@@ -30,7 +30,7 @@ import {
   shorten,
   silence,
 } from '#judge/rule.ts'
-import type { HolderCause, StepAction } from '#model/finding/cause.ts'
+import type { Cause, HolderCause, StepAction } from '#model/finding/cause.ts'
 import type { EvidenceKind, Finding, UnknownOutcome } from '#model/finding/finding.ts'
 import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
@@ -43,8 +43,10 @@ export const fewNodes = 5
 const consequenceLength = 1000
 const fixLength = 4000
 const stepLimit = 8
-/** Holders of one subject with a finding of their own. Further ones have one for each kind, of many owners. */
-const mostHolders = 8
+/** Causes of one subject with a finding of their own. Further holders have one for each kind, of many owners. */
+const mostCauses = 8
+
+type WorstFirst = (nodes: string[]) => string[]
 
 interface NodeFailing {
   failing: Failing
@@ -59,15 +61,15 @@ export interface FoundFinding {
   finding: Finding
   /** The intended configuration for each variant of failing nodes, most nodes first. */
   proposals: (Proposal & { nodes: string[] })[]
-  /** Every node that the finding is about. */
+  /** Every node that the finding is about. The first, which its commands name, is nearest to eviction. */
   nodes: readonly string[]
   actions: readonly StepAction[] | null
   /** The rule's own commands. */
   commands: readonly Command[]
 }
 
-/** The node that the commands of a finding name. */
-export const commandNode = (nodes: readonly string[]): string | undefined => nodes.toSorted()[0]
+/** Share that is left of what a node runs out of first. Infinite: unknown. */
+export type RoomOf = (cluster: string, node: string) => number
 
 /** Messages that differ only in the nodes' own addresses are alike. Settings with other addresses are not. */
 function commonText(text: string, { failing: { evidence, fix } }: NodeFailing) {
@@ -84,9 +86,13 @@ const ofSettings: ReadonlySet<EvidenceKind> = new Set([
   'policy',
 ])
 
-/** Steps that differ only in what they end on their node, or in the size of a larger disk, are one. */
+/** Steps that differ only in what they end on their node, or in the size of a larger disk, are one. Where no size is known, none is shown. */
 const keyOf = ({ lost: _, bytes, usdPerMonth, ...step }: StepAction) =>
-  JSON.stringify(step.id === 'larger-disk' ? step : { ...step, bytes, usdPerMonth })
+  JSON.stringify(
+    step.id === 'larger-disk'
+      ? { ...step, isUnsized: bytes === undefined }
+      : { ...step, bytes, usdPerMonth },
+  )
 
 export class Tally {
   readonly rule: RuleOfNodes
@@ -133,7 +139,7 @@ export class Tally {
   }
 
   /** Steps of the failing on most nodes, then those that other nodes need. What a drain ends is that of the commands' node. */
-  #actions(variants: Variant<NodeFailing>[]): readonly StepAction[] | null {
+  #actions(variants: Variant<NodeFailing>[], worstFirst: WorstFirst): readonly StepAction[] | null {
     const own = Map.groupBy(
       variants.flatMap(({ value, nodes }) =>
         (value.failing.steps ?? []).map(step => ({ step, nodes })),
@@ -143,8 +149,8 @@ export class Tally {
     if (own.size > 0) {
       const count = nodeCount(variants)
       return [...own.values()].slice(0, stepLimit).map(alike => {
-        const nodes = alike.flatMap(one => one.nodes).toSorted()
-        const { step } = alike.find(one => one.nodes.some(name => name === commandNode(nodes)))!
+        const nodes = worstFirst(alike.flatMap(one => one.nodes))
+        const { step } = alike.find(one => one.nodes.includes(nodes[0]!))!
         return {
           ...withAmounts([step, ...alike.map(one => one.step)]),
           ...(nodes.length < count && {
@@ -160,30 +166,50 @@ export class Tally {
   }
 
   /** One finding, or one for each holder: the steps against one holder end nothing on the nodes of another. Most nodes first. */
-  foundFindings(allNodes: boolean): FoundFinding[] {
-    const byHolder = partsOf(largestFirst(this.#failings), cause => holderKey(cause))
+  foundFindings(allNodes: boolean, roomOf: RoomOf): FoundFinding[] {
+    const worstFirst: WorstFirst = nodes =>
+      nodes.toSorted(
+        by(
+          name => roomOf(this.cluster, name),
+          name => name,
+        ),
+      )
+    const roomIn = ({ nodes }: Variant<NodeFailing>) =>
+      Math.min(...nodes.map(name => roomOf(this.cluster, name)))
+    // What a holder has is of its node: of the worst, not of most.
+    const variants = largestFirst(this.#failings).toSorted(
+      by(
+        ({ value, nodes }) => (value.failing.cause?.kind === 'holder' ? 0 : -nodes.length),
+        roomIn,
+      ),
+    )
+    const byCause = partsOf(variants, this.rule.cause, cause => holderKey(cause))
     const others = partsOf(
-      byHolder.slice(mostHolders).flatMap(([, variants]) => variants.map(ofManyOwners)),
+      byCause.slice(mostCauses).flatMap(([, own]) => own.map(ofManyOwners)),
+      this.rule.cause,
       ({ holder }) => ['many', holder],
     )
-    return [...byHolder.slice(0, mostHolders), ...others].map(([holder, variants], index) =>
-      this.#found(variants, index === 0 ? [] : [holder], allNodes),
+    return [...byCause.slice(0, mostCauses), ...others].map(([key, own], index) =>
+      this.#found(own, index === 0 ? [] : [key], allNodes, worstFirst),
     )
   }
 
   #found(
     variants: Variant<NodeFailing>[],
-    part: readonly (string | null)[],
+    part: readonly string[],
     allNodes: boolean,
+    worstFirst: WorstFirst,
   ): FoundFinding {
     const [main, ...others] = variants as [Variant<NodeFailing>, ...Variant<NodeFailing>[]]
     const all = variants.map(({ value }) => value.failing)
     const { rule, cluster, subject } = this
+    const nodes = worstFirst(variants.flatMap(one => one.nodes))
     const finding = findingOf(rule, cluster, subject, {
       ...main.value.failing,
+      cause: commonCause(all) ?? rule.cause,
       severity: worstSeverity(all.map(failing => failing.severity ?? rule.severity)),
       confidence: leastCertain(all.map(({ confidence }) => confidence ?? 'certain')),
-      nodes: sample(variants, allNodes),
+      nodes: sample(variants, allNodes, sampleSize, nodes[0]),
       evidence: mergedEvidence(main, others),
     })
     return {
@@ -196,8 +222,8 @@ export class Tally {
         config: failing.fix?.config ?? {},
         nodes,
       })),
-      nodes: variants.flatMap(({ nodes }) => nodes),
-      actions: this.#actions(variants),
+      nodes,
+      actions: this.#actions(variants, worstFirst),
       commands: [],
     }
   }
@@ -219,18 +245,52 @@ export class Tally {
   }
 }
 
-/** Those with equal keys, nodes that are silent, and those of other causes, most nodes first. */
-function partsOf(variants: Variant<NodeFailing>[], keyOfHolder: (cause: HolderCause) => unknown[]) {
-  const parts = Map.groupBy(variants, ({ value: { failing } }) => {
-    if (failing.cause?.kind === 'holder') return JSON.stringify(keyOfHolder(failing.cause))
-    return isSilence(failing.cause) ? JSON.stringify(silence) : null
-  })
+/**
+ * Those with equal causes, most nodes first. Silent nodes are apart.
+ * @param usual the rule's own cause
+ */
+function partsOf(
+  variants: Variant<NodeFailing>[],
+  usual: Cause,
+  keyOfHolder: (cause: HolderCause) => unknown[],
+) {
+  const parts = Map.groupBy(variants, ({ value: { failing } }) =>
+    keyOfCause(failing.cause ?? usual, keyOfHolder),
+  )
   return [...parts].toSorted(
     by(
       ([, own]) => -nodeCount(own),
-      ([key]) => key ?? '',
+      ([key]) => key,
     ),
   )
+}
+
+interface CauseKind {
+  kind: string
+  what?: string
+  event?: string
+  fields?: string[]
+}
+
+function keyOfCause(cause: Cause, keyOfHolder: (cause: HolderCause) => unknown[]): string {
+  if (cause.kind === 'holder') return JSON.stringify(keyOfHolder(cause))
+  if (isSilence(cause)) return JSON.stringify(silence)
+  const { kind, what, event, fields }: CauseKind = cause
+  return JSON.stringify([kind, what ?? event ?? fields?.[0]])
+}
+
+/** The cause of the first, with a second holder only if all have it. */
+function commonCause(failings: readonly Failing[]): Cause | undefined {
+  const [cause] = failings.map(failing => failing.cause)
+  if (cause?.kind !== 'holder' || !cause.also) return cause
+  const { also, ...own } = cause
+  const isCommon = failings.every(
+    ({ cause: other }) =>
+      other?.kind === 'holder' &&
+      other.also &&
+      JSON.stringify(holderKey(other.also)) === JSON.stringify(holderKey(also)),
+  )
+  return isCommon ? cause : own
 }
 
 function ofManyOwners({ value, nodes }: Variant<NodeFailing>): Variant<NodeFailing> {
@@ -287,7 +347,7 @@ export const findingId = (
   rule: string,
   cluster: string,
   { kind, namespace, name }: Subject,
-  part: readonly (string | null)[] = [],
+  part: readonly string[] = [],
 ) => hash('sha256', JSON.stringify([rule, cluster, kind, namespace, name, ...part])).slice(0, 16)
 
 /** The largest variant's evidence, then differing evidence of the next variants, then the number of further variants. */

@@ -239,6 +239,11 @@ export type StepActionId =
   | 'use-instance-store'
   | 'vacuum-journal'
 
+export type StepSite = Pick<
+  StepAction,
+  'owner' | 'place' | 'source' | 'bytes' | 'usdPerMonth' | 'most'
+>
+
 /** What to do, with its values. */
 export interface StepAction {
   id: StepActionId
@@ -282,8 +287,8 @@ export interface StepAction {
   usdPerMonth?: number
   /** If a step of several nodes has a different amount for each: the largest. `bytes` and `usdPerMonth` are then the smallest. */
   most?: { bytes: number; usdPerMonth?: number }
-  /** If owner, place or source of a step are not the same for all nodes: the first 20 of them. The step itself then has none. */
-  each?: Pick<StepAction, 'owner' | 'place' | 'source'>[]
+  /** If owner, place or source of a step are not the same for all nodes: the first 20 of them, each with its own amount. The step itself then has none of the three, and the amounts of all. */
+  each?: StepSite[]
   /** The kubelet's own words. */
   message?: string
   /** Which of its forms the step has. Absent: the usual one. */

@@ -442,7 +442,7 @@ function mailCard(cause: FoundCause, view: CauseView, { fold, language }: MailWo
       : [`highwater explain ${rule}`]
   // Half a command does something else.
   const shown = commands.filter(command => fold(command, 400) === command)
-  const step = withoutStop(fold(stepWithCount(view), 400))
+  const step = withoutStop(fold(stepWithCount(view), 500))
   return {
     ...severityMark(cause.severity),
     severityWord: view.severityWord,

@@ -214,7 +214,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     severityWord: words.severities[cause.severity],
     ...shownTitle(titleOf(titleOfCause(cause)), language),
     statementLabel: words.causes[isAdvice(cause) ? 'advice' : 'cause'],
-    statement: statementOf(cause, language),
+    statement: statementOnFirst(cause, language),
     where: whereText(cause, language),
     shortWhere: shortWhere(cause, language),
     step: stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),
@@ -255,13 +255,13 @@ export function causeOnNode(
       ? one.steps
       : one.steps.filter(({ action }) => action.id !== 'larger-disk'),
   )
-  const steps = found.steps.flatMap(
-    ({ action: { id } }) =>
-      stepOnNode(
-        all.filter(({ action }) => action.id === id),
-        found.cause,
-        name,
-      ) ?? [],
+  const ids = new Set(found.steps.map(({ action }) => action.id))
+  const steps = [...ids].flatMap(id =>
+    stepsOnNode(
+      all.filter(({ action }) => action.id === id),
+      found.cause,
+      name,
+    ),
   )
   if (all.length === 0) return found
   const subjects = new Set(findings.map(one => placeKey(one)))
@@ -278,16 +278,21 @@ const isOn = (finding: Finding, cluster: string, name: string) =>
 const isSameDevice = (cause: Cause, of: Cause) =>
   cause.kind === 'device' && of.kind === 'device' && cause.what === of.what
 
-/** The step for this node. Of one owner or place, the step of other nodes holds for it too, without the pods of those. */
-function stepOnNode(alike: Step[], cause: Cause, name: string): Step | undefined {
-  const own = alike.find(({ action: { nodes } }) => nodes === undefined || nodes.includes(name))
+/** The steps for this node. Of one owner or place, the step of other nodes holds for it too, without the pods of those. */
+function stepsOnNode(alike: Step[], cause: Cause, name: string): Step[] {
+  const own = alike.filter(({ action: { nodes } }) => nodes === undefined || nodes.includes(name))
   const [first] = alike
   const isOfOne = cause.kind === 'holder' && cause.owners === undefined
-  if (own !== undefined || first === undefined || !isOfOne) return own
+  if (own.length > 0 || first === undefined || !isOfOne)
+    return [...new Map(own.map(step => [stepKey(step), step])).values()]
   const { id, owner, unit } = first.action
   const action = { id, ...(owner && { each: [{ owner }] }), ...(unit && { unit }) }
-  return { ...first, action, commands: [] }
+  return [{ ...first, action, commands: [] }]
 }
+
+/** Findings of one cause have the same step. */
+const stepKey = ({ action: { owner, place, variant, unit } }: Step) =>
+  JSON.stringify([owner, place, variant, unit])
 
 const placeKey = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>): string =>
   JSON.stringify([cluster, subject.kind, subject.namespace, subject.name])
@@ -379,6 +384,16 @@ function causeDetails(
     findingsLeftOut: left > 0 ? words.moreFindings(left) : null,
     commandsLeftOut: commandsLeft > 0 ? words.moreCommands(commandsLeft) : null,
   }
+}
+
+/** Amounts are of one node: of several, its name comes first. */
+function statementOnFirst(cause: FoundCause, language: Language): string | null {
+  const statement = statementOf(cause, language)
+  const [name] = cause.findings[0]!.nodes.sample
+  const hasAmounts = cause.cause.kind === 'holder' || cause.cause.kind === 'device'
+  return statement !== null && hasAmounts && cause.nodes.count > 1 && name !== undefined
+    ? language.words.causes.onNode(language.line(name, nameLimit), statement)
+    : statement
 }
 
 /** `evictionHard.nodefs.available is 30%`. */

@@ -34,7 +34,7 @@ export const closePercent = 5
 /** Names of pods of one rank. */
 const shownAlike = 2
 
-const bands = ['now', 'waiting', 'soon', 'close', 'near', 'calm', 'unknown'] as const
+const bands = ['now', 'powerless', 'waiting', 'soon', 'close', 'near', 'calm', 'unknown'] as const
 type Band = (typeof bands)[number]
 
 export type NodeOutlook = ReturnType<typeof nodeOutlook>
@@ -78,7 +78,7 @@ export function outlookView(
     rows: shown.map(one => outlookRow(one, causeOf, assumptions, language)),
     counts: bands
       .filter(band => count(band) > 0)
-      .map(band => ({ text: words.bands[band](count(band)), isNow: band === 'now' })),
+      .map(band => ({ text: words.bands[band](count(band)), isNow: isPast(band) })),
     /** Null: no forecast was possible for any node. */
     nothing: all.every(({ band }) => band === 'unknown') ? null : words.nothing,
     releasesUnknown: unknown.length > 0 ? words.releasesUnknown(unknown.length) : null,
@@ -94,7 +94,9 @@ function resourceOutlook(next: Resource, node: AuditedNode) {
   const headroomPercent = headroomOf(next)
   const known = bandOf(headroomPercent, seenMs)
   const waitsUntilMs = known === 'now' && disk ? endOfGrace(node, disk) : null
-  const band: Band = waitsUntilMs === null ? known : 'waiting'
+  const isPowerless = known === 'now' && hasNoVictim(node, next)
+  const past = isPowerless ? 'powerless' : known
+  const band: Band = waitsUntilMs === null ? past : 'waiting'
   return { next, disk, seenMs, headroomPercent, band, waitsUntilMs }
 }
 
@@ -108,7 +110,7 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions) {
     .toSorted(
       by(
         ({ band }) => bandRank(band),
-        ({ band, disk }) => band === 'now' && disk === null,
+        ({ band, disk }) => isPast(band) && disk === null,
         ({ band, seenMs }) => (band === 'soon' ? (seenMs ?? 0) : 0),
         one => Number(isUsual(one)) + 2 * Number(one.band === 'calm'),
         ({ headroomPercent }) => headroomPercent ?? Number.MAX_VALUE,
@@ -156,8 +158,14 @@ function bandOf(headroomPercent: number | null, seenMs: number | null): Band {
   return headroomPercent < nearPercent ? 'near' : 'calm'
 }
 
-/** After the bands `now`, `waiting` and `soon`, all is ordered by headroom, least first. */
-const bandRank = (band: Band) => Math.min(bands.indexOf(band), 3)
+/** After the bands up to `soon`, all is ordered by headroom, least first. */
+const bandRank = (band: Band) => Math.min(bands.indexOf(band), bands.indexOf('soon') + 1)
+
+/** Past a threshold. `powerless`: static and critical pods are all that is left, and the kubelet evicts none of them. */
+const isPast = (band: Band) => band === 'now' || band === 'powerless'
+
+const hasNoVictim = ({ details }: AuditedNode, { threshold }: Resource) =>
+  details().firstVictims?.find(({ signal }) => signal === threshold?.signal)?.pods.length === 0
 
 /** Milliseconds to eviction or to full. Null: growth was not observed, or the time is beyond the horizon. */
 const seenMsOf = ({ seen }: DiskOutlook) =>
@@ -198,7 +206,7 @@ function outlookRow(
     ledger === undefined || (signal !== null && conditionOf(signal) !== 'DiskPressure')
       ? []
       : fillTexts(node, ledger, language, next?.signal)
-  const held = disk === null || band === 'now' ? undefined : ofDisks?.[disk.filesystem]
+  const held = disk === null || isPast(band) ? undefined : ofDisks?.[disk.filesystem]
   const cause = causeOf(node, next?.signal, held?.cause)
   const holder = cause === null && held ? holderOf(held.cause, language) : null
   const isOfMemory = signal !== null && conditionOf(signal) === 'MemoryPressure'
@@ -217,7 +225,7 @@ function outlookRow(
     cluster: node.cluster,
     name: line(identity.name, nameLimit),
     where: words.list([line(node.cluster, nameLimit), ...group]),
-    isNow: band === 'now',
+    isNow: isPast(band),
     basis: basisText(one, language),
     /** Bytes that are missing to the eviction threshold. */
     shortBytes,
@@ -272,7 +280,7 @@ function basisText({ node, next, disk, band }: NodeOutlook, language: Language):
   const growth = growthOf(disk, language)
   const condition = conditionOf(next?.signal ?? 'nodefs.available')
   const reported = node.pressures?.find(one => one.condition === condition)
-  if (band !== 'now' && reported === undefined) return all.clauses(growth)
+  if (!isPast(band) && reported === undefined) return all.clauses(growth)
   const evicted = (node.happened ?? []).filter(
     ({ what, resource }) => what === 'evicted' && resource,
   )
@@ -309,11 +317,12 @@ function stateOf(one: NodeOutlook, language: Language) {
   const { next: words } = language.words
   const { next, disk, band, seenMs } = one
   const threshold = next?.threshold
-  if (band === 'now' || band === 'waiting') {
+  if (isPast(band) || band === 'waiting') {
     const note =
       threshold == null ? '' : words.below(threshold.signal, language.line(threshold.value, 40))
     const time = one.waitsUntilMs && language.utc(new Date(one.waitsUntilMs).toISOString())
-    return { state: time ? words.actsAt(time) : words.now, note }
+    const state = words[band === 'powerless' ? 'powerless' : 'now']
+    return { state: time ? words.actsAt(time) : state, note }
   }
   const isUnwatched = threshold === null
   const isUnderPressure = one.node.pressures?.some(({ condition }) => condition === 'DiskPressure')

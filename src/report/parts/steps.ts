@@ -8,6 +8,7 @@ import type {
   Step,
   StepAction,
   StepCommand,
+  StepSite,
 } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
@@ -193,7 +194,7 @@ function neededText(bytes: number, mostBytes: number | undefined, language: Lang
 /** Those of all nodes. Null: there are none, or some have none. */
 function namesOf(
   { each = [], ...action }: StepAction,
-  textOf: (one: Pick<StepAction, 'owner' | 'place' | 'source'>) => string | undefined,
+  textOf: (one: StepSite) => string | undefined,
   language: Language,
 ): string | null {
   const texts = new Set((each.length > 0 ? each : [action]).map(textOf))
@@ -201,8 +202,56 @@ function namesOf(
   return names.length === texts.size ? listedNames(names, language.words) : null
 }
 
+type SitePart = (site: StepSite) => StepSite
+const siteParts: readonly SitePart[] = [
+  ({ owner }) => ({ owner }),
+  ({ source }) => ({ source }),
+  ({ place }) => ({ place }),
+  ({ bytes, usdPerMonth, most }) => ({ bytes, usdPerMonth, most }),
+]
+
 /** @param settings text of the fields to set; null: none */
 function stepText(
+  { each = [], ...action }: StepAction,
+  finding: Finding | null,
+  settings: string | null,
+  language: Language,
+): string {
+  const textAt = (site: StepSite) => textOfOne({ ...action, ...site }, finding, settings, language)
+  const [first = {}, ...others] = each
+  const compared = others.slice(0, shownNames)
+  // What differs and stands in the text.
+  const varied = siteParts.filter(part => {
+    const own = JSON.stringify(part(first))
+    const other = compared.find(site => JSON.stringify(part(site)) !== own)
+    return other !== undefined && textAt({ ...first, ...part(other) }) !== textAt(first)
+  })
+  if (varied.length < 2) return textOfOne({ ...action, each }, finding, settings, language)
+  const { clauses, steps } = language.words
+  const shown = compared
+    .slice(0, shownNames - 1)
+    .map(site => siteText(Object.assign({}, ...varied.map(part => part(site))), language))
+  const left = others.length - shown.length
+  return clauses([textAt(first), ...shown, ...(left > 0 ? [steps.others] : [])])
+}
+
+/** `EC2NodeClass a, /dev/xvda: 40.0 GiB (about 1.60 USD a month)`. */
+function siteText({ owner, source, place, ...amount }: StepSite, language: Language): string {
+  const { words, line } = language
+  const where = words.list([
+    ...(owner ? [ownerText(owner, language)] : []),
+    ...(source === undefined ? [] : [line(source, limits.name)]),
+    ...(place === undefined ? [] : [line(place, limits.place)]),
+  ])
+  const { bytes, usdPerMonth, most } = amount
+  if (bytes === undefined) return where
+  const needed = neededText(bytes, most?.bytes, language)
+  if (usdPerMonth === undefined) return words.said(where, needed)
+  const price = costText(usdPerMonth, language, most?.usdPerMonth)
+  return words.said(where, words.steps.labelledBy(needed, price))
+}
+
+function textOfOne(
   action: StepAction,
   finding: Finding | null,
   settings: string | null,
@@ -291,9 +340,9 @@ export const withoutCommands = (steps: readonly Step[]) =>
 /** For lines that name a cause, which has the prices. */
 export const withoutPrices = <Found extends { steps: readonly Step[] }>(found: Found) => ({
   ...found,
-  steps: found.steps.map(({ action: { usdPerMonth: _, ...action }, ...step }) => ({
+  steps: found.steps.map(({ action: { usdPerMonth: _, each, ...action }, ...step }) => ({
     ...step,
-    action,
+    action: { ...action, ...(each && { each: each.map(({ usdPerMonth: __, ...site }) => site) }) },
   })),
 })
 

@@ -51,7 +51,7 @@ it.each([
 it.each([
   [
     { name: 'nodes', version: '3' },
-    'a new version of launch template nodes (with all of its mappings: size, encryption, KMS key, type, IOPS, throughput)',
+    'a new version of launch template nodes (with all of its mappings: encryption, KMS key, type, IOPS, throughput)',
   ],
   [undefined, 'a new nodegroup in place of workers (its diskSize cannot be changed)'],
   [

@@ -50,6 +50,33 @@ it.each([
   expect(reasonFor(held, []).cause).toMatchObject({ holder })
 })
 
+describe('the step of a second holder', () => {
+  const actionsFor = (held: NonNullable<NodeExample['held']>, parts: HolderPart[] = []) => {
+    const subject = exampleSubject({ held, identity: { instanceId: 'i-0a1b' } })
+    const ledger = { ...subject.ledger!, parts }
+    return diskReason({ ...subject, ledger }, 'nodefs.available')!.steps
+  }
+
+  it('comes after that of the first', () => {
+    const ids = actionsFor({ 'host-logs': 40, journal: 33 }).map(({ id }) => id)
+    expect(ids).toEqual(['delete-place', 'check-rotation', 'vacuum-journal'])
+  })
+
+  it('has the bytes of its own owner', () => {
+    const parts = [part('writable-layers', 'api', 22), part('writable-layers', 'web', 18)]
+    const found = actionsFor({ 'writable-layers': 40, system: 30 }, parts)
+    expect(found.map(({ id, owner, bytes = 0 }) => [id, owner, bytes / GiB])).toEqual([
+      ['set-ephemeral-storage', parts[0]!.owner, 22],
+      ['set-ephemeral-storage', parts[1]!.owner, 18],
+    ])
+  })
+
+  it('stands once where both have the same', () => {
+    const ids = actionsFor({ 'temporary-files': 40, 'package-caches': 33 }).map(({ id }) => id)
+    expect(ids).toEqual(['delete-place'])
+  })
+})
+
 it('leaves to Docker what lies in its folder', () => {
   const subject = exampleSubject({ identity: { instanceId: 'i-0a1b' } })
   const stepsFor = (place: string, holder: DiskHolder, runtime: string) =>

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { kubeletSetting, line, nodeRule, type Rule } from '#judge/rule.ts'
+import { deviceCause, kubeletSetting, line, nodeRule, type Rule } from '#judge/rule.ts'
 import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
 import { findingId } from '#judge/run/tally.ts'
+import type { Cause, HolderCause } from '#model/finding/cause.ts'
 import type { OutcomeCounts } from '#model/finding/finding.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
 import { clusterOf, inputOf } from '#test/at-the-door.ts'
@@ -234,6 +235,12 @@ describe('outcomes', () => {
   })
 })
 
+const holderOf = (low: number): HolderCause => ({
+  ...{ kind: 'holder', holder: 'journal', filesystem: 'nodefs', freedBy: 'nothing' },
+  ...{ amount: { unit: 'bytes', low, high: low }, owner: null, place: null },
+})
+const also: HolderCause = { ...holderOf(1), holder: 'core-dumps' }
+
 describe('aggregation', () => {
   it('makes one finding of the same failing on 400 nodes of one nodegroup, and names 20', () => {
     const { findings } = judged([alwaysFails], named(400))
@@ -280,6 +287,47 @@ describe('aggregation', () => {
       line('computed', 'value on 1 other node', '1'),
       line('omitted', 'and 4 more variants', 'on 4 nodes'),
     ])
+  })
+
+  it('names the node that is nearest to eviction first, and its cause and command where all differ', () => {
+    const GiB = 1024 ** 3
+    const signal = 'nodefs.available' as const
+    const nodes = [50, 15, 20].map((left, index) => {
+      const thresholds = [hard(signal, 10, left)]
+      const signals = {
+        [signal]: { availableBytes: left * GiB, capacityBytes: 100 * GiB, time: null },
+      }
+      return buildNode({
+        name: `node-${index}`,
+        thresholds,
+        eviction: { ...calmEviction, signals },
+      })
+    })
+    const withHolder = toy(function* ({ identity: { name } }) {
+      yield { ...failing, cause: holderOf(Number(name.slice(-1))), steps: [{ id: 'read-pods' }] }
+    })
+    const [finding] = judged([withHolder], nodes).findings
+    expect(finding?.nodes.sample).toEqual(['node-1', 'node-0', 'node-2'])
+    expect(finding?.cause).toMatchObject({ amount: { low: 1 } })
+    expect(finding?.steps[0]?.commands[0]?.command).toContain('node-1')
+  })
+
+  it.each<[string, Cause, Cause, number]>([
+    ['of one kind', deviceCause('too-small'), deviceCause('too-small'), 1],
+    ['of two kinds', deviceCause('too-small'), deviceCause('not-grown'), 2],
+    ['a device and a setting', deviceCause('too-small'), kubeletSetting('a'), 2],
+    ['two settings', kubeletSetting('b'), kubeletSetting('a'), 2],
+    ["the rule's own and another", kubeletSetting('toy'), deviceCause('too-small'), 2],
+    ['one holder, of two amounts', holderOf(1), holderOf(2), 1],
+    ['one holder, beside another on one node', { ...holderOf(1), also }, holderOf(1), 1],
+  ])('makes a finding for each cause: %s', (_, one, other, count) => {
+    const byCause = toy(function* ({ identity: { name } }) {
+      yield { ...failing, cause: name === 'node-0000' ? one : other }
+    })
+    const { findings } = judged([byCause], named(2))
+    expect(findings).toHaveLength(count)
+    // A second holder of one node is not that of the other.
+    for (const { cause } of findings) expect(cause).not.toHaveProperty('also')
   })
 
   it('takes reasons that differ only in the address of the node as one', () => {

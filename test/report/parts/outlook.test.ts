@@ -137,3 +137,24 @@ describe('inodes, memory and process ids', () => {
     ])
   })
 })
+
+it('says of a node past its threshold with critical pods alone that it evicts none', () => {
+  const signals = ['nodefs.available', 'imagefs.available'] as const
+  const firstVictims = signals.map(signal => ({ signal, pods: [], alike: 0 }))
+  const { rows, evicting, counts } = outlookView(
+    quietReport([
+      auditedNode('powerless', sharedDisk(97), { firstVictims }),
+      auditedNode('evicting', sharedDisk(95)),
+    ]),
+    english,
+  )
+  expect(evicting).toBe(1)
+  expect(rows.map(({ name, state, isNow }) => [name, state, isNow])).toEqual([
+    ['evicting', 'evicts now', true],
+    ['powerless', 'past its eviction threshold, with no pod to evict', true],
+  ])
+  expect(counts.map(({ text }) => text)).toEqual([
+    '1 node evicts now',
+    '1 node past its eviction threshold, with no pod to evict',
+  ])
+})

@@ -90,13 +90,14 @@ export const evictionDue = nodeRule({
     const isIdle = isUnreported(separate, conditions)
     const reason = reasonOf(separate, raised, subject, policy)
     const waiting = waitingText(separate, subject)
+    const powerless = isPowerless(separate, eviction)
     yield {
       ...reason,
       ...(waiting !== null && {
         title: titles.waiting,
         seen: [waiting, reason.seen].filter(Boolean).join('; '),
       }),
-      ...(isPowerless(separate, eviction) && { title: titles.powerless }),
+      ...(powerless && { title: titles.powerless }),
       ...(isIdle && { title: titles.unreported, steps: withRestart(reason.steps ?? []) }),
       consequence: [
         ...(isIdle
@@ -105,7 +106,7 @@ export const evictionDue = nodeRule({
             ]
           : []),
         ...separate.map(threshold =>
-          consequenceOf(threshold, conditions[conditionOf(threshold.signal)] === 'True'),
+          consequenceOf(threshold, powerless, conditions[conditionOf(threshold.signal)] === 'True'),
         ),
         ...reclaimText(eviction),
       ].join(' '),
@@ -352,8 +353,11 @@ function isAboveDefault(threshold: EvaluatedThreshold, subject: Satisfied<'evict
   return found !== null && found.left >= 2 * found.byDefault
 }
 
-/** @param isReported the node has the condition already */
-function consequenceOf(threshold: EvaluatedThreshold, isReported: boolean) {
+/**
+ * @param powerless no pod is left that the kubelet may evict
+ * @param isReported the node has the condition already
+ */
+function consequenceOf(threshold: EvaluatedThreshold, powerless: boolean, isReported: boolean) {
   const { signal, hard, gracePeriodMs, resolved, margin, value } = threshold
   const amountText = (count: number) => shownAmount(threshold, count)
   const below =
@@ -361,7 +365,7 @@ function consequenceOf(threshold: EvaluatedThreshold, isReported: boolean) {
       ? `below ${value}`
       : `${amountText(resolved + margin)}, below ${amountText(resolved)}`
   return hard
-    ? `${signal} is ${below}: ${isReported ? 'the kubelet reports' : `within ${evictionSeconds} s the kubelet reports`} ${conditionOf(signal)} and evicts, one pod a pass.`
+    ? `${signal} is ${below}: ${isReported ? 'the kubelet reports' : `within ${evictionSeconds} s the kubelet reports`} ${conditionOf(signal)} and ${powerless ? 'evicts none: no pod is left that it may evict' : 'evicts, one pod a pass'}.`
     : `${signal} is ${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
 }
 

@@ -1,4 +1,5 @@
 import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
+import { isHeldByOthers } from '#judge/help/holder-cause.ts'
 import { reasonBeyondImageGc } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
 import {
@@ -32,7 +33,7 @@ export const alertBeforeImageGc = nodeRule({
   policy: ['alertPercent', 'assumedGrowthPercent'],
   titles,
   title: 'The disk alert fires before image garbage collection starts',
-  why: 'The alert pages people for a disk that the kubelet has not begun to clean. It is noise every time, and the real trouble, a collection that frees nothing, looks the same. No alert is read from the cluster (policy alertPercent assumes it), so this is a setting to improve: it stands behind all that was seen on a node.',
+  why: 'The alert pages people for a disk that the kubelet has not begun to clean. It is noise every time, and the real trouble, a collection that frees nothing, looks the same. No alert is read from the cluster (policy alertPercent assumes it), so this is a setting to improve: it stands behind all that was seen on a node. Where something else than images fills the disk, the alert is right, and no setting of image GC ends it.',
   fix: "Set imageGCHighThresholdPercent at or below the alert's percentage, or raise the alert (policy alertPercent says where it stands).",
   sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect'],
 
@@ -48,6 +49,8 @@ export const alertBeforeImageGc = nodeRule({
     const gap = capacity ? gapBetween(capacity, high, policy) : null
     const usedPercent = filesystems.imagefs?.usedPercent ?? null
     const isFiring = usedPercent !== null && usedPercent >= policy.alertPercent
+    // Something else fills the disk: no percentage of image GC frees that, and the alert is right.
+    if (isFiring && isHeldByOthers(subject.ledger, 'imagefs.available')) return
     const isFar = usedPercent !== null && usedPercent < Math.min(farPercent, policy.alertPercent)
     const unused = isFiring ? subject.unusedImages() : null
     const sound = soundImageGc(diskEvictionPercent(subject.eviction, filesystems) ?? 0, policy)

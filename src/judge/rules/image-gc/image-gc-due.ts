@@ -7,13 +7,13 @@ import {
   bytes,
   bytesLine,
   type Failing,
-  imageGcThresholds,
   line,
   lines,
   nodeRule,
   percent,
   plural,
   shorten,
+  worldCause,
 } from '#judge/rule.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
 
@@ -26,7 +26,8 @@ export const imageGcDue = nodeRule({
   id: 'image-gc-due',
   family: 'image-gc',
   severity: 'info',
-  cause: imageGcThresholds,
+  // The disk is past the threshold: another one would not end that.
+  cause: worldCause('growth'),
   effect: 'image-gc',
   steps: ['list-deletions', 'advice'],
   needs: ['imageGC'],

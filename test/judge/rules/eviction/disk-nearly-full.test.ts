@@ -51,7 +51,7 @@ it.each([
     14,
     { 'images-unused': 40, 'leftover-snapshots': 35 },
     true,
-    [holder('leftover-snapshots'), ['replace-node', 'upgrade-runtime']],
+    [holder('leftover-snapshots'), ['replace-node', 'upgrade-runtime', 'prune-images']],
   ],
   // The usual contents of a node are no cause.
   [14, { system: 20, 'core-dumps': 15 }, true, [holder('core-dumps'), ['delete-place']]],

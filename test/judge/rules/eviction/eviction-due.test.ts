@@ -44,6 +44,18 @@ describe('eviction-due', () => {
     expect(fixOf(10, '10%', 9)).toBeUndefined()
   })
 
+  it('says of critical pods alone, in title and consequence, that none is evicted', () => {
+    const pod = { namespace: 'kube-system', name: 'etcd', rank: 0 }
+    const signal = 'nodefs.available' as const
+    const { title, consequence } = failingOf(evictionDue, {
+      thresholds: [hard(signal, 10, 9)],
+      conditions: { DiskPressure: 'True' },
+      eviction: { rankings: [{ signal, pods: [pod] }], protected: [pod] } as never,
+    })
+    expect(title).toContain('can evict no pod')
+    expect(consequence).toContain('evicts none: no pod is left that it may evict')
+  })
+
   const softAt = (since: string | null, images: object[] = []) =>
     failingOf(evictionDue, {
       thresholds: [{ ...soft('nodefs.available', 30, 7_200_000, 28), value: '30%' }],

@@ -54,6 +54,15 @@ describe('alert-before-image-gc', () => {
   })
 
   it.each([
+    ['something else fills the disk', { journal: 60, images: 10 }, 82, 'pass'],
+    ['images fill it', { 'images-unused': 60 }, 82, 'fail'],
+    ['the alert is quiet', { journal: 60 }, 79, 'fail'],
+  ] as const)('says nothing where the alert is right: %s', (_, held, usedPercent, expected) => {
+    const filesystems = { imagefs: { usedPercent } } as never
+    expect(state(alertBeforeImageGc, { imageGC: gc(85), held, filesystems })).toBe(expected)
+  })
+
+  it.each([
     [59, 'low'],
     [60, undefined],
     [null, undefined],

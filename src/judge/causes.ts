@@ -342,13 +342,15 @@ function groupOf(findings: Finding[], nodeOf: NodeOf): CauseGroup {
   const worst = findings[0]!
   const cause = settingOf(worst, nodeOf) ?? worst.cause
   const places = placesOf(findings)
+  const count = countOf(places)
+  const ofRule = countOf(placesOf(findings.filter(({ rule }) => rule === worst.rule)))
   return {
     cause,
     steps: withSetting(cause, stepsOf(findings)),
     severity: worst.severity,
     rule: worst.rule,
     settings: settingsOf(findings, fieldsOf(cause, worst), nodeOf),
-    nodes: { count: places.reduce((sum, { nodes }) => sum + nodes, 0), places },
+    nodes: { count, ...(ofRule < count && { ofRule }), places },
     findings: findings.map(({ id }) => id),
   }
 }
@@ -453,6 +455,8 @@ function placesOf(findings: Finding[]): CausePlace[] {
     }
   })
 }
+
+const countOf = (places: readonly CausePlace[]) => places.reduce((sum, { nodes }) => sum + nodes, 0)
 
 function nodeCount(findings: Finding[]) {
   const isWhole = findings.every(({ nodes }) => nodes.sample.length === nodes.count)

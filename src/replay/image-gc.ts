@@ -107,10 +107,19 @@ export function predictImageGc(
       startsBelowAvailableBytes:
         ofUsage && startsBelowAvailableBytes(ofUsage.capacityBytes, highThresholdPercent),
       bytesToFree: usage && (wantedBytes ?? 0),
+      deletableBytes: deletableBytes(images),
       ...round,
     },
     unknowns,
   }
+}
+
+function deletableBytes({ images, isComplete, isListed }: PreparedImages): number | null {
+  if (!isListed || !isComplete) return null
+  const sizes = images.flatMap(({ isCandidate, sizeBytes }) =>
+    isCandidate === false ? [] : [sizeBytes],
+  )
+  return sizes.reduce((sum, size) => (sum === null || size === null ? null : sum + size), 0)
 }
 
 /** What a round frees for space in one world. */

@@ -130,6 +130,7 @@ describe('how full the disk is', () => {
         reachesLow: null,
         freedBytes: null,
         shortfallBytes: null,
+        deletableBytes: null,
         error: null,
         deletions: null,
         kept: null,
@@ -350,6 +351,8 @@ describe('a round on images that are all known', () => {
       reachesLow: true,
       freedBytes: 200,
       shortfallBytes: 0,
+      // Those in use and pinned stay at any threshold.
+      deletableBytes: 400,
       error: null,
     })
     expect(short(prediction.deletions)).toEqual(['first 0 space certain', 'second 1 space certain'])
@@ -397,6 +400,7 @@ describe('a round on images that are all known', () => {
       reachesLow: true,
       freedBytes: 0,
       shortfallBytes: 0,
+      deletableBytes: null,
       error: null,
     })
     expect(prediction.kept?.map(({ reason }) => reason)).toEqual(['not-needed', 'not-needed'])

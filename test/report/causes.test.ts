@@ -792,3 +792,35 @@ describe('of a node with a disk for images', () => {
     expect(causes[outlook.rows[0]!.cause!]?.rule).toBe('own')
   })
 })
+
+describe('where a cause is', () => {
+  const whereOf = (findings: Finding[]) => {
+    const report = { ...quietReport([]), document: { ...morning.document, findings } }
+    const causes = causesOf(report)
+    const all = { ...report, document: { ...report.document, causes } }
+    const { cards } = mailView(all, [], usualSize, {
+      owner: null,
+      unsubscribe: [],
+      language: english,
+    }).causes!
+    const [cause] = cards
+    return [causes[0]!.nodes.ofRule, cause!.where]
+  }
+  const pressure = (group: string) =>
+    on('repeated-pressure', 'prod', group, { ...setting(80), severity: 'high' })
+  const alerts = ['a', 'b', 'c'].map(group =>
+    on('alert-before-image-gc', 'prod', group, setting(80)),
+  )
+
+  it('names the node that has it, and counts those with the same setting', () => {
+    expect(whereOf([pressure('b'), ...alerts])).toEqual([
+      1,
+      'prod-b, Nodegroup b, cluster prod; the same setting on 2 more nodes',
+    ])
+    expect(whereOf([pressure('b'), pressure('c'), ...alerts])).toEqual([
+      2,
+      '2 nodes in 1 cluster, first prod-b; the same setting on 1 more node',
+    ])
+    expect(whereOf(alerts)).toEqual([undefined, '3 nodes in 1 cluster, first prod-a'])
+  })
+})

@@ -218,6 +218,7 @@ const calmImageGc: ImageGcPrediction = {
   reachesLow: true,
   freedBytes: 0,
   shortfallBytes: 0,
+  deletableBytes: null,
   error: null,
   deletions: null,
   kept: null,

@@ -282,6 +282,7 @@ function watchedBy(
       reachesLow: triggered ? null : true,
       freedBytes: triggered ? null : 0,
       shortfallBytes: triggered ? null : 0,
+      deletableBytes: null,
       error: null,
     },
     eviction: {

@@ -44,6 +44,17 @@ const meanings = [
 export const isWithoutAttachment = (message: string): boolean =>
   /kubernetes\.io~(?!csi\b|[a-z-]*(?:ebs|disk)\b)|volume "kube-api-access-/.test(message)
 
+/** Words of a plugin or driver, without the kubelet's own before them where both name the volume. Upstream: pkg/volume/util/types GenerateErrorDetailed */
+export function volumeWords(message: string): string {
+  const [, volume = '', words = ''] =
+    /^\w{1,40}\.\w{1,40} failed for volume "([^"]{1,253})" ?: ([\s\S]+)$/.exec(message) ?? []
+  return words.includes(volume) && words !== '' ? words : message
+}
+
+/** The PersistentVolume of an event. Null: the words name none. */
+export const volumeOf = (message: string): string | null =>
+  /\b(pvc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/.exec(message)?.[1] ?? null
+
 /** Those that say most come first. */
 export const volumeProblems = [
   'memory',

@@ -658,7 +658,11 @@ const askingForPart = part('ask-owner', showsPods)
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
   'ask-owner': asking,
-  'attach-volume': { ...all('set'), always: () => [readCommand('get', 'volumeattachments')] },
+  'attach-volume': all('set', ({ action: { place } }) => [
+    place === undefined
+      ? readCommand('get', 'volumeattachments')
+      : readCommand('describe', 'pv', clusterWord(place)),
+  ]),
   'clean-in-pod': part('free', showsPods),
   'clean-namespace': all(
     'free',
@@ -818,7 +822,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'raise-volume-limit': asking,
   'read-again': readMoreStep(readsAgain),
   'read-devices': readMoreStep(
-    readOnNode('lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'),
+    readOnNode(({ place }) =>
+      place === undefined
+        ? 'lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'
+        : `lsblk --fs ${shellWord(place)}; df -h`,
+    ),
   ),
   'read-journal': readMoreStep(looksAtJournal),
   'read-limits': readMoreStep(

@@ -48,6 +48,7 @@ import {
 } from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
 import { isOfDaemonSet } from './drain.ts'
+import { freesBelow } from './freed-by-image-gc.ts'
 import {
   areAllUsed,
   areOfEvicted,
@@ -393,7 +394,10 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
   const unused = canBeUnused && isOfBytes ? (subject.unusedImages?.() ?? null) : null
   // Of images whose use is unknown, image GC would free too few: they are in use. So are those that evicted pods pull again.
   const isInUse =
-    (first.holder === 'images' && isOfBytes && imageGC?.reachesLow === false && unused === null) ||
+    (first.holder === 'images' &&
+      isOfBytes &&
+      (imageGC?.reachesLow === false || freesBelow(100 * roomy, subject) === false) &&
+      unused === null) ||
     (first.freedBy === 'image-gc' && areOfEvicted(ledger?.parts ?? []))
   const inUse = { holder: 'images-in-use', freedBy: holders['images-in-use'].freedBy } as const
   const used = isInUse && causes.find(({ holder }) => holder === inUse.holder)
@@ -437,6 +441,17 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     ],
   }
 }
+
+/** What a finding says in place of settings of image GC that would not make room. */
+export const reasonBeyondImageGc = (
+  subject: DiskSubject,
+): Omit<Reason, 'fix'> & { fix: undefined } => ({
+  ...(diskReason(subject, 'imagefs.available') ?? {
+    cause: deviceCause('too-small'),
+    steps: [{ id: 'larger-disk' }],
+  }),
+  fix: undefined,
+})
 
 const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
   ...(['unread', 'system', 'images', 'images-in-use', 'images-unused'] as const),

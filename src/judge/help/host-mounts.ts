@@ -9,34 +9,54 @@ const small =
   /^\/(?:dev|proc|sys|run|var\/run|etc|lib|lib64|usr|boot|opt\/cni|var\/lib\/(?:cni|kubelet))(?:\/|$)/
 const shown = 3
 
-/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. A claim with the size of the node's disk is a folder on it. */
-export function writableMounts({
-  pods,
-  summary,
-  filesystems,
-}: Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>) {
+type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>
+
+interface Mount {
+  place: string
+  isFolder: boolean
+  workload: string
+}
+
+/** Folders and claims on the node that its pods can write. A claim with the size of the node's disk is a folder on it. */
+function* writableParts({ pods, summary, filesystems }: Mounting): Generator<Mount> {
   const diskBytes = filesystems?.nodefs?.capacityBytes
   const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
-  const mounts = new Set<string>()
   for (const pod of pods ?? []) {
     const { namespace = '', name = '' } = pod.metadata ?? {}
     if (namespace === 'kube-system') continue
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
-    const volumes = measured.get(podName(pod.metadata)) ?? []
-    const claims = volumes.flatMap(({ pvcRef, capacityBytes }) =>
-      pvcRef?.name !== undefined && diskBytes != null && capacityBytes === diskBytes
-        ? [`PersistentVolumeClaim ${pvcRef.name}`]
-        : [],
-    )
-    const folders = (pod.spec?.volumes ?? []).flatMap(({ name: volume, hostPath }) => {
-      const path = hostPath?.path
-      return path === undefined || small.test(path) || !isVolumeWritable(pod, volume) ? [] : [path]
-    })
-    for (const place of [...claims, ...folders]) mounts.add(`${place} (${workload})`)
+    for (const { pvcRef, capacityBytes } of measured.get(podName(pod.metadata)) ?? [])
+      if (pvcRef?.name !== undefined && diskBytes != null && capacityBytes === diskBytes)
+        yield { place: `PersistentVolumeClaim ${pvcRef.name}`, isFolder: false, workload }
+    for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {
+      const place = hostPath?.path
+      if (place !== undefined && !small.test(place) && isVolumeWritable(pod, volume))
+        yield { place, isFolder: true, workload }
+    }
+  }
+}
+
+/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. */
+function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
+  const mounts = new Set<string>()
+  for (const mount of writableParts(subject)) {
+    if (isShown(mount)) mounts.add(`${mount.place} (${mount.workload})`)
     if (mounts.size >= shown) break
   }
-  return [...mounts].slice(0, shown)
+  return [...mounts]
 }
+
+export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
+
+/** Of these, folders that lie on none of the measured ones: another disk may be mounted there. */
+export const foldersElsewhere = (subject: Mounting, measured: readonly string[]): string[] =>
+  shownMounts(
+    subject,
+    ({ place, isFolder }) =>
+      isFolder &&
+      place !== '/' &&
+      !measured.some(path => place === path || place.startsWith(`${path}/`)),
+  )
 
 interface ClaimOfPod {
   namespace: string
@@ -91,7 +111,7 @@ export function claimFolders(
 }
 
 /** A look at the node begins with what its pods can write. */
-export function withMounts(step: StepAction, subject: Parameters<typeof writableMounts>[0]) {
+export function withMounts(step: StepAction, subject: Mounting) {
   const isOfAll = step.id === 'look-on-node' && step.place === undefined
   const mounts = isOfAll || step.id === 'read-on-node' ? writableMounts(subject) : []
   return mounts.length === 0 ? step : { ...step, mounts }

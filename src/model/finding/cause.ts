@@ -123,6 +123,7 @@ export interface DeviceCause {
     | 'below-peers'
     | 'wrong-volume'
     | 'unused-disk'
+    | 'unmeasured'
     | 'not-grown'
     | 'own-partition'
     | 'differs'

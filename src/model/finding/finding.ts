@@ -267,7 +267,8 @@ export interface CauseGroup {
   rule: string
   /** Empty if no field of the kubelet ends it. */
   settings: CauseSetting[]
-  nodes: { count: number; places: CausePlace[] }
+  /** `ofRule`: nodes with a finding of `rule`, if the same change concerns more nodes. */
+  nodes: { count: number; ofRule?: number; places: CausePlace[] }
   /** Ids of the findings, worst first. */
   findings: string[]
 }

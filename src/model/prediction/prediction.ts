@@ -165,6 +165,8 @@ export interface ImageGcPrediction {
   reachesLow: boolean | null
   freedBytes: number | null
   shortfallBytes: number | null
+  /** Of all images that a round might delete, whatever the thresholds, as the CRI counts them. Null: not all images or sizes are known. */
+  deletableBytes: number | null
   /** Upstream's error text, if the round certainly ends in an error. */
   error: string | null
   /** Null, like `kept`: no list of images was read, and the round might delete images. */

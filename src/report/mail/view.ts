@@ -16,6 +16,7 @@ import {
   moreCauses,
   stepsAlone,
   stepWithCount,
+  whereText,
 } from '#report/parts/causes.ts'
 import { noticesView, planView, policyNotices, tally } from '#report/parts/findings.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
@@ -376,7 +377,7 @@ function mailCausesView(
       rows.some(row => row.isNow && row.cause === index),
       language,
     ),
-    where: fold(whereOf(cause, views[index]!, nearestName(index), language), 200),
+    where: fold(whereOf(cause, nearestName(index), language), 200),
     number: views[index]!.number,
   }))
   const rest = causes.slice(shownCauses)
@@ -422,15 +423,15 @@ function withRemarks(step: string, remarks: (string | null)[], { words }: Langua
 /** The templates write the full stop. */
 const withoutStop = (text: string) => text.replace(/\.$/, '')
 
-/** Where the cause is, with the node that is nearest to eviction. */
-function whereOf(
-  { nodes: { count }, findings }: FoundCause,
-  { where }: CauseView,
-  nearest: string | null,
-  { words, line }: Language,
-) {
-  const name = nearest ?? findings[0]?.nodes.sample[0]
-  return count < 2 || name === undefined ? where : words.causes.first(where, line(name, 80))
+/** Where the cause is, with the node that is nearest to eviction, if that has a finding of the rule. */
+function whereOf(cause: FoundCause, nearest: string | null, language: Language) {
+  const { findings, nodes } = cause
+  const names = findings.flatMap(({ rule, nodes }) =>
+    rule === findings[0]!.rule ? nodes.sample : [],
+  )
+  const isOfRule = nodes.ofRule === undefined || (nearest !== null && names.includes(nearest))
+  const name = (isOfRule ? nearest : null) ?? names[0]
+  return whereText(cause, language, name === undefined ? null : language.line(name, 80))
 }
 
 function mailCard(cause: FoundCause, view: CauseView, { fold, language }: MailWords) {

@@ -426,31 +426,57 @@ function causeStatement({ cause, settings }: FoundCause, language: Language): st
   return isDefault ? words.causes.byDefault(statement) : statement
 }
 
-/** Where the cause is: one node by its name, several nodes by their number. */
-function whereText({ findings, nodes: { count, places } }: FoundCause, language: Language): string {
+/**
+ * Where the cause is. Nodes that only share the setting or the folder are counted apart.
+ *
+ * @param first name of one of several nodes
+ */
+export function whereText(
+  { cause, findings, nodes }: FoundCause,
+  language: Language,
+  first: string | null = null,
+): string {
+  const { words } = language
+  const { count, ofRule = count } = nodes
+  const own = findings.filter(({ rule }) => ofRule === count || rule === findings[0]!.rule)
+  const place = placeText({ findings: own }, ofRule, language)
+  const named = first === null || ofRule < 2 ? place : words.causes.first(place, first)
+  if (ofRule === count) return named
+  return words.clauses([named, words.causes.sameOn(sharedBy(cause), count - ofRule)])
+}
+
+function sharedBy(cause: Cause) {
+  if (cause.kind === 'setting') return cause.kind
+  return cause.kind === 'holder' && cause.place !== null ? 'folder' : 'cause'
+}
+
+/** One node by its name, several nodes by their number. */
+function placeText(
+  { findings }: Pick<FoundCause, 'findings'>,
+  count: number,
+  language: Language,
+): string {
   const { words, line } = language
   const { cluster, subject, nodes } = findings[0]!
   const place = words.of(subjectText(subject, language), line(cluster, nameLimit))
   const [name] = nodes.sample
   if (count === 1 && name !== undefined)
     return subject.kind === 'Node' ? place : words.list([line(name, nameLimit), place])
-  const subjects = places.reduce((sum, one) => sum + one.subjects.length, 0)
+  const clusters = [...new Set(findings.map(one => one.cluster))]
+  const subjects = new Set(findings.map(placeKey)).size
   if (count === 0)
     return subjects === 1
       ? place
-      : words.said(
-          words.list(places.map(one => line(one.cluster, 80))),
-          words.causes.objects(subjects),
-        )
+      : words.said(words.list(clusters.map(one => line(one, 80))), words.causes.objects(subjects))
   if (subjects === 1) return words.said(place, words.nodeCount(count))
-  return words.causes.within(count, places.length)
+  return words.causes.within(count, clusters.length)
 }
 
 function shortWhere(cause: FoundCause, language: Language): string {
   const { words, line } = language
   const { cluster, nodes, subject } = cause.findings[0]!
   const name = nodes.sample[0] ?? subject.name
-  return cause.nodes.count === 1
+  return (cause.nodes.ofRule ?? cause.nodes.count) === 1
     ? words.of(line(name, nameLimit), line(cluster, nameLimit))
     : whereText(cause, language)
 }
@@ -562,26 +588,28 @@ function userText({ steps }: FoundCause, language: Language): string | null {
 
 const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])
 
-/** What holds the disk, with owner and place, from the cause of the node. Null: the cause is of another kind, or has other nodes too. */
+/** What holds the disk, with owner and place, from the cause that the node itself has. Null: it is of another kind. */
 function heldText(
   found: FoundCause | undefined,
   node: AuditedNode,
   language: Language,
 ): string | null {
   const { cause, findings = [] } = found ?? {}
+  const own = findings.filter(
+    ({ cluster, nodes: { count, sample } }) =>
+      count === 1 && cluster === node.cluster && sample[0] === node.identity.name,
+  )
   // Where a filesystem was not grown to its volume, the holders are not the cause.
   if (cause?.kind === 'device' && smallerThanVolume.has(cause.what))
     return language.words.ledger.notGrown(
       language.bytes(cause.actualBytes),
       language.bytes(cause.declaredBytes),
     )
-  const isOfNode = findings.every(
-    ({ cluster, nodes: { count, sample } }) =>
-      count === 1 && cluster === node.cluster && sample[0] === node.identity.name,
-  )
   const isOfMemory = cause?.kind === 'world' && cause.event === 'memory-outside-pods'
-  return found && cause && (cause.kind === 'holder' || isOfMemory) && isOfNode
-    ? (statementOf(found, language)?.replace(/\.$/, '') ?? null)
+  const [first] = own.filter(one => one.cause.kind === cause?.kind)
+  return found && first && (cause?.kind === 'holder' || isOfMemory)
+    ? (statementOf({ ...found, cause: first.cause, findings: own }, language)?.replace(/\.$/, '') ??
+        null)
     : null
 }
 

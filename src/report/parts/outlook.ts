@@ -261,7 +261,9 @@ function firstEvicted(
   if (next !== null && disk === null) return { text: victims, note: '' }
   const isShared = ledger?.isShared ?? node.prediction.filesystems.layout === 'shared'
   const holdsImages = isShared || disk?.filesystem === 'imagefs'
-  if (!holdsImages || ledger?.freeable.unusedImageBytes === 0) return { text: victims, note: '' }
+  const isNoneUnused =
+    ledger?.freeable.unusedImageBytes === 0 || node.prediction.imageGC?.deletableBytes === 0
+  if (!holdsImages || isNoneUnused) return { text: victims, note: '' }
   const unused = ledger?.filesystems
     .flatMap(({ lines }) => lines)
     .find(({ holder }) => holder === 'images-unused')

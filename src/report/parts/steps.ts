@@ -132,6 +132,8 @@ export function causeText(cause: Cause, language: Language): string | null {
       if (what === 'below-peers' && declared && actual) return steps.belowPeers(actual, declared)
       if (what === 'unused-disk' && device !== null)
         return steps.unusedDisk(line(device, limits.name), actual ?? null)
+      if (what === 'unmeasured' && device !== null)
+        return steps.unmeasuredDisk(line(device, limits.name), actual ?? null)
       return steps.device(steps.devices[what], declared ?? null, actual ?? null)
     }
     case 'world':

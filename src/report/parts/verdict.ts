@@ -60,7 +60,7 @@ function withoutFindings(seen: number, evicting: number, { words }: Language) {
 }
 
 function gapsOf(
-  { clusters, notAudited, run }: AuditReport['document'],
+  { clusters, notAudited, run, findings }: AuditReport['document'],
   partly: number,
   notRead: number,
   { words: { verdict: words } }: Language,
@@ -76,12 +76,16 @@ function gapsOf(
   const partlyClusters = [...incomplete].filter(cluster => hasNodes(clusters, cluster)).length
   const lostClusters = incomplete.size - partlyClusters
   const errors = run.inputErrors.length
+  const unmeasured = findings
+    .filter(({ cause }) => cause.kind === 'device' && cause.what === 'unmeasured')
+    .reduce((sum, { nodes }) => sum + nodes.count, 0)
   const gap = (count: number, section: string, text: string) =>
     count > 0 ? [{ text, section }] : []
   return [
     ...gap(lostNodes + lostClusters, 'not-audited', words.notAudited(lostNodes, lostClusters)),
     ...gap(partlyClusters, 'not-audited', words.notWhollyRead(partlyClusters)),
     ...gap(partly, 'nodes', words.partlyRead(partly)),
+    ...gap(unmeasured, 'causes', words.unmeasuredDisks(unmeasured)),
     ...gap(errors, 'how-it-was-read', words.inputErrors(errors)),
   ]
 }

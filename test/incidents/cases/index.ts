@@ -19,6 +19,7 @@ import { lookedAtTwiceIncidents } from './looked-at-twice.ts'
 import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
+import { noReliefIncidents } from './no-relief.ts'
 import { ordinaryIncidents } from './ordinary.ts'
 import { otherCauseIncidents } from './other-causes.ts'
 import { outsideIncidents } from './outside.ts'
@@ -66,5 +67,6 @@ export const incidents: readonly Incident[] = [
   ...ordinaryIncidents,
   ...eventIncidents,
   ...secondTryIncidents,
+  ...noReliefIncidents,
   ...lookedAtTwiceIncidents,
 ]

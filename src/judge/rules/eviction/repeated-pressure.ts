@@ -24,6 +24,7 @@ import {
   ownerName,
   thresholdOf,
 } from '#judge/events/evictions.ts'
+import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
 import { fullestDiskReason } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
@@ -131,10 +132,12 @@ const presetTransitionMs = durationMs(configurationDefaults.evictionPressureTran
 
 function imageGcOf(
   eviction: NodeSubject['eviction'],
-  { imageGC, filesystems }: Pick<NodeSubject, 'imageGC' | 'filesystems'>,
+  { imageGC, filesystems, ledger }: Pick<NodeSubject, 'imageGC' | 'filesystems' | 'ledger'>,
 ) {
   const evictionPercent = diskEvictionPercent(eviction, filesystems)
-  return !imageGC || evictionPercent === null
+  return !imageGC ||
+    evictionPercent === null ||
+    freesBelow(imageGC.highThresholdPercent, { imageGC, ledger }) === false
     ? null
     : { highPercent: imageGC.highThresholdPercent, evictionPercent }
 }

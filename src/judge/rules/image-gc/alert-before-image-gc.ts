@@ -1,11 +1,25 @@
+import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import { isHeldByOthers } from '#judge/help/holder-cause.ts'
-import { imageGcFix } from '#judge/help/thresholds.ts'
-import { bytes, bytesLine, imageGcThresholds, line, nodeRule, percent } from '#judge/rule.ts'
+import { reasonBeyondImageGc } from '#judge/help/holders.ts'
+import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
+import {
+  bytes,
+  bytesLine,
+  imageGcThresholds,
+  line,
+  nodeRule,
+  percent,
+  type Satisfied,
+} from '#judge/rule.ts'
 import {
   startsAboveUsedPercent,
   startsBelowAvailableBytes,
 } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
+
+const titles = {
+  full: 'The disk is above the alert, and no setting of image garbage collection clears it',
+}
 
 /** Used share below which a disk is far from the alert. */
 const farPercent = 60
@@ -17,6 +31,7 @@ export const alertBeforeImageGc = nodeRule({
   cause: imageGcThresholds,
   needs: ['imageGC'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
+  titles,
   title: 'The disk alert fires before image garbage collection starts',
   why: 'The alert pages people for a disk that the kubelet has not begun to clean. It is noise every time, and the real trouble, a collection that frees nothing, looks the same. No alert is read from the cluster (policy alertPercent assumes it), so this is a setting to improve: it stands behind all that was seen on a node. Where something else than images fills the disk, the alert is right, and no setting of image GC ends it.',
   fix: "Set imageGCHighThresholdPercent at or below the alert's percentage, or raise the alert (policy alertPercent says where it stands).",
@@ -38,6 +53,8 @@ export const alertBeforeImageGc = nodeRule({
     if (isFiring && isHeldByOthers(subject.ledger, 'imagefs.available')) return
     const isFar = usedPercent !== null && usedPercent < Math.min(farPercent, policy.alertPercent)
     const unused = isFiring ? subject.unusedImages() : null
+    const sound = soundImageGc(diskEvictionPercent(subject.eviction, filesystems) ?? 0, policy)
+    const isBeyond = isFiring && unused === null && isBeyondImageGc(subject, policy)
     yield {
       ...(isFar && { severity: 'low' }),
       ...(unused !== null && { seen: `${unused}.` }),
@@ -54,10 +71,18 @@ export const alertBeforeImageGc = nodeRule({
             ]
           : []),
       ],
-      fix: imageGcFix(subject, policy),
+      ...(sound && { fix: { config: { ...sound } } }),
+      ...(isBeyond && { title: titles.full, ...reasonBeyondImageGc(subject) }),
     }
   },
 })
+
+/** By replay and ledger all images that may go are too little. If a round is due already and does not reach its end, that they are enough has to be known. */
+function isBeyondImageGc(subject: Satisfied<'imageGC'>, { alertPercent }: Policy) {
+  const { triggered, reachesLow } = subject.imageGC
+  const isCleared = freesBelow(alertPercent, subject)
+  return isCleared === false || (triggered === true && reachesLow !== true && isCleared === null)
+}
 
 /** Available bytes at which the alert fires and image GC starts, and the bytes between them. */
 function gapBetween(capacity: number, high: number, policy: Policy) {

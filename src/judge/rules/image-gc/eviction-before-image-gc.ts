@@ -1,5 +1,7 @@
 import { evictionSeconds, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import { isHeldByOthers } from '#judge/help/holder-cause.ts'
+import { reasonBeyondImageGc } from '#judge/help/holders.ts'
 import {
   assumedGrowth,
   growthLine,
@@ -68,6 +70,7 @@ export const evictionBeforeImageGc = nodeRule({
     const isByImagefs = firing.some(({ signal }) => signal === 'imagefs.available')
     yield {
       ...failing(first, firing, subject, policy),
+      ...(freesBelow(policy.alertPercent, subject) === false && reasonBeyondImageGc(subject)),
       ...unusedReason(subject),
       ...raisedReason(first, subject),
       ...(!isFilledByImages(subject) && { severity: 'medium' as const }),

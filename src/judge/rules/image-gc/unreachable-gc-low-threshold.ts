@@ -8,6 +8,7 @@ import {
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
+import type { Reason } from '#judge/help/holder-cause.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { lowThresholds, whyNoRound } from '#judge/help/thresholds.ts'
 import {
@@ -52,6 +53,7 @@ export const unreachableGcLowThreshold = contextRule({
       triggered,
       isWindows: !isLinux(subject),
       isDoubted: triggered === null || reachesLow === true,
+      held: triggered === false ? null : heldBeside(subject),
     }
   },
 
@@ -68,7 +70,7 @@ export const unreachableGcLowThreshold = contextRule({
       yield* unreadEvents(context)
       return
     }
-    yield failingOf(failures, at, fact.isDoubted)
+    yield { ...failingOf(failures, at, fact.isDoubted), ...fact.held }
   },
 
   *judgeUnread({ events, at }, applies) {
@@ -81,6 +83,13 @@ export const unreachableGcLowThreshold = contextRule({
 function reasonOf(subject: Satisfied<'imageGC'>): Partial<Failing> | null {
   const low = lowThresholds(subject)
   return low ? { severity: 'medium', ...low } : diskReason(subject, 'imagefs.available')
+}
+
+/** What holds the disk beside images: of these, the kubelet says that it frees too little. */
+function heldBeside(subject: Satisfied<'imageGC'>): Pick<Reason, 'cause' | 'steps'> | null {
+  const { cause, steps } = diskReason(subject, 'imagefs.available') ?? {}
+  const isOfImages = cause?.kind === 'holder' && cause.freedBy === 'image-gc'
+  return !cause || !steps || isOfImages ? null : { cause, steps }
 }
 
 /** What the kubelet reports says more than the replay. If no image may go, and nothing measures the disk, more room is what ends it. */

@@ -1,11 +1,17 @@
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
-import { imageGcLine, type PullCause, pullCause } from '#facts/kubelet/event-messages.ts'
+import {
+  evictionCause,
+  imageGcLine,
+  type PullCause,
+  pullCause,
+} from '#facts/kubelet/event-messages.ts'
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
 import { needsKubeletCredentials } from '#facts/kubernetes/registries.ts'
 import {
   type PullFailure,
   pullFailures,
+  recentEvents,
   registryOf,
   shownTime,
   timesOf,
@@ -23,6 +29,7 @@ import {
   imageGcThresholds,
   kubeletSetting,
   line,
+  type NodeEvent,
   type NodeSubject,
   plural,
   seenFirst,
@@ -101,6 +108,7 @@ export const pullFailingNow = contextRule({
         held,
         isGcDue,
         failures: recent,
+        pressedAt: pressureBefore(events, at),
       })
     // Waiting pods are reported from their status. Pods that have started no longer fail.
     const settled = new Set([...waitingPods, ...startedPods])
@@ -129,6 +137,8 @@ interface Waiting {
   held: Reason | null
   isGcDue: boolean
   failures: readonly PullFailure[]
+  /** When the kubelet last reclaimed disk space here, by its events. Null: they show nothing. */
+  pressedAt: string | null
 }
 
 /** Whether `earlyGc` would start image GC earlier. */
@@ -144,7 +154,7 @@ const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly 
 
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  { containers, pods, freeBytes, unused, held, isGcDue, failures }: Waiting,
+  { containers, pods, freeBytes, unused, held, isGcDue, failures, pressedAt }: Waiting,
 ): Failing {
   const causeOf = (container: WaitingContainer) => reasonOf(container, failures)
   const full = waiting.find(one => causeOf(one) === 'no space left')
@@ -155,12 +165,14 @@ function waitingFailing(
   const first = full ?? ownFile ?? missing ?? most?.[0] ?? waiting[0]
   const why = causeOf(first) ?? null
   const isLost = isGcDue && why !== null && isUnreachable(why)
-  const remedy = remedyFor(why, first.image, first)
+  const images = [...new Set(waiting.filter(one => causeOf(one) === why).map(one => one.image))]
+  const remedy = remedyFor(why, first.image, first, images)
+  const lost = why !== null && isUnreachable(why) ? lostText(images, isLost ? null : pressedAt) : ''
   const freeing = (held?.steps ?? []).filter(({ id }) => !ofImages.has(id)).slice(0, 1)
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
-      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${hints[why] ?? ''}${isLost ? lostByGc : ''}`,
+      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${hints[why] ?? ''}${lost}${isLost ? lostByGc : ''}`,
       ...(isElsewhere(why) && { steps: [{ id: 'read-pull-events' as const }] }),
       ...remedy,
       ...(isLost && { steps: [...freeing, ...(remedy.steps ?? [])] }),
@@ -227,11 +239,46 @@ const hints: Readonly<Partial<Record<PullCause, string>>> = {
 const lostByGc =
   ' Image GC is due here: unused images that it deletes, imported ones too, cannot be pulled again. Free the disk first, or pin them (io.cri-containerd.pinned).'
 
+const shownImages = 3
+
+function listedImages(images: readonly string[]): string {
+  const names = images.slice(0, shownImages).map(one => shorten(one, 120))
+  const more = images.length - names.length
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** The images that no registry in reach has, and why they are probably gone. */
+function lostText(images: readonly string[], pressedAt: string | null): string {
+  const names = images.slice(0, shownImages).map(one => shorten(one, 120))
+  const more = images.length > names.length ? ` and ${images.length - names.length} more` : ''
+  const list =
+    images.length < 2
+      ? ''
+      : ` ${plural(images.length, 'image')} are missing: ${names.join(', ')}${more}.`
+  return pressedAt === null
+    ? list
+    : `${list} Likely image GC deleted ${images.length < 2 ? 'it' : 'them'}: the node was under DiskPressure (${shownTime(pressedAt)}), and then the kubelet deletes every unused image, imported ones too.`
+}
+
+const ofPressure = ['NodeHasDiskPressure', 'EvictionThresholdMet', 'FreeDiskSpaceFailed']
+
+const pressureBefore = (events: readonly NodeEvent[] | null, at: string): string | null =>
+  recentEvents(events, at, ofPressure)
+    .filter(
+      ({ reason, message }) =>
+        reason !== 'EvictionThresholdMet' ||
+        evictionCause(message).resource === 'ephemeral-storage',
+    )
+    .flatMap(({ lastTime }) => lastTime ?? [])
+    .toSorted()
+    .at(-1) ?? null
+
 /** What ends a failure of this kind. Of an image that is on no registry in reach, another import does. */
 function remedyFor(
   why: PullCause | null,
   image: string | null,
   container?: WaitingContainer,
+  images: readonly string[] = image === null ? [] : [image],
 ): Partial<Failing> {
   const read = { id: 'read-pull-events' as const }
   if (image === null || why === null) return {}
@@ -257,7 +304,7 @@ function remedyFor(
     case 'timeout':
       // A plan pulls the image from another source, by its digest.
       return {
-        steps: [read, { id: 'import-image', place: shorten(image, 200) }, { id: 'pin-images' }],
+        steps: [{ id: 'import-image', place: listedImages(images) }, { id: 'pin-images' }, read],
       }
     default:
       return { steps: [read] }

@@ -67,7 +67,7 @@ export const memoryCgroupLeak = contextRule({
         confidence: isOld === false ? 'likely' : 'certain',
         title: 'The kernel gives no more memory cgroups: containers do not start',
         ...seenFirst(
-          `The kernel refused a memory cgroup ${timesOf(times)}: no container starts on this node until it is rebooted.`,
+          `The kernel refused a memory cgroup ${timesOf(times)}: new containers may not start until memory cgroups are freed, for sure by a reboot.`,
         ),
         evidence: eventEvidence(refused, at),
       }
@@ -110,7 +110,7 @@ const leakFailing = (usedIds: number): Omit<Failing, 'evidence'> => ({
   confidence: 'certain',
   ...seenFirst(
     `${usedIds} of ${mostIds} memory cgroups are in use, far more than pods need.`,
-    'When none is left, no container starts on this node until it is rebooted.',
+    'When none is left, no container starts until some are freed, for sure by a reboot.',
   ),
 })
 
@@ -118,7 +118,7 @@ const exposed: Omit<Failing, 'evidence'> = {
   severity: 'medium',
   confidence: 'possible',
   consequence:
-    'Each container that ends may leak a memory cgroup. When no id is left, no container starts until the node is rebooted.',
+    'Each container that ends may leak a memory cgroup. When no id is left, no container starts until some are freed, for sure by a reboot.',
 }
 
 function optionState(isSet: boolean | null): string {

@@ -4,9 +4,11 @@ import { mebibyte } from '#base/units.ts'
 import { runtimeErrorIn } from '#facts/kubelet/event-messages.ts'
 import {
   isWithoutAttachment,
+  volumeOf,
   volumeProblem,
   volumeProblems,
   volumeReasons,
+  volumeWords,
 } from '#facts/kubernetes/volume-events.ts'
 import {
   eventEvidence,
@@ -116,15 +118,16 @@ function wordsOf(
       `${who}: no space is left in volume ${shorten(volumeIn(message), 63)}`,
       memory,
     )
+  const volume = problem === 'other' ? volumeOf(message) : null
   return {
     ...(problem === 'slots' && { title: titles.slots }),
     ...seenFirst(
-      `${who}: "${shortenMiddle(runtimeErrorIn(message), Math.max(leastWords, longest - who.length))}".`,
+      `${who}: "${shortenMiddle(volumeWords(runtimeErrorIn(message)), Math.max(leastWords, longest - who.length))}".`,
     ),
     steps: [
       problem === 'other' && isWithoutAttachment(message)
         ? { id: 'read-journal' }
-        : { id: 'attach-volume', variant: problem },
+        : { id: 'attach-volume', variant: problem, ...(volume !== null && { place: volume }) },
     ],
   }
 }

@@ -44,7 +44,8 @@ export const requestsAboveAllocatable = nodeRule({
       left: amountText(resource, allocatable),
     }))
     yield {
-      steps: [{ id: 'advice' }, { id: 'ask-owner' }],
+      steps: [{ id: 'advice' }, { id: 'read-pods' }],
+      seen: `${shown.map(({ resource, wanted, left }) => `the pods request ${resource} ${wanted}, and ${left} is allocatable`).join('; ')}.`,
       consequence: `At its next start the kubelet may reject pods that run: ${shown.map(({ resource, wanted, left }) => `they request ${resource} ${wanted}, and ${left} is allocatable`).join('; ')}.`,
       evidence: shown.flatMap(({ resource, wanted, left }) => [
         line('computed', `requests of the pods ${resource}`, wanted),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
 import { imageGcDisabled } from '#judge/rules/image-gc/image-gc-disabled.ts'
 import { defaultPolicy } from '#model/policy.ts'
@@ -70,4 +71,26 @@ describe('alert-before-image-gc', () => {
     const failing = failingOf(alertBeforeImageGc, { imageGC: gc(85), filesystems })
     expect(failing.severity).toBe(severity)
   })
+
+  it.each([
+    // Of 100 GiB, 82 are used: with all that may go, 2 GiB or more have to be freed.
+    { deletableBytes: 0, isSet: false },
+    { deletableBytes: 0.4 * gibibyte, isSet: false },
+    { deletableBytes: 0.5 * gibibyte, isSet: true },
+    { deletableBytes: null, isSet: true },
+    { deletableBytes: null, triggered: true, reachesLow: null, isSet: false },
+    { deletableBytes: null, triggered: true, reachesLow: true, isSet: true },
+  ])(
+    'sets percentages only where image GC clears the alert: $deletableBytes $triggered $reachesLow',
+    ({ isSet, ...round }) => {
+      const { fix, cause, title } = failingOf(alertBeforeImageGc, {
+        imageGC: { ...gc(85), ...round },
+        filesystems: { imagefs: { usedPercent: 82 } } as never,
+        held: { images: 60, 'container-logs': 22 },
+      })
+      expect([fix !== undefined, cause?.kind, title !== undefined]).toEqual(
+        isSet ? [true, undefined, false] : [false, 'holder', true],
+      )
+    },
+  )
 })

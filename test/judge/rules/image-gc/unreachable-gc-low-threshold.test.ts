@@ -94,6 +94,20 @@ describe('unreachable-gc-low-threshold', () => {
     expect({ config: fix?.config, severity }).toEqual({ config, severity: config && 'medium' })
   })
 
+  it.each([
+    [{ unread: 70, images: 20 }, 'unread'],
+    [{ 'pod-volumes': 60, images: 20 }, 'holder'],
+    // That the kubelet deletes images is what it reports.
+    [{ images: 80 }, undefined],
+  ] as const)('of what else holds the disk, %o, has the cause: %s', (held, kind) => {
+    const { cause } = failingOf(unreachableGcLowThreshold, {
+      imageGC: due,
+      held,
+      events: [short(shortSince135)],
+    })
+    expect(cause?.kind).toBe(kind)
+  })
+
   it('is only likely where replay finds enough', () => {
     const imageGC = { ...due, reachesLow: true }
     expect(state(unreachableGcLowThreshold, { imageGC, events: [] })).toBe('pass')

@@ -4,7 +4,7 @@ import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
 import { manifestOf } from '#test/at-the-door.ts'
 import { sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
+import { event, failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
 import { failingOf as failingIn, state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
 
 const pod = (state: object) => ({
@@ -104,6 +104,27 @@ it('says what image GC takes where the registry is out of reach', () => {
   expect(seenAt(true, 'context deadline exceeded')).not.toContain('Image GC')
 })
 
+it('names all images that no registry gives back, and the pressure before', () => {
+  const waits = (name: string) => ({
+    metadata: { namespace: 'shop', name },
+    status: {
+      containerStatuses: [
+        {
+          ...{ name, image: `acme/${name}:1` },
+          state: { waiting: { reason: 'ErrImagePull', message: 'no such host' } },
+        },
+      ],
+    },
+  })
+  const pods = ['a', 'b', 'c', 'd'].map(waits)
+  const pressure = event({ reason: 'NodeHasDiskPressure', message: 'Node status is now', ago: 48 })
+  const told = failingOf(pullFailingNow, { pods, events: [pressure] })
+  expect(told.seen).toContain('4 images are missing: acme/a:1, acme/b:1, acme/c:1 and 1 more.')
+  expect(told.seen).toContain('Likely image GC deleted them: the node was under DiskPressure')
+  expect(told.steps?.[0]).toMatchObject({ id: 'import-image' })
+  expect(failingOf(pullFailingNow, { pods }).seen).not.toContain('image GC')
+})
+
 it.each([
   ['docker.io/acme/web:1', { id: 'grant-pull', place: 'docker.io', variant: 'other' }],
   [
@@ -134,7 +155,7 @@ it('frees what holds the disk before a pull can succeed', () => {
   expect(failingOn('images-in-use', full).cause).toMatchObject({ what: 'too-small' })
   // The registry does not have what image GC deletes.
   expect(failingOn('container-logs', 'no such host').steps?.map(({ id }) => id)).toEqual([
-    ...['look-on-node', 'read-pull-events', 'import-image', 'pin-images'],
+    ...['look-on-node', 'import-image', 'pin-images', 'read-pull-events'],
   ])
 })
 

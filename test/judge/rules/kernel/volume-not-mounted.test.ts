@@ -116,6 +116,14 @@ describe('volume-not-mounted', () => {
     expect(failing.seen?.length).toBeLessThanOrEqual(300)
   })
 
+  it('quotes the words of the driver once, and shows which volume it is', () => {
+    const id = 'pvc-0e1f4a7c-9a52-4e0b-8d1b-2c5d7e9f0a11'
+    const message = `AttachVolume.Attach failed for volume "${id}" : volume ${id} is not ready for workloads`
+    const failing = failingOf(volumeNotMounted, waiting(failed('FailedAttachVolume', message)))
+    expect(failing.seen).toContain(`: "volume ${id} is not ready for workloads".`)
+    expect(failing.steps).toEqual([{ id: 'attach-volume', variant: 'other', place: id }])
+  })
+
   it('shows words that it does not know as they are', () => {
     const failing = failingOf(volumeNotMounted, waiting(failed('FailedMount', 'the disk sleeps')))
     expect(failing.seen).toContain('"the disk sleeps"')

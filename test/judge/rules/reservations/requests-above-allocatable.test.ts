@@ -20,7 +20,7 @@ it('names both amounts, and gives a step that lists the pods', () => {
     consequence: expect.stringContaining(
       'they request memory 160.0 MiB, and 8.0 MiB is allocatable',
     ),
-    steps: [{ id: 'advice' }, { id: 'ask-owner' }],
+    steps: [{ id: 'advice' }, { id: 'read-pods' }],
   })
 })
 

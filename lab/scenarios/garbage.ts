@@ -37,7 +37,7 @@ const nodes: { profile: NodeProfile; rules: ExpectedRule[] }[] = [
     profile: profile('10.0.7.11', {
       pods: [...ordinaryPods('10.0.7.11'), ...failures('10.0.7.11')],
     }),
-    rules: ['baseline-drift'],
+    rules: ['baseline-drift', 'pods-evicted'],
   },
   { profile: profile('10.0.7.12'), rules: ['baseline-drift'] },
   {

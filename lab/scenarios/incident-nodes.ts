@@ -63,7 +63,7 @@ const defaults: ExpectedNode[] = [
       nodefs: disk(20, 88, 47),
       pods: holding(ordinaryPods('10.0.1.12'), 'checkout', { emptyDirMiB: 6320 }),
     },
-    ['alert-before-image-gc', 'disk-nearly-full', 'image-gc-due', 'unreachable-gc-low-threshold'],
+    ['disk-nearly-full', 'image-gc-due', 'unreachable-gc-low-threshold'],
   ),
 ]
 

@@ -169,6 +169,7 @@ export type ExpectedRule =
   | 'eviction-loop'
   | 'image-gc-dead'
   | 'image-gc-due'
+  | 'pods-evicted'
   | 'leftover-taint'
   | 'log-rotation-drift'
   | 'lost-default-threshold'

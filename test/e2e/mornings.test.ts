@@ -159,7 +159,9 @@ it('shows on the first morning the ledger of each node with a finding about its 
   }
   const mail = spaced(read('email.txt').split(words.mail.headings.causes)[0] ?? '')
   expect(
-    mail.match(/ of \d[\d.,]* [KMG]iB, \d[\d.,]* [KMG]iB free | images in use \d/g),
+    mail.match(
+      / of \d[\d.,]* [KMG]iB, \d[\d.,]* [KMG]iB free | images in use \d|[KMG]iB images in use /g,
+    ),
   ).toHaveLength(5)
   for (const [name, output] of Object.entries(outputs)) {
     const texts = textsOf(output, places)

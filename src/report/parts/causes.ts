@@ -142,7 +142,7 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
     const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
-        name: line(name, nameLimit),
+        name: named(line(name, nameLimit), byName.get(key), language),
         held: heldOn(byName.get(key), language),
         gap: gapOf(cluster, name),
       }))
@@ -163,17 +163,23 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
   }
 }
 
-/** Share of a disk that is used at least where its holder explains anything. */
-const leastUsed = 0.7
+/** Share of a disk from which on what holds it is short of room. */
+const fullShare = 0.7
 
-/** Whether bytes are short on a disk, or its disks were not read, and something can read them. */
+/** With the use of its fullest disk where that has room: the trouble is another. */
+function named(name: string, node: AuditedNode | undefined, { words, percent }: Language) {
+  const fullest = fullestOf(node?.details().ledger?.filesystems ?? [])
+  if (!fullest || fullest.usedBytes >= fullShare * fullest.capacityBytes) return name
+  const used = Math.round((100 * fullest.usedBytes) / fullest.capacityBytes)
+  return words.causes.diskUsed(name, percent(used))
+}
+
+/** Whether something can read what holds its disks, or has. */
 function canExplain(node: AuditedNode | undefined): boolean {
   const { ledger, held } = node?.details() ?? {}
   const fullest = fullestOf(ledger?.filesystems ?? [])
-  if (!fullest) return true
-  const cause = held?.[fullest.filesystem]?.cause
-  const isUnreadable = cause?.kind === 'unread' && cause.reason === 'unsupported'
-  return !isUnreadable && fullest.usedBytes >= leastUsed * fullest.capacityBytes
+  const cause = fullest && held?.[fullest.filesystem]?.cause
+  return cause?.kind !== 'unread' || cause.reason !== 'unsupported'
 }
 
 /** Of the fullest disk. Null: it was not read. */

@@ -92,12 +92,14 @@ export function shellOfImage({
   return provider.startsWith('kind://') ? null : undefined
 }
 
-/** An image with a shell that the node lists: where a disk is full, no other can be pulled. */
+/** An image with a shell that the node lists: where a disk is full, no other can be pulled. It runs with all rights of the node, so only the official ones count. */
 const imageWithShell = ({ status }: NodeSubject['node']): string | null =>
   status?.images
     ?.flatMap(({ names = [] }) => names)
     .find(name =>
-      /^[\w./-]*\b(?:busybox|alpine|ubuntu|debian)(?::[\w.-]+|@sha256:[\da-f]{64})$/.test(name),
+      /^(?:docker\.io|public\.ecr\.aws\/docker)\/library\/(?:busybox|alpine|ubuntu|debian)(?::[\w.-]+|@sha256:[\da-f]{64})$/.test(
+        name,
+      ),
     ) ?? null
 
 /** By the kubelet's version: `v1.34.1+k3s1`. */

@@ -165,8 +165,10 @@ function parseRule(pattern: string) {
 
 /** The rules that the options select. */
 function chosenRules({ rule, skipRule }: AuditOptions) {
-  const has = (patterns: string[], id: string) => patterns.some(one => matchesGlob(one, id))
-  return rules.filter(({ id }) => (rule.length === 0 || has(rule, id)) && !has(skipRule, id))
+  const matchesAny = (patterns: string[], id: string) => patterns.some(one => matchesGlob(one, id))
+  return rules.filter(
+    ({ id }) => (rule.length === 0 || matchesAny(rule, id)) && !matchesAny(skipRule, id),
+  )
 }
 
 /** Whether the run is partial: a partial run is not recorded, and only its nodes are compared. */

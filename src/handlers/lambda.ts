@@ -93,7 +93,7 @@ export function openRunLog(requestId: string): RunLog {
   )
 
   /** Ends the invocation's watch, writes the metrics of a scheduled audit, and returns the figures for the log. */
-  async function figures(isFailed: boolean): Promise<object> {
+  async function endWatch(isFailed: boolean): Promise<object> {
     const { own, before } = await watch.close(isFailed)
     const { slowDowns } = before ? sumSpent([own, before]) : own
     const runMs = runMsOf(own, before)
@@ -126,7 +126,7 @@ export function openRunLog(requestId: string): RunLog {
         state,
         ...(isCounted && { findings, notAudited }),
         deliveries,
-        ...(await figures(false)),
+        ...(await endWatch(false)),
       })
       if (state !== 'published' || !isScheduled) return
       const metrics = newMetrics()
@@ -134,11 +134,11 @@ export function openRunLog(requestId: string): RunLog {
       metrics.publishStoredMetrics()
     },
     async remediated(answer) {
-      logger.info('remediation answered', { ...answer, ...(await figures(false)) })
+      logger.info('remediation answered', { ...answer, ...(await endWatch(false)) })
     },
     about: step => logger.appendKeys(step),
     async stepped(message, details, lost) {
-      const fields = { ...details, ...(await figures(false)) }
+      const fields = { ...details, ...(await endWatch(false)) }
       if (lost === null) logger.info(message, fields)
       else logger.warn(message, { ...fields, reason: lost })
     },
@@ -147,7 +147,7 @@ export function openRunLog(requestId: string): RunLog {
       // Error messages are written for people. A stack trace would only point to the bundle's single line.
       logger.error(`${what} failed`, {
         reason: redact(reason).slice(0, longestReason),
-        ...(await figures(true)),
+        ...(await endWatch(true)),
       })
     },
   }

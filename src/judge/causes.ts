@@ -65,7 +65,7 @@ export function causesOf({
   const parts = Map.groupBy(ranked, ({ finding }) => {
     const cause = settingOf(finding, nodeOf) ?? finding.cause
     const key = JSON.stringify(keyOf(finding, cause, wantedOf))
-    const change = changeOf(finding) ?? key
+    const change = changeKey(finding) ?? key
     byChange.set(change, byChange.get(change) ?? key)
     return byChange.get(change)
   })
@@ -256,7 +256,7 @@ function settingOf({ cause, cluster, nodes }: Finding, nodeOf: NodeOf): SettingC
 }
 
 /** Fields that are set where they are the cause, with the nodes: each cause names what runs on its own. Null: none are. */
-function changeOf({
+function changeKey({
   cause,
   cluster,
   subject,
@@ -477,7 +477,7 @@ function settingsOf(
   fields: readonly string[],
   nodeOf: NodeOf,
 ): CauseSetting[] {
-  const isOwn = (path: string) =>
+  const isOfFields = (path: string) =>
     fields.some(field => path === field || path.startsWith(`${field}.`))
   const roots = fields.map(field => field.split('.')[0])
   const found = findings.flatMap(finding => {
@@ -509,7 +509,7 @@ function settingsOf(
       })),
     }
   })
-  return settings.toSorted(by(({ path }) => !isOwn(path)))
+  return settings.toSorted(by(({ path }) => !isOfFields(path)))
 }
 
 const shownSteps = 6

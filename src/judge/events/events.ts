@@ -4,7 +4,7 @@ import { utcMinute } from '#base/text/utc-time.ts'
 import {
   isFromKubelet,
   isPullEvent,
-  isShortfall,
+  isGcShortfall,
   type PullCause,
   pullCause,
   pulledImage,
@@ -81,7 +81,7 @@ export function eventTimes(
 }
 
 /** `once at …`, `12 times since …, last at …`. */
-export function timesOf({ count, first, last }: EventTimes) {
+export function timesText({ count, first, last }: EventTimes) {
   if (count === 1) return `once${last === null ? '' : ` at ${shownTime(last)}`}`
   const times = count >= mostTimes ? `${mostTimes} times or more` : `${count} times`
   return first === null || last === null
@@ -98,7 +98,7 @@ export function eventEvidence(events: readonly NodeEvent[], at: string) {
   return [
     line(
       'event',
-      `event ${newest.reason}, ${timesOf(eventTimes(events, at))}`,
+      `event ${newest.reason}, ${timesText(eventTimes(events, at))}`,
       newest.message === '' ? 'no message' : newest.message,
     ),
   ]
@@ -134,7 +134,7 @@ export const isJustReported = (time: string | null, at: string) =>
 /** Events of rounds that still free too little: FreeDiskSpaceFailed. ImageGCFailed repeats it. */
 export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
   recentEvents(events, at, ['FreeDiskSpaceFailed']).filter(
-    event => isShortfall(event.message) && isStillFailing(event, at),
+    event => isGcShortfall(event.message) && isStillFailing(event, at),
   )
 
 const periodMs: Readonly<Record<string, number>> = {
@@ -155,7 +155,7 @@ export function failingGc(
   events: readonly NodeEvent[] | null,
   at: string,
 ): NodeEvent[] {
-  const failed = recentEvents(events, at, [reason]).filter(({ message }) => !isShortfall(message))
+  const failed = recentEvents(events, at, [reason]).filter(({ message }) => !isGcShortfall(message))
   const { count, last } = eventTimes(failed, at)
   if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
     return []
@@ -167,12 +167,12 @@ export function failingGc(
     last !== null &&
     starts
       .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
-      .some(start => isFollowing(start, last, at)) &&
+      .some(start => isSoonAfter(start, last, at)) &&
     count <= rounds * eventTimes(starts, at).count
   return isStarting ? [] : failed
 }
 
-function isFollowing(start: string | null, time: string, at: string) {
+function isSoonAfter(start: string | null, time: string, at: string) {
   const [started, failed] = [agoMs(start, at), agoMs(time, at)]
   return started !== null && failed !== null && started >= failed && started - failed <= startingMs
 }

@@ -115,7 +115,8 @@ export function evictionReason(
   const isMemory = resource === 'memory'
   const scarce = isMemory ? resource : 'ephemeral-storage'
   const largest = largestContainer(scarce, evictions)
-  if (!largest) return { user: null, steps: [isMemory ? { id: 'list-memory' } : ofItsPods(latest)] }
+  if (!largest)
+    return { user: null, steps: [isMemory ? { id: 'list-memory' } : ephemeralStorageStep(latest)] }
   const { owner, bytes: used, request } = largest
   const whole = isMemory ? memoryBytes : diskBytes
   const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
@@ -142,7 +143,7 @@ export function evictionReason(
       }
 }
 
-const ofItsPods = (eviction: Eviction): StepAction => ({
+const ephemeralStorageStep = (eviction: Eviction): StepAction => ({
   id: 'set-ephemeral-storage',
   owner: { kind: 'pod', ...placeOf(eviction), volume: null },
 })
@@ -291,7 +292,7 @@ export function nextVictims(
       ({ metadata }) =>
         (metadata?.name ?? '') === name && (metadata?.namespace ?? '') === namespace,
     )
-  const firstOf = (signals: readonly Signal[]) =>
+  const firstVictimOwners = (signals: readonly Signal[]) =>
     (eviction.rankings ?? [])
       .filter(({ signal }) => signals.includes(signal))
       .flatMap(({ pods: order }) => {
@@ -301,7 +302,7 @@ export function nextVictims(
         return [(pod && ownerOf(pod)?.key) ?? null]
       })
   const byResource = Object.entries(signalsOfResource).map(
-    ([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const,
+    ([resource, signals]) => [resource, [...new Set(firstVictimOwners(signals))]] as const,
   )
   return Object.fromEntries(byResource.filter(([, owners]) => owners.length > 0))
 }

@@ -40,10 +40,10 @@ export function thresholdEvidence(
   { signal, value, hard }: EvaluatedThreshold,
   configuration: KubeletConfiguration | null,
 ) {
-  const isIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
+  const isSetIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
   const shown = shorten(value)
-  if (isIn('evictionHard') && hard) return line('configz', `evictionHard.${signal}`, shown)
-  if (isIn('evictionSoft')) return line('configz', `evictionSoft.${signal}`, shown)
+  if (isSetIn('evictionHard') && hard) return line('configz', `evictionHard.${signal}`, shown)
+  if (isSetIn('evictionSoft')) return line('configz', `evictionSoft.${signal}`, shown)
   return line('computed', `${hard ? 'hard' : 'soft'} threshold ${signal}`, shown)
 }
 

@@ -7,7 +7,12 @@ import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadByImage, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { configurationDefaults, fieldOf, isCompared, meaningOf } from '#facts/kubelet/fields.ts'
+import {
+  configurationDefaults,
+  fieldOf,
+  isComparedField,
+  meaningOf,
+} from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagName, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isKnownFlag } from '#facts/kubelet/minor-changes.ts'
 import {
@@ -223,7 +228,7 @@ function overriddenBy(
   { path, value }: DeclaredSetting,
   { settings, running, winner, node }: Outcome,
 ) {
-  if (!settings || !running || !isCompared(path)) return null
+  if (!settings || !running || !isComparedField(path)) return null
   const { kubeletVersion } = node
   if (meaningOf(path, value, kubeletVersion) === meaningOf(path, running[path], kubeletVersion))
     return null

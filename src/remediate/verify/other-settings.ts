@@ -5,7 +5,7 @@ import { mapOf, type RawObject } from '#base/raw-object.ts'
 import { firstNames } from '#base/text/first-of.ts'
 import { byText } from '#base/text/text-order.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { isCompared, meaningOf } from '#facts/kubelet/fields.ts'
+import { isComparedField, meaningOf } from '#facts/kubelet/fields.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/node-input.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan/plan.ts'
@@ -42,7 +42,7 @@ export function otherSettings(
       .filter(([path]) => !changed.has(path) && !changed.has(field))
       .map(([path, leaf]) => [
         path,
-        isCompared(path) ? meaningOf(path, leaf, kubeletVersion) : canonicalJson(leaf),
+        isComparedField(path) ? meaningOf(path, leaf, kubeletVersion) : canonicalJson(leaf),
       ])
       .filter(([, meaning]) => meaning !== '')
     return meant.length === 0 ? [] : [[field, sha256(canonicalJson(meant)).slice(0, digestLength)]]

@@ -138,7 +138,7 @@ function worldsOf(layout: DiskLayout, acting: Threshold | null, pass: ObservedPa
   const state = stateIn(layout, acting, pass)
   const observations = { ...pass.observations }
   if (acting) observations[acting.signal] ??= nothingLeft
-  const world = (isReclaimEnough: boolean): World => ({
+  const worldWith = (isReclaimEnough: boolean): World => ({
     layout,
     acting,
     isReclaimEnough,
@@ -150,11 +150,11 @@ function worldsOf(layout: DiskLayout, acting: Threshold | null, pass: ObservedPa
         isReclaimEnough && pass.isCollectable(kinds) ? withoutDisks(observations) : observations,
     }).outcomes,
   })
-  const asRead = world(false)
+  const asRead = worldWith(false)
   const mayReclaim = asRead.outcomes.some(
     ({ reclaimed }) => reclaimed.length > 0 && pass.isCollectable(reclaimed),
   )
-  return mayReclaim ? [asRead, world(true)] : [asRead]
+  return mayReclaim ? [asRead, worldWith(true)] : [asRead]
 }
 
 /** A signal that the record does not contain, and that may be low. */
@@ -238,9 +238,9 @@ function openThreshold(
   outcomes: readonly Outcome[],
   { unobserved }: ObservedPass,
 ): Unknown[] {
-  const acts = ({ candidates, thresholdsMet }: Outcome) =>
+  const isActing = ({ candidates, thresholdsMet }: Outcome) =>
     candidates.length > 0 && thresholdsMet.includes(threshold)
-  if (!outcomes.some(acts) || outcomes.every(acts)) return []
+  if (!outcomes.some(isActing) || outcomes.every(isActing)) return []
   return [
     {
       what: `eviction.${threshold.signal}`,

@@ -45,7 +45,7 @@ export interface MailChanges {
 }
 
 const lastKinds: ListedFinding['kind'][] = ['unchanged', 'better', 'waivedSince']
-const place = ({ kind }: ListedFinding): number => lastKinds.indexOf(kind) + 1
+const kindRank = ({ kind }: ListedFinding): number => lastKinds.indexOf(kind) + 1
 
 export function mailChanges(
   { document: { findings, waived, delta }, before }: AuditReport,
@@ -85,7 +85,7 @@ export function mailChanges(
         kind: kindOf(finding),
         why: [...(returned.get(finding.id) ?? []), ...(changed.get(finding.id)?.why ?? [])],
       }))
-      .toSorted((a, b) => place(a) - place(b)),
+      .toSorted((a, b) => kindRank(a) - kindRank(b)),
     ended,
     hidden,
     absent: absentText(before, language),

@@ -21,7 +21,7 @@ import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
 /** Of a node whose memory is nearly used up: less than this is left, or less than so much above the threshold. */
-const whenFull = '300Mi'
+const fullNodeThreshold = '300Mi'
 const nearPercent = 1
 
 export const memoryThresholdTooSmall = nodeRule({
@@ -45,7 +45,9 @@ export const memoryThresholdTooSmall = nodeRule({
     // Other rules report a threshold that is switched off or lost.
     const thresholds = eviction.thresholds.filter(({ signal }) => signal === 'memory.available')
     const isNear = thresholds.some(threshold => isNearlyMet(threshold, subject))
-    const sound = isNear ? whenFull : (hardDefaults(identity)['memory.available'] ?? '100Mi')
+    const sound = isNear
+      ? fullNodeThreshold
+      : (hardDefaults(identity)['memory.available'] ?? '100Mi')
     const soundBytes = amountOf(sound, 0) ?? 0
     const largest = highestThreshold(thresholds)
     if (!largest || (largest.resolved ?? 0) >= soundBytes) return
@@ -76,4 +78,4 @@ const isNearlyMet = (
   met === false &&
   margin !== null &&
   (margin < (nearPercent / 100) * (eviction.signals[signal]?.capacityBytes ?? 0) ||
-    margin + (resolved ?? 0) < (amountOf(whenFull, 0) ?? 0))
+    margin + (resolved ?? 0) < (amountOf(fullNodeThreshold, 0) ?? 0))

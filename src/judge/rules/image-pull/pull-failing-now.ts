@@ -1,3 +1,4 @@
+import { firstNames } from '#base/text/first-of.ts'
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
 import {
@@ -14,7 +15,7 @@ import {
   recentEvents,
   registryOf,
   shownTime,
-  timesOf,
+  timesText,
   unreadEvents,
   type WaitingContainer,
   waitingOf,
@@ -167,7 +168,8 @@ function waitingFailing(
   const isLost = isGcDue && why !== null && isUnreachable(why)
   const images = [...new Set(waiting.filter(one => causeOf(one) === why).map(one => one.image))]
   const remedy = remedyFor(why, first.image, first, images)
-  const lost = why !== null && isUnreachable(why) ? lostText(images, isLost ? null : pressedAt) : ''
+  const lost =
+    why !== null && isUnreachable(why) ? missingImagesText(images, isLost ? null : pressedAt) : ''
   const freeing = (held?.steps ?? []).filter(({ id }) => !ofImages.has(id)).slice(0, 1)
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
@@ -241,20 +243,18 @@ const lostByGc =
 
 const shownImages = 3
 
-function listedImages(images: readonly string[]): string {
-  const names = images.slice(0, shownImages).map(one => shorten(one, 120))
-  const more = images.length - names.length
-  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
+const imageNamesText = (images: readonly string[]) =>
+  firstNames(
+    images.map(image => shorten(image, 120)),
+    shownImages,
+  )
 
 /** The images that no registry in reach has, and why they are probably gone. */
-function lostText(images: readonly string[], pressedAt: string | null): string {
-  const names = images.slice(0, shownImages).map(one => shorten(one, 120))
-  const more = images.length > names.length ? ` and ${images.length - names.length} more` : ''
+function missingImagesText(images: readonly string[], pressedAt: string | null): string {
   const list =
     images.length < 2
       ? ''
-      : ` ${plural(images.length, 'image')} are missing: ${names.join(', ')}${more}.`
+      : ` ${plural(images.length, 'image')} are missing: ${imageNamesText(images)}.`
   return pressedAt === null
     ? list
     : `${list} Likely image GC deleted ${images.length < 2 ? 'it' : 'them'}: the node was under DiskPressure (${shownTime(pressedAt)}), and then the kubelet deletes every unused image, imported ones too.`
@@ -304,7 +304,7 @@ function remedyFor(
     case 'timeout':
       // A plan pulls the image from another source, by its digest.
       return {
-        steps: [{ id: 'import-image', place: listedImages(images) }, { id: 'pin-images' }, read],
+        steps: [{ id: 'import-image', place: imageNamesText(images) }, { id: 'pin-images' }, read],
       }
     default:
       return { steps: [read] }
@@ -352,7 +352,7 @@ function* failingsOf(
   const sandboxes = failures.filter(({ isOfSandbox }) => isOfSandbox)
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
   if (sandboxes[0]) yield sandboxFailing(sandboxes[0], sandboxes, deletedAt)
-  if (others[0]) yield passedFailing(others[0], others)
+  if (others[0]) yield pastFailing(others[0], others)
 }
 
 /** The image comes with the AMI: a new node has it again, if nothing hides it, such as a mount over the folder of containerd. */
@@ -379,7 +379,7 @@ function sandboxFailing(
   }
 }
 
-function passedFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
+function pastFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
   const causes = [...new Set(failures.map(({ cause }) => cause ?? 'unknown cause'))].join(', ')
   return {
     severity: 'medium',
@@ -400,7 +400,7 @@ const evidenceOf = (failures: readonly PullFailure[]) =>
       line(
         'event',
         shorten(
-          `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesOf(failure)}`,
+          `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesText(failure)}`,
           400,
         ),
         failure.message,

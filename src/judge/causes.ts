@@ -42,8 +42,9 @@ export function causesOf({
   const nodeOf = nodesByName(nodes)
   const leastAmongNodes = (
     { cluster, nodes }: Finding,
-    of: (node: AuditedNode | undefined) => number,
-  ) => Math.min(...nodes.sample.map(name => of(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
+    numberOf: (node: AuditedNode | undefined) => number,
+  ) =>
+    Math.min(...nodes.sample.map(name => numberOf(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
   const rank = ({ severity }: Finding) => severities.indexOf(severity)
   const all = withDevices(findings)
   const ranked = all

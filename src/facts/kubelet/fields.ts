@@ -160,6 +160,7 @@ export const meaningOf = (
   kubeletVersion: string | null = null,
 ): string => canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path, kubeletVersion)
 
+/** Whether drift and checks after a change compare this field. Other fields have no meaning by which two values are equal. */
 export const isComparedField = (path: string): boolean => comparisonOf(path) !== undefined
 
 /** A longer text is no number that a user would set. */

@@ -3,8 +3,8 @@ import { byText } from '#base/text/text-order.ts'
 import { utcMinute } from '#base/text/utc-time.ts'
 import {
   isFromKubelet,
-  isPullEvent,
   isGcShortfall,
+  isPullEvent,
   type PullCause,
   pullCause,
   pulledImage,

@@ -61,8 +61,8 @@ export function recordedEvictions(
 }
 
 /** Those for space or inodes of a disk. */
-export const diskEvictions = (...of: Parameters<typeof recordedEvictions>): Eviction[] =>
-  recordedEvictions(...of).filter(({ message }) => isOfDisk(evictionCause(message).resource))
+export const diskEvictions = (...args: Parameters<typeof recordedEvictions>): Eviction[] =>
+  recordedEvictions(...args).filter(({ message }) => isOfDisk(evictionCause(message).resource))
 
 export const isOfDisk = (resource: string | null): boolean =>
   resource === 'ephemeral-storage' || resource === 'inodes'

@@ -159,13 +159,12 @@ function rightValues(fix: Draft) {
         `a kubelet takes ${mistake.wanted} for ${shorten(mistake.path.join('.'), 80)}`,
       )
     else if (value === null) fix.drop([field], 'null is no value to set')
-    else if (isRawObject(value) && Object.values(value).includes(null))
-      withoutNulls(fix, field, value)
+    else if (isRawObject(value) && Object.values(value).includes(null)) dropNulls(fix, field, value)
   }
 }
 
 /** Null marks a key that must not run. The key can only be removed where it is set. */
-function withoutNulls(fix: Draft, field: string, map: RawObject) {
+function dropNulls(fix: Draft, field: string, map: RawObject) {
   for (const key of Object.keys(map))
     if (map[key] === null) fix.dropKey(field, key, 'to be taken away where it is set')
   const running = mapOf(fix.running[field])

@@ -92,7 +92,7 @@ function mainLine(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size:
   const isLess = unit === 'bytes' && first.highBytes < (unread?.lowBytes ?? 0) - systemBytes
   // What is known comes before a measurement of the rest, unless the rest is larger for sure.
   if (unread && (first === unread || isLess)) return large.find(isOfOwner) ?? unread
-  /** The first of these, if the disk has room without them. */
+  /** The first line, if the disk would have room without these lines. */
   const firstUnneeded = (spare: LedgerLine[]) => {
     const left = disk.usedBytes - spare.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
     return unit === 'bytes' && left < roomy * disk.capacityBytes && !isTinyDisk(disk)
@@ -263,7 +263,7 @@ export const leastOwned = 0.1
 export const isPodPart = (part: HolderPart | undefined): boolean =>
   part?.owner?.kind === 'container' || part?.owner?.kind === 'pod'
 
-/** Of all parts that have the owner of the first, which is the largest. Null: images, or the parts that are not listed may have that owner, too. */
+/** What the owner of the largest part holds together. Null: images, or unlisted parts may be of this owner, too. @param parts largest first */
 function largestOwnerBytes(parts: readonly HolderPart[], owners: NodeLedger['owners']) {
   const [largest] = parts
   if (!largest || largest.owner?.kind === 'image') return null

@@ -2,7 +2,7 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { byText } from '#base/text/text-order.ts'
 import { dayMs } from '#base/units.ts'
-import { evictionCause, isOwnMemoryLimit, isGcShortfall } from '#facts/kubelet/event-messages.ts'
+import { evictionCause, isGcShortfall, isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { isOfDisk } from '#judge/events/evictions.ts'
 import {
@@ -21,7 +21,7 @@ import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/k
 import { type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
 
 /** What one workload holds of the disk of a node that was read. */
-export interface Held {
+export interface HeldByWorkload {
   workload: string
   bytes: number
 }
@@ -85,7 +85,7 @@ export function withLastWords(
   failing: Failing,
   { workloads, promised, memoryBytes }: LostNode,
   { events, at }: Pick<NodeContext, 'events' | 'at'>,
-  peers: readonly Held[],
+  peers: readonly HeldByWorkload[],
   title: string,
 ): Failing {
   const ofNode = (events ?? []).filter(

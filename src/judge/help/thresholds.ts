@@ -158,8 +158,8 @@ export const isTwin = (
   )
 
 /** An amount in the format for sentences. */
-export const shownAmount = (of: { signal: Signal }, amount: number) =>
-  isCount(of) ? `${Math.round(amount)}` : bytes(amount)
+export const shownAmount = (threshold: { signal: Signal }, amount: number) =>
+  isCount(threshold) ? `${Math.round(amount)}` : bytes(amount)
 
 /** A line of evidence with an amount of a signal: inodes, process ids, or bytes. */
 export const amountLine = (

@@ -26,9 +26,9 @@ import {
 import type { LogrotateRuns } from './logrotate-runs.ts'
 import {
   type LogRotation,
-  remainingLogBytes,
   logMonitorMs,
   logRotationOf,
+  remainingLogBytes,
   roomForLogs,
 } from './logs.ts'
 

@@ -35,7 +35,7 @@ import { causesAndOutlook, causeView } from '#report/parts/causes.ts'
 import { titlesOf } from '#report/parts/rule-words.ts'
 import { type ListedRun, listedRun, runsIndexView } from '#report/parts/runs-index.ts'
 import { verdictView } from '#report/parts/verdict.ts'
-import { runChannels } from './ways.ts'
+import { runChannels } from './run-channels.ts'
 
 /** A run whose policy is known. */
 export interface ServiceRun {
@@ -135,7 +135,7 @@ function conclusionOf(
       ? openHistory({ store, runId, isWhole, scope: scopeOf(policy), ...policy.history })
       : null,
     options: { keep },
-    onStage: watch.enters,
+    onStage: watch.enterStage,
     plan: isPlanned ? planInto(place, { policy, selection, version, signal }) : undefined,
   }
 }

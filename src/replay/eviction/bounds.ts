@@ -255,7 +255,7 @@ function openThreshold(
 function victimUnknowns(worlds: readonly World[]) {
   const victimText = (outcomes: readonly Outcome[]) => JSON.stringify(victimsOf(outcomes))
   const texts = new Map(worlds.map(world => [world, victimText(world.outcomes)]))
-  const matters = (others: (world: World) => unknown) =>
+  const changesVictims = (others: (world: World) => unknown) =>
     worlds.some(one =>
       worlds.some(
         other =>
@@ -266,8 +266,8 @@ function victimUnknowns(worlds: readonly World[]) {
     )
   const all = worlds.flatMap(({ outcomes }) => outcomes)
   const reasons: [boolean, Unknown][] = [
-    [matters(({ isReclaimEnough }) => isReclaimEnough), layoutOpen],
-    [matters(({ layout }) => layout), reclaimOpen],
+    [changesVictims(({ isReclaimEnough }) => isReclaimEnough), layoutOpen],
+    [changesVictims(({ layout }) => layout), reclaimOpen],
     [
       worlds.some(
         ({ outcomes }) => new Set(outcomes.map(outcome => victimText([outcome]))).size > 1,

@@ -124,7 +124,7 @@ function countsOf(
   { words: { changes } }: Language,
 ): string[] {
   const texts = changes.counts
-  const kindCount = (of: ChangeKind) => found.filter(kind => kind === of).length
+  const kindCount = (wanted: ChangeKind) => found.filter(kind => kind === wanted).length
   const endedAs = (...ways: Ending[]) => ended.filter(({ ended: how }) => ways.includes(how)).length
   const lost = hidden.filter(({ isNew }) => isNew)
   const critical = lost.filter(({ severity }) => severity === 'critical').length

@@ -285,8 +285,8 @@ export function causeOnNode(
 const isFindingOn = (finding: Finding, cluster: string, name: string) =>
   finding.cluster === cluster && finding.nodes.sample.includes(name)
 
-const isSameDevice = (cause: Cause, of: Cause) =>
-  cause.kind === 'device' && of.kind === 'device' && cause.what === of.what
+const isSameDevice = (cause: Cause, other: Cause) =>
+  cause.kind === 'device' && other.kind === 'device' && cause.what === other.what
 
 /** The steps for this node. Of one owner or place, the step of other nodes holds for it too, without the pods of those. */
 function stepsOnNode(alike: Step[], cause: Cause, name: string): Step[] {

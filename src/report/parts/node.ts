@@ -227,7 +227,7 @@ export class GaugedNode {
     const known = gauges.flatMap(({ headroomPercent }) => headroomPercent ?? [])
     this.state = (['pressure', 'image-gc'] as const).find(state => states.includes(state)) ?? 'calm'
     this.headroomPercent = known.length > 0 ? Math.min(...known) : null
-    const usedPercentBy = (is: (gauge: Gauge) => boolean) => gauges.find(is)?.usedPercent
+    const usedPercentBy = (matches: (gauge: Gauge) => boolean) => gauges.find(matches)?.usedPercent
     this.used = {
       images: usedPercentBy(({ holdsImages }) => holdsImages),
       nodefs: usedPercentBy(({ kind, holdsImages }) => kind === 'disk' && !holdsImages),

@@ -7,7 +7,12 @@ import { largestEvicted, resourceText } from '#judge/events/evictions.ts'
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { withMounts } from '#judge/help/host-mounts.ts'
-import { type Held, type LostNode, lostNodeOf, withLastWords } from '#judge/help/last-words.ts'
+import {
+  type HeldByWorkload,
+  type LostNode,
+  lostNodeOf,
+  withLastWords,
+} from '#judge/help/last-words.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
 import { conditionsOf, isScarce, sinceOf } from '#judge/help/node-conditions.ts'
 import { notReadyReason } from '#judge/help/not-ready.ts'
@@ -74,13 +79,15 @@ const titles = {
 interface UnreadFact {
   failings: Failing[]
   /** Null: the node reports, and is ready. */
-  lost: LostNode | null
+  lostNode: LostNode | null
   /** What one workload holds of the disk of a node that was read. */
-  held: Held | null
+  mainHolder: HeldByWorkload | null
   unreplayed: UnreplayedDisk | null
   /** Of a node without measurements that may have evicted pods. */
-  passed: (PassedPressure & { reason: UnreadCause; look: StepAction; mode: ReadMode }) | null
-  inEmptyDirs: EmptyDirWriter[]
+  passedPressure:
+    | (PassedPressure & { reason: UnreadCause; look: StepAction; mode: ReadMode })
+    | null
+  emptyDirWriters: EmptyDirWriter[]
 }
 
 export const unreadNode = contextRule({
@@ -100,25 +107,27 @@ export const unreadNode = contextRule({
     const isUnreplayed = unsupportedReason(subject.identity.kubeletVersion) !== null
     return {
       failings: [...judgeNode(subject)],
-      lost: isLost ? lostNodeOf(subject) : null,
-      held: mainHolder(subject),
+      lostNode: isLost ? lostNodeOf(subject) : null,
+      mainHolder: mainHolder(subject),
       unreplayed: isUnreplayed && subject.disks ? unreplayedDisk(subject) : null,
-      passed: passedPressureFact(subject),
-      inEmptyDirs: emptyDirWriters(subject),
+      passedPressure: passedPressureFact(subject),
+      emptyDirWriters: emptyDirWriters(subject),
     }
   },
 
   ofGroup: facts => ({
-    peers: facts.flatMap(({ fact }) => fact.held ?? []).toSorted((a, b) => b.bytes - a.bytes),
-    inEmptyDirs: facts.flatMap(({ fact }) => fact.inEmptyDirs),
+    peers: facts.flatMap(({ fact }) => fact.mainHolder ?? []).toSorted((a, b) => b.bytes - a.bytes),
+    emptyDirWriters: facts.flatMap(({ fact }) => fact.emptyDirWriters),
   }),
 
-  *judge({ failings, lost, unreplayed, passed }, context, _, group) {
+  *judge({ failings, lostNode, unreplayed, passedPressure }, context, _, group) {
     if (unreplayed) yield unreplayedFailing(unreplayed, context, titles)
-    const shown = passed && passedPressureFailing(passed, context, group().inEmptyDirs)
-    if (passed && shown) return yield withPassedPressure(failings[0] ?? null, passed, shown)
+    const shown =
+      passedPressure && passedPressureFailing(passedPressure, context, group().emptyDirWriters)
+    if (passedPressure && shown)
+      return yield withPassedPressure(failings[0] ?? null, passedPressure, shown)
     for (const each of failings)
-      yield lost ? withLastWords(each, lost, context, group().peers, titles.starved) : each
+      yield lostNode ? withLastWords(each, lostNode, context, group().peers, titles.starved) : each
   },
 })
 
@@ -201,7 +210,7 @@ function unreadSources({ identity, unread }: NodeSubject) {
 /** Share of a disk from which on its holder explains a peer that is lost. */
 const leastShare = 0.25
 
-function mainHolder({ ledger }: NodeSubject): Held | null {
+function mainHolder({ ledger }: NodeSubject): HeldByWorkload | null {
   const [first] = heldBySignal(ledger, 'nodefs.available')
   const owner = first?.owner
   const capacity = ledger && first && diskOf(ledger, first.filesystem)?.capacityBytes
@@ -329,7 +338,7 @@ function passedPressureFact(subject: NodeSubject) {
 /** What happened says more than what could not be read. */
 function withPassedPressure(
   failing: Failing | null,
-  { reason, look, mode }: NonNullable<UnreadFact['passed']>,
+  { reason, look, mode }: NonNullable<UnreadFact['passedPressure']>,
   { isWriter, cause, steps, evidence, seen }: NonNullable<ReturnType<typeof passedPressureFailing>>,
 ): Failing {
   const unread: Failing = failing ?? {

@@ -235,17 +235,19 @@ interface PodPlace {
 
 /** A limit of ephemeral-storage is of layers, logs and volumes together: which of them were written is not known. */
 function overLimitReason(
-  of: PodPlace,
+  pod: PodPlace,
   { volume, container }: { volume: string | null; container: string | null },
   [lowBytes, highBytes]: [number, number | null],
 ) {
   if (volume === null) {
     const owner: HolderOwner =
-      container === null ? { kind: 'pod', volume, ...of } : { kind: 'container', container, ...of }
+      container === null
+        ? { kind: 'pod', volume, ...pod }
+        : { kind: 'container', container, ...pod }
     const step = { id: 'set-ephemeral-storage', variant: 'limit', owner, bytes: lowBytes } as const
     return { steps: [step] as const }
   }
-  const owner = { kind: 'pod' as const, volume, ...of }
+  const owner = { kind: 'pod' as const, volume, ...pod }
   const held = { holder: 'pod-volumes', filesystem: 'nodefs', place: null } as const
   return {
     cause: partCause({ ...held, owner, lowBytes, highBytes }),

@@ -20,7 +20,7 @@ import {
 import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
 
 const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
-/** Of a node whose memory is nearly used up: less than this is left, or less than so much above the threshold. */
+/** Memory of a node counts as nearly used up with less available than this, or with less than `nearPercent` left above the threshold. */
 const fullNodeThreshold = '300Mi'
 const nearPercent = 1
 
@@ -71,11 +71,14 @@ export const memoryThresholdTooSmall = nodeRule({
   },
 })
 
-const isNearlyMet = (
+function isNearlyMet(
   { signal, margin, met, resolved }: EvaluatedThreshold,
-  { eviction }: Satisfied<'eviction'>,
-) =>
-  met === false &&
-  margin !== null &&
-  (margin < (nearPercent / 100) * (eviction.signals[signal]?.capacityBytes ?? 0) ||
-    margin + (resolved ?? 0) < (amountOf(fullNodeThreshold, 0) ?? 0))
+  { eviction: { signals } }: Satisfied<'eviction'>,
+) {
+  if (met !== false || margin === null) return false
+  const availableBytes = margin + (resolved ?? 0)
+  return (
+    margin < (nearPercent / 100) * (signals[signal]?.capacityBytes ?? 0) ||
+    availableBytes < (amountOf(fullNodeThreshold, 0) ?? 0)
+  )
+}

@@ -1,10 +1,10 @@
 import {
-  placedBlocks,
   deletedFailings,
   doubleFailings,
   idleFilesFailing,
   lateFailings,
   patternsAt,
+  placedBlocks,
   podLogsFolder,
   refusedFailings,
   unwrittenFailings,

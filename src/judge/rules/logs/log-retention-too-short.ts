@@ -2,9 +2,9 @@ import { mebibyte } from '#base/units.ts'
 import { diskOf, heldBySignal, roomy } from '#judge/help/holder-cause.ts'
 import {
   type LogRate,
-  remainingLogBytes,
   logRates,
   logRotationOf,
+  remainingLogBytes,
   roomForLogs,
 } from '#judge/logs/logs.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'

@@ -241,7 +241,7 @@ function fileDrift(
 
 const shownChanges = 5
 
-/** Days on which the deviating nodes changed the file, latest first. Null: unknown on all. */
+/** Evidence: on which days the deviating nodes changed the file, latest first. Null: unknown on all. */
 function lastChangedLine(
   path: string,
   { drifts, text }: ReturnType<typeof fileDrift>,

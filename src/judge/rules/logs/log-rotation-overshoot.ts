@@ -5,11 +5,11 @@ import { reasonOf } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
   type LogRotation,
-  maxLogBytes,
-  remainingLogBytes,
   logMonitorMs,
   logRates,
   logRotationOf,
+  maxLogBytes,
+  remainingLogBytes,
   roomForLogs,
 } from '#judge/logs/logs.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'

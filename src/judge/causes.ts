@@ -70,16 +70,23 @@ export function causesOf({
     return byChange.get(change)
   })
   const sorted = [...parts.values()]
-    .map(part => ({
-      group: groupOf(
-        part.map(({ finding }) => finding),
-        nodeOf,
-      ),
-      worst: part[0]!,
-      nodes: part.flatMap(({ finding: { cluster, nodes } }) =>
-        nodes.sample.map(name => nodeKey(cluster, name)),
-      ),
-    }))
+    .map(([first, ...others]) => {
+      // What was seen names the cause; the node with the least room ranks it.
+      const part = [first!, ...others].toSorted(
+        by(
+          ({ finding }) => rank(finding),
+          ({ finding }) => !hasHappened(finding),
+        ),
+      )
+      const found = part.map(({ finding }) => finding)
+      return {
+        group: groupOf(found, nodeOf),
+        worst: { ...first!, finding: found[0]! },
+        nodes: found.flatMap(({ cluster, nodes }) =>
+          nodes.sample.map(name => nodeKey(cluster, name)),
+        ),
+      }
+    })
     .toSorted(
       by(
         ({ worst }) => rank(worst.finding),
@@ -161,23 +168,22 @@ const nearShare = 0.1
 const isNear = ({ hours, room }: { hours: number; room: number }) =>
   hours < Number.POSITIVE_INFINITY || room < nearShare
 
-/** What fills a disk that is smaller than it was declared: those findings have the cause and the steps of that. */
+/** What fills a disk that is smaller than it was declared: those findings have the cause and the steps of that; if it is so on some of their nodes, its steps for these. */
 function withDevices(findings: Finding[]) {
   const devices = findings.filter(({ cause }) => isTooSmall(cause))
   if (devices.length === 0) return findings
   return findings.map(finding => {
-    const device = devices.find(
-      ({ cluster, nodes, cause }) =>
-        (isImageCause(finding) ||
-          isUnsized(finding) ||
-          (finding.cause.kind === 'unread' &&
-            finding.cause.source === diskUse &&
-            isMuchTooSmall(cause))) &&
-        cluster === finding.cluster &&
-        finding.nodes.sample.every(name => nodes.sample.includes(name)),
-    )
-    if (device === undefined || device === finding) return finding
+    const { nodes } = finding
+    const onDevice = (device: Finding) =>
+      nodes.sample.filter(name => device.nodes.sample.includes(name))
+    const [device] = devices
+      .filter(device => device.cluster === finding.cluster && isOfSize(finding, device))
+      .toSorted(by(one => -onDevice(one).length))
+    const small = device ? onDevice(device) : []
+    if (device === undefined || device === finding || small.length === 0) return finding
     const { cause } = device
+    if (small.length < nodes.sample.length)
+      return { ...finding, steps: stepsOfSome(finding, device, small) }
     // The peers run with a larger disk; until then this one can be freed.
     const frees =
       cause.kind === 'device' && cause.what === 'below-peers'
@@ -185,6 +191,25 @@ function withDevices(findings: Finding[]) {
         : []
     return { ...finding, cause, steps: [...frees, ...device.steps] }
   })
+}
+
+/** Whether a disk of the right size ends the finding. */
+const isOfSize = (finding: Finding, { cause }: Finding) =>
+  isImageCause(finding) ||
+  isUnsized(finding) ||
+  (finding.cause.kind === 'unread' && finding.cause.source === diskUse && isMuchTooSmall(cause))
+
+/** The size of the device is for its nodes, another size for the others. */
+function stepsOfSome(finding: Finding, device: Finding, small: readonly string[]): Step[] {
+  const forNodes = (step: Step, nodes: readonly string[]) => ({
+    ...step,
+    action: { ...step.action, nodes: nodes.slice(0, sampleSize) },
+  })
+  const others = finding.nodes.sample.filter(name => !small.includes(name))
+  return [
+    ...finding.steps.map(step => (step.kind === 'resize' ? forNodes(step, others) : step)),
+    ...device.steps.map(step => forNodes(step, small)),
+  ]
 }
 
 const wantedBytes = ({ declaredBytes, peerBytes }: DeviceCause) => declaredBytes ?? peerBytes ?? 0

@@ -44,7 +44,6 @@ export function causesOf({
     { cluster, nodes }: Finding,
     of: (node: AuditedNode | undefined) => number,
   ) => Math.min(...nodes.sample.map(name => of(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
-  const rank = ({ severity }: Finding) => severities.indexOf(severity)
   const all = withDevices(findings)
   const ranked = all
     .map(finding => ({
@@ -70,23 +69,7 @@ export function causesOf({
     return byChange.get(change)
   })
   const sorted = [...parts.values()]
-    .map(([first, ...others]) => {
-      // What was seen names the cause; the node with the least room ranks it.
-      const part = [first!, ...others].toSorted(
-        by(
-          ({ finding }) => rank(finding),
-          ({ finding }) => !hasHappened(finding),
-        ),
-      )
-      const found = part.map(({ finding }) => finding)
-      return {
-        group: groupOf(found, nodeOf),
-        worst: { ...first!, finding: found[0]! },
-        nodes: found.flatMap(({ cluster, nodes }) =>
-          nodes.sample.map(name => nodeKey(cluster, name)),
-        ),
-      }
-    })
+    .map(part => rankedCause(part, nodeOf))
     .toSorted(
       by(
         ({ worst }) => rank(worst.finding),
@@ -109,10 +92,32 @@ export function causesOf({
   ].map(({ group }) => group)
 }
 
+interface RankedFinding {
+  finding: Finding
+  hours: number
+  room: number
+}
+
 interface RankedCause {
   group: CauseGroup
-  worst: { finding: Finding; hours: number; room: number }
+  worst: RankedFinding
   nodes: string[]
+}
+
+const rank = ({ severity }: Finding) => severities.indexOf(severity)
+
+/** What was seen names the cause; the node with the least room ranks it. */
+function rankedCause(part: readonly RankedFinding[], nodeOf: NodeOf): RankedCause {
+  const findings = part
+    .map(({ finding }) => finding)
+    .toSorted(by(rank, finding => !hasHappened(finding)))
+  return {
+    group: groupOf(findings, nodeOf),
+    worst: { ...part[0]!, finding: findings[0]! },
+    nodes: findings.flatMap(({ cluster, nodes }) =>
+      nodes.sample.map(name => nodeKey(cluster, name)),
+    ),
+  }
 }
 
 /** A further cause of a node comes after the first cause of the next node that is near, if both are equally severe; if the node was not read, also if it is critical. */

@@ -15,7 +15,7 @@ import type {
 } from '#model/finding/cause.ts'
 import type { Finding } from '#model/finding/finding.ts'
 import { parseWorkload } from '#model/input/kubernetes.ts'
-import type { NodeOwner } from '#model/input/record.ts'
+import { isNodeGroup, type NodeOwner } from '#model/input/record.ts'
 import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
 import type { CommandPlace } from './command-place.ts'
 import type { DiskSource } from './disk-source.ts'
@@ -227,8 +227,10 @@ function highwater(command: string, place: CommandPlace, ...more: string[]): Com
 /** A plan of the group or the node. It writes a file, and changes nothing. */
 function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]): Command[] {
   if (!node.hasSessions) return []
-  const isGroup = subject.kind === 'Nodegroup' || subject.kind === 'NodePool'
-  const which = isGroup && more.length === 0 ? ['--nodegroup', subject.name] : ['--node', node.name]
+  const which =
+    isNodeGroup(subject) && more.length === 0
+      ? ['--nodegroup', subject.name]
+      : ['--node', node.name]
   // Plans of several causes lie side by side.
   const file = `plan-${place.name}-${which[1]}.json`.replaceAll(/[^\w.-]/g, '-')
   const [, command] = highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)

@@ -123,6 +123,14 @@ it.each([
   expect(commandsIn(stepsOf(finding, actions, on({ node: looking })))[0]).toMatch(expected)
 })
 
+it.each([
+  ['driver', 'get pods -A -o wide --field-selector=spec.nodeName=ip-10-0-0-1'],
+  ['controller', 'get volumeattachments'],
+] as const)('shows what has to act for a volume: %s', (variant, command) => {
+  const steps = stepsOf(finding, [{ id: 'attach-volume', variant }], on())
+  expect(commandsIn(steps)).toEqual([`kubectl --context prod ${command}`])
+})
+
 it('looks into a volume by the container that mounts it', () => {
   const place = { namespace: 'pg', pod: 'db-0', workload: null }
   const container = { kind: 'container' as const, container: 'db', ...place }

@@ -265,6 +265,8 @@ export interface WaitingContainer {
   workload: string | null
   /** The pod brings credentials of its own. */
   hasPullSecret: boolean
+  /** The node had its image before. */
+  hasRun: boolean
   image: string
   reason: string
   message: string
@@ -285,7 +287,7 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
     status?.containerStatuses,
     status?.ephemeralContainerStatuses,
   ])
-    for (const { image = '', state } of statuses ?? []) {
+    for (const { image = '', state, lastState, restartCount = 0 } of statuses ?? []) {
       const { reason, message } = state?.waiting ?? {}
       if (reason === undefined) continue
       const pod = podName(metadata)
@@ -293,6 +295,7 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
       waiting.push({
         ...{ pod, workload: controllerOf(given), image, reason, message: text },
         hasPullSecret: hasPullSecretIn(given),
+        hasRun: restartCount > 0 || lastState?.terminated !== undefined,
       })
     }
   return waiting

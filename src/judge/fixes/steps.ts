@@ -668,11 +668,11 @@ const askingForPart = part('ask-owner', showsPods)
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
   'ask-owner': asking,
-  'attach-volume': all('set', ({ action: { place } }) => [
-    place === undefined
-      ? readCommand('get', 'volumeattachments')
-      : readCommand('describe', 'pv', clusterWord(place)),
-  ]),
+  'attach-volume': all('set', on => {
+    const { place, variant } = on.action
+    if (place !== undefined) return [readCommand('describe', 'pv', clusterWord(place))]
+    return [variant === 'driver' ? podsOfNode(on) : readCommand('get', 'volumeattachments')]
+  }),
   'clean-in-pod': part('free', showsPods),
   'clean-namespace': all(
     'free',

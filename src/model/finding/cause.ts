@@ -317,6 +317,7 @@ export type StepVariant =
   | 'writer'
   | 'slots'
   | 'elsewhere'
+  | 'controller'
   | 'driver'
   | 'filesystem'
   | 'other'

@@ -36,7 +36,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { HolderCause, StepActionId } from '#model/finding/cause.ts'
+import type { HolderCause, StepActionId } from '#model/finding.ts'
 
 const mostShown = 10
 const rateLimit: PullCause = 'rate limit (429)'

@@ -614,6 +614,7 @@ export type StepVariant =
   | 'writer'
   | 'slots'
   | 'elsewhere'
+  | 'controller'
   | 'driver'
   | 'filesystem'
   | 'other'

@@ -40,7 +40,9 @@ export function evictionCause(message: string): EvictionCause {
       message,
     ) ?? []
   const [, condition] =
-    /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []
+    /The node (?:had condition|was low on resource): \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(
+      message,
+    ) ?? []
   const [, quantity, available] =
     /Threshold quantity: ([^\s,]{1,40}), available: ([^\s,]{1,40})\.(?: |$)/.exec(message) ?? []
   const resource = low ?? (condition === undefined ? undefined : resourceOfCondition[condition])

@@ -78,6 +78,26 @@ it('names the owner and what to set', () => {
   })
 })
 
+/** The pods write little; images hold so many GiB of the disk of 100. */
+const ofImages = (gib: number, hoursAgo = 2): NodeExample => ({
+  ...{ held: { 'images-in-use': gib }, pods: [evicted(low, hoursAgo)] },
+})
+
+it.each([
+  [69, 2, 'pass'],
+  [72, 2, 'fail'],
+  [72, 8 * 24, 'pass'],
+])('images hold %s %% of the disk %s h after an eviction: %s', (gib, hoursAgo, expected) => {
+  const given = ofImages(gib, hoursAgo)
+  expect(state(diskPressurePassed, given)).toBe(expected)
+  if (expected === 'fail')
+    expect(failingOf(diskPressurePassed, given)).toMatchObject({
+      title: 'Pods were evicted or refused for this disk, and most of it is still used',
+      cause: { kind: 'holder', holder: 'images-in-use' },
+      steps: [{ id: 'larger-disk' }],
+    })
+})
+
 it('names what holds the fullest disk under a pressure that has just begun', () => {
   const { title, cause, seen } = failingOf(diskPressurePassed, under(1))
   expect(title).toBe('The node reports DiskPressure, and no threshold is met at this moment')

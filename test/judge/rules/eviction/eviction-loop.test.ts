@@ -92,6 +92,7 @@ describe('an eviction message', () => {
   it.each([
     ['Pod was rejected: The node had condition: [DiskPressure]. ', 'ephemeral-storage', true],
     ['Pod The node had condition: [MemoryPressure]. ', 'memory', true],
+    ['The node was low on resource: [DiskPressure]. ', 'ephemeral-storage', true],
     ['The node had condition: [PIDPressure MemoryPressure]. ', 'pids', true],
     ['Usage of EmptyDir volume "v" exceeds the limit "1Gi". ', null, false],
     ['Container c exceeded its local ephemeral storage limit "1Gi". ', null, false],

@@ -111,6 +111,20 @@ describe('eviction-before-image-gc', () => {
     ).toBe('certain')
   })
 
+  it.each([
+    [59, 'medium'],
+    [60, 'high'],
+  ] as const)('on a disk at %i %% is of severity %s', (usedPercent, severity) => {
+    const availableBytes = (exampleCapacityBytes * (100 - usedPercent)) / 100
+    const disk = { capacityBytes: exampleCapacityBytes, availableBytes, usedPercent }
+    const { severity: own = evictionBeforeImageGc.severity } = failingOf(evictionBeforeImageGc, {
+      imageGC: gc(85),
+      thresholds: imagefs(15),
+      filesystems: { imagefs: { ...disk, inodes: null, inodesFree: null } },
+    })
+    expect(own).toBe(severity)
+  })
+
   it('takes the growth from the policy', () => {
     const policy = { ...defaultPolicy, assumedGrowthPercent: 7 }
     expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }, policy)).toBe(

@@ -3,8 +3,7 @@
  * fleet; a holder is one cause for each owner that has to act.
  */
 
-import { nodeKey } from '#base/text/node-key.ts'
-import { by } from '#base/text/text-order.ts'
+import { by, nodeKey } from '#base/text.ts'
 import { holders } from '#facts/holders.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { sampleSize } from '#judge/drift/variants.ts'
@@ -12,22 +11,20 @@ import { withAmounts } from '#judge/help/disk-size.ts'
 import { mostLosses } from '#judge/help/drain.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
-import type {
-  Cause,
-  DeviceCause,
-  HolderCause,
-  SettingCause,
-  Step,
-  StepAction,
-} from '#model/finding/cause.ts'
 import {
+  type Cause,
   type CauseGroup,
   type CausePlace,
   type CauseSetting,
+  type DeviceCause,
   type Finding,
+  type HolderCause,
+  type SettingCause,
+  type Step,
+  type StepAction,
   severities,
-} from '#model/finding/finding.ts'
-import { isWatched } from '#model/prediction/prediction.ts'
+} from '#model/finding.ts'
+import { isWatched } from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { imageGcThresholds } from './rule.ts'
 

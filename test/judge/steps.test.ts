@@ -4,7 +4,7 @@ import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import { type StepNode, stepsOf, withPlaceOptions } from '#judge/fixes/steps.ts'
 import { clusterWord, kubectl } from '#judge/garbage/kubectl.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { Step, StepAction, StepActionId } from '#model/finding/cause.ts'
+import type { Step, StepAction, StepActionId } from '#model/finding.ts'
 import type { Subject } from '#model/input/record.ts'
 
 const arn = 'arn:aws:eks:eu-west-1:111122223333:cluster/prod'

@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
 import { causesOf } from '#judge/causes.ts'
 import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
-import type { CommandEffect, HolderCause, Step, StepAction } from '#model/finding/cause.ts'
-import type { CauseGroup, Finding } from '#model/finding/finding.ts'
+import type {
+  CauseGroup,
+  CommandEffect,
+  Finding,
+  HolderCause,
+  Step,
+  StepAction,
+} from '#model/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
 import { mailView, usualSize } from '#report/mail/view.ts'

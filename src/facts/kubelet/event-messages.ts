@@ -7,7 +7,7 @@
  *          kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling); kubernetes#61937, kubernetes#112940
  */
 import { oncePerText } from '#base/once.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 
 /** Eviction signals by the resource that an eviction message names. */
 export const signalsOfResource: Readonly<Record<string, readonly Signal[]>> = {

@@ -1,6 +1,5 @@
 import { oncePerText } from '#base/once.ts'
-import { byText } from '#base/text/text-order.ts'
-import { utcMinute } from '#base/text/utc-time.ts'
+import { byText, utcMinute } from '#base/text.ts'
 import {
   isFromKubelet,
   isGcShortfall,
@@ -17,9 +16,9 @@ import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import { type Failing, line, shorten, type Undecided } from '#judge/rule.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
 import { podName } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
+import type { Evidence } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
-import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
+import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/record.ts'
 
 const mostTimes = 1_000_000
 

@@ -2,21 +2,20 @@
  * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
  * stands only where that ends the cause.
  */
-import { shellWord } from '#base/text/shell-word.ts'
+import { shellWord } from '#base/text.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { aws, type Command, clusterWord, kubectl, readCommand } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,
+  Finding,
   Step,
   StepAction,
   StepActionId,
   StepCommand,
-} from '#model/finding/cause.ts'
-import type { Finding } from '#model/finding/finding.ts'
-import { parseWorkload } from '#model/input/kubernetes.ts'
-import { isNodeGroup, type NodeOwner } from '#model/input/record.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+} from '#model/finding.ts'
+import { isNodeGroup, type NodeOwner, parseWorkload } from '#model/input/record.ts'
+import type { HolderOwner } from '#model/prediction.ts'
 import type { CommandPlace } from './command-place.ts'
 import type { DiskSource } from './disk-source.ts'
 

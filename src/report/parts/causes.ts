@@ -1,16 +1,23 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 
-import { nodeKey } from '#base/text/node-key.ts'
-import { type Cause, type Step, type WorldEvent, wholeFile } from '#model/finding/cause.ts'
-import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
-import { fullestOf } from '#model/prediction/disk-ledger.ts'
+import { nodeKey } from '#base/text.ts'
+import {
+  type Cause,
+  type CauseGroup,
+  type CauseSetting,
+  type Finding,
+  type Step,
+  type WorldEvent,
+  wholeFile,
+} from '#model/finding.ts'
 import {
   conditionOf,
   type Filesystems,
+  fullestOf,
   type NodeCondition,
   type Signal,
   sisterSignal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { PageAnchors } from './anchors.ts'

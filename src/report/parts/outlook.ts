@@ -4,13 +4,12 @@
  */
 
 import { usedPercentOf } from '#base/percent.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { hourMs, minuteMs, weekMs } from '#base/units.ts'
-import type { Cause } from '#model/finding/cause.ts'
+import type { Cause } from '#model/finding.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
-import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
-import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
+import { conditionOf, type DiskLedger, type Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {

@@ -20,8 +20,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { fullestOf, type NodeLedger } from '#model/prediction/disk-ledger.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf, fullestOf, type NodeLedger } from '#model/prediction.ts'
 
 const titles = {
   young: 'The node reports DiskPressure, and no threshold is met at this moment',

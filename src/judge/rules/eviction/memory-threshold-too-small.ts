@@ -17,7 +17,7 @@ import {
   nodeRule,
   type Satisfied,
 } from '#judge/rule.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
 /** Memory of a node counts as nearly used up with less available than this, or with less than `nearPercent` left above the threshold. */

@@ -35,7 +35,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction.ts'
 
 const shown = 5
 const titles = { day: 'Pods were evicted from this node, or refused, within a day' }

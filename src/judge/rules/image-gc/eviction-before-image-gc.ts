@@ -27,7 +27,7 @@ import {
 } from '#judge/rule.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 type ThresholdSubject = Satisfied<'imageGC' | 'eviction'>
 

@@ -1,4 +1,4 @@
-import { firstNames } from '#base/text/first-of.ts'
+import { firstNames } from ''
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
 import {
@@ -37,7 +37,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { HolderCause, StepActionId } from '#model/finding/cause.ts'
+import type { HolderCause, StepActionId } from '#model/finding.ts'
 
 const mostShown = 10
 const rateLimit: PullCause = 'rate limit (429)'
@@ -265,7 +265,11 @@ const ofGone: ReadonlySet<PullCause> = new Set([
 const isNeverPulled = ({ reason }: WaitingContainer) => reason === 'ErrImageNeverPull'
 
 /** The images that no registry gives back, and why they are gone from the node. */
-function missingImagesText(images: readonly string[], areSure: boolean, deleted: string | null): string {
+function missingImagesText(
+  images: readonly string[],
+  areSure: boolean,
+  deleted: string | null,
+): string {
   const list =
     images.length < 2
       ? ''

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { diskPressurePassed } from '#judge/rules/eviction/disk-pressure-passed.ts'
-import type { HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { HolderPart } from '#model/prediction.ts'
 import { exampleTime, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, GiB, state } from '#test/rules/filling-disk.ts'

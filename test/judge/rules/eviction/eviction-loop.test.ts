@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'

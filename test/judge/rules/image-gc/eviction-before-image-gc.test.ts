@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { exampleCapacityBytes, hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, gc, judge, nodefs, state } from '#test/rules/image-gc.ts'

@@ -1,4 +1,4 @@
-import { firstNames } from ''
+import { firstNames } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
 import {

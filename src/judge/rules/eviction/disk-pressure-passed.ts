@@ -1,8 +1,8 @@
-import { weekMs } from '#base/units.ts'
-import { agoMs, shownTime } from '#judge/events/events.ts'
+import { dayMs, weekMs } from '#base/units.ts'
+import { agoMs, isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { diskEvictions } from '#judge/events/evictions.ts'
 import { evictedWriter, largestPart } from '#judge/help/explained-pressure.ts'
-import { diskOf, partCause } from '#judge/help/holder-cause.ts'
+import { partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, reasonOf } from '#judge/help/holders.ts'
 import { staleConditionMs } from '#judge/help/thresholds.ts'
 import {
@@ -21,6 +21,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
+import { placedWorkload } from '#model/input/kubernetes.ts'
 import { fullestOf, type NodeLedger } from '#model/prediction/disk-ledger.ts'
 import { conditionOf } from '#model/prediction/prediction.ts'
 
@@ -50,10 +51,15 @@ export const diskPressurePassed = nodeRule({
       ({ signal, met }) => met === true && conditionOf(signal) === 'DiskPressure',
     )
     if (isMet || !ledger) return
-    if (conditions.DiskPressure === 'True') return yield* judgeRecentPressure(subject, ledger)
+    const gone = evictedWriter(subject, ledger)
+    if (conditions.DiskPressure === 'True')
+      return yield* gone ? [failingOfWriter(gone, subject)] : judgeRecentPressure(subject, ledger)
     const evicted = diskEvictions(pods, at, weekMs)
     const part = evicted.length === 0 ? null : largestPart(ledger)
-    if (!part) return yield* judgeEvictedWriter(subject, ledger)
+    // The eviction freed what the pod had written. Its next one writes it again.
+    if (gone && gone.writer.bytes > (part?.lowBytes ?? 0))
+      return yield failingOfWriter(gone, subject)
+    if (!part) return
     const { holder, lowBytes: low, share } = part
     yield {
       ...reasonOf(partCause(part), subject),
@@ -71,23 +77,36 @@ export const diskPressurePassed = nodeRule({
   },
 })
 
-/** The eviction freed what the pod had written. Its next one writes it again. */
-function* judgeEvictedWriter(
-  { pods, at }: Satisfied<'pods'>,
-  ledger: NodeLedger,
-): Iterable<Failing> {
-  const writer = evictedWriter(pods, at, ledger)
-  if (!writer) return
-  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
+function failingOfWriter(
+  { writer, times, capacityBytes, leftBytes }: NonNullable<ReturnType<typeof evictedWriter>>,
+  { at, node }: Satisfied<'pods'>,
+): Failing {
   const { owner, bytes: written } = writer
-  yield {
+  const { namespace, pod, workload } = owner
+  const last = times.at(-1) ?? null
+  const isUnfit = written >= leftBytes
+  const isTriedAgain = workload !== null && times.length > 1
+  const who =
+    workload === null
+      ? `Pod ${namespace}/${pod} was`
+      : `${plural(times.length, 'pod')} of ${placedWorkload(namespace, workload)} ${times.length === 1 ? 'was' : 'were'}`
+  return {
     title: titles.gone,
+    ...(isUnfit && isWithinWindow(last, at, dayMs) && { severity: 'high' }),
     confidence: 'likely',
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
-    steps: [{ id: 'move-to-volume', ...writer }],
+    steps: [
+      {
+        id: 'move-to-volume',
+        ...writer,
+        ...((isUnfit || isTriedAgain) && { variant: 'needed' as const }),
+      },
+    ],
     ...seenFirst(
-      `Container ${shorten(owner.container, nameLength)} of ${shorten(`${owner.namespace}/${owner.pod}`, nameLength)} was using ${bytes(written)}, ${percent((100 * written) / capacityBytes)} of the disk, when its pod was evicted.`,
-      'The disk has room again. The next pod of its owner can write as much.',
+      `${shorten(who, nameLength)} evicted from ${shorten(node.metadata?.name ?? '', nameLength)}${last === null ? '' : `, the last at ${shownTime(last)}`}: container ${shorten(owner.container, nameLength)} had written ${bytes(written)} (layer and logs), ${percent((100 * written) / capacityBytes)} of the disk. ${bytes(leftBytes)} are left now before the next eviction.`,
+      isUnfit
+        ? 'Where its next pod starts here, it is evicted again.'
+        : 'The next pod of its owner can write as much.',
     ),
     evidence: [bytesLine('event', 'used by the evicted container', written)],
   }

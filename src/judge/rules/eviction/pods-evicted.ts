@@ -17,7 +17,6 @@ import {
 import { largerVolume, volumeToWrite } from '#judge/help/disk-size.ts'
 import { isPassedExplained } from '#judge/help/explained-pressure.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
-import { fullestDiskReason } from '#judge/help/holders.ts'
 import { passedOf } from '#judge/help/passed-pressure.ts'
 import { diskEvictionPercent } from '#judge/help/thresholds.ts'
 import {
@@ -47,7 +46,7 @@ interface EvictedFact extends EvictionFact {
   over: string[]
   /** unread-node reports evictions for a disk that was not measured. */
   isDiskUnread: boolean
-  /** disk-pressure-passed, or the rule of a disk that is still full, reports those of pods that are still there. */
+  /** disk-pressure-passed reports those of pods that are still there. */
   isDiskExplained: boolean
   /** Of a disk that one pull takes from image GC to eviction. Null: a larger one, or unknown. */
   narrow: Pick<Reason, 'cause' | 'steps' | 'seen'> | null
@@ -73,7 +72,7 @@ export const podsEvicted = contextRule({
     short: shortNow(subject),
     over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
     isDiskUnread: passedOf(subject) !== null,
-    isDiskExplained: isPassedExplained(subject) || fullestDiskReason(subject) !== null,
+    isDiskExplained: isPassedExplained(subject),
     narrow: narrowDisk(subject),
   }),
 

@@ -4,6 +4,7 @@ import { gibibyte } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { isDatastore, logFolder, rotatorOf } from '#facts/host-folders.ts'
+import { probePart } from '#facts/probe-parts.ts'
 import { isWithinWindow } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
@@ -114,6 +115,11 @@ function stepsOf(
   if (place !== null && isDatastore(place)) return ['compact-datastore']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
+  const areFoldersUnread =
+    host?.diskUse?.missed !== 0 ||
+    host.unread?.some(({ what = '' }) => probePart(what).is === 'folders')
+  if (holder === 'not-explained' && areFoldersUnread)
+    return ['look-on-node', ...holders[holder].steps]
   if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']
   // Which pod it is, and whether its deletion ends it, has to be seen.
   if (holder === 'pod-folders' && !owner)

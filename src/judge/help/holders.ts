@@ -48,6 +48,7 @@ import {
   usesKubeletFolder,
 } from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
+import { disksBeside } from './disks-beside.ts'
 import { isOfDaemonSet } from './drain.ts'
 import { freesBelow } from './freed-by-image-gc.ts'
 import {
@@ -385,7 +386,28 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   if (reason?.cause.kind !== 'holder') return reason
   const { cause } = reason
   const { steps } = withSecond(reason, subject)
-  return { ...reason, steps: steps.map(step => withSize(step, subject, cause)) }
+  const sized = { ...reason, steps: steps.map(step => withSize(step, subject, cause)) }
+  return withOtherDisk(sized, subject, cause)
+}
+
+/** Times the size of a full disk from which on another disk of the node is better than a larger one. */
+const muchLarger = 2
+
+/** Before a disk is bought: another one that the node has. Those of EC2 instances have rules of their own. */
+function withOtherDisk(reason: Reason, subject: DiskSubject, { filesystem }: HolderCause): Reason {
+  const { ledger, identity } = subject
+  const disk = ledger && diskOf(ledger, filesystem)
+  const index = reason.steps.findIndex(({ id, unit }) => id === 'larger-disk' && unit === undefined)
+  const isBare = identity.instanceId === null || identity.owner === 'hybrid'
+  const [other] = isBare ? disksBeside(subject) : []
+  if (!disk || index < 0 || !other || other.size < muchLarger * disk.capacityBytes) return reason
+  const { device: place, size } = other
+  const seen = `the node has another disk, ${place} (${bytes(size)}), with nothing of the kubelet or the images; what is on it is not known.`
+  return {
+    ...reason,
+    steps: reason.steps.toSpliced(index, 0, { id: 'use-other-disk', place, bytes: size }),
+    seen: reason.seen === undefined ? seen : `${reason.seen} ${seen}`,
+  }
 }
 
 function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {

@@ -2,7 +2,7 @@
 import { weekMs } from '#base/units.ts'
 import { diskEvictions, largestEvicted, placeOf } from '#judge/events/evictions.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
 import { diskOf } from './holder-cause.ts'
 import { watchingThresholds } from './thresholds.ts'
 

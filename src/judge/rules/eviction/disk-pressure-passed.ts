@@ -3,14 +3,13 @@ import { agoMs, isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { diskEvictions } from '#judge/events/evictions.ts'
 import { evictedWriter, largestPart } from '#judge/help/explained-pressure.ts'
 import { partCause } from '#judge/help/holder-cause.ts'
-import { diskReason, reasonOf } from '#judge/help/holders.ts'
+import { diskReason, fullestDiskReason, reasonOf } from '#judge/help/holders.ts'
 import { staleConditionMs } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
   type Failing,
   line,
-  lines,
   nameLength,
   nodeRule,
   percent,
@@ -21,13 +20,13 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
-import { fullestOf, type NodeLedger } from '#model/prediction/disk-ledger.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { placedWorkload } from '#model/input/record.ts'
+import { conditionOf, fullestOf, type NodeLedger } from '#model/prediction.ts'
 
 const titles = {
   young: 'The node reports DiskPressure, and no threshold is met at this moment',
   gone: 'A pod was evicted that had written much of the disk',
+  used: 'Pods were evicted or refused for this disk, and most of it is still used',
 }
 
 export const diskPressurePassed = nodeRule({
@@ -55,24 +54,38 @@ export const diskPressurePassed = nodeRule({
     if (conditions.DiskPressure === 'True')
       return yield* gone ? [failingOfWriter(gone, subject)] : judgeRecentPressure(subject, ledger)
     const evicted = diskEvictions(pods, at, weekMs)
-    const part = evicted.length === 0 ? null : largestPart(ledger)
     // The eviction freed what the pod had written. Its next one writes it again.
+    const part = largestPart(ledger)
     if (gone && gone.writer.bytes > (part?.lowBytes ?? 0))
       return yield failingOfWriter(gone, subject)
-    if (!part) return
-    const { holder, lowBytes: low, share } = part
-    yield {
-      ...reasonOf(partCause(part), subject),
-      confidence: 'likely',
-      ...seenFirst(
-        `The kubelet evicted or refused ${plural(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`,
-        `One container or volume holds ${bytes(low)} (${percent(100 * share)} of the disk), most of what pods write. If it grows, the pressure returns.`,
-      ),
-      evidence: lines(
-        line('event', 'pods evicted or refused for the disk', evicted.length),
-        line('event', 'the last of them', evicted.at(-1)?.time ?? 'no time'),
-        bytesLine('summary', `largest of ${holder}`, low),
-      ),
+    if (evicted.length === 0) return
+    const passed = `The kubelet evicted or refused ${plural(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`
+    const evidence = [
+      line('event', 'pods evicted or refused for the disk', evicted.length),
+      line('event', 'the last of them', evicted.at(-1)?.time ?? 'no time'),
+    ]
+    if (part) {
+      const { holder, lowBytes: low, share } = part
+      yield {
+        ...reasonOf(partCause(part), subject),
+        confidence: 'likely',
+        ...seenFirst(
+          passed,
+          `One container or volume holds ${bytes(low)} (${percent(100 * share)} of the disk), most of what pods write. If it grows, the pressure returns.`,
+        ),
+        evidence: [...evidence, bytesLine('summary', `largest of ${holder}`, low)],
+      }
+    } else {
+      const reason = fullestDiskReason(subject)
+      if (reason)
+        yield {
+          ...{ title: titles.used, confidence: 'likely', ...reason },
+          ...seenFirst(
+            `${passed}${reason.seen === undefined ? '' : ` ${reason.seen}`}`,
+            'What still holds the disk leaves little room for what filled it then.',
+          ),
+          evidence,
+        }
     }
   },
 })

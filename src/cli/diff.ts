@@ -1,9 +1,7 @@
 /** `highwater diff`: what changed between two saved audits. */
 
 import { Command } from 'commander'
-import { cut } from '#base/text/cut.ts'
-import { firstNames } from '#base/text/first-of.ts'
-import { linesOf } from '#base/text/lines.ts'
+import { cut, firstNames, linesOf } from '#base/text.ts'
 import {
   type Change,
   type ClusterChange,
@@ -13,7 +11,7 @@ import {
   type FindingState,
   type ListedChange,
   type NotReadNow,
-} from '#model/finding/delta.ts'
+} from '#model/delta.ts'
 import type { FleetUpgrade } from '#model/upgrade.ts'
 import { diff } from '#pipeline/audit/diff.ts'
 import { upgradeText } from '#report/terminal/upgrade-text.ts'

@@ -1,9 +1,9 @@
 /** `highwater history`: the recorded days of a present or removed node, and the trends of clusters. */
 
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { linesOf } from '#base/text/lines.ts'
+import { linesOf } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
-import { severities } from '#model/finding/finding.ts'
+import { severities } from '#model/finding.ts'
 import type { ClusterTrend, GroupPoint, TrendPoint } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
 import { formatBytes, formatPercent } from '#report/text.ts'

@@ -2,7 +2,7 @@
 
 import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { firstNames } from '#base/text/first-of.ts'
+import { firstNames } from '#base/text.ts'
 import { Ec2Api } from '#clients/aws/ec2.ts'
 import { endedByIn, type FailureKind, RequestFailure, readErrorOf } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubernetes/kubelet.ts'
@@ -13,9 +13,9 @@ import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import {
   type ClusterRecord,
+  type KubernetesNode,
   type NodeIdentity,
   type NodeRecord,
   type ObjectsRecord,

@@ -1,7 +1,7 @@
 /** The holders of a node's disks: a new holder is one row and one measurement. */
 
-import type { FreedBy, HolderNote, StepActionId } from '#model/finding/cause.ts'
-import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
+import type { FreedBy, HolderNote, StepActionId } from '#model/finding.ts'
+import type { DiskHolder } from '#model/prediction.ts'
 
 export interface HolderFacts extends HolderNote {
   what: string

@@ -1,9 +1,9 @@
 /** Makes outside text fit to be shown: bounded, without control characters, and with units. */
 
 import { percentNumber } from '#base/percent.ts'
-import { bytesText } from '#base/text/bytes-text.ts'
+import { bytesText } from '#base/text.ts'
 import { hourMs } from '#base/units.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
+import { placedWorkload } from '#model/input/record.ts'
 
 /** Names of Kubernetes objects have at most 253 characters. */
 export const nameLength = 253

@@ -25,7 +25,7 @@ import {
 import { messageOf } from '#base/operator-error.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
-import type { Signal, Threshold } from '#model/prediction/prediction.ts'
+import type { Signal, Threshold } from '#model/prediction.ts'
 import { getThresholdQuantity, parseThresholdConfig } from './eviction/thresholds.ts'
 import type { ResourceList } from './pods/pod.ts'
 

@@ -3,18 +3,17 @@
  * included.
  */
 
-import { matchesGlob } from '#base/text/glob.ts'
-import { nodeKey } from '#base/text/node-key.ts'
-import type { Delta } from '#model/finding/delta.ts'
-import type {
-  ClusterResult,
-  Coverage,
-  Finding,
-  FindingsDocument,
-  NodeSample,
-  OutcomeCounts,
-} from '#model/finding/finding.ts'
-import { gradeOf } from '#model/finding/grade.ts'
+import { matchesGlob, nodeKey } from '#base/text.ts'
+import type { Delta } from '#model/delta.ts'
+import {
+  type ClusterResult,
+  type Coverage,
+  type Finding,
+  type FindingsDocument,
+  gradeOf,
+  type NodeSample,
+  type OutcomeCounts,
+} from '#model/finding.ts'
 import type { GroupPoint } from '#model/history.ts'
 import { isNodeGroup, matchesCluster, type Subject } from '#model/input/record.ts'
 import type { OwnerMatch, ReportOwner } from '#model/policy.ts'

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
 import { type Lab, type LabOptions, startLab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import {
   everything,
   type MalformedLine,

@@ -8,7 +8,7 @@ import type { LambdaContext } from '#handlers/lambda.ts'
 import { handler as publishHandler } from '#handlers/publish.ts'
 import { handler as remediateHandler } from '#handlers/remediate.ts'
 import { labApprovalKey, labRunKey } from '#lab/world.ts'
-import type { RemediationAnswer } from '#model/plan/remediation-request.ts'
+import type { RemediationAnswer } from '#model/plan.ts'
 import type { RunAnswer } from '#model/run.ts'
 import { undoneWithTest, withEnvironment } from './undo.ts'
 

@@ -4,8 +4,8 @@
  */
 
 import { mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import { settableSignals } from '#model/prediction/prediction.ts'
+import type { KubernetesNode } from '#model/input/record.ts'
+import { settableSignals } from '#model/prediction.ts'
 
 const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 

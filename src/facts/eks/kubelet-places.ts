@@ -7,7 +7,7 @@
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import { isImageName } from '#model/input/image-reference.ts'
 import type { AmiFamily } from '#model/input/record.ts'
-import type { PlanMethod } from '#model/plan/plan.ts'
+import type { PlanMethod } from '#model/plan.ts'
 
 /** Main configuration files that a plan may replace as a whole. */
 export const kubeletFiles: readonly string[] = [

@@ -7,7 +7,7 @@
  *          kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling); kubernetes#61937, kubernetes#112940
  */
 import { oncePerText } from '#base/once.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 
 /** Eviction signals by the resource that an eviction message names. */
 export const signalsOfResource: Readonly<Record<string, readonly Signal[]>> = {
@@ -40,7 +40,9 @@ export function evictionCause(message: string): EvictionCause {
       message,
     ) ?? []
   const [, condition] =
-    /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []
+    /The node (?:had condition|was low on resource): \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(
+      message,
+    ) ?? []
   const [, quantity, available] =
     /Threshold quantity: ([^\s,]{1,40}), available: ([^\s,]{1,40})\.(?: |$)/.exec(message) ?? []
   const resource = low ?? (condition === undefined ? undefined : resourceOfCondition[condition])

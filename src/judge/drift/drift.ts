@@ -6,21 +6,21 @@ import { oncePerText } from '#base/once.ts'
 import { mapOf } from '#base/raw-object.ts'
 import { amiDefaults, bottlerocketSettingOf } from '#facts/eks/ami-defaults.ts'
 import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
-import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import {
   canonicalValue,
   comparisonOf,
   configurationDefaults,
   dependsOnSize,
+  dropInForm,
   evictionHardDefaults,
   fieldComparisons,
   isMap,
+  meaningOfKey,
 } from '#facts/kubelet/fields.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { shorten } from '#judge/text.ts'
-import type { KubeletSource } from '#model/input/cluster-input.ts'
-import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/input/record.ts'
+import type { AmiFamily, KubeletSource, NodeIdentity, NodeOwner } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Comparison } from '#model/kubelet/fields.ts'
 

@@ -9,7 +9,7 @@ import {
   meaningOf,
 } from '#facts/kubelet/fields.ts'
 import { shorten } from '#judge/text.ts'
-import type { Confidence } from '#model/finding/finding.ts'
+import type { Confidence } from '#model/finding.ts'
 import type { AmiFamily, NodeIdentity } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
@@ -17,7 +17,7 @@ import type {
   SaidSetting,
   StartSettings,
   UnreadFile,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import {
   type DeclaredSetting,
   type FieldValue,

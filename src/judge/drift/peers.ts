@@ -169,9 +169,7 @@ export function nodesText(nodes: readonly string[]) {
 /* The most common values of a group, or of a part of a group. */
 
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
-import { firstNames } from '#base/text/first-of.ts'
-import { matchesGlob } from '#base/text/glob.ts'
-import { by, byText } from '#base/text/text-order.ts'
+import { by, byText, firstNames, matchesGlob } from '#base/text.ts'
 import { releaseOf } from '#facts/eks/node-identity.ts'
 import { fieldOf, isCompared } from '#facts/kubelet/fields.ts'
 import {
@@ -182,7 +180,7 @@ import {
   plural,
   shorten,
 } from '#judge/rule.ts'
-import type { Evidence } from '#model/finding/finding.ts'
+import type { Evidence } from '#model/finding.ts'
 import { matchesCluster, type NodeIdentity } from '#model/input/record.ts'
 import type { Baseline, Policy } from '#model/policy.ts'
 import { declaredNode } from './declared.ts'

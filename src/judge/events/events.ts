@@ -1,6 +1,5 @@
 import { oncePerText } from '#base/once.ts'
-import { byText } from '#base/text/text-order.ts'
-import { utcMinute } from '#base/text/utc-time.ts'
+import { byText, utcMinute } from '#base/text.ts'
 import {
   isFromKubelet,
   isPullEvent,
@@ -17,9 +16,9 @@ import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import { type Failing, line, shorten, type Undecided } from '#judge/rule.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
 import { podName } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
+import type { Evidence } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
-import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
+import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/record.ts'
 
 const mostTimes = 1_000_000
 
@@ -265,6 +264,8 @@ export interface WaitingContainer {
   workload: string | null
   /** The pod brings credentials of its own. */
   hasPullSecret: boolean
+  /** The node had its image before. */
+  hasRun: boolean
   image: string
   reason: string
   message: string
@@ -285,7 +286,7 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
     status?.containerStatuses,
     status?.ephemeralContainerStatuses,
   ])
-    for (const { image = '', state } of statuses ?? []) {
+    for (const { image = '', state, lastState, restartCount = 0 } of statuses ?? []) {
       const { reason, message } = state?.waiting ?? {}
       if (reason === undefined) continue
       const pod = podName(metadata)
@@ -293,6 +294,7 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
       waiting.push({
         ...{ pod, workload: controllerOf(given), image, reason, message: text },
         hasPullSecret: hasPullSecretIn(given),
+        hasRun: restartCount > 0 || lastState?.terminated !== undefined,
       })
     }
   return waiting

@@ -1,5 +1,5 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { weekMs } from '#base/units.ts'
 import {
   type EvictionCause,
@@ -12,10 +12,9 @@ import { type Failing, settingIn } from '#judge/rule.ts'
 import type { NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
 import { isGeneratedSuffix, ownerOf, type PodOwner } from '#judge/subject/pod-owners.ts'
 import { bytes, nameLength, shorten } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
-import type { ContainerHolder } from '#model/prediction/disk-ledger.ts'
-import type { EvaluatedThreshold, RankedPod, Signal } from '#model/prediction/prediction.ts'
+import type { StepAction } from '#model/finding.ts'
+import type { KubernetesPod, PodSpec } from '#model/input/record.ts'
+import type { ContainerHolder, EvaluatedThreshold, RankedPod, Signal } from '#model/prediction.ts'
 import { isWithinWindow, recentEvents } from './events.ts'
 
 /** Evictions of one owner that are no chance. */

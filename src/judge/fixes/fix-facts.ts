@@ -1,7 +1,7 @@
 /** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
 import type { RawObject } from '#base/raw-object.ts'
-import { nodeKey } from '#base/text/node-key.ts'
+import { nodeKey } from '#base/text.ts'
 import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { isLeaving } from '#facts/eks/karpenter.ts'
 import { nodeadmDropIn } from '#facts/eks/kubelet-places.ts'

@@ -2,21 +2,20 @@
  * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
  * stands only where that ends the cause.
  */
-import { shellWord } from '#base/text/shell-word.ts'
+import { shellWord } from '#base/text.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { aws, type Command, clusterWord, kubectl, readCommand } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,
+  Finding,
   Step,
   StepAction,
   StepActionId,
   StepCommand,
-} from '#model/finding/cause.ts'
-import type { Finding } from '#model/finding/finding.ts'
-import { parseWorkload } from '#model/input/kubernetes.ts'
-import type { NodeOwner } from '#model/input/record.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+} from '#model/finding.ts'
+import { isNodeGroup, type NodeOwner, parseWorkload } from '#model/input/record.ts'
+import type { HolderOwner } from '#model/prediction.ts'
 import type { CommandPlace } from './command-place.ts'
 import type { DiskSource } from './disk-source.ts'
 
@@ -224,8 +223,10 @@ function highwater(command: string, place: CommandPlace, ...more: string[]): Com
 /** A plan of the group or the node. It writes a file, and changes nothing. */
 function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]): Command[] {
   if (!node.hasSessions) return []
-  const isGroup = subject.kind === 'Nodegroup' || subject.kind === 'NodePool'
-  const which = isGroup && more.length === 0 ? ['--nodegroup', subject.name] : ['--node', node.name]
+  const which =
+    isNodeGroup(subject) && more.length === 0
+      ? ['--nodegroup', subject.name]
+      : ['--node', node.name]
   // Plans of several causes lie side by side.
   const file = `plan-${place.name}-${which[1]}.json`.replaceAll(/[^\w.-]/g, '-')
   const [, command] = highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)
@@ -658,11 +659,11 @@ const askingForPart = part('ask-owner', showsPods)
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
   'ask-owner': asking,
-  'attach-volume': all('set', ({ action: { place } }) => [
-    place === undefined
-      ? readCommand('get', 'volumeattachments')
-      : readCommand('describe', 'pv', clusterWord(place)),
-  ]),
+  'attach-volume': all('set', on => {
+    const { place, variant } = on.action
+    if (place !== undefined) return [readCommand('describe', 'pv', clusterWord(place))]
+    return [variant === 'driver' ? podsOfNode(on) : readCommand('get', 'volumeattachments')]
+  }),
   'clean-in-pod': part('free', showsPods),
   'clean-namespace': all(
     'free',

@@ -4,16 +4,17 @@
  */
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
-import type { Amount, Cause, FreedBy, HolderCause, StepAction } from '#model/finding/cause.ts'
-import type {
-  DiskHolder,
-  FilesystemLedger,
-  HolderOwner,
-  HolderPart,
-  LedgerLine,
-  NodeLedger,
-} from '#model/prediction/disk-ledger.ts'
-import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
+import type { Amount, Cause, FreedBy, HolderCause, StepAction } from '#model/finding.ts'
+import {
+  conditionOf,
+  type DiskHolder,
+  type FilesystemLedger,
+  type HolderOwner,
+  type HolderPart,
+  type LedgerLine,
+  type NodeLedger,
+  type Signal,
+} from '#model/prediction.ts'
 
 export interface Reason {
   cause: Cause

@@ -20,10 +20,9 @@ import {
   shorten,
   span,
 } from '#judge/rule.ts'
-import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
+import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
+import { type NodeIdentity, placedWorkload } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   type FilesystemLedger,
@@ -32,8 +31,8 @@ import {
   type HolderPart,
   listedOwners,
   type NodeLedger,
-} from '#model/prediction/disk-ledger.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+  type Signal,
+} from '#model/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
 import {
   endPod,

@@ -1,6 +1,6 @@
 /** What is left of a node that no longer reports: its events, its pods, and what its workloads hold of the disks of its peers. */
 import { amountOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import { evictionCause, isOwnMemoryLimit, isShortfall } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime } from '#judge/events/events.ts'
@@ -16,9 +16,9 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
-import { type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
+import type { StepAction } from '#model/finding.ts'
+import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
+import { type PodHolder, podOwner } from '#model/prediction.ts'
 
 /** What one workload holds of the disk of a node that was read. */
 export interface Held {

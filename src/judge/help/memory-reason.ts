@@ -1,7 +1,7 @@
 /** Why memory runs short, and what ends it. */
 import { gibibyte } from '#base/units.ts'
 import { bytes, type NodeSubject, nameLength, settingIn, shorten } from '#judge/rule.ts'
-import type { Cause, StepAction } from '#model/finding/cause.ts'
+import type { Cause, StepAction } from '#model/finding.ts'
 import { deletionOf, leastShareOfPod, podDeletion } from './deletion.ts'
 import { areMeasured, largestPod } from './drain.ts'
 import { partCause, type Reason } from './holder-cause.ts'

@@ -26,9 +26,9 @@ import {
 } from '#judge/rule.ts'
 import { ownerOf } from '#judge/subject/pod-owners.ts'
 import { podName } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import { isVolumeWritable, type KubernetesPod } from '#model/input/kubernetes.ts'
-import { type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
+import type { StepAction } from '#model/finding.ts'
+import { isVolumeWritable, type KubernetesPod } from '#model/input/record.ts'
+import { type PodHolder, podOwner } from '#model/prediction.ts'
 import { unlimitedPods } from './host-mounts.ts'
 
 export interface Passed {

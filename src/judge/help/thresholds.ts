@@ -18,7 +18,7 @@ import {
   type Satisfied,
   shorten,
 } from '#judge/rule.ts'
-import type { EvidenceKind } from '#model/finding/finding.ts'
+import type { EvidenceKind } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
@@ -32,7 +32,7 @@ import {
   type Ranking,
   type Signal,
   sisterSignal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { Reason } from './holder-cause.ts'
 
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */

@@ -7,7 +7,7 @@
 
 import { hash } from 'node:crypto'
 import { type RawObject, textOfValue } from '#base/raw-object.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { probePart } from '#facts/probe-parts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'

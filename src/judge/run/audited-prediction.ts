@@ -14,7 +14,7 @@ import type {
   RankedPod,
   Signal,
   ThresholdOrigin,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import {
   type AuditedPrediction,
   type AuditedSettings,

@@ -4,8 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
-import { withoutAddresses } from '#base/text/addresses.ts'
-import { by } from '#base/text/text-order.ts'
+import { by, withoutAddresses } from '#base/text.ts'
 import { holderKey } from '#judge/causes.ts'
 import {
   addVariant,
@@ -30,8 +29,14 @@ import {
   shorten,
   silence,
 } from '#judge/rule.ts'
-import type { Cause, HolderCause, StepAction } from '#model/finding/cause.ts'
-import type { EvidenceKind, Finding, UnknownOutcome } from '#model/finding/finding.ts'
+import type {
+  Cause,
+  EvidenceKind,
+  Finding,
+  HolderCause,
+  StepAction,
+  UnknownOutcome,
+} from '#model/finding.ts'
 import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
 

@@ -1,9 +1,8 @@
 /** Waivers: findings that the team accepts until a day. Waived findings stay visible, and an expired waiver is shown on its finding. */
 
-import { matchesGlob } from '#base/text/glob.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText, matchesGlob } from '#base/text.ts'
 import { weekMs } from '#base/units.ts'
-import type { FindingsDocument, WaiverNotice } from '#model/finding/finding.ts'
+import type { FindingsDocument, WaiverNotice } from '#model/finding.ts'
 import { matchesCluster, type Subject } from '#model/input/record.ts'
 import type { Waiver } from '#model/policy.ts'
 

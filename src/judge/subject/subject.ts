@@ -10,13 +10,18 @@ import { recentStarts } from '#judge/events/events.ts'
 import { unusedImages } from '#judge/help/listed-images.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import { shorten } from '#judge/text.ts'
-import type { CoverageState } from '#model/finding/finding.ts'
+import type { CoverageState } from '#model/finding.ts'
 import type { Host } from '#model/input/inspection.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { NodeInput, Summary } from '#model/input/node-input.ts'
-import { promisedSources, type ReadError, type Source } from '#model/input/record.ts'
+import {
+  type KubernetesNode,
+  type NodeInput,
+  promisedSources,
+  type ReadError,
+  type Source,
+  type Summary,
+} from '#model/input/record.ts'
 import { mistakeOf } from '#model/kubelet/configuration.ts'
-import { canBeMet, type NodePrediction } from '#model/prediction/prediction.ts'
+import { canBeMet, type NodePrediction } from '#model/prediction.ts'
 import type { Need, NodeSubject } from './node-subject.ts'
 
 export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'

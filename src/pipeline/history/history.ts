@@ -2,7 +2,7 @@
 
 import pMap from 'p-map'
 import { messageOf } from '#base/operator-error.ts'
-import { nodeKey } from '#base/text/node-key.ts'
+import { nodeKey } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import type { Store } from '#clients/store/store.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
@@ -24,7 +24,7 @@ import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'
 import { utcDay } from '#judge/run/waivers.ts'
-import type { NodeSample } from '#model/finding/finding.ts'
+import type { NodeSample } from '#model/finding.ts'
 import type {
   ClusterTrend,
   EarlierNodes,

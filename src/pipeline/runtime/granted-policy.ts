@@ -1,7 +1,6 @@
 /** The policy file is in a bucket, so it can widen neither rights nor recipients by itself. Entries that the stack does not allow are dropped and reported. */
 
-import { firstNames } from '#base/text/first-of.ts'
-import { matchesGlob } from '#base/text/glob.ts'
+import { firstNames, matchesGlob } from '#base/text.ts'
 import { remediateSuffix } from '#model/input/record.ts'
 import { defaultPolicy, type Policy, type PolicyGrants, type ReportPolicy } from '#model/policy.ts'
 

@@ -1,8 +1,8 @@
 /** Progress of a run of the service, for log, metrics and trace. */
 import { countSlowDowns } from '#clients/aws/aws-failure.ts'
 import { openTrace, type TracedStage } from '#clients/aws/xray.ts'
-import type { NotAudited } from '#model/finding/finding.ts'
-import type { RemediationRequest } from '#model/plan/remediation-request.ts'
+import type { NotAudited } from '#model/finding.ts'
+import type { RemediationRequest } from '#model/plan.ts'
 import type { RunAnswer } from '#model/run.ts'
 import type { AuditStage } from '#pipeline/audit/audit.ts'
 

@@ -2,8 +2,15 @@
 
 import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
-import { leavesOf, valueAt } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, parsedJson, type RawObject, withoutKeys } from '#base/raw-object.ts'
+import {
+  isRawObject,
+  leavesOf,
+  mapOf,
+  parsedJson,
+  type RawObject,
+  valueAt,
+  withoutKeys,
+} from '#base/raw-object.ts'
 import { fieldOfSetting } from '#facts/eks/ami-defaults.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import {
@@ -12,7 +19,7 @@ import {
   type PlanCohort,
   type PlanMethod,
   type PlanStep,
-} from '#model/plan/plan.ts'
+} from '#model/plan.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { canonicalJson } from './canonical.ts'

@@ -1,7 +1,14 @@
 /** Writes fields of the kubelet's configuration for the place that this node reads. Each place merges in its own way. */
 import { stringify } from 'yaml'
-import { leavesOf, mergedValue, mergePatch, overlay } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import {
+  isRawObject,
+  leavesOf,
+  mapOf,
+  mergedValue,
+  mergePatch,
+  overlay,
+  type RawObject,
+} from '#base/raw-object.ts'
 import {
   kubeletDropIn,
   kubeletFiles,
@@ -12,7 +19,7 @@ import {
 import { flagOfField, flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
-import type { PlanMethod } from '#model/plan/plan.ts'
+import type { PlanMethod } from '#model/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { type FileChange, isTooLong, type NodeToSet, type Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'

@@ -1,7 +1,12 @@
 /** Takes one node at a time through the journal: commands it to change or to roll back until the outcome is known. Each step is noted before and after. */
 
-import { type PlanStep, stepKey } from '#model/plan/plan.ts'
-import type { StepEntry, StepState, Verification } from '#model/plan/remediation.ts'
+import {
+  type PlanStep,
+  type StepEntry,
+  type StepState,
+  stepKey,
+  type Verification,
+} from '#model/plan.ts'
 import type { PresentNode } from '#remediate/plan/approve.ts'
 import type { ApplyAction } from './answer.ts'
 import type { CommandResult } from './apply.ts'

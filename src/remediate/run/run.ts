@@ -1,8 +1,13 @@
 /** Runs the waves of a plan: a few nodes at a time, each verified before the next. If too many nodes fail, the wave is rolled back. */
 
 import { messageOf } from '#base/operator-error.ts'
-import { type Approval, type PlanStep, stepKey } from '#model/plan/plan.ts'
-import type { RunState, StepState } from '#model/plan/remediation.ts'
+import {
+  type Approval,
+  type PlanStep,
+  type RunState,
+  type StepState,
+  stepKey,
+} from '#model/plan.ts'
 import type { AutoApproval, RemediationPolicy } from '#model/policy.ts'
 import { byPolicy, changedSince } from '#remediate/plan/approve.ts'
 import { awaitVerified, confirmRollbacks } from '#remediate/verify/await-seen.ts'

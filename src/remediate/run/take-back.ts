@@ -1,8 +1,7 @@
 /** Rolls nodes back: a wave with too many failures, or a whole run on request. Needs only the journal. */
 
-import { bytesText } from '#base/text/bytes-text.ts'
-import { type Plan, type PlanStep, stepKey } from '#model/plan/plan.ts'
-import type { StepEntry } from '#model/plan/remediation.ts'
+import { bytesText } from '#base/text.ts'
+import { type Plan, type PlanStep, type StepEntry, stepKey } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { awaitRollbacks, confirmRollbacks, type Waiting } from '#remediate/verify/await-seen.ts'
 import type { RunHead } from './journal.ts'

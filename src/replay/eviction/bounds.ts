@@ -17,7 +17,7 @@ import {
   type Threshold,
   type Unknown,
   type Victim,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { TimeBounds } from '#replay/times.ts'
 import { type DiskLayout, diskLayoutOf, type Observations } from './observations.ts'
 import {

@@ -31,7 +31,7 @@ import {
   settableSignals,
   type Threshold,
   type ThresholdValue,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { DiskLayout } from './observations.ts'
 
 const signals: ReadonlySet<string> = new Set<Signal>([

@@ -9,12 +9,7 @@ import {
   quantityValue,
   signOf,
 } from '#base/go/quantity.ts'
-import type {
-  FilesystemLayout,
-  LocalStorageEviction,
-  PodName,
-  Signal,
-} from '#model/prediction/prediction.ts'
+import type { FilesystemLayout, LocalStorageEviction, PodName, Signal } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'

@@ -12,7 +12,7 @@
  * The unknown facts of two images are assumed independent.
  */
 
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { type TimeBounds, zeroTimeMs } from '#replay/times.ts'
 import type { AgeLimit, ImageGcPolicy } from './policy.ts'

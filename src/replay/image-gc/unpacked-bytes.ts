@@ -3,7 +3,7 @@
  * layers, on CRI-O unpacked ones, and a shared layer counts once for each image. The disk holds each unpacked layer once.
  */
 import type { Unpacking } from '#facts/kubelet/unpacking.ts'
-import type { SpaceBounds } from '#model/prediction/prediction.ts'
+import type { SpaceBounds } from '#model/prediction.ts'
 import { snapshotsOf } from '#replay/ledger/image-space.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 

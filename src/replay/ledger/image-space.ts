@@ -3,7 +3,7 @@
  * sizes of the images. The runtime's bytes are all snapshots: also those that no image and no container needs.
  */
 import type { HostDiskUse } from '#model/input/inspection.ts'
-import type { FilesystemLedger } from '#model/prediction/disk-ledger.ts'
+import type { FilesystemLedger } from '#model/prediction.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'

@@ -8,12 +8,7 @@
  */
 
 import { once } from '#base/once.ts'
-import type {
-  ContainerSummary,
-  FilesystemStats,
-  PodSummary,
-  Summary,
-} from '#model/input/node-input.ts'
+import type { ContainerSummary, FilesystemStats, PodSummary, Summary } from '#model/input/record.ts'
 import { availableOf, countOf } from '#replay/counters.ts'
 import type { Pod } from './pod.ts'
 

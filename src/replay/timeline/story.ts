@@ -16,7 +16,7 @@ import {
   podCleanupTimeoutMs,
 } from '#facts/kubelet/periods.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
-import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction/prediction.ts'
+import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
 import {
   type Eviction,

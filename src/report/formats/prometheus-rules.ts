@@ -4,7 +4,7 @@
  */
 
 import { stringify } from 'yaml'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { groupLabels, type Subject } from '#model/input/record.ts'
 import { type AlertLevels, alertLevels } from '#report/alert-levels.ts'
 import type { Format } from '#report/format.ts'

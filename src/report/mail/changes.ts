@@ -3,9 +3,9 @@
  * if there is no earlier run.
  */
 
-import { by } from '#base/text/text-order.ts'
-import type { Change, Ending } from '#model/finding/delta.ts'
-import { type Finding, type NotAudited, type Severity, severities } from '#model/finding/finding.ts'
+import { by } from '#base/text.ts'
+import type { Change, Ending } from '#model/delta.ts'
+import { type Finding, type NotAudited, type Severity, severities } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport, Delivery, HiddenFinding, ReportedRun, RunBefore } from '#model/report.ts'
 import { english, type Language } from '#report/languages/language.ts'

@@ -1,5 +1,5 @@
 /** The subject of a mail: the verdict, what changed, and where, in one line. */
-import type { Finding, FindingsDocument } from '#model/finding/finding.ts'
+import type { Finding, FindingsDocument } from '#model/finding.ts'
 import type { Language } from '#report/languages/language.ts'
 import { tallyTexts, worstFirst } from '#report/parts/findings.ts'
 import type { MailChanges } from './changes.ts'

@@ -1,7 +1,7 @@
 /** Eviction thresholds and settings of image GC on the page: a table for each cohort of nodes. */
 
-import { by, byText } from '#base/text/text-order.ts'
-import { isWatched } from '#model/prediction/prediction.ts'
+import { by, byText } from '#base/text.ts'
+import { isWatched } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {

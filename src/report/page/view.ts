@@ -1,7 +1,7 @@
 /** Computes everything that the page shows. Templates only place the values. */
 
-import { by } from '#base/text/text-order.ts'
-import type { ClusterResult, UnknownOutcome } from '#model/finding/finding.ts'
+import { by } from '#base/text.ts'
+import type { ClusterResult, UnknownOutcome } from '#model/finding.ts'
 import { plainClusterName, type ReadMode, readModes, type Subject } from '#model/input/record.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { englishTag, type Language } from '#report/languages/language.ts'

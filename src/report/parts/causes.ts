@@ -1,16 +1,23 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 
-import { nodeKey } from '#base/text/node-key.ts'
-import { type Cause, type Step, type WorldEvent, wholeFile } from '#model/finding/cause.ts'
-import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
-import { fullestOf } from '#model/prediction/disk-ledger.ts'
+import { nodeKey } from '#base/text.ts'
+import {
+  type Cause,
+  type CauseGroup,
+  type CauseSetting,
+  type Finding,
+  type Step,
+  type WorldEvent,
+  wholeFile,
+} from '#model/finding.ts'
 import {
   conditionOf,
   type Filesystems,
+  fullestOf,
   type NodeCondition,
   type Signal,
   sisterSignal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { PageAnchors } from './anchors.ts'
@@ -70,13 +77,25 @@ const limits = { settings: 2, others: 2, findings: 20, seen: 400, nodes: 8 }
 export interface FoundCause extends Omit<CauseGroup, 'findings'> {
   /** Worst first. */
   findings: Finding[]
+  /** Of other causes: each gives the size of a disk for its nodes. */
+  sizes?: Finding[]
 }
 
 /** The causes of the document's findings. */
 function foundCauses({ document }: AuditReport): FoundCause[] {
   const byId = new Map(document.findings.map(finding => [finding.id, finding]))
+  const devices = document.findings.filter(
+    ({ cause, steps }) =>
+      cause.kind === 'device' &&
+      (cause.declaredBytes ?? cause.peerBytes ?? null) !== null &&
+      steps.some(({ action }) => action.id === 'larger-disk'),
+  )
   return (document.causes ?? [])
-    .map(cause => ({ ...cause, findings: cause.findings.flatMap(id => byId.get(id) ?? []) }))
+    .map(cause => ({
+      ...cause,
+      findings: cause.findings.flatMap(id => byId.get(id) ?? []),
+      sizes: devices.filter(({ id }) => !cause.findings.includes(id)),
+    }))
     .filter(({ findings }) => findings.length > 0)
 }
 
@@ -254,9 +273,15 @@ export function causeOnNode(
   { cluster, name }: { cluster: string; name: string },
 ): FoundCause {
   const findings = found.findings.filter(one => isOn(one, cluster, name))
+  const isResized = findings.some(({ steps }) =>
+    steps.some(({ action }) => action.id === 'larger-disk'),
+  )
+  const others = isResized
+    ? (found.sizes ?? []).filter(one => isOn(one, cluster, name)).slice(0, 1)
+    : []
   // A device gives the size: other findings know only what is full.
-  const sized = findings.filter(one => isSameDevice(one.cause, found.cause))
-  const all = findings.flatMap(one =>
+  const sized = [...findings.filter(one => isSameDevice(one.cause, found.cause)), ...others]
+  const all = [...findings, ...others].flatMap(one =>
     sized.length === 0 || sized.includes(one)
       ? one.steps
       : one.steps.filter(({ action }) => action.id !== 'larger-disk'),

@@ -10,7 +10,7 @@ import {
   type Filesystems,
   type Signal,
   sisterSignal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditedPrediction } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { formatRange } from '#report/text.ts'

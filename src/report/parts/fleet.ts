@@ -5,12 +5,11 @@
  */
 
 import { parseQuantity } from '#base/go/quantity.ts'
-import { withoutAddresses } from '#base/text/addresses.ts'
-import { by, byText } from '#base/text/text-order.ts'
+import { by, byText, withoutAddresses } from '#base/text.ts'
 import { minuteMs } from '#base/units.ts'
-import type { ClusterResult } from '#model/finding/finding.ts'
+import type { ClusterResult } from '#model/finding.ts'
 import { errorsText } from '#model/input/record.ts'
-import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction/prediction.ts'
+import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText, tallyTexts } from './findings.ts'

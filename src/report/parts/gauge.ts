@@ -2,7 +2,7 @@
 
 import { usedPercentOf } from '#base/percent.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
-import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
 import type { AuditedNode, AuditedPrediction, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 

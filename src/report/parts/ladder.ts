@@ -8,7 +8,7 @@
  * label above the bar. These labels start at their mark, and rows go up from right to left.
  */
 
-import { columnsOf } from '#base/text/text-width.ts'
+import { columnsOf } from '#base/text.ts'
 import type { Language } from '#report/languages/language.ts'
 import { inOrder, type Mark, type MarkKind } from './gauge.ts'
 

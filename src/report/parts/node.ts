@@ -4,11 +4,11 @@ import type { ReadMode } from '#model/input/record.ts'
 import {
   type DiskHolder,
   type FilesystemLedger,
+  type Filesystems,
   type GroupDiskUse,
   heldLines,
   type LedgerLine,
-} from '#model/prediction/disk-ledger.ts'
-import type { Filesystems } from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { momentOf } from './anchors.ts'

@@ -4,16 +4,16 @@ import type {
   Amount,
   Cause,
   CommandEffect,
+  Finding,
   HolderCause,
   Step,
   StepAction,
   StepCommand,
   StepSite,
-} from '#model/finding/cause.ts'
-import type { Finding } from '#model/finding/finding.ts'
+} from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+import { placedWorkload } from '#model/input/record.ts'
+import type { HolderOwner } from '#model/prediction.ts'
 import type { Language } from '#report/languages/language.ts'
 import { costText } from './garbage-words.ts'
 import { firstAdvice } from './rule-words.ts'

@@ -3,9 +3,8 @@
  * unknown.
  */
 import { usedPercentOf } from '#base/percent.ts'
-import type { HolderNotes } from '#model/finding/cause.ts'
+import type { HolderNotes } from '#model/finding.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
-import { shownLedger } from '#model/prediction/disk-ledger.ts'
 import {
   type EvaluatedThreshold,
   type EvictionPrediction,
@@ -19,9 +18,10 @@ import {
   type RankedPod,
   type Signal,
   type SpaceBounds,
+  shownLedger,
   type TimelineEvent,
   type Unknown,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import { english } from '#report/languages/language.ts'
 import { loserText, originText } from '#report/parts/fleet.ts'
 import { ledgerText } from '#report/parts/ledger.ts'

@@ -14,8 +14,12 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { AmiFamily } from '#model/input/record.ts'
-import { hasVolumeSize, type NodeVolume, shareOfVolume } from '#model/prediction/disk-ledger.ts'
-import type { FilesystemState } from '#model/prediction/prediction.ts'
+import {
+  type FilesystemState,
+  hasVolumeSize,
+  type NodeVolume,
+  shareOfVolume,
+} from '#model/prediction.ts'
 
 const titles = {
   notGrown: 'The filesystem is smaller than its volume',

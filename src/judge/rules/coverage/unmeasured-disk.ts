@@ -9,7 +9,7 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import { isSourceExpected } from '#judge/subject/node-subject.ts'
-import { hasVolumeSize } from '#model/prediction/disk-ledger.ts'
+import { hasVolumeSize } from '#model/prediction.ts'
 
 /** A disk or a partition of one, with the name of the disk. Logical volumes and arrays do not show theirs. */
 const plainDisk = /^\/dev\/(nvme\d+n\d+|(?:s|v|xv)d[a-z]+|mmcblk\d+)(?:p?\d+)?$/

@@ -36,10 +36,10 @@ import {
   silence,
 } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
-import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
+import type { Cause, StepAction, UnreadReason } from '#model/finding.ts'
 import {
   sources as allSources,
+  placedWorkload,
   type ReadFailure,
   type ReadMode,
   type Source,

@@ -1,4 +1,4 @@
-import { firstReasons } from '#base/text/first-of.ts'
+import { firstReasons } from '#base/text.ts'
 import { amiDefaults, isAmiDefaultKnown, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { eksReservedCpuMillis } from '#facts/eks/reserved-resources.ts'
 import {

@@ -1,5 +1,5 @@
 import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'

@@ -22,10 +22,9 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { Cause, HolderCause, StepAction } from '#model/finding/cause.ts'
-import type { Evidence } from '#model/finding/finding.ts'
+import type { Cause, Evidence, HolderCause, StepAction } from '#model/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
-import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
+import type { FilesystemState, Signal } from '#model/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
 const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }

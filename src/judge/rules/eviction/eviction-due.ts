@@ -38,15 +38,15 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
-import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import {
   conditionOf,
   type EvaluatedThreshold,
   type EvictionPrediction,
+  type HolderPart,
   type Signal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 
 /** Upstream's choice among pods of equal rank is undefined, so several victims are shown. */
 const shownVictims = 3

@@ -1,4 +1,4 @@
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { type EvictionCause, evictionCause, exceededLimit } from '#facts/kubelet/event-messages.ts'
 import { eventTimes, timesOf, unknownEvents } from '#judge/events/events.ts'
 import {
@@ -31,7 +31,7 @@ import {
   seenFirst,
   worldCause,
 } from '#judge/rule.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction.ts'
 
 /** Evictions that make a loop if the replacement pod comes straight back to this node. */
 const manyWithReturn = 2

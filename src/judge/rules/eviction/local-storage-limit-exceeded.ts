@@ -25,9 +25,8 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/node-subject.ts'
-import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
-import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
-import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
+import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
+import type { DiskHolder, HolderOwner, LocalStorageEviction } from '#model/prediction.ts'
 
 const shown = 10
 

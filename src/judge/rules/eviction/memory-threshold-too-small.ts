@@ -17,7 +17,7 @@ import {
   nodeRule,
   type Satisfied,
 } from '#judge/rule.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
 /** Of a node whose memory is nearly used up: less than this is left, or less than so much above the threshold. */

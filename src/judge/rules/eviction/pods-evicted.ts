@@ -35,7 +35,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction.ts'
 
 const shown = 5
 const titles = { day: 'Pods were evicted from this node, or refused, within a day' }
@@ -131,7 +131,9 @@ function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Faili
     return !isSaid && !isShort && isWithinWindow(time, context.at, windowMs)
   })
   // eviction-loop has the others.
-  const few = [...Map.groupBy(found, ownerName).values()].filter(own => own.length < manyEvictions)
+  const few = [...Map.groupBy(found, ownerName).values()].filter(
+    own => own.filter(({ time }) => isWithinWindow(time, context.at)).length < manyEvictions,
+  )
   const resourceOf = ({ message }: Eviction) => evictionCause(message).resource
   for (const [resource, own] of Map.groupBy(few.flat(), resourceOf))
     yield failingOf(resource ?? '', own, fact, context.at)

@@ -20,15 +20,14 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { isImageListCut } from '#judge/subject/node-subject.ts'
-import { statusesOf } from '#model/input/kubernetes.ts'
-import type { Summary } from '#model/input/node-input.ts'
-import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
+import { type Summary, statusesOf } from '#model/input/record.ts'
 import type {
+  DiskHolder,
   EvaluatedThreshold,
   FilesystemLayout,
   RankedPod,
   Signal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 
 const signals: readonly Signal[] = [
   'nodefs.available',

@@ -24,7 +24,7 @@ import {
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 
 const titles = { impossible: 'A disk reports more free bytes than it has: nothing sees it fill' }
 

@@ -1,6 +1,5 @@
 import { once } from '#base/once.ts'
-import { matchesGlob } from '#base/text/glob.ts'
-import { by } from '#base/text/text-order.ts'
+import { by, matchesGlob } from '#base/text.ts'
 import { evictionSeconds, gcMinutes } from '#facts/kubelet/periods.ts'
 import { imagesOf, registryOf } from '#judge/events/events.ts'
 import {
@@ -14,11 +13,11 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import { severityRank } from '#judge/run/outcome.ts'
-import type { Severity } from '#model/finding/finding.ts'
+import type { Severity } from '#model/finding.ts'
 import { canonicalName, familiarName } from '#model/input/image-reference.ts'
-import { controllerReferenceOf, type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
+import { controllerReferenceOf, type KubernetesPod, statusesOf } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import type { Certainty } from '#model/prediction/prediction.ts'
+import type { Certainty } from '#model/prediction.ts'
 
 type ImageSubject = Satisfied<'imageGC' | 'pods'>
 

@@ -1,4 +1,4 @@
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import {

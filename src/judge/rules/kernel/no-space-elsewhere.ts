@@ -41,8 +41,8 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import { isVolumeWritable, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
-import { podOwner } from '#model/prediction/disk-ledger.ts'
+import { isVolumeWritable, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
+import { podOwner } from '#model/prediction.ts'
 
 const shown = 5
 const podLogs = '/var/log/pods'

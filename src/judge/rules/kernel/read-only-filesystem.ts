@@ -25,8 +25,8 @@ import {
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { percent, podName } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { podOwner } from '#model/prediction/disk-ledger.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
+import { podOwner } from '#model/prediction.ts'
 
 const reasons = [...startReasons, 'BackOff', 'FailedMount', 'UnexpectedAdmissionError']
 

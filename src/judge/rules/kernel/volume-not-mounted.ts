@@ -1,5 +1,5 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { mebibyte } from '#base/units.ts'
 import { runtimeErrorIn } from '#facts/kubelet/event-messages.ts'
 import {
@@ -30,8 +30,8 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { podName, shorten, shortenMiddle } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { containerOwner } from '#model/prediction/disk-ledger.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
+import { containerOwner } from '#model/prediction.ts'
 
 /** Kubelet and controller try again after 2 min at most, and wait that long for a mount. */
 const stillMs = 10 * 60_000

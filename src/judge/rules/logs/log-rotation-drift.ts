@@ -1,4 +1,4 @@
-import { by, byText } from '#base/text/text-order.ts'
+import { by, byText } from '#base/text.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
 import {

@@ -1,4 +1,4 @@
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { dayMs, gibibyte } from '#base/units.ts'
 import {
   familyOfClass,
@@ -38,15 +38,14 @@ import {
   shortPodName,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import type { NodeClass, NodePool } from '#model/input/cluster-input.ts'
-import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import type { StepAction } from '#model/finding.ts'
 import {
-  hasVolumeSize,
-  type PodHolder,
-  podOwner,
-  shareOfVolume,
-} from '#model/prediction/disk-ledger.ts'
+  controllerReferenceOf,
+  type KubernetesPod,
+  type NodeClass,
+  type NodePool,
+} from '#model/input/record.ts'
+import { hasVolumeSize, type PodHolder, podOwner, shareOfVolume } from '#model/prediction.ts'
 
 const shown = 5
 const defaultScheduler = 'default-scheduler'

@@ -14,7 +14,7 @@ import {
   seenFirst,
   settingIn,
 } from '#judge/rule.ts'
-import { podOwner } from '#model/prediction/disk-ledger.ts'
+import { podOwner } from '#model/prediction.ts'
 
 const titles = { rejected: 'The kubelet rejected pods that do not fit: no disk is the reason' }
 

@@ -1,6 +1,6 @@
 /** The full logrotate file that a node should have, and the step that writes it. Only the policy decides; for other files the reason names what to add to the policy. */
 
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import { blocksOf, podLogsOf, removableBlocks } from '#judge/logs/idle-rotation.ts'
 import {
@@ -14,11 +14,10 @@ import {
 } from '#judge/logs/logrotate.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bytes, shorten } from '#judge/text.ts'
-import type { DurableFix } from '#model/finding/finding.ts'
+import type { DurableFix } from '#model/finding.ts'
 import type { Host, HostLogrotate } from '#model/input/inspection.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
-import type { CohortFile } from '#model/plan/plan.ts'
+import type { NodeIdentity, NodeInput } from '#model/input/record.ts'
+import type { CohortFile } from '#model/plan.ts'
 import type { Policy, WantedLogRotation } from '#model/policy.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'

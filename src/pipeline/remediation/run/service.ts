@@ -3,7 +3,7 @@
 import { OperatorError } from '#base/operator-error.ts'
 import { kmsMacKey } from '#clients/aws/kms.ts'
 import { type Store, TooLong } from '#clients/store/store.ts'
-import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediation-request.ts'
+import type { RemediationAnswer, RemediationRequest } from '#model/plan.ts'
 import { defaultPolicy, type PolicyGrants } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
 import {

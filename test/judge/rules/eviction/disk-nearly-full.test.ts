@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { diskNearlyFull } from '#judge/rules/eviction/disk-nearly-full.ts'
 import type { NodeGrowth } from '#model/history.ts'
-import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder } from '#model/prediction.ts'
 import { hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'

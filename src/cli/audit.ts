@@ -22,7 +22,7 @@ import { openSecondReading } from '#pipeline/audit/second-reading.ts'
 import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { planBeside } from '#pipeline/remediation/plan/plan.ts'
-import { fileReaders } from '#pipeline/service/ways.ts'
+import { fileReaders } from '#pipeline/service/run-channels.ts'
 import { folder } from '#publish/channels/into-store.ts'
 import { formats, formatsWith } from '#report/formats/index.ts'
 import { type Language, languages } from '#report/languages/language.ts'
@@ -163,8 +163,10 @@ function parseRule(pattern: string) {
 
 /** The rules that the options select. */
 function chosenRules({ rule, skipRule }: AuditOptions) {
-  const has = (patterns: string[], id: string) => patterns.some(one => matchesGlob(one, id))
-  return rules.filter(({ id }) => (rule.length === 0 || has(rule, id)) && !has(skipRule, id))
+  const matchesAny = (patterns: string[], id: string) => patterns.some(one => matchesGlob(one, id))
+  return rules.filter(
+    ({ id }) => (rule.length === 0 || matchesAny(rule, id)) && !matchesAny(skipRule, id),
+  )
 }
 
 /** Whether the run is partial: a partial run is not recorded, and only its nodes are compared. */

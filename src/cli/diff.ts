@@ -147,13 +147,13 @@ function clusterLines(clusters: ClusterChange[]) {
     `${cut(cells[0] ?? '', wide).padEnd(wide)}  ${(cells[1] ?? '').padEnd(8)}  ${cells[2]}`
   const changeText = (before: string | null, after: string | null) =>
     before === after ? (after ?? '') : `${before ?? 'none'} → ${after ?? 'none'}`
-  const read = (state: ClusterChange['after']) =>
+  const readCount = (state: ClusterChange['after']) =>
     state && `${state.coverage.read}/${state.coverage.nodes}`
   return [
     row('cluster', 'grade', 'nodes read'),
     ...clusters.map(({ name, before, after }) => {
       const grades = changeText(before && (before.grade ?? '–'), after && (after.grade ?? '–'))
-      return row(clean(name), grades, changeText(read(before), read(after)))
+      return row(clean(name), grades, changeText(readCount(before), readCount(after)))
     }),
   ]
 }
@@ -244,7 +244,7 @@ function unreadLines(unread: NotReadNow[], { indented }: Sheet) {
     before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
   const sorted = [...unread.filter(isLost), ...unread.filter(entry => !isLost(entry))]
   const alike = Map.groupBy(sorted, ({ node, ...same }) => JSON.stringify([same, node === null]))
-  const reasonOf = (entries: NotReadNow[]) => {
+  const reasonLines = (entries: NotReadNow[]) => {
     const [first] = entries
     if (!first) return []
     const earlier = first.before === 'read' ? ', read before' : ', partly read before'
@@ -254,7 +254,7 @@ function unreadLines(unread: NotReadNow[], { indented }: Sheet) {
   const moreReasons = (more: number) => `  … and for ${more} more reasons`
   return [
     `Not read now (${unread.length}):`,
-    ...firstLines([...alike.values()], shownNodes, reasonOf, moreReasons),
+    ...firstLines([...alike.values()], shownNodes, reasonLines, moreReasons),
   ]
 }
 

@@ -190,7 +190,7 @@ function presentPlan(file: string): Plan | null {
 
 /** Whether two plans differ only in when they were made. */
 function isSamePlan(a: Plan, b: Plan) {
-  const timeless = (plan: Plan) =>
+  const textWithoutTimes = (plan: Plan) =>
     planText({
       ...plan,
       id: '',
@@ -198,7 +198,7 @@ function isSamePlan(a: Plan, b: Plan) {
       createdAt: '',
       snapshot: { ...plan.snapshot, takenAt: '' },
     })
-  return timeless(a) === timeless(b)
+  return textWithoutTimes(a) === textWithoutTimes(b)
 }
 
 /** The command that applies the plan needs the same options to find its clusters. */

@@ -15,7 +15,7 @@ export async function handler(event: unknown, context: LambdaContext): Promise<R
   const answer = await runLogged(context, 'run', async (log, runtime) => {
     const request = parseRemediationEvent(event)
     const found = await runRemediation(request, parseSettings(process.env), runtime)
-    await log.remediated(found)
+    await log.writeRemediation(found)
     return found
   })
   // The error text reaches people through the alarm on failed invocations.

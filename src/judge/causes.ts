@@ -39,8 +39,9 @@ export function causesOf({
   const nodeOf = nodesByName(nodes)
   const leastAmongNodes = (
     { cluster, nodes }: Finding,
-    of: (node: AuditedNode | undefined) => number,
-  ) => Math.min(...nodes.sample.map(name => of(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
+    numberOf: (node: AuditedNode | undefined) => number,
+  ) =>
+    Math.min(...nodes.sample.map(name => numberOf(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
   const all = withDevices(findings)
   const ranked = all
     .map(finding => ({
@@ -61,7 +62,7 @@ export function causesOf({
   const parts = Map.groupBy(ranked, ({ finding }) => {
     const cause = settingOf(finding, nodeOf) ?? finding.cause
     const key = JSON.stringify(keyOf(finding, cause, wantedOf))
-    const change = changeOf(finding) ?? key
+    const change = changeKey(finding) ?? key
     byChange.set(change, byChange.get(change) ?? key)
     return byChange.get(change)
   })
@@ -283,7 +284,7 @@ function settingOf({ cause, cluster, nodes }: Finding, nodeOf: NodeOf): SettingC
 }
 
 /** Fields that are set where they are the cause, with the nodes: each cause names what runs on its own. Null: none are. */
-function changeOf({
+function changeKey({
   cause,
   cluster,
   subject,
@@ -504,7 +505,7 @@ function settingsOf(
   fields: readonly string[],
   nodeOf: NodeOf,
 ): CauseSetting[] {
-  const isOwn = (path: string) =>
+  const isOfFields = (path: string) =>
     fields.some(field => path === field || path.startsWith(`${field}.`))
   const roots = fields.map(field => field.split('.')[0])
   const found = findings.flatMap(finding => {
@@ -536,7 +537,7 @@ function settingsOf(
       })),
     }
   })
-  return settings.toSorted(by(({ path }) => !isOwn(path)))
+  return settings.toSorted(by(({ path }) => !isOfFields(path)))
 }
 
 const shownSteps = 6

@@ -55,8 +55,15 @@ interface NamedPod {
 export const podName = (pod: NamedPod | undefined) => `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
 
 /** `shop/web-1 (Deployment shop/web)`. */
-export function placedPod(of: { namespace: string; pod: string; workload: string | null }) {
-  const { namespace, pod, workload } = of
+export function placedPod({
+  namespace,
+  pod,
+  workload,
+}: {
+  namespace: string
+  pod: string
+  workload: string | null
+}) {
   const owner = workload === null ? '' : ` (${placedWorkload(namespace, workload)})`
   return shorten(`${namespace}/${pod}${owner}`, 2 * nameLength)
 }

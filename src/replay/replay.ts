@@ -318,13 +318,13 @@ function localStorageOf(
   if (!node.pods || !node.summary || !node.layout || typeof eviction === 'string')
     return { localStorageEvictions: null }
   if (!eviction.localStorageCapacityIsolation) return { localStorageEvictions: [] }
-  const named = ({ pod: { namespace, name }, ...of }: StorageLimitExceeded) => ({
+  const withPodName = ({ pod: { namespace, name }, ...of }: StorageLimitExceeded) => ({
     ...{ namespace, name },
     ...of,
   })
-  const near = node.nearLimits().map(named)
+  const near = node.nearLimits().map(withPodName)
   return {
-    localStorageEvictions: node.overLimits().map(named),
+    localStorageEvictions: node.overLimits().map(withPodName),
     ...(near.length > 0 && { nearOwnLimits: near }),
   }
 }

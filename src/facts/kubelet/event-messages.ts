@@ -83,7 +83,7 @@ const shortfall =
   /garbage collect required amount of images|Insufficient free disk space on the node's image filesystem|Failed to free sufficient space by deleting unused images/
 
 /** Whether the message says that a round of image GC freed too little. */
-export const isShortfall = (message: string): boolean => shortfall.test(message)
+export const isGcShortfall = (message: string): boolean => shortfall.test(message)
 
 /** Null: the message has no numbers. `wantedBytes` null: it has only the freed bytes. */
 export function shortfallBytes(

@@ -143,7 +143,7 @@ export const allocatableFields: ReadonlySet<string> = new Set([
 
 /* Compares kubelet settings by meaning: `1Gi` equals `1024Mi`, `5m0s` equals `300s`, the order of a set does not matter. */
 
-export const isMap = (kind: Comparison): boolean =>
+export const isMapComparison = (kind: Comparison): boolean =>
   kind === 'durations' || kind === 'quantities' || kind === 'gates'
 
 export const comparisonOf = (path: string): FieldComparison | undefined =>
@@ -161,7 +161,8 @@ export const meaningOf = (
   kubeletVersion: string | null = null,
 ): string => canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path, kubeletVersion)
 
-export const isCompared = (path: string): boolean => comparisonOf(path) !== undefined
+/** Whether drift and checks after a change compare this field. Other fields have no meaning by which two values are equal. */
+export const isComparedField = (path: string): boolean => comparisonOf(path) !== undefined
 
 /** A longer text is no number that a user would set. */
 const longestNumber = 100
@@ -183,7 +184,7 @@ export function canonicalValue(
   try {
     if (kind === 'duration' || kind === 'durations') return String(parseDuration(text))
     if (kind === 'gates') return isGateDefault(path, value, kubeletVersion) ? '' : text
-    if (kind === 'quantities') return isNothing(path, text) ? '' : canonicalAmount(text)
+    if (kind === 'quantities') return meansUnset(path, text) ? '' : canonicalAmount(text)
     return kind === 'quantity' ? canonicalAmount(text) : text
   } catch {
     // The kubelet could not parse the value, so it is compared as text.
@@ -203,7 +204,7 @@ function isGateDefault(path: string, value: unknown, kubeletVersion: string | nu
  * Whether the value means the same as none: a reservation or minimum reclaim of 0, or a threshold that is never met or that the kubelet drops.
  * Upstream: pkg/kubelet/eviction/helpers.go parseThresholdStatement. @throws QuantityError
  */
-function isNothing(path: string, text: string) {
+function meansUnset(path: string, text: string) {
   const amount = canonicalAmount(text)
   return (
     amount === '0' || amount === '0%' || (text === '100%' && /^eviction(Hard|Soft)\./.test(path))

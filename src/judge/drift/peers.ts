@@ -171,7 +171,7 @@ export function nodesText(nodes: readonly string[]) {
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { by, byText, firstNames, matchesGlob } from '#base/text.ts'
 import { releaseOf } from '#facts/eks/node-identity.ts'
-import { fieldOf, isCompared } from '#facts/kubelet/fields.ts'
+import { fieldOf, isComparedField } from '#facts/kubelet/fields.ts'
 import {
   type CohortMember,
   type FactOfGroup,
@@ -188,9 +188,9 @@ import { absentValue, type FieldValue, shownSetting } from './drift.ts'
 import { type Loss, type Running, type StartFact, settingsOfPath, shownRunning } from './layers.ts'
 
 /** By part of the group: its nodes, and by key the nodes that have the key. */
-export type Shares = ReturnType<typeof sharesOf>
+export type Shares = ReturnType<typeof sharesByPart>
 
-export function sharesOf<Fact>(
+export function sharesByPart<Fact>(
   group: readonly FactOfGroup<Fact>[],
   sharedOf: (fact: Fact) => { part: string; keys: Iterable<string> },
 ) {
@@ -286,7 +286,7 @@ export function configOf(
   const config = new Map<string, unknown>()
   for (const { path, value } of values) {
     const field = fieldOf(path)
-    if (!isCompared(path) || value === undefined) continue
+    if (!isComparedField(path) || value === undefined) continue
     if (path === field) config.set(field, value)
     else
       config.set(field, {

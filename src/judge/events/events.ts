@@ -2,8 +2,8 @@ import { oncePerText } from '#base/once.ts'
 import { byText, utcMinute } from '#base/text.ts'
 import {
   isFromKubelet,
+  isGcShortfall,
   isPullEvent,
-  isShortfall,
   type PullCause,
   pullCause,
   pulledImage,
@@ -80,7 +80,7 @@ export function eventTimes(
 }
 
 /** `once at …`, `12 times since …, last at …`. */
-export function timesOf({ count, first, last }: EventTimes) {
+export function timesText({ count, first, last }: EventTimes) {
   if (count === 1) return `once${last === null ? '' : ` at ${shownTime(last)}`}`
   const times = count >= mostTimes ? `${mostTimes} times or more` : `${count} times`
   return first === null || last === null
@@ -97,7 +97,7 @@ export function eventEvidence(events: readonly NodeEvent[], at: string) {
   return [
     line(
       'event',
-      `event ${newest.reason}, ${timesOf(eventTimes(events, at))}`,
+      `event ${newest.reason}, ${timesText(eventTimes(events, at))}`,
       newest.message === '' ? 'no message' : newest.message,
     ),
   ]
@@ -133,7 +133,7 @@ export const isJustReported = (time: string | null, at: string) =>
 /** Events of rounds that still free too little: FreeDiskSpaceFailed. ImageGCFailed repeats it. */
 export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
   recentEvents(events, at, ['FreeDiskSpaceFailed']).filter(
-    event => isShortfall(event.message) && isStillFailing(event, at),
+    event => isGcShortfall(event.message) && isStillFailing(event, at),
   )
 
 const periodMs: Readonly<Record<string, number>> = {
@@ -154,7 +154,7 @@ export function failingGc(
   events: readonly NodeEvent[] | null,
   at: string,
 ): NodeEvent[] {
-  const failed = recentEvents(events, at, [reason]).filter(({ message }) => !isShortfall(message))
+  const failed = recentEvents(events, at, [reason]).filter(({ message }) => !isGcShortfall(message))
   const { count, last } = eventTimes(failed, at)
   if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
     return []
@@ -166,12 +166,12 @@ export function failingGc(
     last !== null &&
     starts
       .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
-      .some(start => isFollowing(start, last, at)) &&
+      .some(start => isSoonAfter(start, last, at)) &&
     count <= rounds * eventTimes(starts, at).count
   return isStarting ? [] : failed
 }
 
-function isFollowing(start: string | null, time: string, at: string) {
+function isSoonAfter(start: string | null, time: string, at: string) {
   const [started, failed] = [agoMs(start, at), agoMs(time, at)]
   return started !== null && failed !== null && started >= failed && started - failed <= startingMs
 }

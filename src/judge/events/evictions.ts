@@ -60,8 +60,8 @@ export function recordedEvictions(
 }
 
 /** Those for space or inodes of a disk. */
-export const diskEvictions = (...of: Parameters<typeof recordedEvictions>): Eviction[] =>
-  recordedEvictions(...of).filter(({ message }) => isOfDisk(evictionCause(message).resource))
+export const diskEvictions = (...args: Parameters<typeof recordedEvictions>): Eviction[] =>
+  recordedEvictions(...args).filter(({ message }) => isOfDisk(evictionCause(message).resource))
 
 export const isOfDisk = (resource: string | null): boolean =>
   resource === 'ephemeral-storage' || resource === 'inodes'
@@ -114,7 +114,8 @@ export function evictionReason(
   const isMemory = resource === 'memory'
   const scarce = isMemory ? resource : 'ephemeral-storage'
   const largest = largestContainer(scarce, evictions)
-  if (!largest) return { user: null, steps: [isMemory ? { id: 'list-memory' } : ofItsPods(latest)] }
+  if (!largest)
+    return { user: null, steps: [isMemory ? { id: 'list-memory' } : ephemeralStorageStep(latest)] }
   const { owner, bytes: used, request } = largest
   const whole = isMemory ? memoryBytes : diskBytes
   const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
@@ -141,7 +142,7 @@ export function evictionReason(
       }
 }
 
-const ofItsPods = (eviction: Eviction): StepAction => ({
+const ephemeralStorageStep = (eviction: Eviction): StepAction => ({
   id: 'set-ephemeral-storage',
   owner: { kind: 'pod', ...placeOf(eviction), volume: null },
 })
@@ -290,7 +291,7 @@ export function nextVictims(
       ({ metadata }) =>
         (metadata?.name ?? '') === name && (metadata?.namespace ?? '') === namespace,
     )
-  const firstOf = (signals: readonly Signal[]) =>
+  const firstVictimOwners = (signals: readonly Signal[]) =>
     (eviction.rankings ?? [])
       .filter(({ signal }) => signals.includes(signal))
       .flatMap(({ pods: order }) => {
@@ -300,7 +301,7 @@ export function nextVictims(
         return [(pod && ownerOf(pod)?.key) ?? null]
       })
   const byResource = Object.entries(signalsOfResource).map(
-    ([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const,
+    ([resource, signals]) => [resource, [...new Set(firstVictimOwners(signals))]] as const,
   )
   return Object.fromEntries(byResource.filter(([, owners]) => owners.length > 0))
 }

@@ -124,7 +124,7 @@ function closeJudgement(taken: Taken, { takenAt, predictions, before, onFound }:
       waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null,
   )
   const garbage = predictions.map(prediction => judgeGarbage(taken, prediction, day))
-  const roomOf = roomsOf([...nodes.values()])
+  const roomOf = headroomsOf([...nodes.values()])
   const found = groups
     .flatMap(group => group.foundFindings(allNodes, roomOf))
     .concat(garbage.flatMap(({ own }) => own))
@@ -166,7 +166,7 @@ function closeJudgement(taken: Taken, { takenAt, predictions, before, onFound }:
   }
 }
 
-function roomsOf(nodes: readonly TakenNode[]): RoomOf {
+function headroomsOf(nodes: readonly TakenNode[]): RoomOf {
   const rooms = new Map<string, Map<string, number>>()
   for (const node of nodes) {
     const ofCluster = rooms.get(node.cluster) ?? new Map<string, number>()

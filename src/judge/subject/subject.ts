@@ -104,7 +104,7 @@ function missingNeeds(
   const withoutConfiguration = isConfigured
     ? null
     : whyNotConfigured(input, runningError, prediction)
-  const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
+  const computed = (need: Need) => withoutConfiguration ?? notComputedReason(need, prediction)
   const unreadHere = (source: 'runtime' | 'host') =>
     shorten(
       messages(input.errors, source) ||
@@ -122,11 +122,11 @@ function missingNeeds(
       eviction: withoutConfiguration ?? missingEviction(prediction),
     }),
     ...(nextStart === null && { nextStart: missingNextStart(input, prediction) }),
-    ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
+    ...(containerGC === null && { containerGC: notComputedReason('containerGC', prediction) }),
     ...(localStorageEvictions === null && {
       localStorageEvictions:
         withoutConfiguration ??
-        (summary ? notComputed('localStorageEvictions', prediction) : withoutSummary),
+        (summary ? notComputedReason('localStorageEvictions', prediction) : withoutSummary),
     }),
     ...(prediction.allocatable === null && { allocatable: computed('allocatable') }),
     ...(prediction.ledger === null && { ledger: withoutSummary }),
@@ -154,7 +154,7 @@ function whyNotConfigured(
 }
 
 function missingNextStart({ mode, host, errors }: NodeInput, prediction: NodePrediction) {
-  const reasons = [messages(errors, 'host'), host ? notComputed('nextStart', prediction) : '']
+  const reasons = [messages(errors, 'host'), host ? notComputedReason('nextStart', prediction) : '']
   return shorten(
     reasons.filter(Boolean).join('; ') ||
       `the files on the node's disk were not read (mode ${mode})`,
@@ -248,14 +248,14 @@ const whyLeftOpen = (need: Need, { unknowns }: NodePrediction) =>
     .map(({ effect }) => effect)
     .join('; ')
 
-const notComputed = (need: Need, prediction: NodePrediction) =>
+const notComputedReason = (need: Need, prediction: NodePrediction) =>
   shorten(whyLeftOpen(need, prediction) || `${need} was not computed`)
 
 function missingEviction(prediction: NodePrediction) {
   const error = prediction.eviction?.error
   return error
     ? shorten(`the running eviction settings do not parse: ${error}`)
-    : notComputed('eviction', prediction)
+    : notComputedReason('eviction', prediction)
 }
 
 export interface Gap {

@@ -37,7 +37,7 @@ export interface Discovered {
 /** @throws OperatorError if the run was not requested or selects nothing to audit */
 export async function discoverShards(context: FanOutContext): Promise<Discovered> {
   const { runId, store, runtime, limits } = context
-  runtime.watch.enters('discover')
+  runtime.watch.enterStage('discover')
   const before = await readJson<FanOutRun>(store, keys.run(runId))
   if (before) return discoverAnswer(before, context)
   const request = await readJson<AuditRequest>(store, keys.request(runId))

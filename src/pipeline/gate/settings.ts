@@ -17,7 +17,7 @@ import {
   configurationDefaults,
   dropInForm,
   fieldOf,
-  isCompared,
+  isComparedField,
   meaningOf,
   meaningOfKey,
 } from '#facts/kubelet/fields.ts'
@@ -236,7 +236,7 @@ function overriddenBy(
   { path, value }: DeclaredSetting,
   { settings, running, winner, node }: Outcome,
 ) {
-  if (!settings || !running || !isCompared(path)) return null
+  if (!settings || !running || !isComparedField(path)) return null
   const { kubeletVersion } = node
   if (meaningOf(path, value, kubeletVersion) === meaningOf(path, running[path], kubeletVersion))
     return null

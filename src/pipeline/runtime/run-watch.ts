@@ -21,13 +21,13 @@ export interface RunWatch {
   /** Called with the cluster of this invocation, if it has one. */
   isAbout(cluster: string): void
   /** A stage begins; the previous one ends. */
-  enters(stage: Stage): void
+  enterStage(stage: Stage): void
   /** Called when the findings are known. Deliveries can still fail. */
   audited(audited: Audited): void
   /** Time and memory of this invocation so far. */
   spent(): Spent
   /** Adds earlier invocations of the same run. */
-  goesOnFrom(before: SpentBefore): void
+  continueFrom(before: SpentBefore): void
 }
 
 /** Receiver of the progress reports. */
@@ -74,10 +74,10 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
     isAbout: cluster => lines.isAbout?.(cluster),
     audited: lines.audited,
     spent: spentNow,
-    goesOnFrom(others) {
+    continueFrom(others) {
       before = others
     },
-    enters(stage) {
+    enterStage(stage) {
       endStage(false)
       current = { stage, startMs: Date.now() }
       lines.stageBegan?.(stage)

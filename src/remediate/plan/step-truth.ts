@@ -174,12 +174,12 @@ function writtenBy(method: PlanMethod, written: RawObject | null): Written | nul
 
 /** The first of the cohort's fields that the content does not set to its value; null: none. */
 function unwrittenField(fields: RawObject, { fields: written }: Written) {
-  const differs = ([path, value]: [string, unknown]) => {
+  const isDifferent = ([path, value]: [string, unknown]) => {
     const found = valueAt(written, path) ?? null
     // Some settings of Bottlerocket are numbers as text.
     return String(found) !== String(value)
   }
-  return leavesOf(fields).find(differs)?.[0] ?? null
+  return leavesOf(fields).find(isDifferent)?.[0] ?? null
 }
 
 const withoutKind = (content: RawObject) => withoutKeys(content, ['apiVersion', 'kind'])

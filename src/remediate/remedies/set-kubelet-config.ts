@@ -230,12 +230,12 @@ function changeOfFile(
     file.role === 'drop-in' && !commandLine.some(argument => argument.startsWith('--config-dir'))
   const folder = pathFolder(file.path)
   // The kubelet reads the whole folder, including the files that it has ignored so far.
-  const isWoken = ({ path, role }: HostFile) =>
+  const isNewlyRead = ({ path, role }: HostFile) =>
     isFolderNew &&
     role === 'ignored' &&
     path?.startsWith(`${folder}/`) === true &&
     path.endsWith('.conf')
-  const unread = files.find(one => isWoken(one) && !isRawObject(one.content))
+  const unread = files.find(one => isNewlyRead(one) && !isRawObject(one.content))
   if (unread)
     return {
       refused: `the kubelet would begin to read ${unread.path}, and what it says was not read`,
@@ -252,7 +252,7 @@ function changeOfFile(
         files: [
           ...files
             .filter(({ path }) => path !== file.path)
-            .map(one => (isWoken(one) ? { ...one, role: 'drop-in' as const } : one)),
+            .map(one => (isNewlyRead(one) ? { ...one, role: 'drop-in' as const } : one)),
           file,
         ],
       },

@@ -174,7 +174,7 @@ export class NodeWork {
       said = await this.#send(step, 'rollback')
       const conclusion = concludeRollback(said, step)
       if (conclusion?.state === 'broken')
-        return this.#notBack(step, cause, conclusion.why ?? resultText(said), said)
+        return this.#noteFailedReturn(step, cause, conclusion.why ?? resultText(said), said)
       if (conclusion) {
         const why = conclusion.why === null ? cause : `${cause}. ${conclusion.why}`
         return this.#conclude(step, { state: to, why }, said, why)
@@ -184,15 +184,18 @@ export class NodeWork {
     }
     if (!said) return
     if (isCommon(said)) throw new Paused(`nothing can be sent: ${said.why}`)
-    await this.#notBack(step, cause, resultText(said), said)
+    await this.#noteFailedReturn(step, cause, resultText(said), said)
   }
 
-  #notBack(step: PlanStep, cause: string, because: string, said: CommandResult) {
+  #noteFailedReturn(step: PlanStep, cause: string, rollbackFailure: string, result: CommandResult) {
     const advice = 'Look at the node; highwater rollback asks it again'
     return this.#conclude(
       step,
-      { state: 'broken', why: `${cause}. It could not be taken back: ${because}. ${advice}` },
-      said,
+      {
+        state: 'broken',
+        why: `${cause}. It could not be taken back: ${rollbackFailure}. ${advice}`,
+      },
+      result,
       cause,
     )
   }

@@ -81,7 +81,7 @@ function backOrder({ plan, policy }: RollBackOptions, work: NodeWork, worse: Rea
   const open = wavesOf(plan)
     .reverse()
     .flat()
-    .filter(step => isTouched(work.entry(step)) || isUnseen(work.entry(step)))
+    .filter(step => isTouched(work.entry(step)) || isUnconfirmed(work.entry(step)))
   const again = open.filter(step => worse.has(stepKey(step)))
   const isBroken = (step: PlanStep) => work.state(step) === 'broken'
   const others = open.filter(step => !worse.has(stepKey(step)))
@@ -103,7 +103,8 @@ function worseText({ plan, policy }: RollBackOptions, work: NodeWork, worse: Rea
   return `${worse.size} nodes are not well since they were put back, where ${policy.maxErrors} may be; ${first}${said}. Look at them. highwater rollback ${plan.id} asks them again, and goes on when they are well; with --despite-errors it goes on all the same`
 }
 
-const isUnseen = ({ state, seenBack }: StepEntry) => state === 'rolled-back' && seenBack !== true
+const isUnconfirmed = ({ state, seenBack }: StepEntry) =>
+  state === 'rolled-back' && seenBack !== true
 
 async function takeBack(
   steps: readonly PlanStep[],

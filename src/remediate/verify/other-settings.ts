@@ -3,7 +3,7 @@
 import { leavesOf, mapOf, mergePatch, type RawObject, valueAt } from '#base/raw-object.ts'
 import { byText, firstNames } from '#base/text.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { isCompared, meaningOf } from '#facts/kubelet/fields.ts'
+import { isComparedField, meaningOf } from '#facts/kubelet/fields.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeInput } from '#model/input/record.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan.ts'
@@ -40,7 +40,7 @@ export function otherSettings(
       .filter(([path]) => !changed.has(path) && !changed.has(field))
       .map(([path, leaf]) => [
         path,
-        isCompared(path) ? meaningOf(path, leaf, kubeletVersion) : canonicalJson(leaf),
+        isComparedField(path) ? meaningOf(path, leaf, kubeletVersion) : canonicalJson(leaf),
       ])
       .filter(([, meaning]) => meaning !== '')
     return meant.length === 0 ? [] : [[field, sha256(canonicalJson(meant)).slice(0, digestLength)]]

@@ -328,13 +328,13 @@ function partsOfImages(node: PreparedNode, filesystems: readonly FilesystemLedge
     const { names, users } = image
     const sizeBytes = image.sizeBytes ?? 0
     const ofHolder = disk?.lines.find(line => line.holder === holder)
-    const unpacked = (multiple: number) =>
+    const unpackedBytes = (multiple: number) =>
       Math.min(Math.round(multiple * sizeBytes), ofHolder?.highBytes ?? mostUnlisted, usedBytes)
     return {
       holder,
       filesystem,
-      lowBytes: unpacked(node.unpacking.least),
-      highBytes: unpacked(node.unpacking.most),
+      lowBytes: unpackedBytes(node.unpacking.least),
+      highBytes: unpackedBytes(node.unpacking.most),
       inodes: null,
       place: null,
       owner: {

@@ -121,8 +121,8 @@ function coverageText(
 ) {
   const asked = clusters.flatMap(({ coverage }) => coverage.clusterGc ?? [])
   if (asked.length === 0) return words.notLooked
-  const sum = (of: (one: (typeof asked)[number]) => number) =>
-    asked.reduce((total, one) => total + of(one), 0)
+  const sum = (amountOf: (one: (typeof asked)[number]) => number) =>
+    asked.reduce((total, one) => total + amountOf(one), 0)
   return words.coverage(
     asked.length,
     clusters.length > asked.length ? clusters.length : null,

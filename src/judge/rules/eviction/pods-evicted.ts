@@ -18,7 +18,7 @@ import { largerVolume, volumeToWrite } from '#judge/help/disk-size.ts'
 import { isPassedExplained } from '#judge/help/explained-pressure.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
 import { fullestDiskReason } from '#judge/help/holders.ts'
-import { passedOf } from '#judge/help/passed-pressure.ts'
+import { passedPressureOf } from '#judge/help/passed-pressure.ts'
 import { diskEvictionPercent } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -72,7 +72,7 @@ export const podsEvicted = contextRule({
     ...evictionFact(subject, dayMs),
     short: shortNow(subject),
     over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
-    isDiskUnread: passedOf(subject) !== null,
+    isDiskUnread: passedPressureOf(subject) !== null,
     isDiskExplained: isPassedExplained(subject) || fullestDiskReason(subject) !== null,
     narrow: narrowDisk(subject),
   }),

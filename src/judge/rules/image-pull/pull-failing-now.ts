@@ -1,3 +1,4 @@
+import { firstNames } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
 import {
@@ -14,7 +15,7 @@ import {
   recentEvents,
   registryOf,
   shownTime,
-  timesOf,
+  timesText,
   unreadEvents,
   type WaitingContainer,
   waitingOf,
@@ -172,7 +173,7 @@ function waitingFailing(
   const remedy = remedyFor(why, first.image, first, images)
   // A registry out of reach says nothing of the name. Another one may never have had the image, nor the node.
   const wasHere = isUnreachable(why) || alike.every(one => one.hasRun || isNeverPulled(one))
-  const lost = isGone ? lostText(images, wasHere, isLost ? null : deleted) : ''
+  const lost = isGone ? missingImagesText(images, wasHere, isLost ? null : deleted) : ''
   const isImported = isGone && deleted !== null
   const freeing = (held?.steps ?? []).filter(({ id }) => !ofImages.has(id)).slice(0, 1)
   return {
@@ -250,11 +251,11 @@ const lostByGc =
 
 const shownImages = 3
 
-function listedImages(images: readonly string[]): string {
-  const names = images.slice(0, shownImages).map(one => shorten(one, 120))
-  const more = images.length - names.length
-  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
+const imageNamesText = (images: readonly string[]) =>
+  firstNames(
+    images.map(image => shorten(image, 120)),
+    shownImages,
+  )
 
 /** Causes of failures where the registry may not have the image, or is out of reach: an image that was imported on the node comes back by another import. */
 const ofGone: ReadonlySet<PullCause> = new Set([
@@ -264,11 +265,15 @@ const ofGone: ReadonlySet<PullCause> = new Set([
 const isNeverPulled = ({ reason }: WaitingContainer) => reason === 'ErrImageNeverPull'
 
 /** The images that no registry gives back, and why they are gone from the node. */
-function lostText(images: readonly string[], areSure: boolean, deleted: string | null): string {
+function missingImagesText(
+  images: readonly string[],
+  areSure: boolean,
+  deleted: string | null,
+): string {
   const list =
     images.length < 2
       ? ''
-      : ` ${plural(images.length, 'image')} are missing: ${listedImages(images)}.`
+      : ` ${plural(images.length, 'image')} are missing: ${imageNamesText(images)}.`
   if (deleted === null) return list
   const [it, were] = images.length < 2 ? ['it', 'it was'] : ['them', 'they were']
   return `${list} ${areSure ? 'Likely image GC' : `If ${were} imported here, image GC likely`} deleted ${it}: ${deleted}.`
@@ -278,7 +283,7 @@ function lostText(images: readonly string[], areSure: boolean, deleted: string |
 function withImport({ steps = [] }: Partial<Failing>, images: readonly string[]): Partial<Failing> {
   const [first, ...others] = steps
   if (!first || first.id === 'import-image') return {}
-  return { steps: [first, { id: 'import-image', place: listedImages(images) }, ...others] }
+  return { steps: [first, { id: 'import-image', place: imageNamesText(images) }, ...others] }
 }
 
 const ofImported = 'and then the kubelet deletes unused images, imported ones too'
@@ -344,7 +349,7 @@ function remedyFor(
     case 'timeout':
       // A plan pulls the image from another source, by its digest.
       return {
-        steps: [{ id: 'import-image', place: listedImages(images) }, { id: 'pin-images' }, read],
+        steps: [{ id: 'import-image', place: imageNamesText(images) }, { id: 'pin-images' }, read],
       }
     default:
       return { steps: [read] }
@@ -395,7 +400,7 @@ function* failingsOf(
   const sandboxes = failures.filter(({ isOfSandbox }) => isOfSandbox)
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
   if (sandboxes[0]) yield sandboxFailing(sandboxes[0], sandboxes, deletedAt)
-  if (others[0]) yield passedFailing(others[0], others)
+  if (others[0]) yield pastFailing(others[0], others)
 }
 
 /** The image comes with the AMI: a new node has it again, if nothing hides it, such as a mount over the folder of containerd. */
@@ -422,7 +427,7 @@ function sandboxFailing(
   }
 }
 
-function passedFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
+function pastFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
   const causes = [...new Set(failures.map(({ cause }) => cause ?? 'unknown cause'))].join(', ')
   return {
     severity: 'medium',
@@ -443,7 +448,7 @@ const evidenceOf = (failures: readonly PullFailure[]) =>
       line(
         'event',
         shorten(
-          `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesOf(failure)}`,
+          `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesText(failure)}`,
           400,
         ),
         failure.message,

@@ -6,7 +6,7 @@ import {
   type PullFailure,
   pullFailures,
   registryOf,
-  timesOf,
+  timesText,
   unreadEvents,
   type WaitingContainer,
   waitingOf,
@@ -128,7 +128,7 @@ const refusals = (refusedPulls: readonly PullFailure[]) =>
     .map(failure =>
       line(
         'event',
-        `pod ${shorten(failure.pod, 300)}, refused ${timesOf(failure)}`,
+        `pod ${shorten(failure.pod, 300)}, refused ${timesText(failure)}`,
         failure.message,
       ),
     )

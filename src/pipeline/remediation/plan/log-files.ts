@@ -2,7 +2,7 @@
 
 import { byText } from '#base/text.ts'
 import { isLogrotateFile } from '#facts/logrotate.ts'
-import { blocksOf, podLogsOf, removableBlocks } from '#judge/logs/idle-rotation.ts'
+import { placedBlocks, podLogsFolder, removableBlocks } from '#judge/logs/idle-rotation.ts'
 import {
   keptBytes,
   type LogBlock,
@@ -124,7 +124,7 @@ export class FleetLogFiles {
     const files = host && logFilesOf(host)
     if (!files || !host) return []
     const idle = Map.groupBy(
-      removableBlocks({ ...subject, host }, blocksOf(files, podLogsOf(subject))),
+      removableBlocks({ ...subject, host }, placedBlocks(files, podLogsFolder(subject))),
       ({ path }) => path,
     )
     return [...idle].flatMap(([path, placed]) => {

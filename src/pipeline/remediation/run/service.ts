@@ -47,14 +47,14 @@ export async function runRemediation(
     const keys = keysOf(settings, region)
     const run = runOf(request)
     if (run !== null) runtime.watch.began(run)
-    runtime.watch.enters('prepare')
+    runtime.watch.enterStage('prepare')
     const stops = { readUntil: reading, stop: acting, end }
     return noteRefusals(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
       const store = sealedStore(bucket, keys.runs, onUnsealed)
       const { policyGrants } = settings
       const place = { store, keys, onUnsealed, runtime, policyGrants, planFleet, ...stops }
       const service = await serviceOf(place, request.action)
-      runtime.watch.enters(request.action)
+      runtime.watch.enterStage(request.action)
       return answerRequest(request, service)
     })
   }

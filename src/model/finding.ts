@@ -472,6 +472,7 @@ export type StepActionId =
   | 'end-pod'
   | 'expand-claim'
   | 'find-container'
+  | 'find-crash'
   | 'grant-pull'
   | 'grant-rights'
   | 'grow-partition'

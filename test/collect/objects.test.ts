@@ -44,11 +44,7 @@ const event = (
   message = '',
   namespace = 'default',
 ): RawObject => ({
-  metadata: {
-    name: `e.${String(index).padStart(6, '0')}`,
-    namespace,
-    uid: `u-${index}`,
-  },
+  metadata: { name: `e.${String(index).padStart(6, '0')}`, namespace, uid: `u-${index}` },
   involvedObject: about,
   reason,
   message,

@@ -254,6 +254,26 @@ const rows: Record<string, Row[]> = {
     ["name.trim().split(' as ')[0] ?? ''", 'name.trim()', 'architecture'],
     ['CST|default)$/', 'CST)$/', 'architecture'],
   ],
+  'src/judge/subject/node-subject.ts': [
+    ['? isNamespaceOfNodeEvents(namespace)', '? true', 'judge/subject/node-subject-cluster'],
+    ['subject.namespace === namespace &&', '', 'judge/subject/node-subject-cluster'],
+    ['return isGone && isByKubelet', 'return isByKubelet', 'judge/subject/node-subject-cluster'],
+    ['return isGone && isByKubelet', 'return isGone', 'judge/subject/node-subject-cluster'],
+  ],
+  'src/collect/collectors/cluster.ts': [
+    ["kind !== 'Node' || isNamespaceOfNodeEvents(namespace)", 'true', 'collect/objects'],
+  ],
+  'src/model/input/record.ts': [
+    [
+      'controller === true && /^[A-Za-z]\\w{0,62}$/.test(kind) && isDnsName(name)',
+      'controller === true',
+      'model/input/controller',
+    ],
+  ],
+  'src/judge/help/host-mounts.ts': [
+    ["? 'a path with odd characters'", '? place', 'judge/help/host-mounts'],
+  ],
+  'src/judge/fixes/steps.ts': [[' && lost.pods.length <= mostNames', '', 'judge/steps']],
   'src/judge/text.ts': [
     [
       'export function shorten(text',

@@ -85,7 +85,8 @@ function stepsFor(
   const place = placeOfCluster(cluster, factsOf(cluster).eks, policy.contextNames)
   const nodeOf = (action: StepAction | null) => {
     const name = action?.nodes?.[0] ?? nodes[0]
-    return name === undefined ? null : fixFacts.stepNode(cluster, name)
+    const dnsNameOf = (instanceId: string) => factsOf(cluster).dnsNameOf(instanceId)
+    return name === undefined ? null : fixFacts.stepNode(cluster, name, dnsNameOf)
   }
   const declared = fixFacts.factOfMost(cluster, nodes)?.node
   const diskSource = (device: string | null) =>

@@ -472,6 +472,7 @@ export type StepActionId =
   | 'end-pod'
   | 'expand-claim'
   | 'find-container'
+  | 'find-crash'
   | 'grant-pull'
   | 'grant-rights'
   | 'grow-partition'
@@ -534,6 +535,7 @@ export type StepActionId =
   | 'upgrade-group'
   | 'upgrade-runtime'
   | 'use-instance-store'
+  | 'use-other-disk'
   | 'vacuum-journal'
 
 export type StepSite = Pick<

@@ -143,6 +143,13 @@ it.each([
   expect(commandsIn(steps)).toEqual([`kubectl --context prod ${command}`])
 })
 
+it('lists crashes, and says where their dumps go', () => {
+  const steps = stepsOf(finding, [{ id: 'find-crash' }], on({ node: machine }))
+  expect(commandsIn(steps)).toEqual([
+    "ssh ip-10-0-0-1 'sudo coredumpctl list --no-pager | tail -n 20; sysctl kernel.core_pattern'",
+  ])
+})
+
 it('looks into a volume by the container that mounts it', () => {
   const place = { namespace: 'pg', pod: 'db-0', workload: null }
   const container = { kind: 'container' as const, container: 'db', ...place }

@@ -776,6 +776,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       'sudo crictl ps -a || sudo ctr -n k8s.io containers ls; if command -v docker; then sudo docker ps -a; fi',
     ),
   ),
+  'find-crash': readMoreStep(
+    readOnNode(() => 'sudo coredumpctl list --no-pager | tail -n 20; sysctl kernel.core_pattern'),
+  ),
   'grant-pull': all('set', showsPods),
   'grant-rights': { ...readMoreStep(), always: place => [highwater('doctor', place)] },
   'grow-partition': all('resize', readOnNode('lsblk --fs; df -h')),
@@ -951,6 +954,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'unset-root-volume': all('set'),
   'upgrade-group': all('replace', upgrade),
   'upgrade-runtime': all('replace'),
+  'use-other-disk': all(
+    'resize',
+    readOnNode(({ place = '' }) => `lsblk --fs ${shellWord(place)}; df -h`),
+    'pods',
+  ),
   'vacuum-journal': all('free', ({ node }) => [
     sessionCommand(node, 'changes', 'sudo journalctl --vacuum-size=500M'),
   ]),

@@ -31,6 +31,7 @@ import { reserveIncidents } from './reserves.ts'
 import { runtimeIncidents } from './runtime.ts'
 import { secondTryIncidents } from './second-tries.ts'
 import { strangerIncidents } from './strangers.ts'
+import { toldOnceIncidents } from './told-once.ts'
 import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
 
@@ -69,4 +70,5 @@ export const incidents: readonly Incident[] = [
   ...secondTryIncidents,
   ...noReliefIncidents,
   ...lookedAtTwiceIncidents,
+  ...toldOnceIncidents,
 ]
